@@ -1,0 +1,48 @@
+"""The models by name, and the tensors at their replay levels."""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .bireal18 import BiReal18
+from .quicknet import QuickNet, QuickNetLarge
+from .react18 import ReAct18
+from .teacher import Teacher18
+from .vgg_small import VggSmall
+
+MODELS: dict[str, type[nn.Module]] = {
+    "bireal18": BiReal18, "react18": ReAct18, "vgg_small": VggSmall, "quicknet": QuickNet,
+    "quicknet_large": QuickNetLarge,
+}
+TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18}
+
+
+def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
+    """A model or a teacher by name, with fresh weights."""
+    known = MODELS | TEACHERS
+    if name not in known:
+        raise ValueError(f"There is no model {name!r}; expected one of {', '.join(known)}.")
+    return known[name](classes, **options)
+
+
+def level_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
+    """The tensor at every named level of the model for these images (N, 3, H, W), in evaluation mode."""
+    found: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        return lambda module, inputs, output: found.__setitem__(name, output.detach())
+
+    levels: dict[str, str] = model.levels  # type: ignore[assignment]
+    handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in levels.items()]
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(images)
+    finally:
+        model.train(was_training)
+        for handle in handles:
+            handle.remove()
+    return found
