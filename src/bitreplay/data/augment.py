@@ -1,0 +1,20 @@
+"""The augmentation of CIFAR: pad, random crop to the old size, random horizontal flip; uint8 in, uint8 out."""
+
+import numpy as np
+
+
+def crop_and_flip(images: np.ndarray, rng: np.random.Generator, pad: int = 4, fill: int = 128) -> np.ndarray:
+    """Each image moved by up to `pad` pixels each way and mirrored with probability 1/2.
+
+    Pixels from outside are `fill`. Zero on the scale [-1, 1] lies between 127 and 128.
+    Drawn in this order, one value a sample: rows down, columns right, flips.
+    """
+    count, height, width, _ = images.shape
+    down = rng.integers(0, 2 * pad + 1, size=(count, 1))
+    right = rng.integers(0, 2 * pad + 1, size=(count, 1))
+    flip = rng.integers(0, 2, size=(count, 1))
+    padded = np.pad(images, ((0, 0), (pad, pad), (pad, pad), (0, 0)), constant_values=fill)
+    rows = down + np.arange(height)
+    columns = np.arange(width)
+    columns = right + np.where(flip, columns[::-1], columns)
+    return padded[np.arange(count)[:, None, None], rows[:, :, None], columns[:, None, :]]

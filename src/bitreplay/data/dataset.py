@@ -1,0 +1,41 @@
+"""What every loader returns."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Images are uint8 (samples, height, width, 3); labels are int64 indices into `class_names`."""
+
+    train_images: np.ndarray
+    train_labels: np.ndarray
+    test_images: np.ndarray
+    test_labels: np.ndarray
+    class_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for images, labels in ((self.train_images, self.train_labels), (self.test_images, self.test_labels)):
+            assert images.dtype == np.uint8 and images.ndim == 4 and images.shape[3] == 3, (images.dtype, images.shape)
+            assert labels.dtype == np.int64 and labels.shape == images.shape[:1], (labels.dtype, labels.shape)
+            assert labels.size == 0 or 0 <= labels.min() <= labels.max() < len(self.class_names)
+
+    def limit(self, train_per_class: int, test_per_class: int | None = None) -> "Dataset":
+        """The first so many samples of each class, in the order of the files; None keeps all of the test set."""
+        train = first_of_each(self.train_labels, train_per_class)
+        small = replace(self, train_images=self.train_images[train], train_labels=self.train_labels[train])
+        if test_per_class is None:
+            return small
+        test = first_of_each(self.test_labels, test_per_class)
+        return replace(small, test_images=self.test_images[test], test_labels=self.test_labels[test])
+
+
+def first_of_each(labels: np.ndarray, count: int) -> np.ndarray:
+    """Indices, in rising order, of the first `count` samples of each class.
+
+    >>> first_of_each(np.array([1, 0, 1, 1, 0]), 1)
+    array([0, 1])
+    """
+    chosen = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
+    return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, np.int64)

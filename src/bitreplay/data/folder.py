@@ -1,0 +1,54 @@
+"""Any folder of pictures, one folder a class.
+
+Either root/train/<class>/* with root/test/<class>/*, or root/<class>/* alone; then every fifth picture of a class, by
+name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.resize import center_square, resize
+
+SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
+
+
+def folder(path: str | Path, side: int, test_every: int = 5) -> Dataset:
+    root = Path(path)
+    if not root.is_dir():
+        raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
+    divided = (root / "train").is_dir() and (root / "test").is_dir()
+    train_root = root / "train" if divided else root
+    names = tuple(sorted(p.name for p in train_root.iterdir() if p.is_dir() and pictures(p)))
+    if not names:
+        raise FileNotFoundError(f"{train_root} has no class folder with pictures ({', '.join(SUFFIXES)}).")
+    train: list[tuple[Path, int]] = []
+    test: list[tuple[Path, int]] = []
+    for label, name in enumerate(names):
+        for k, picture in enumerate(pictures(train_root / name)):
+            is_test = not divided and k % test_every == test_every - 1
+            (test if is_test else train).append((picture, label))
+    if divided:
+        for place in sorted(p for p in (root / "test").iterdir() if p.is_dir()):
+            if place.name not in names:
+                raise ValueError(f"{place} is a class that {train_root} does not have.")
+            test += [(picture, names.index(place.name)) for picture in pictures(place)]
+    return Dataset(*load(train, side), *load(test, side), class_names=names)
+
+
+def pictures(place: Path) -> list[Path]:
+    return sorted(p for p in place.iterdir() if p.suffix.lower() in SUFFIXES)
+
+
+def load(samples: list[tuple[Path, int]], side: int) -> tuple[np.ndarray, np.ndarray]:
+    images = np.zeros((len(samples), side, side, 3), np.uint8)
+    for k, (picture, _) in enumerate(samples):
+        try:
+            with Image.open(picture) as opened:
+                pixels = np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+        except (UnidentifiedImageError, OSError) as error:
+            raise ValueError(f"{picture} cannot be read as a picture: {error}.") from error
+        images[k] = resize(center_square(pixels), side)
+    return images, np.array([label for _, label in samples], np.int64)

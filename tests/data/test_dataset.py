@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from bitreplay.data import Dataset
+
+
+def small(train_labels, test_labels):
+    def images(labels):
+        return np.arange(len(labels), dtype=np.uint8)[:, None, None, None] * np.ones((1, 2, 2, 3), np.uint8)
+
+    train, test = np.array(train_labels, np.int64), np.array(test_labels, np.int64)
+    return Dataset(images(train), train, images(test), test, ("a", "b", "c"))
+
+
+def test_limit_keeps_the_first_of_each_class_and_the_order():
+    found = small([2, 0, 2, 1, 2, 0], [0, 0, 1]).limit(2)
+    np.testing.assert_array_equal(found.train_labels, [2, 0, 2, 1, 0])
+    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [0, 1, 2, 3, 5])
+    np.testing.assert_array_equal(found.test_labels, [0, 0, 1])
+
+
+def test_limit_of_the_test_set():
+    found = small([0, 1, 2], [1, 0, 1, 0]).limit(1, 1)
+    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [0, 1])
+
+
+@pytest.mark.parametrize("label", [-1, 3])
+def test_labels_outside_the_names_are_refused(label):
+    with pytest.raises(AssertionError):
+        small([label], [])
+
+
+def test_other_types_are_refused():
+    good = small([0], [0])
+    with pytest.raises(AssertionError):
+        Dataset(good.train_images.astype(float), good.train_labels, good.test_images, good.test_labels, ("a",))
+    with pytest.raises(AssertionError):
+        Dataset(good.train_images, good.train_labels.astype(np.int32), good.test_images, good.test_labels, ("a",))

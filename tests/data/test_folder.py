@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from bitreplay.data.folder import folder
+
+
+def paint(path, color, size=(20, 10)):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", size, color).save(path)
+
+
+def test_every_fifth_picture_by_name_is_a_test_picture(tmp_path):
+    for k in range(7):
+        paint(tmp_path / "pear" / f"{k}.png", (k, 0, 0))
+    paint(tmp_path / "apple" / "only.png", (99, 0, 0))
+    found = folder(tmp_path, side=8)
+    assert found.class_names == ("apple", "pear")
+    assert found.train_images.shape == (7, 8, 8, 3)
+    np.testing.assert_array_equal(found.train_labels, [0, 1, 1, 1, 1, 1, 1])
+    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [99, 0, 1, 2, 3, 5, 6])
+    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [4])
+    np.testing.assert_array_equal(found.test_labels, [1])
+
+
+def test_train_and_test_folders(tmp_path):
+    paint(tmp_path / "train" / "b" / "1.png", (1, 0, 0))
+    paint(tmp_path / "train" / "a" / "2.png", (2, 0, 0))
+    paint(tmp_path / "test" / "b" / "3.png", (3, 0, 0))
+    found = folder(tmp_path, side=4)
+    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [2, 1])
+    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [3])
+    np.testing.assert_array_equal(found.test_labels, [1])
+
+
+def test_a_turned_photograph_is_set_upright(tmp_path):
+    (tmp_path / "a").mkdir()
+    pixels = np.zeros((8, 8, 3), np.uint8)
+    pixels[:4] = 255
+    exif = Image.Exif()
+    exif[0x0112] = 3  # upside down
+    Image.fromarray(pixels).save(tmp_path / "a" / "1.png", exif=exif)
+    found = folder(tmp_path, side=8)
+    np.testing.assert_array_equal(found.train_images[0], pixels[::-1])
+
+
+def test_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
+        folder(tmp_path / "nowhere", side=8)
+
+
+def test_an_empty_folder_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no class folder with pictures"):
+        folder(tmp_path, side=8)
+
+
+def test_a_class_only_in_test_is_an_error(tmp_path):
+    paint(tmp_path / "train" / "a" / "1.png", (1, 0, 0))
+    paint(tmp_path / "test" / "b" / "1.png", (1, 0, 0))
+    with pytest.raises(ValueError, match="is a class that"):
+        folder(tmp_path, side=8)
+
+
+def test_a_file_that_is_no_picture_is_named(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "1.png").write_text("words")
+    with pytest.raises(ValueError, match="1.png cannot be read as a picture"):
+        folder(tmp_path, side=8)
