@@ -1,0 +1,56 @@
+"""Divide a training set into a stream of experiences.
+
+NC (new classes): each experience brings classes not seen before, with all their samples; CIFAR-10 is [2] * 5, CIFAR-100
+[10] * 10, CORe50 [10] + [5] * 8. NI (new instances): each experience brings an equal share of every class. The test set
+stays whole. Within an experience samples keep the order of the training set; the learner shuffles.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bitreplay.data import Dataset
+
+
+@dataclass(frozen=True)
+class Experience:
+    """One slice of the stream: `index` counts from 0, `classes` are the labels in it, in the order they were drawn."""
+
+    images: np.ndarray
+    labels: np.ndarray
+    classes: tuple[int, ...]
+    index: int
+
+
+def new_classes(data: Dataset, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Experience]:
+    """Experience k has sizes[k] classes of a random order of all classes."""
+    count = len(data.class_names)
+    if sum(sizes) != count or min(sizes, default=0) < 1:
+        raise ValueError(f"The sizes {list(sizes)} must be positive and sum to the {count} classes of the data set.")
+    order = rng.permutation(count)
+    groups = np.split(order, np.cumsum(sizes)[:-1])
+    return (
+        experience(data, np.flatnonzero(np.isin(data.train_labels, group)), group, index)
+        for index, group in enumerate(groups)
+    )
+
+
+def new_instances(data: Dataset, count: int, rng: np.random.Generator) -> Iterator[Experience]:
+    """`count` experiences, each with a random share of every class; shares of one class differ by one at most."""
+    classes = np.arange(len(data.class_names))
+    per_class = np.bincount(data.train_labels, minlength=len(classes))
+    if count < 1 or per_class.min() < count:
+        raise ValueError(
+            f"{count} experiences need so many samples of each class, and one class has {per_class.min()}."
+        )
+    shares: list[list[np.ndarray]] = [[] for _ in range(count)]
+    for label in classes:
+        shuffled = rng.permutation(np.flatnonzero(data.train_labels == label))
+        for share, part in zip(shares, np.array_split(shuffled, count), strict=True):
+            share.append(part)
+    return (experience(data, np.sort(np.concatenate(share)), classes, index) for index, share in enumerate(shares))
+
+
+def experience(data: Dataset, samples: np.ndarray, classes: np.ndarray, index: int) -> Experience:
+    return Experience(data.train_images[samples], data.train_labels[samples], tuple(classes.tolist()), index)
