@@ -26,6 +26,12 @@ def test_confusion_matrix_agrees_with_counting(answers):
             assert confusion[true, said] == sum((labels == true) & (predictions == said))
 
 
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_confusion_matrix_refuses_a_class_out_of_range(wrong):
+    with pytest.raises(AssertionError):
+        confusion_matrix(np.array([wrong]), np.array([0]), 3)
+
+
 def test_the_three_accuracies_agree(answers):
     predictions, labels = answers
     confusion = confusion_matrix(predictions, labels, 5)

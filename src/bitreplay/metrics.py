@@ -37,6 +37,8 @@ def confusion_matrix(predictions: np.ndarray, labels: np.ndarray, class_count: i
            [0, 2, 0],
            [1, 0, 0]])
     """
+    for values in (predictions, labels):
+        assert len(values) == 0 or 0 <= values.min() <= values.max() < class_count
     pairs = labels.astype(np.int64) * class_count + predictions
     return np.bincount(pairs, minlength=class_count * class_count).reshape(class_count, class_count)
 
@@ -54,8 +56,8 @@ def accuracy_per_class(confusion: np.ndarray) -> np.ndarray:
 def forgetting(table: np.ndarray) -> float:
     """Mean, over all experiences but the last, of the best earlier accuracy less the final one (Chaudhry et al., 2018).
 
-    >>> forgetting(np.array([[0.9, 0.0, 0.0], [0.7, 0.8, 0.0], [0.5, 0.6, 0.7]])).__round__(6)
-    0.3
+    >>> forgetting(np.array([[0.75, 0.0, 0.0], [0.5, 0.75, 0.0], [0.25, 0.5, 1.0]]))
+    0.375
     """
     last = len(table) - 1
     if last < 1:
