@@ -1,0 +1,38 @@
+"""The state of a pre-training run between two epochs, so that a killed run goes on where it was.
+
+Everything random is drawn from (seed, epoch), so weights, optimiser state and the schedule's place are all there is.
+"""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from . import tensorfile
+
+
+def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, note: dict[str, Any]) -> None:
+    tensors: dict[str, Tensor] = {f"model/{key}": value for key, value in model.state_dict().items()}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state[parameter].items():
+            if isinstance(value, Tensor):
+                tensors[f"optimizer/{name}/{key}"] = value
+    tensorfile.save(path, tensors, note)
+
+
+def load_model_state(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    model.load_state_dict({key.removeprefix("model/"): x for key, x in tensors.items() if key.startswith("model/")})
+
+
+def load_optimizer_state(optimizer: torch.optim.Optimizer, model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    state = optimizer.state_dict()
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    for index, parameter in enumerate(parameters):
+        prefix = f"optimizer/{names[parameter]}/"
+        entry = {key.removeprefix(prefix): x for key, x in tensors.items() if key.startswith(prefix)}
+        if entry:
+            state["state"][index] = entry
+    optimizer.load_state_dict(state)

@@ -1,0 +1,73 @@
+"""What decides a pre-training run, and the settings we found good for each model."""
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from .augment import Augmentation
+from .binarize import BinaryConv2d
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A binary model passes two stages: real weights under binary activations for the share `first_stage` of the way,
+    then both binary. Each stage has its own rise and fall of the learning rate and its own optimiser state.
+
+    Weight decay acts on real-valued convolutions and linear layers, and on the weights of binary convolutions in the
+    first stage alone: in the second only their sign counts and pulling them to zero would make them flip at random.
+    """
+
+    model: str
+    epochs: int = 120
+    time_limit: float | None = None
+    minibatch: int = 512
+    optimizer: str = "adam"
+    rate: float = 1e-3
+    rate_shape: str = "linear"
+    weight_decay: float = 0.02
+    first_stage: float = 0.35
+    label_smoothing: float = 0.1
+    distill: float = 0.9
+    temperature: float = 2.0
+    least_area: float = 0.3
+    jitter: float = 0.2
+    mix: float = 0.0
+    seed: int = 0
+    compile: str = "auto"
+
+    def augmentation(self) -> Augmentation:
+        return Augmentation(self.least_area, self.jitter, self.mix)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def default_recipe(model: str, **changes: Any) -> Recipe:
+    """The recipe of a model, with the changes that are not None."""
+    recipe = Recipe(model)
+    if model.startswith("teacher"):
+        recipe = replace(recipe, epochs=40, optimizer="sgd", rate=0.4, rate_shape="cosine", weight_decay=5e-4,
+                         first_stage=0.0, least_area=0.25)
+    return replace(recipe, **{name: value for name, value in changes.items() if value is not None})
+
+
+def make_optimizer(model: nn.Module, recipe: Recipe, stage: int) -> torch.optim.Optimizer:
+    """Adam with decoupled decay, or SGD with Nesterov momentum. Groups: latent weights, other weights, vectors."""
+    latent = [m.weight for m in model.modules() if isinstance(m, BinaryConv2d)]
+    latent_ids = {id(p) for p in latent}
+    rest = [p for p in model.parameters() if id(p) not in latent_ids]
+    groups = [
+        {"params": latent, "weight_decay": recipe.weight_decay if stage == 1 else 0.0},
+        {"params": [p for p in rest if p.dim() > 1], "weight_decay": recipe.weight_decay},
+        {"params": [p for p in rest if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    groups = [group for group in groups if group["params"]]
+    fused = next(model.parameters()).is_cuda
+    if recipe.optimizer == "sgd":
+        return torch.optim.SGD(groups, lr=recipe.rate, momentum=0.9, nesterov=True, fused=fused)
+    if recipe.optimizer == "adam":
+        return torch.optim.AdamW(groups, lr=recipe.rate, fused=fused)
+    raise ValueError(f"The optimizer is {recipe.optimizer!r}; expected 'adam' or 'sgd'.")
