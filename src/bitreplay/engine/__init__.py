@@ -1,0 +1,1 @@
+"""Whole-number arithmetic: programs, their layers, and what runs them."""

@@ -1,0 +1,65 @@
+"""Graph -> program, for chosen bit widths.
+
+    compile_backbone(graph, level, bits, max_samples)            uint8 images -> level code
+    compile_tail(graph, level, bits, max_samples, classes)       level code -> logits; with the training step
+    compile_whole(graph, bits, max_samples)                      uint8 images -> logits, to test a network
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bitreplay.engine.compiler import Bits, Compiler
+from bitreplay.engine.graph import Graph, Node
+from bitreplay.engine.layers import LAYERS
+from bitreplay.engine.program import Program
+
+
+def _walk(compiler: Compiler, nodes: list[Node]) -> None:
+    layers = [LAYERS[node.kind](node) for node in nodes]
+    for layer in layers:
+        name, inputs = layer.node.name, [compiler.values[name] for name in layer.node.inputs]
+        if compiler.training and (layer.trains(compiler) or compiler.needs_gradient & set(layer.node.inputs)):
+            compiler.needs_gradient.add(name)
+        compiler.values[name] = layer.forward(compiler, inputs)
+    if compiler.training:
+        for layer in reversed(layers):
+            if layer.node.name in compiler.needs_gradient:
+                layer.backward(compiler, [compiler.values[name] for name in layer.node.inputs])
+
+
+def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, code_bits: int = 1) -> Program:
+    """Images -> the code of a level, as packed words named `latents`."""
+    compiler = Compiler(graph, bits, max_samples, training=False)
+    at = graph.position(level) + 1
+    code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
+    _walk(compiler, [*graph.nodes[:at], code])
+    return compiler.finish()
+
+
+def compile_tail(
+    graph: Graph, level: str, bits: Bits, max_samples: int, classes: int, code_bits: int = 1, training: bool = True
+) -> Program:
+    """The code of a level -> logits over `classes`, with the training step if `training`."""
+    compiler = Compiler(graph, bits, max_samples, training)
+    at = graph.position(level)
+    code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
+    nodes = [replace_classes(node, classes) for node in graph.nodes[at + 1 :]]
+    loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if training else []
+    _walk(compiler, [code, *nodes, *loss])
+    return compiler.finish()
+
+
+def compile_whole(graph: Graph, bits: Bits, max_samples: int) -> Program:
+    """Images -> logits of the network as it was trained."""
+    compiler = Compiler(graph, bits, max_samples, training=False)
+    _walk(compiler, graph.nodes)
+    return compiler.finish()
+
+
+def replace_classes(node: Node, classes: int) -> Node:
+    """A dense head for a number of classes, all weights 0; other nodes unchanged."""
+    if node.kind != "dense":
+        return node
+    arrays = {k: v for k, v in node.arrays.items() if k not in ("weights", "bias")}
+    return replace(node, arrays=arrays, attributes=node.attributes | {"classes": classes})

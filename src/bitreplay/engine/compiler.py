@@ -1,0 +1,201 @@
+"""What layers emit into: tensors, records and the book-keeping of gradients.
+
+A Compiler is filled by `compile.py`, node by node: each layer places its tensors, emits records, and in the backward
+walk takes the gradient of its output and contributes to those of its inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.arena import Arena
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.operations import OPERATIONS
+from bitreplay.engine.program import LISTS, Program, Record, Tensor, check
+from bitreplay.engine.quant import SIGNIFICANT, STORAGE, Activation
+
+
+@dataclass(frozen=True)
+class Bits:
+    """Bit widths: q_f, q_b^bin (1: binary weights stay frozen) and q_b^non-bin."""
+
+    forward: int = 8
+    backward_binary: int = 1
+    backward_other: int = 16
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("forward", (8, 16, 32)), ("backward_binary", (1, 4, 8, 16, 32)),
+                              ("backward_other", (8, 16, 32))):  # fmt: skip
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} bits must be one of {allowed}, got {getattr(self, name)}")
+
+    def __str__(self) -> str:
+        return f"{self.forward}/{self.backward_binary}/{self.backward_other}"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a node yields: where it is stored and what the integers mean.
+
+    `activation` for q_f tensors; `scales` (one real number per channel) for exact sums of a convolution; neither for
+    packed signs. `bound` limits |integer| (|stored - zero| for activations).
+    """
+
+    tensor: int
+    shape: tuple[int, int, int]
+    bound: int = 1
+    activation: Activation | None = None
+    scales: tuple[Fraction, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Derivative with respect to stored integers: stored * factor * 2^(exponent - shift); |stored| < 2^bound."""
+
+    tensor: int
+    exponents: int
+    bound: int
+    factor: int = 1
+    shift: int = 0
+
+
+class Compiler:
+    """Collects tensors and records. Layers call `constant`, `parameter`, `buffer`, `emit` and the gradient methods."""
+
+    def __init__(self, graph: Graph, bits: Bits, max_samples: int, training: bool) -> None:
+        self.graph, self.bits, self.max_samples, self.training = graph, bits, max_samples, training
+        self.values: dict[str, Value] = {}
+        self.tensors: list[Tensor] = []
+        self.records: list[Record] = []
+        self.needs_gradient: set[str] = set()
+        self._pending: dict[str, Gradient] = {}
+        self._held: set[int] = set()
+        self._contents: dict[str, list[NDArray[np.uint8]]] = {"constant": [], "parameter": []}
+        self._sizes = {"constant": 0, "parameter": 0}
+        self._scratch = 0
+
+    # tensors
+
+    def _add(self, name: str, region: str, dtype: np.dtype, shape: tuple[int, ...], per_sample: bool, at: int) -> int:
+        assert len(shape) <= 4 and len(name.encode()) <= 44, (name, shape)
+        self.tensors.append(Tensor(name, region, dtype, tuple(int(n) for n in shape), per_sample, at))
+        return len(self.tensors) - 1
+
+    def _content(self, region: str, name: str, array: NDArray) -> int:
+        raw = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+        padded = np.zeros(-(-len(raw) // 64) * 64, np.uint8)
+        padded[: len(raw)] = raw
+        at = self._sizes[region]
+        self._contents[region].append(padded)
+        self._sizes[region] += len(padded)
+        return self._add(name, region, array.dtype, array.shape, False, at)
+
+    def constant(self, name: str, array: NDArray) -> int:
+        return self._content("constant", name, array)
+
+    def parameter(self, name: str, array: NDArray) -> int:
+        """A learned tensor with its first value."""
+        return self._content("parameter", name, array)
+
+    def buffer(self, name: str, dtype: np.dtype | type, shape: tuple[int, ...], per_sample: bool = True) -> int:
+        """A tensor of the arena; it lives from its first to its last use."""
+        return self._add(name, "arena", np.dtype(dtype), shape, per_sample, 0)
+
+    def hold(self, tensor: int) -> int:
+        """Let a tensor live for the whole program: inputs, outputs, and operands derived from parameters."""
+        self._held.add(tensor)
+        return tensor
+
+    def scratch(self, size: int) -> None:
+        """State that a native operation works in `size` bytes besides its tensors."""
+        self._scratch = max(self._scratch, size)
+
+    # records
+
+    def emit(self, list_name: str, operation: str, tensors: dict[str, int], **attributes: int) -> None:
+        entry = OPERATIONS[operation]
+        assert set(tensors) <= set(entry.tensors) and set(attributes) == set(entry.attributes), (operation, attributes)
+        ids = tuple(tensors.get(role, -1) for role in entry.tensors)
+        self.records.append(Record(operation, list_name, ids, tuple(int(attributes[a]) for a in entry.attributes)))
+
+    def activation(self, name: str) -> Activation:
+        """The q_f representation of a node's output, from its calibrated range."""
+        return Activation.of_range(*self.graph.ranges[name], self.bits.forward)
+
+    def activation_value(self, name: str, shape: tuple[int, int, int]) -> Value:
+        spec = self.activation(name)
+        tensor = self.buffer(name, STORAGE[spec.bits], shape)
+        return Value(tensor, shape, spec.largest, activation=spec)
+
+    # gradients
+
+    def gradient_buffers(self, name: str, shape: tuple[int, ...]) -> Gradient:
+        """Room for a stored gradient of q_b^non-bin bits and its exponents."""
+        bits = self.bits.backward_other
+        tensor = self.buffer(f"{name}.grad", STORAGE[bits], shape)
+        return Gradient(tensor, self.buffer(f"{name}.exp", np.int32, ()), SIGNIFICANT[bits] - 1)
+
+    def pending(self, name: str) -> Gradient | None:
+        """Take what later nodes have contributed so far; the caller adds its own part and gives the sum back."""
+        return self._pending.pop(name, None)
+
+    def contribute(self, name: str, gradient: Gradient) -> None:
+        """Give a contribution to the gradient of a node's output."""
+        first = self._pending.pop(name, None)
+        self._pending[name] = gradient if first is None else self._sum(name, first, gradient)
+
+    def stored_gradient(self, name: str) -> Gradient | None:
+        """The whole gradient of a node's output as a stored tensor, or None if nothing flows there."""
+        gradient = self._pending.pop(name, None)
+        if gradient is None or (gradient.factor, gradient.shift) == (1, 0):
+            return gradient
+        return self._sum(name, gradient, None)
+
+    def _sum(self, name: str, first: Gradient, second: Gradient | None) -> Gradient:
+        total = self.gradient_buffers(f"{name}.sum", self.tensors[first.tensor].shape)
+        tensors = {"g": first.tensor, "e": first.exponents, "gx": total.tensor, "ex": total.exponents}
+        tensors |= other_tensors(second)
+        self.emit("backward", "gradient_sum", tensors, factor=first.factor, shift=first.shift,
+                  bound=first.bound + first.factor.bit_length(), bits=self.bits.backward_other,
+                  **other_attributes(second))  # fmt: skip
+        return total
+
+    def finish(self) -> Program:
+        order = {name: number for number, name in enumerate(("forward", "backward", "update", "prepare"))}
+        self.records.sort(key=lambda record: order[record.list])
+        spans = {}
+        for number, tensor in enumerate(self.tensors):
+            if tensor.region == "arena":
+                uses = [at for at, record in enumerate(self.records) if number in record.tensors]
+                assert uses or number in self._held, f"tensor {tensor.name} is never used"
+                spans[number] = (-1, len(self.records)) if number in self._held else (uses[0], uses[-1])
+        arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
+        tensors = [
+            replace(tensor, offset=arena.offsets[n]) if n in arena.offsets else tensor
+            for n, tensor in enumerate(self.tensors)
+        ]
+        self.records.sort(key=lambda record: LISTS.index(record.list))
+        empty = [np.zeros(0, np.uint8)]
+        program = Program(
+            self.max_samples, tensors, self.records, arena.bytes + self._scratch, arena.bytes,
+            np.concatenate(self._contents["parameter"] or empty), np.concatenate(self._contents["constant"] or empty),
+        )  # fmt: skip
+        check(program)
+        return program
+
+
+def other_tensors(gradient: Gradient | None) -> dict[str, int]:
+    """The optional second term of an input-gradient record: tensors."""
+    return {} if gradient is None else {"other": gradient.tensor, "other_e": gradient.exponents}
+
+
+def other_attributes(gradient: Gradient | None) -> dict[str, int]:
+    """The optional second term of an input-gradient record: attributes."""
+    if gradient is None:
+        return {"other_factor": 0, "other_shift": 0, "other_bound": 0}
+    bound = gradient.bound + gradient.factor.bit_length()
+    return {"other_factor": gradient.factor, "other_shift": gradient.shift, "other_bound": bound}

@@ -1,0 +1,77 @@
+"""A network as the engine sees it: nodes in order, real numbers as integers with a binary point, calibrated ranges.
+
+Nothing here depends on a bit width: `compile.py` makes the operands of a chosen q_f from these numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Real numbers values / 2^shift."""
+
+    values: NDArray[np.int32]
+    shift: int
+
+    def fractions(self) -> list[Fraction]:
+        """The numbers, flattened, exactly."""
+        unit = Fraction(2) ** -self.shift
+        return [int(value) * unit for value in self.values.reshape(-1)]
+
+    @staticmethod
+    def of(real: NDArray[np.float64], bits: int = 32) -> Fixed:
+        """Round real numbers to the finest binary point that holds the largest in `bits` bits (host only)."""
+        real = np.asarray(real, np.float64)
+        largest = float(np.abs(real).max(initial=0.0))
+        shift = 28 if largest == 0 else bits - 2 - int(np.floor(np.log2(largest)))
+        values = np.rint(real * 2.0**shift)
+        limit = 2.0 ** (bits - 1) - 1
+        return Fixed(np.clip(values, -limit, limit).astype(np.int32), shift)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One layer: its kind (a key of layers.LAYERS), the names of the nodes it reads, and what it needs."""
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    attributes: dict[str, int | str] = field(default_factory=dict)
+    arrays: dict[str, Fixed | NDArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LevelCode:
+    """Per channel 2^bits - 1 ascending thresholds and 2^bits values, as real numbers."""
+
+    bits: int
+    thresholds: Fixed
+    values: Fixed
+
+
+@dataclass
+class Graph:
+    """The whole network.
+
+    `ranges` holds the calibrated (low, high) of every node that yields activations, `shapes` the (height, width,
+    channels) of every replay level, `levels` the codes of each level by their bits.
+    """
+
+    input_shape: tuple[int, int, int]
+    nodes: list[Node]
+    ranges: dict[str, tuple[Fraction, Fraction]]
+    shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    levels: dict[str, dict[int, LevelCode]] = field(default_factory=dict)
+    labels: list[str] = field(default_factory=list)
+
+    def node(self, name: str) -> Node:
+        return next(node for node in self.nodes if node.name == name)
+
+    def position(self, name: str) -> int:
+        return [node.name for node in self.nodes].index(name)

@@ -1,0 +1,28 @@
+"""The registry of layers: one line each. A layer's operations register themselves when its file is imported."""
+
+from __future__ import annotations
+
+from bitreplay.engine.layers import gradient_sum as gradient_sum
+from bitreplay.engine.layers.average_pool import AveragePool
+from bitreplay.engine.layers.batchnorm import BatchNorm
+from bitreplay.engine.layers.binary_conv import BinaryConv
+from bitreplay.engine.layers.cross_entropy import CrossEntropy
+from bitreplay.engine.layers.dense import Dense
+from bitreplay.engine.layers.image import Image
+from bitreplay.engine.layers.integer_conv import IntegerConv
+from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.level_code import DecodeLevel, EncodeLevel
+from bitreplay.engine.layers.sign import Sign
+
+LAYERS: dict[str, type[Layer]] = {
+    "image": Image,
+    "integer_conv": IntegerConv,
+    "batchnorm": BatchNorm,
+    "sign": Sign,
+    "binary_conv": BinaryConv,
+    "average_pool": AveragePool,
+    "dense": Dense,
+    "cross_entropy": CrossEntropy,
+    "encode_level": EncodeLevel,
+    "decode_level": DecodeLevel,
+}

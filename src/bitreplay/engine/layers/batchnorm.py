@@ -1,0 +1,233 @@
+"""BatchNorm with kept statistics, its scale and offset trained, and the shortcut added before the one rounding.
+
+    y = gamma (x - mean) / sigma + beta [+ r]
+    stored y = zero + round( (x a + b + (r - r_zero) r_factor) / 2^shift )
+
+x are exact sums of a convolution (real scale per channel) or stored activations minus their zero. For each channel
+    a = gamma factor,  factor = x_scale / (sigma y_scale) 2^shift       b = beta / y_scale 2^shift - a mean
+are derived from the int32 masters gamma and beta after every update (`batchnorm_fold`); gamma and beta themselves learn:
+    d gamma = factor (sum g x - mean sum g)          d beta = sum g / y_scale          g_x = g a,  g_r = g r_factor
+The sums run over pixels per sample and over samples with their exponents, in int64, and are never rounded to q_b bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.compiler import Compiler, Gradient, Value
+from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.operations import operation
+from bitreplay.engine.quant import merge_samples, quantise_samples
+from bitreplay.engine.sgd import descend, to_31_bits
+
+OFFSET_LIMIT = (1 << 61) - 1
+GROWTH_BITS = 4
+LARGEST_FACTOR = (1 << 30) - 1
+
+
+def fold(gamma, beta, mean, factor, *, a_shift, a_limit, mean_shift, beta_mantissa, beta_shift):
+    """The operands a (int32) and b (int64) of the forward formula."""
+    a = saturate(round_shift(wide(gamma) * wide(factor), a_shift), -a_limit, a_limit)
+    offset = round_shift(wide(beta) * beta_mantissa, beta_shift) - round_shift(a * wide(mean), mean_shift)
+    return a.astype(np.int32), saturate(offset, -OFFSET_LIMIT, OFFSET_LIMIT)
+
+
+@operation(
+    "batchnorm_fold",
+    code=20,
+    reads="gamma beta mean factor",
+    writes="a b",
+    attributes="a_shift a_limit mean_shift beta_mantissa beta_shift",
+)
+def batchnorm_fold(t, a, run):
+    t.a[...], t.b[...] = fold(t.gamma, t.beta, t.mean, t.factor, **vars(a))
+
+
+@operation(
+    "affine",
+    code=21,
+    reads="x a b residual?",
+    writes="y saturated",
+    attributes="x_zero shift y_zero low high residual_zero residual_factor",
+)
+def affine(t, a, run):
+    total = (wide(t.x) - a.x_zero) * wide(t.a) + t.b
+    if t.residual is not None:
+        total = total + (wide(t.residual) - a.residual_zero) * a.residual_factor
+    y = round_shift(total, a.shift) + a.y_zero
+    t.saturated[...] += np.count_nonzero((y < a.low) | (y > a.high))
+    t.y[...] = saturate(y, a.low, a.high)
+
+
+@operation("affine_input_grad", code=22, reads="g e a", writes="gx ex", attributes="shift bits")
+def affine_input_grad(t, a, run):
+    t.gx[...], t.ex[...] = quantise_samples(wide(t.g) * wide(t.a), wide(t.e) - a.shift, a.bits)
+
+
+@operation("affine_param_grad", code=23, reads="g e x", writes="p q pe", attributes="x_zero bound")
+def affine_param_grad(t, a, run):
+    g = wide(t.g)
+    products = (g * (wide(t.x) - a.x_zero)).sum(axis=(1, 2))
+    t.p[...], exponent = merge_samples(products, wide(t.e), a.bound)
+    t.q[...], _ = merge_samples(g.sum(axis=(1, 2)), wide(t.e), a.bound)
+    t.pe[...] = exponent
+
+
+@operation(
+    "batchnorm_update",
+    code=24,
+    reads="gamma beta p q pe mean factor",
+    writes="gamma beta",
+    attributes="mean_shift gamma_mantissa gamma_shift beta_mantissa beta_shift number",
+)
+def batchnorm_update(t, a, run):
+    exponent = int(t.pe[0])
+    centred, down = to_31_bits((t.p << a.mean_shift) - wide(t.mean) * t.q)
+    t.gamma[...] = descend(
+        t.gamma, centred * wide(t.factor), exponent - a.mean_shift + down, a.gamma_mantissa, a.gamma_shift, run, a.number
+    )
+    t.beta[...] = descend(t.beta, t.q, exponent, a.beta_mantissa, a.beta_shift, run, a.number + 1)
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The integer constants of one BatchNorm for one bit width."""
+
+    shift: int
+    factor: NDArray[np.int32]
+    mean: NDArray[np.int32]
+    attributes: dict[str, int]
+    gamma_step: Multiplier
+    beta_step: Multiplier
+
+
+def constants(node_fixed, x: Value, y_scale: Fraction) -> Constants:
+    """Choose binary points: a and b as fine as their bounds allow, with room for gamma to grow 2^GROWTH_BITS fold."""
+    gamma, beta, mean, inverse = (node_fixed(name) for name in ("gamma", "beta", "mean", "inverse_sigma"))
+    channels = len(gamma.values)
+    scales = x.scales if x.scales is not None else (x.activation.scale,) * channels
+    ratios = [i * s / y_scale for i, s in zip(inverse.fractions(), scales, strict=True)]
+    a_bits = min(31, 60 - x.bound.bit_length())
+    largest = max(max(abs(g * r) for g, r in zip(gamma.fractions(), ratios, strict=True)), Fraction(1, 1 << 30))
+    shift = _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1)
+    factor_point = _point(max(abs(r) for r in ratios), LARGEST_FACTOR)
+    means = [m / s for m, s in zip(mean.fractions(), scales, strict=True)]
+    mean_shift = min(12, _point(max(max(abs(m) for m in means), Fraction(1)), LARGEST_FACTOR))
+    beta_multiplier = Multiplier.of(Fraction(2) ** (shift - beta.shift) / y_scale)
+    a_shift = gamma.shift + factor_point - shift
+    assert a_shift >= 0 and beta_multiplier.shift >= 0, "BatchNorm: parameters out of range"
+    factor = [round_fraction(r * Fraction(2) ** factor_point) for r in ratios]
+    return Constants(
+        shift,
+        np.array(factor, np.int32),
+        np.array([round_fraction(m * Fraction(2) ** mean_shift) for m in means], np.int32),
+        {
+            "a_shift": a_shift,
+            "a_limit": (1 << a_bits) - 1,
+            "mean_shift": mean_shift,
+            "beta_mantissa": beta_multiplier.mantissa,
+            "beta_shift": beta_multiplier.shift,
+        },
+        # d(stored y)/d(gamma) = factor 2^-factor_point (x - mean); one unit of gamma is 2^-gamma.shift.
+        Multiplier.of(Fraction(2) ** (gamma.shift - factor_point)),
+        Multiplier.of(Fraction(2) ** beta.shift / y_scale),
+    )
+
+
+def _point(largest: Fraction, limit: int) -> int:
+    """The finest binary point at which `largest` stays within `limit`."""
+    point = 0
+    while largest * Fraction(2) ** (point + 1) <= limit:
+        point += 1
+    while largest * Fraction(2) ** point > limit:
+        point -= 1
+    return point
+
+
+class BatchNorm(Layer):
+    """Inputs: x and, optionally, the shortcut. Arrays (Fixed, per channel): gamma, beta, mean, inverse_sigma."""
+
+    def trains(self, c: Compiler) -> bool:
+        return True
+
+    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        x, residual = inputs[0], inputs[1] if len(inputs) > 1 else None
+        name = self.node.name
+        y = c.activation_value(name, x.shape)
+        assert y.activation is not None
+        k = constants(self.fixed, x, y.activation.scale)
+        operands = self._operands(c, k)
+        self._saturated = c.hold(c.buffer(f"{name}.saturated", np.int64, (1,), per_sample=False))
+        tensors = {"x": x.tensor, "y": y.tensor, "saturated": self._saturated} | operands
+        residual_zero = residual_factor = 0
+        if residual is not None:
+            assert residual.activation is not None and residual.shape == x.shape, name
+            tensors["residual"] = residual.tensor
+            residual_zero = residual.activation.zero
+            residual_factor = round_fraction(residual.activation.scale / y.activation.scale * Fraction(2) ** k.shift)
+        c.emit("forward", "affine", tensors, x_zero=x.activation.zero if x.activation else 0, shift=k.shift,
+               y_zero=y.activation.zero, low=y.activation.low, high=y.activation.high,
+               residual_zero=residual_zero, residual_factor=residual_factor)  # fmt: skip
+        self._constants, self._residual_factor = k, residual_factor
+        return y
+
+    def _operands(self, c: Compiler, k: Constants) -> dict[str, int]:
+        name, gamma, beta = self.node.name, self.fixed("gamma"), self.fixed("beta")
+        if not c.training:
+            a, b = fold(gamma.values, beta.values, k.mean, k.factor, **k.attributes)
+            return {"a": c.constant(f"{name}.a", a), "b": c.constant(f"{name}.b", b)}
+        channels = (len(k.mean),)
+        operands = {
+            "a": c.hold(c.buffer(f"{name}.a", np.int32, channels, per_sample=False)),
+            "b": c.hold(c.buffer(f"{name}.b", np.int64, channels, per_sample=False)),
+        }
+        self._learned = {
+            "gamma": c.parameter(f"{name}.gamma", gamma.values),
+            "beta": c.parameter(f"{name}.beta", beta.values),
+        }
+        self._kept = {"mean": c.constant(f"{name}.mean", k.mean), "factor": c.constant(f"{name}.factor", k.factor)}
+        c.emit("prepare", "batchnorm_fold", self._learned | self._kept | operands, **k.attributes)
+        self._a = operands["a"]
+        return operands
+
+    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+        name, x, k = self.node.name, inputs[0], self._constants
+        gradient = c.stored_gradient(name)
+        if gradient is None:
+            return
+        stored = {"g": gradient.tensor, "e": gradient.exponents}
+        self._param_grad(c, x, gradient)
+        if self.node.inputs[0] in c.needs_gradient:
+            result = c.gradient_buffers(self.node.inputs[0], x.shape)
+            c.emit("backward", "affine_input_grad",
+                   stored | {"a": self._a, "gx": result.tensor, "ex": result.exponents},
+                   shift=k.shift, bits=c.bits.backward_other)  # fmt: skip
+            c.contribute(self.node.inputs[0], result)
+        if len(inputs) > 1 and self.node.inputs[1] in c.needs_gradient:
+            c.contribute(
+                self.node.inputs[1],
+                Gradient(gradient.tensor, gradient.exponents, gradient.bound, self._residual_factor, k.shift),
+            )
+
+    def _param_grad(self, c: Compiler, x: Value, gradient: Gradient) -> None:
+        name, k, channels = self.node.name, self._constants, (x.shape[2],)
+        sums = {
+            "p": c.buffer(f"{name}.p", np.int64, channels, per_sample=False),
+            "q": c.buffer(f"{name}.q", np.int64, channels, per_sample=False),
+            "pe": c.buffer(f"{name}.pe", np.int32, (1,), per_sample=False),
+        }
+        pixels = x.shape[0] * x.shape[1]
+        # The merged sums leave room for 2^mean_shift and one subtraction.
+        bound = gradient.bound + (x.bound * pixels).bit_length() + k.attributes["mean_shift"] + 1
+        c.emit("backward", "affine_param_grad",
+               {"g": gradient.tensor, "e": gradient.exponents, "x": x.tensor} | sums,
+               x_zero=x.activation.zero if x.activation else 0, bound=bound)  # fmt: skip
+        c.emit("update", "batchnorm_update", self._learned | sums | self._kept,
+               mean_shift=k.attributes["mean_shift"], gamma_mantissa=k.gamma_step.mantissa,
+               gamma_shift=k.gamma_step.shift, beta_mantissa=k.beta_step.mantissa, beta_shift=k.beta_step.shift,
+               number=self._learned["gamma"])  # fmt: skip

@@ -1,0 +1,121 @@
+"""Binary convolution: packed signs * packed signs -> exact sums.
+
+    forward     sums[p, o] = sum over taps t inside the map and channels i of x[p + t, i] w[o, t, i]
+                           = K - 2 popcount(x xor w), K = channels * taps inside
+    backward    g_x[p, i]  = sum over taps t and outputs o of g[p - t, o] w[o, t, i]      exact, not rounded
+
+Signs are +-1; |sums| <= 9 * channels must fit int16. Padding `zero` skips taps outside the map; `one` reads +1 there.
+The weights' real scale (one number per output) stays a property of the sums: BatchNorm takes it in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.bits import signs, words_for
+from bitreplay.engine.compiler import Compiler, Gradient, Value
+from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.operations import operation
+
+PADDING = {"zero": 0, "one": 1}
+
+
+def taps(kernel: int, stride: int, pad: int, size: int, out: int) -> list[tuple[int, slice, slice]]:
+    """For each kernel row (or column): its number, the outputs for which it lies inside, and the inputs it reads."""
+    found = []
+    for tap in range(kernel):
+        inside = [o for o in range(out) if 0 <= o * stride + tap - pad < size]
+        if inside:
+            first, last = inside[0], inside[-1]
+            start = first * stride + tap - pad
+            found.append((tap, slice(first, last + 1), slice(start, last * stride + tap - pad + 1, stride)))
+    return found
+
+
+@operation("binary_conv", code=12, reads="x w", writes="sums", attributes="channels stride pad padding")
+def binary_conv(t, a, run):
+    n, height, width, words = t.x.shape
+    outputs, kernel, _, _ = t.w.shape
+    _, out_h, out_w, _ = t.sums.shape
+    # One padding reads the word of +1 for every tap; zero padding starts from nothing.
+    ones = np.zeros(words * 64, np.uint8)
+    ones[: a.channels] = 1
+    ones_word = np.packbits(ones, bitorder="little").view("<u8")
+    per_tap = a.channels - 2 * np.bitwise_count(t.w ^ ones_word).astype(np.int64).sum(axis=-1)
+    total = np.zeros((n, out_h, out_w, outputs), np.int64)
+    if a.padding == PADDING["one"]:
+        total += per_tap.sum(axis=(1, 2))
+    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+            x = t.x[:, in_rows, in_columns, None, :]
+            different = np.bitwise_count(x ^ t.w[:, row, column]).astype(np.int64).sum(axis=-1)
+            total[:, out_rows, out_columns] += a.channels - 2 * different
+            if a.padding == PADDING["one"]:
+                total[:, out_rows, out_columns] -= per_tap[:, row, column]
+    t.sums[...] = total
+
+
+@operation("binary_conv_input_grad", code=13, reads="g w", writes="gx", attributes="channels stride pad")
+def binary_conv_input_grad(t, a, run):
+    outputs, kernel, _, _ = t.w.shape
+    _, height, width, _ = t.gx.shape
+    _, out_h, out_w, _ = t.g.shape
+    g, w = wide(t.g), signs(t.w, a.channels)
+    total = np.zeros(t.gx.shape, np.int64)
+    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+            total[:, in_rows, in_columns] += g[:, out_rows, out_columns] @ w[:, row, column]
+    t.gx[...] = total
+
+
+class BinaryConv(Layer):
+    """Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output."""
+
+    def _geometry(self) -> dict[str, int]:
+        return {"stride": self.number("stride", 1), "pad": self.number("pad", 1)}
+
+    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        (x,) = inputs
+        weights = self.node.arrays["weights"]
+        assert isinstance(weights, np.ndarray)
+        outputs, kernel, _, words = weights.shape
+        height, width, channels = x.shape
+        assert words == words_for(channels), f"{self.node.name}: weights of {words} words for {channels} channels"
+        shape = (*out_size((height, width), kernel, **self._geometry()), outputs)
+        bound = channels * kernel * kernel
+        assert bound < 1 << 15, f"{self.node.name}: sums up to {bound} do not fit int16"
+        sums = c.buffer(self.node.name, np.int16, shape)
+        self._weights = c.constant(f"{self.node.name}.w", weights)
+        padding = PADDING[str(self.node.attributes.get("padding", "zero"))]
+        c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
+               channels=channels, padding=padding, **self._geometry())  # fmt: skip
+        return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
+
+    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+        (x,) = inputs
+        (source,) = self.node.inputs
+        gradient = c.stored_gradient(self.node.name)
+        if gradient is None or source not in c.needs_gradient:
+            return
+        output = c.values[self.node.name]
+        terms = c.tensors[self._weights].shape[1] ** 2 * output.shape[2]
+        bound = gradient.bound + terms.bit_length()
+        dtype = np.int32 if bound <= 31 else np.int64
+        wide_gradient = c.buffer(f"{source}.grad", dtype, x.shape)
+        c.emit("backward", "binary_conv_input_grad",
+               {"g": gradient.tensor, "w": self._weights, "gx": wide_gradient},
+               channels=x.shape[2], **self._geometry())  # fmt: skip
+        c.contribute(source, Gradient(wide_gradient, gradient.exponents, bound))
+
+
+def out_size(size: tuple[int, int], kernel: int, stride: int, pad: int) -> tuple[int, int]:
+    """Rows and columns of the output.
+
+    >>> out_size((32, 32), kernel=3, stride=2, pad=1)
+    (16, 16)
+    """
+    return (size[0] + 2 * pad - kernel) // stride + 1, (size[1] + 2 * pad - kernel) // stride + 1
+
+

@@ -1,0 +1,25 @@
+"""The sum of two contributions to one tensor's gradient, or one contribution with its factor applied.
+
+    g_x = round( g factor 2^-shift [+ other other_factor 2^-other_shift] )    to q_b bits per sample
+"""
+
+from __future__ import annotations
+
+from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.operations import operation
+from bitreplay.engine.quant import align, quantise_samples
+
+
+@operation(
+    "gradient_sum",
+    code=40,
+    reads="g e other? other_e?",
+    writes="gx ex",
+    attributes="factor shift bound bits other_factor other_shift other_bound",
+)
+def gradient_sum(t, a, run):
+    terms = [(wide(t.g) * a.factor, wide(t.e) - a.shift, a.bound)]
+    if t.other is not None:
+        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
+    aligned, exponents = align(terms)
+    t.gx[...], t.ex[...] = quantise_samples(sum(aligned[1:], aligned[0]), exponents, a.bits)

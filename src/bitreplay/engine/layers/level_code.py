@@ -1,0 +1,89 @@
+"""The code of a replay level: activations <-> b bits per element.
+
+    encode   index = number of thresholds t[channel] with stored >= t          (b <= 4)
+             index = (stored - low) >> cut                                     (b >= 8, cut = max(q_f - b, 0))
+    decode   stored = values[channel, index]          or low + (index << cut) + half of 2^cut
+
+Index bit j of all channels is plane j, packed like signs: a pixel takes b * words(channels) words. One bit with
+threshold 0 and the values -mean|x|, +mean|x| is the paper's 1-bit latent.
+"""
+
+from __future__ import annotations
+
+
+import numpy as np
+
+from bitreplay.engine.bits import pack, unpack, words_for
+from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.fixedpoint import round_fraction, wide
+from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.operations import operation
+from bitreplay.engine.quant import SIGNIFICANT, Activation
+
+TABLE_BITS = (1, 2, 4)
+
+
+@operation("encode_level", code=70, reads="x thresholds?", writes="code", attributes="bits low cut")
+def encode_level(t, a, run):
+    x = wide(t.x)
+    if t.thresholds is not None:
+        index = (x[..., None] >= wide(t.thresholds)).sum(axis=-1)
+    else:
+        index = (x - a.low) >> a.cut
+    planes = [pack((index >> plane) & 1) for plane in range(a.bits)]
+    t.code[...] = np.concatenate(planes, axis=-1)
+
+
+@operation("decode_level", code=71, reads="code values?", writes="x", attributes="bits low cut")
+def decode_level(t, a, run):
+    channels = t.x.shape[-1]
+    words = words_for(channels)
+    index = np.zeros(t.x.shape, np.int64)
+    for plane in range(a.bits):
+        ones = unpack(t.code[..., plane * words : (plane + 1) * words], channels)
+        index += ones.astype(np.int64) << plane
+    if t.values is not None:
+        t.x[...] = t.values[np.arange(channels), index]
+    else:
+        t.x[...] = a.low + (index << a.cut) + ((1 << a.cut) >> 1)
+
+
+def _linear(bits: int, spec: Activation) -> dict[str, int]:
+    return {"bits": bits, "low": spec.low, "cut": max(SIGNIFICANT[spec.bits] - bits, 0)}
+
+
+def _stored(real: Fixed, spec: Activation, dtype: np.dtype) -> np.ndarray:
+    numbers = [round_fraction(r / spec.scale) + spec.zero for r in real.fractions()]
+    return np.clip(numbers, spec.low, spec.high).astype(dtype).reshape(real.values.shape)
+
+
+class EncodeLevel(Layer):
+    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        (x,) = inputs
+        spec, bits, level = x.activation, self.number("bits"), str(self.node.attributes["level"])
+        assert spec is not None
+        height, width, channels = x.shape
+        code = c.hold(c.buffer("latents", np.uint64, (height, width, bits * words_for(channels))))
+        tensors = {"x": x.tensor, "code": code}
+        if bits in TABLE_BITS:
+            thresholds = _stored(c.graph.levels[level][bits].thresholds, spec, np.dtype(np.int32))
+            tensors["thresholds"] = c.constant("level.thresholds", thresholds)
+        c.emit("forward", "encode_level", tensors, **_linear(bits, spec))
+        return Value(code, x.shape)
+
+
+class DecodeLevel(Layer):
+    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        bits, level = self.number("bits"), str(self.node.attributes["level"])
+        height, width, channels = c.graph.shapes[level]
+        code = c.hold(c.buffer("latents", np.uint64, (height, width, bits * words_for(channels))))
+        x = c.activation_value(level, (height, width, channels))
+        spec = x.activation
+        assert spec is not None
+        tensors = {"code": code, "x": x.tensor}
+        if bits in TABLE_BITS:
+            values = _stored(c.graph.levels[level][bits].values, spec, np.dtype(np.int32))
+            tensors["values"] = c.constant("level.values", values)
+        c.emit("forward", "decode_level", tensors, **_linear(bits, spec))
+        return x

@@ -1,0 +1,71 @@
+"""Runs a program with the readable NumPy functions of the layers. Normative: the native core equals it bit for bit.
+
+    machine = ReferenceMachine(program)
+    machine.write("latents", words); machine.write("labels", labels)
+    machine.run("forward", Run(samples=32))
+    logits = machine.read("logits", 32)
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.operations import OPERATIONS, Run
+from bitreplay.engine.program import Program, Tensor
+
+
+class Memory:
+    """The three regions of a program as byte arrays, and named views into them."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.regions = {
+            "constant": _aligned(program.constants),
+            "parameter": _aligned(program.parameters),
+            "arena": _aligned(np.zeros(program.arena_bytes, np.uint8)),
+        }
+
+    def view(self, tensor: Tensor, samples: int) -> NDArray:
+        count = samples if tensor.per_sample else 1
+        shape = (samples, *tensor.shape) if tensor.per_sample else tensor.shape
+        end = tensor.offset + tensor.sample_bytes * count
+        return self.regions[tensor.region][tensor.offset : end].view(tensor.dtype).reshape(shape)
+
+    def read(self, name: str, samples: int = 1) -> NDArray:
+        """A copy of a tensor's present content."""
+        return self.view(self.program.tensor(name), samples).copy()
+
+    def write(self, name: str, values: NDArray) -> None:
+        tensor = self.program.tensor(name)
+        view = self.view(tensor, len(values) if tensor.per_sample else 1)
+        assert view.dtype == values.dtype and view.shape == values.shape, (name, view.shape, values.shape, values.dtype)
+        view[...] = values
+
+
+class ReferenceMachine(Memory):
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.run("prepare", Run(samples=1))
+
+    def run(self, list_name: str, run: Run) -> None:
+        assert 0 < run.samples <= self.program.max_samples
+        for record in self.program.records:
+            if record.list == list_name:
+                entry = OPERATIONS[record.operation]
+                arrays = {
+                    role: self.view(self.program.tensors[number], run.samples) if number >= 0 else None
+                    for role, number in zip(entry.tensors, record.tensors, strict=True)
+                }
+                attributes = dict(zip(entry.attributes, record.attributes, strict=True))
+                entry.reference(SimpleNamespace(**arrays), SimpleNamespace(**attributes), run)
+
+
+def _aligned(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A copy that starts at a multiple of 64 bytes."""
+    raw = np.zeros(len(content) + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    raw[start : start + len(content)] = content
+    return raw[start : start + len(content)]
