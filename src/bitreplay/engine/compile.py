@@ -1,8 +1,8 @@
 """Graph -> program, for chosen bit widths.
 
-    compile_backbone(graph, level, bits, max_samples)            uint8 images -> level code
-    compile_tail(graph, level, bits, max_samples, classes)       level code -> logits; with the training step
-    compile_whole(graph, bits, max_samples)                      uint8 images -> logits, to test a network
+compile_backbone(graph, level, bits, max_samples)            uint8 images -> level code
+compile_tail(graph, level, bits, max_samples, classes)       level code -> logits; with the training step
+compile_whole(graph, bits, max_samples)                      uint8 images -> logits, to test a network
 """
 
 from __future__ import annotations
@@ -38,10 +38,18 @@ def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, cod
 
 
 def compile_tail(
-    graph: Graph, level: str, bits: Bits, max_samples: int, classes: int, code_bits: int = 1, training: bool = True
+    graph: Graph,
+    level: str,
+    bits: Bits,
+    max_samples: int,
+    classes: int,
+    code_bits: int = 1,
+    *,
+    training: bool = True,
+    keep: bool = False,
 ) -> Program:
     """The code of a level -> logits over `classes`, with the training step if `training`."""
-    compiler = Compiler(graph, bits, max_samples, training)
+    compiler = Compiler(graph, bits, max_samples, training, keep)
     at = graph.position(level)
     code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
     nodes = [replace_classes(node, classes) for node in graph.nodes[at + 1 :]]

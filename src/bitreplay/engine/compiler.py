@@ -51,6 +51,14 @@ class Value:
     activation: Activation | None = None
     scales: tuple[Fraction, ...] | None = None
 
+    @property
+    def channel_scales(self) -> tuple[Fraction, ...]:
+        """The real value of one unit, per channel."""
+        if self.scales is not None:
+            return self.scales
+        assert self.activation is not None, "packed signs have no scale"
+        return (self.activation.scale,) * self.shape[2]
+
 
 @dataclass(frozen=True)
 class Gradient:
@@ -64,10 +72,13 @@ class Gradient:
 
 
 class Compiler:
-    """Collects tensors and records. Layers call `constant`, `parameter`, `buffer`, `emit` and the gradient methods."""
+    """Collects tensors and records. Layers call `constant`, `parameter`, `buffer`, `emit` and the gradient methods.
 
-    def __init__(self, graph: Graph, bits: Bits, max_samples: int, training: bool) -> None:
-        self.graph, self.bits, self.max_samples, self.training = graph, bits, max_samples, training
+    With `keep`, no tensor of the arena shares its place with another, so that every one can be read after a run.
+    """
+
+    def __init__(self, graph: Graph, bits: Bits, max_samples: int, training: bool, keep: bool = False) -> None:
+        self.graph, self.bits, self.max_samples, self.training, self.keep = graph, bits, max_samples, training, keep
         self.values: dict[str, Value] = {}
         self.tensors: list[Tensor] = []
         self.records: list[Record] = []
@@ -172,7 +183,7 @@ class Compiler:
             if tensor.region == "arena":
                 uses = [at for at, record in enumerate(self.records) if number in record.tensors]
                 assert uses or number in self._held, f"tensor {tensor.name} is never used"
-                spans[number] = (-1, len(self.records)) if number in self._held else (uses[0], uses[-1])
+                spans[number] = (-1, len(self.records)) if self.keep or number in self._held else (uses[0], uses[-1])
         arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
         tensors = [
             replace(tensor, offset=arena.offsets[n]) if n in arena.offsets else tensor

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Run:
     rate_shift: int = 0
 
 
-Reference = Callable[[SimpleNamespace, SimpleNamespace, Run], None]
+Reference = Callable[[Any, Any, Run], None]
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ OPERATIONS: dict[str, Operation] = {}
 BY_CODE: dict[int, Operation] = {}
 
 
-def operation(name: str, *, code: int, reads: str, writes: str, attributes: str = "") -> Callable[[Reference], Reference]:
+def operation(
+    name: str, *, code: int, reads: str, writes: str, attributes: str = ""
+) -> Callable[[Reference], Reference]:
     def register(function: Reference) -> Reference:
-        entry = Operation(
-            name, code, tuple(reads.split()), tuple(writes.split()), tuple(attributes.split()), function
-        )
+        entry = Operation(name, code, tuple(reads.split()), tuple(writes.split()), tuple(attributes.split()), function)
         assert name not in OPERATIONS and code not in BY_CODE, f"operation {name} or number {code} is taken"
         OPERATIONS[name] = BY_CODE[code] = entry
         return function

@@ -22,7 +22,7 @@ from bitreplay.engine.fixedpoint import Int64, bit_length, round_fraction, round
 
 NO_GRADIENT = -(1 << 20)
 ALIGN_BITS = 60
-STORAGE = {8: np.dtype(np.int8), 16: np.dtype(np.int16), 32: np.dtype(np.int32)}
+STORAGE: dict[int, np.dtype] = {8: np.dtype(np.int8), 16: np.dtype(np.int16), 32: np.dtype(np.int32)}
 SIGNIFICANT = {8: 8, 16: 16, 32: 24}
 
 

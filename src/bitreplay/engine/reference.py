@@ -1,9 +1,9 @@
 """Runs a program with the readable NumPy functions of the layers. Normative: the native core equals it bit for bit.
 
-    machine = ReferenceMachine(program)
-    machine.write("latents", words); machine.write("labels", labels)
-    machine.run("forward", Run(samples=32))
-    logits = machine.read("logits", 32)
+machine = ReferenceMachine(program)
+machine.write("latents", words); machine.write("labels", labels)
+machine.run("forward", Run(samples=32))
+logits = machine.read("logits", 32)
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Average over windows: activations -> activations.
 
-    forward    stored y = y_zero + round( sum over the window of (x - x_zero) * m / 2^s ),  m/2^s = x_scale / (area y_scale)
+    forward    stored y = y_zero + round( sum over the window of (x - x_zero) * m / 2^s )
+               m / 2^s = x_scale / (area y_scale)
     backward   g_x = g m 2^-s, spread over the window
 
 `window` 0 takes the whole map (global average pool). Windows do not overlap (stride = window).
@@ -8,17 +9,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
 
 @operation(
     "average_pool", code=30, reads="x", writes="y", attributes="window_h window_w x_zero mantissa shift y_zero low high"
 )
-def average_pool(t, a, run):
+def average_pool(t: Any, a: Any, run: Run) -> None:
     n, out_h, out_w, channels = t.y.shape
     x = wide(t.x)[:, : out_h * a.window_h, : out_w * a.window_w] - a.x_zero
     sums = x.reshape(n, out_h, a.window_h, out_w, a.window_w, channels).sum(axis=(2, 4))
@@ -27,7 +30,7 @@ def average_pool(t, a, run):
 
 @operation("average_pool_input_grad", code=31, reads="g e", writes="gx ex",
            attributes="window_h window_w mantissa shift bits")  # fmt: skip
-def average_pool_input_grad(t, a, run):
+def average_pool_input_grad(t: Any, a: Any, run: Run) -> None:
     stored, t.ex[...] = quantise_samples(wide(t.g) * a.mantissa, wide(t.e) - a.shift, a.bits)
     _, out_h, out_w, _ = stored.shape
     t.gx[...] = 0

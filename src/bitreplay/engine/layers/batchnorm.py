@@ -5,23 +5,26 @@
 
 x are exact sums of a convolution (real scale per channel) or stored activations minus their zero. For each channel
     a = gamma factor,  factor = x_scale / (sigma y_scale) 2^shift       b = beta / y_scale 2^shift - a mean
-are derived from the int32 masters gamma and beta after every update (`batchnorm_fold`); gamma and beta themselves learn:
+are derived from the int32 masters gamma and beta after every update (`batchnorm_fold`). Gamma and beta learn:
     d gamma = factor (sum g x - mean sum g)          d beta = sum g / y_scale          g_x = g a,  g_r = g r_factor
 The sums run over pixels per sample and over samples with their exponents, in int64, and are never rounded to q_b bits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import merge_samples, quantise_samples
 from bitreplay.engine.sgd import descend, to_31_bits
 
@@ -30,7 +33,10 @@ GROWTH_BITS = 4
 LARGEST_FACTOR = (1 << 30) - 1
 
 
-def fold(gamma, beta, mean, factor, *, a_shift, a_limit, mean_shift, beta_mantissa, beta_shift):
+def fold(
+    gamma: NDArray, beta: NDArray, mean: NDArray, factor: NDArray,
+    *, a_shift: int, a_limit: int, mean_shift: int, beta_mantissa: int, beta_shift: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:  # fmt: skip
     """The operands a (int32) and b (int64) of the forward formula."""
     a = saturate(round_shift(wide(gamma) * wide(factor), a_shift), -a_limit, a_limit)
     offset = round_shift(wide(beta) * beta_mantissa, beta_shift) - round_shift(a * wide(mean), mean_shift)
@@ -44,7 +50,7 @@ def fold(gamma, beta, mean, factor, *, a_shift, a_limit, mean_shift, beta_mantis
     writes="a b",
     attributes="a_shift a_limit mean_shift beta_mantissa beta_shift",
 )
-def batchnorm_fold(t, a, run):
+def batchnorm_fold(t: Any, a: Any, run: Run) -> None:
     t.a[...], t.b[...] = fold(t.gamma, t.beta, t.mean, t.factor, **vars(a))
 
 
@@ -55,7 +61,7 @@ def batchnorm_fold(t, a, run):
     writes="y saturated",
     attributes="x_zero shift y_zero low high residual_zero residual_factor",
 )
-def affine(t, a, run):
+def affine(t: Any, a: Any, run: Run) -> None:
     total = (wide(t.x) - a.x_zero) * wide(t.a) + t.b
     if t.residual is not None:
         total = total + (wide(t.residual) - a.residual_zero) * a.residual_factor
@@ -65,12 +71,12 @@ def affine(t, a, run):
 
 
 @operation("affine_input_grad", code=22, reads="g e a", writes="gx ex", attributes="shift bits")
-def affine_input_grad(t, a, run):
+def affine_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(wide(t.g) * wide(t.a), wide(t.e) - a.shift, a.bits)
 
 
 @operation("affine_param_grad", code=23, reads="g e x", writes="p q pe", attributes="x_zero bound")
-def affine_param_grad(t, a, run):
+def affine_param_grad(t: Any, a: Any, run: Run) -> None:
     g = wide(t.g)
     products = (g * (wide(t.x) - a.x_zero)).sum(axis=(1, 2))
     t.p[...], exponent = merge_samples(products, wide(t.e), a.bound)
@@ -85,11 +91,17 @@ def affine_param_grad(t, a, run):
     writes="gamma beta",
     attributes="mean_shift gamma_mantissa gamma_shift beta_mantissa beta_shift number",
 )
-def batchnorm_update(t, a, run):
+def batchnorm_update(t: Any, a: Any, run: Run) -> None:
     exponent = int(t.pe[0])
     centred, down = to_31_bits((t.p << a.mean_shift) - wide(t.mean) * t.q)
     t.gamma[...] = descend(
-        t.gamma, centred * wide(t.factor), exponent - a.mean_shift + down, a.gamma_mantissa, a.gamma_shift, run, a.number
+        t.gamma,
+        centred * wide(t.factor),
+        exponent - a.mean_shift + down,
+        a.gamma_mantissa,
+        a.gamma_shift,
+        run,
+        a.number,
     )
     t.beta[...] = descend(t.beta, t.q, exponent, a.beta_mantissa, a.beta_shift, run, a.number + 1)
 
@@ -106,11 +118,12 @@ class Constants:
     beta_step: Multiplier
 
 
-def constants(node_fixed, x: Value, y_scale: Fraction) -> Constants:
+def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction) -> Constants:
     """Choose binary points: a and b as fine as their bounds allow, with room for gamma to grow 2^GROWTH_BITS fold."""
     gamma, beta, mean, inverse = (node_fixed(name) for name in ("gamma", "beta", "mean", "inverse_sigma"))
     channels = len(gamma.values)
-    scales = x.scales if x.scales is not None else (x.activation.scale,) * channels
+    scales = x.channel_scales
+    assert len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input"
     ratios = [i * s / y_scale for i, s in zip(inverse.fractions(), scales, strict=True)]
     a_bits = min(31, 60 - x.bound.bit_length())
     largest = max(max(abs(g * r) for g, r in zip(gamma.fractions(), ratios, strict=True)), Fraction(1, 1 << 30))

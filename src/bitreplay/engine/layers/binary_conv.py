@@ -10,14 +10,15 @@ The weights' real scale (one number per output) stays a property of the sums: Ba
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from bitreplay.engine.bits import signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import wide
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 
 PADDING = {"zero": 0, "one": 1}
 
@@ -35,7 +36,7 @@ def taps(kernel: int, stride: int, pad: int, size: int, out: int) -> list[tuple[
 
 
 @operation("binary_conv", code=12, reads="x w", writes="sums", attributes="channels stride pad padding")
-def binary_conv(t, a, run):
+def binary_conv(t: Any, a: Any, run: Run) -> None:
     n, height, width, words = t.x.shape
     outputs, kernel, _, _ = t.w.shape
     _, out_h, out_w, _ = t.sums.shape
@@ -58,7 +59,7 @@ def binary_conv(t, a, run):
 
 
 @operation("binary_conv_input_grad", code=13, reads="g w", writes="gx", attributes="channels stride pad")
-def binary_conv_input_grad(t, a, run):
+def binary_conv_input_grad(t: Any, a: Any, run: Run) -> None:
     outputs, kernel, _, _ = t.w.shape
     _, height, width, _ = t.gx.shape
     _, out_h, out_w, _ = t.g.shape
@@ -117,5 +118,3 @@ def out_size(size: tuple[int, int], kernel: int, stride: int, pad: int) -> tuple
     (16, 16)
     """
     return (size[0] + 2 * pad - kernel) // stride + 1, (size[1] + 2 * pad - kernel) // stride + 1
-
-

@@ -3,11 +3,13 @@
     p_c = e^(l_c) / sum e^l,   g_c = p_c for c other than the label,   g_label = -(sum of the other p)
 
 so that a row sums to 0 before it is rounded to q_b bits. Probabilities have 30 bits behind the point.
-e^-t = 2^-(t log2 e): the integer part of the exponent is a shift, 2^-f for 0 <= f < 1 a polynomial of degree 7 in Horner
-form (EXP2, 30 bits behind the point; error below 2^-27). A sample whose gradient is 0 is skipped.
+e^-t = 2^-(t log2 e): the integer part of the exponent is a shift, 2^-f for 0 <= f < 1 a polynomial of degree 7 in
+Horner form (EXP2, 30 bits behind the point; error below 2^-28). A sample whose gradient is 0 is skipped.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Int64, round_shift, wide
 from bitreplay.engine.layers.dense import LOGIT_POINT, LOWEST_LOGIT
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
 POINT = 30
@@ -36,7 +38,7 @@ def exp_minus(t: Int64) -> Int64:
 
 
 @operation("cross_entropy", code=90, reads="logits labels", writes="g e p_label", attributes="bits")
-def cross_entropy(t, a, run):
+def cross_entropy(t: Any, a: Any, run: Run) -> None:
     logits = wide(t.logits)
     live = logits > LOWEST_LOGIT
     weight = np.where(live, exp_minus(logits.max(axis=1, keepdims=True) - logits), 0)

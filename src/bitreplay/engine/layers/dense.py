@@ -10,13 +10,14 @@ m 2^-s is x_scale 2^(16 - master's point). Classes that are not active get the l
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merge_samples, quantise_samples
 from bitreplay.engine.sgd import descend
 
@@ -27,7 +28,7 @@ HIGHEST_LOGIT = (1 << 31) - 1
 
 
 @operation("dense_operand", code=80, reads="weights", writes="operand exponent", attributes="bits")
-def dense_operand(t, a, run):
+def dense_operand(t: Any, a: Any, run: Run) -> None:
     stored, exponents = quantise_samples(wide(t.weights)[None, :, :-1], np.zeros(1, np.int64), a.bits)
     t.operand[...] = stored[0]
     t.exponent[...] = max(int(exponents[0]), 0)
@@ -40,7 +41,7 @@ def dense_operand(t, a, run):
     writes="logits",
     attributes="x_zero down mantissa shift bias_shift",
 )
-def dense(t, a, run):
+def dense(t: Any, a: Any, run: Run) -> None:
     x = wide(t.x).reshape(run.samples, -1) - a.x_zero
     sums = round_shift(x @ wide(t.operand).T, a.down)
     logits = round_shift(sums * a.mantissa, a.shift - a.down - int(t.exponent[0]))
@@ -56,7 +57,7 @@ def dense(t, a, run):
     writes="gx ex",
     attributes="down mantissa shift bits",
 )
-def dense_input_grad(t, a, run):
+def dense_input_grad(t: Any, a: Any, run: Run) -> None:
     sums = round_shift(wide(t.g) @ wide(t.operand), a.down) * a.mantissa
     exponents = wide(t.e) + (int(t.exponent[0]) + a.down - a.shift)
     stored, t.ex[...] = quantise_samples(sums, exponents, a.bits)
@@ -64,7 +65,7 @@ def dense_input_grad(t, a, run):
 
 
 @operation("dense_param_grad", code=83, reads="g e x", writes="gw ge", attributes="x_zero bound")
-def dense_param_grad(t, a, run):
+def dense_param_grad(t: Any, a: Any, run: Run) -> None:
     g = wide(t.g)
     x = wide(t.x).reshape(run.samples, -1) - a.x_zero
     products = g[:, :, None] * x[:, None, :]
@@ -79,7 +80,7 @@ def dense_param_grad(t, a, run):
     writes="weights",
     attributes="mantissa shift bias_mantissa bias_shift number",
 )
-def dense_update(t, a, run):
+def dense_update(t: Any, a: Any, run: Run) -> None:
     exponent = int(t.ge[0])
     moved = descend(t.weights, t.gw, exponent, a.mantissa, a.shift, run, a.number)
     biases = descend(t.weights, t.gw, exponent, a.bias_mantissa, a.bias_shift, run, a.number)
@@ -98,7 +99,7 @@ class Dense(Layer):
         if "weights" not in self.node.arrays:
             return np.zeros((self.number("classes"), features + 1), np.int32)
         columns = [self.fixed("weights"), self.fixed("bias")]
-        parts = [round_shift(f.values.reshape(len(f.values), -1), f.shift - MASTER_POINT) for f in columns]
+        parts = [round_shift(wide(f.values).reshape(len(f.values), -1), f.shift - MASTER_POINT) for f in columns]
         return saturate(np.concatenate(parts, axis=1), LOWEST_LOGIT + 1, HIGHEST_LOGIT).astype(np.int32)
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
@@ -150,6 +151,7 @@ class Dense(Layer):
         if source in c.needs_gradient:
             result = c.gradient_buffers(source, x.shape)
             bound = gradient.bound + SIGNIFICANT[c.bits.forward] - 1 + self._classes.bit_length()
-            c.emit("backward", "dense_input_grad", stored | self._operand | {"gx": result.tensor, "ex": result.exponents},
-                   down=max(bound - 31, 0), mantissa=self._scale.mantissa, shift=self._scale.shift, bits=bits)  # fmt: skip
+            tensors = stored | self._operand | {"gx": result.tensor, "ex": result.exponents}
+            c.emit("backward", "dense_input_grad", tensors, down=max(bound - 31, 0), bits=bits,
+                   mantissa=self._scale.mantissa, shift=self._scale.shift)  # fmt: skip
             c.contribute(source, result)

@@ -1,12 +1,14 @@
 """The sum of two contributions to one tensor's gradient, or one contribution with its factor applied.
 
-    g_x = round( g factor 2^-shift [+ other other_factor 2^-other_shift] )    to q_b bits per sample
+g_x = round( g factor 2^-shift [+ other other_factor 2^-other_shift] )    to q_b bits per sample
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from bitreplay.engine.fixedpoint import wide
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import align, quantise_samples
 
 
@@ -17,7 +19,7 @@ from bitreplay.engine.quant import align, quantise_samples
     writes="gx ex",
     attributes="factor shift bound bits other_factor other_shift other_bound",
 )
-def gradient_sum(t, a, run):
+def gradient_sum(t: Any, a: Any, run: Run) -> None:
     terms = [(wide(t.g) * a.factor, wide(t.e) - a.shift, a.bound)]
     if t.other is not None:
         terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))

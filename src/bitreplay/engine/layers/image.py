@@ -8,17 +8,18 @@ For inputs scaled to [-1, 1] the table is 2u - 255 and the scale 1/255: exact, a
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import Activation
 
 
 @operation("image_table", code=60, reads="image table", writes="y")
-def image_table(t, a, run):
+def image_table(t: Any, a: Any, run: Run) -> None:
     colours = np.arange(t.image.shape[-1])
     t.y[...] = t.table[t.image, colours]
 

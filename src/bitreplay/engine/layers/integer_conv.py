@@ -9,19 +9,21 @@ Taps outside the map are skipped: they read the real number 0.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import divide_round, round_shift, wide
 from bitreplay.engine.layers.binary_conv import out_size, taps
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE
 
 
 @operation("integer_conv", code=50, reads="x w", writes="sums", attributes="x_zero stride pad down")
-def integer_conv(t, a, run):
+def integer_conv(t: Any, a: Any, run: Run) -> None:
     n, height, width, _ = t.x.shape
     outputs, kernel, _, _ = t.w.shape
     _, out_h, out_w, _ = t.sums.shape
@@ -53,7 +55,7 @@ class IntegerConv(Layer):
         return Value(sums, shape, min((bound >> down) + 1, (1 << 31) - 1), scales=tuple(unit * s for s in scales))
 
 
-def quantise_weights(values: np.ndarray, shift: int, bits: int) -> tuple[np.ndarray, list[Fraction]]:
+def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, list[Fraction]]:
     """Weights at `bits` bits, symmetric, one scale per output (first axis): real = stored * scale."""
     limit = (1 << (SIGNIFICANT[bits] - 1)) - 1
     stored = np.zeros(values.shape, STORAGE[bits])

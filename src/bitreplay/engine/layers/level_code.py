@@ -10,6 +10,7 @@ threshold 0 and the values -mean|x|, +mean|x| is the paper's 1-bit latent.
 
 from __future__ import annotations
 
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import round_fraction, wide
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
 TABLE_BITS = (1, 2, 4)
 
 
 @operation("encode_level", code=70, reads="x thresholds?", writes="code", attributes="bits low cut")
-def encode_level(t, a, run):
+def encode_level(t: Any, a: Any, run: Run) -> None:
     x = wide(t.x)
     if t.thresholds is not None:
         index = (x[..., None] >= wide(t.thresholds)).sum(axis=-1)
@@ -36,7 +37,7 @@ def encode_level(t, a, run):
 
 
 @operation("decode_level", code=71, reads="code values?", writes="x", attributes="bits low cut")
-def decode_level(t, a, run):
+def decode_level(t: Any, a: Any, run: Run) -> None:
     channels = t.x.shape[-1]
     words = words_for(channels)
     index = np.zeros(t.x.shape, np.int64)

@@ -11,6 +11,7 @@ One rounding, to q_b bits per sample, after the gradient that reaches x by anoth
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from bitreplay.engine.bits import pack, words_for
 from bitreplay.engine.compiler import Compiler, Value, other_attributes, other_tensors
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, wide
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.operations import operation
+from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import align, quantise_samples
 
 PEAK_BITS = 26
 
 
 @operation("pack_signs", code=10, reads="x", writes="bits", attributes="zero")
-def pack_signs(t, a, run):
+def pack_signs(t: Any, a: Any, run: Run) -> None:
     t.bits[...] = pack(t.x >= a.zero)
 
 
@@ -36,7 +37,7 @@ def pack_signs(t, a, run):
     writes="gx ex",
     attributes="zero peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
 )
-def sign_input_grad(t, a, run):
+def sign_input_grad(t: Any, a: Any, run: Run) -> None:
     distance = np.abs(wide(t.x) - a.zero)
     derivative = np.maximum(0, a.peak - Multiplier(a.slope_mantissa, a.slope_shift).times(distance))
     terms = [(wide(t.g) * derivative, wide(t.e) - a.peak_shift, a.bound)]
