@@ -3,6 +3,7 @@
 A folder holds train_images.npy (N, 64, 64, 3) uint8, train_labels.npy and the same for val. Resizing of validation
 images is integer arithmetic, so that everybody who repeats a figure feeds the same bytes.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -30,10 +31,14 @@ def load_split(folder: Path, split: str, device: torch.device) -> Arrays:
     images = np.load(folder / f"{split}_images.npy", mmap_mode="r")
     labels = np.load(folder / f"{split}_labels.npy")
     if images.ndim != 4 or images.shape[-1] != 3 or images.dtype != np.uint8 or len(images) != len(labels):
-        raise ValueError(f"{folder}/{split}_images.npy has shape {images.shape}, {images.dtype}, for {len(labels)} labels; "
-                         "expected (N, S, S, 3), uint8, one label an image.")
-    parts = [torch.from_numpy(np.array(images[i:i + 10000])).to(device).permute(0, 3, 1, 2).contiguous()
-             for i in range(0, len(images), 10000)]
+        raise ValueError(
+            f"{folder}/{split}_images.npy has shape {images.shape}, {images.dtype}, for "
+            f"{len(labels)} labels; expected (N, S, S, 3), uint8, one label an image."
+        )
+    parts = [
+        torch.from_numpy(np.array(images[i : i + 10000])).to(device).permute(0, 3, 1, 2).contiguous()
+        for i in range(0, len(images), 10000)
+    ]
     return Arrays(torch.cat(parts), torch.from_numpy(labels.astype(np.int64)).to(device))
 
 

@@ -1,4 +1,5 @@
-"""Augmentation of a whole minibatch on the device: random resized crop, flip, mild colour jitter, no loop over images."""
+"""Augmentation of a whole minibatch on the device: random resized crop, flip, colour jitter, no loop over images."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -47,7 +48,8 @@ class Augmentation:
     def recolour(self, view: Tensor, generator: Generator) -> Tensor:
         low, high = 1 - self.jitter, 1 + self.jitter
         brightness, contrast, saturation = (
-            self.uniform(len(view), generator, low, high).view(-1, 1, 1, 1) for _ in range(3))
+            self.uniform(len(view), generator, low, high).view(-1, 1, 1, 1) for _ in range(3)
+        )
         weights = torch.tensor([0.299, 0.587, 0.114], device=view.device).view(1, 3, 1, 1)
         view = view * brightness
         grey = (view * weights).sum(1, keepdim=True)

@@ -3,6 +3,7 @@
 Everywhere sign(0) = +1. A binary convolution takes signs (+-1) and holds real latent weights; what it computes with is
 their sign, times one factor a channel that the following BatchNorm can absorb.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -113,9 +114,8 @@ class RPReLU(nn.Module):
         self.offset = nn.Parameter(torch.zeros(channels))
 
     def forward(self, x: Tensor) -> Tensor:
-        shift, slope, offset = (p.to(x.dtype).view(1, -1, 1, 1) for p in (self.shift, self.slope, self.offset))
-        z = x - shift
-        return z.clamp_min(0) + slope * z.clamp_max(0) + offset
+        shift, offset = (p.to(x.dtype).view(1, -1, 1, 1) for p in (self.shift, self.offset))
+        return F.prelu(x - shift, self.slope.to(x.dtype)) + offset
 
 
 class BinaryConv2d(nn.Module):
@@ -129,8 +129,16 @@ class BinaryConv2d(nn.Module):
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: int = 3, stride: int = 1, *, pad_with: str = "zero",
-        scaled: bool = True, magnitude_aware: bool = False, clip: float = 1.0,
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int = 3,
+        stride: int = 1,
+        *,
+        pad_with: str = "zero",
+        scaled: bool = True,
+        magnitude_aware: bool = False,
+        clip: float = 1.0,
     ) -> None:
         super().__init__()
         if pad_with not in ("zero", "one"):
@@ -162,8 +170,10 @@ class BinaryConv2d(nn.Module):
         return F.conv2d(x, weight, stride=self.stride, padding=self.padding)
 
     def extra_repr(self) -> str:
-        return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
-                f"pad_with={self.pad_with}, scaled={self.scaled}, clip={self.clip}")
+        return (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"pad_with={self.pad_with}, scaled={self.scaled}, clip={self.clip}"
+        )
 
 
 def set_binary_weights(model: nn.Module, binary: bool) -> None:

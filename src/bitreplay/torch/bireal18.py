@@ -4,6 +4,7 @@ Advanced Training Algorithm" (Liu et al., ECCV 2018), with a stem for 32x32 imag
 Block: sign -> binary 3x3 convolution -> BatchNorm -> add the shortcut. No other activation. Sign has the derivative
 2 - 2|x|; weights are sign(w) mean|w| with the magnitude-aware gradient; taps outside the map count nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

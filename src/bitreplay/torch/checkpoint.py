@@ -2,6 +2,7 @@
 
 Everything random is drawn from (seed, epoch), so weights, optimiser state and the schedule's place are all there is.
 """
+
 from __future__ import annotations
 
 from pathlib import Path

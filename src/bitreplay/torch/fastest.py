@@ -3,6 +3,7 @@
 Some steps run eagerly, then some compiled (the first of each are left out), and the faster way stays. A compiler that
 fails or is missing costs a message, not the run.
 """
+
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
 """The ordinary layers that PyTorch lacks as modules, and the tracer that lists a model layer by layer."""
+
 from __future__ import annotations
 
 import torch
@@ -21,7 +22,7 @@ class GlobalAveragePool(nn.Module):
 
 
 class Blur(nn.Module):
-    """Fixed 3x3 binomial filter a channel, (1 2 1)^T (1 2 1) / 16, padding 1: pooling without aliasing (Zhang, 2019)."""
+    """Fixed 3x3 filter a channel, (1 2 1)^T (1 2 1) / 16, padding 1: pooling without aliasing (Zhang, 2019)."""
 
     kernel: Tensor
 
@@ -38,7 +39,8 @@ class Blur(nn.Module):
 def downsample(in_channels: int, out_channels: int) -> nn.Module:
     """The real-valued shortcut where a map halves: 2x2 average, 1x1 convolution, BatchNorm."""
     return nn.Sequential(
-        nn.AvgPool2d(2, 2), nn.Conv2d(in_channels, out_channels, 1, bias=False), nn.BatchNorm2d(out_channels))
+        nn.AvgPool2d(2, 2), nn.Conv2d(in_channels, out_channels, 1, bias=False), nn.BatchNorm2d(out_channels)
+    )
 
 
 class LayerTracer(fx.Tracer):

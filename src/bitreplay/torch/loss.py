@@ -1,17 +1,29 @@
 """What pre-training minimises: cross entropy with the labels, and with what the teacher says of the same view."""
+
 from __future__ import annotations
 
 from torch import Tensor
 from torch.nn import functional as F
 
 
-def pretraining_loss(logits: Tensor, labels: Tensor, teacher_logits: Tensor | None, *, smoothing: float, distill: float,
-                     temperature: float) -> Tensor:
+def pretraining_loss(
+    logits: Tensor,
+    labels: Tensor,
+    teacher_logits: Tensor | None,
+    *,
+    smoothing: float,
+    distill: float,
+    temperature: float,
+) -> Tensor:
     """(1 - d) CE(labels smoothed) + d T^2 KL(teacher / T || model / T); without a teacher d is 0."""
     logits = logits.float()
     hard = F.cross_entropy(logits, labels, label_smoothing=smoothing)
     if teacher_logits is None:
         return hard
-    soft = F.kl_div(F.log_softmax(logits / temperature, 1), F.log_softmax(teacher_logits.float() / temperature, 1),
-                    reduction="batchmean", log_target=True)
+    soft = F.kl_div(
+        F.log_softmax(logits / temperature, 1),
+        F.log_softmax(teacher_logits.float() / temperature, 1),
+        reduction="batchmean",
+        log_target=True,
+    )
     return (1 - distill) * hard + distill * temperature**2 * soft

@@ -1,4 +1,5 @@
 """The models by name, and the tensors at their replay levels."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +14,10 @@ from .teacher import Teacher18
 from .vgg_small import VggSmall
 
 MODELS: dict[str, type[nn.Module]] = {
-    "bireal18": BiReal18, "react18": ReAct18, "vgg_small": VggSmall, "quicknet": QuickNet,
+    "bireal18": BiReal18,
+    "react18": ReAct18,
+    "vgg_small": VggSmall,
+    "quicknet": QuickNet,
     "quicknet_large": QuickNetLarge,
 }
 TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18}

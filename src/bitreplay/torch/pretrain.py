@@ -1,8 +1,10 @@
 """The command line of pre-training: python -m bitreplay.torch.pretrain MODEL --data DIR --out FILE"""
+
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from pathlib import Path
 
 import torch
@@ -19,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(prog="pretrain", description="Pre-train a binary model or a real-valued teacher.")
     p.add_argument("model", choices=[*MODELS, *TEACHERS])
     p.add_argument("--data", type=Path, required=True, help="folder with train_images.npy, train_labels.npy, val_*.npy")
-    p.add_argument("--out", type=Path, required=True, help="file of weights to write; FILE.checkpoint is kept beside it")
+    p.add_argument("--out", type=Path, required=True, help="file of weights; FILE.checkpoint is kept beside it")
     p.add_argument("--teacher", type=Path, help="weights of a real-valued teacher to learn from")
     p.add_argument("--init", type=Path, help="weights to start from (one file, or any of its exported parts)")
     p.add_argument("--export", type=Path, help="folder for half-precision parts of at most 15 MiB")
@@ -44,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> dict:
+    began = time.perf_counter()
     args = parser().parse_args(arguments)
     places = ("data", "out", "teacher", "init", "export", "device")
     recipe = default_recipe(**{key: value for key, value in vars(args).items() if key not in places})
@@ -57,11 +60,12 @@ def main(arguments: list[str] | None = None) -> dict:
     if args.init is not None:
         model, _ = load_weights(args.init)
     teacher, taught = load_weights(args.teacher) if args.teacher is not None else (None, {})
-    run = Pretraining(recipe, model, train, val, args.out, world, teacher)
+    run = Pretraining(recipe, model, train, val, args.out, world, teacher, began)
     for report in run.epochs():
         run.say(report.line())
-    note = run.finish({"classes": classes, "teacher_top1": taught.get("top1"), "torch": torch.__version__,
-                       "images": len(train)})
+    note = run.finish(
+        {"classes": classes, "teacher_top1": taught.get("top1"), "torch": torch.__version__, "images": len(train)}
+    )
     if args.export is not None and world.rank == 0:
         note["parts"] = [path.name for path in export_parts(args.export, recipe.model, run.model, note)]
     run.say(json.dumps(note))

@@ -1,10 +1,11 @@
 """Pre-training of a binary backbone, or of its real-valued teacher.
 
-Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, epoch by epoch, a report. Images
-stay on the device as uint8; each minibatch is augmented there at the data's own size and then brought to the model's (and
-the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on from its
-checkpoint.
+Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, epoch by epoch, a report.
+Images stay on the device as uint8; each minibatch is augmented there at the data's own size and then brought to the
+model's (and the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on from
+its checkpoint.
 """
+
 from __future__ import annotations
 
 import time
@@ -48,16 +49,28 @@ class Report:
 
     def line(self) -> str:
         left = (self.expected - self.epoch) * self.seconds
-        return (f"epoch {self.epoch}/{self.expected} stage {self.stage} rate {self.rate:.2e} loss {self.loss:.4f} "
-                f"top1 {self.top1:.2f} % {self.seconds:.1f} s, {self.elapsed:.0f} s so far, about {left:.0f} s left")
+        return (
+            f"epoch {self.epoch}/{self.expected} stage {self.stage} rate {self.rate:.2e} loss {self.loss:.4f} "
+            f"top1 {self.top1:.2f} % {self.seconds:.1f} s, {self.elapsed:.0f} s so far, about {left:.0f} s left"
+        )
 
 
 class Pretraining:
     """Construct, go through `epochs()`, then call `finish()`."""
 
-    def __init__(self, recipe: Recipe, model: nn.Module, train: Arrays, val: Arrays, out: Path, world: World,
-                 teacher: nn.Module | None = None) -> None:
-        self.began = time.perf_counter()
+    def __init__(
+        self,
+        recipe: Recipe,
+        model: nn.Module,
+        train: Arrays,
+        val: Arrays,
+        out: Path,
+        world: World,
+        teacher: nn.Module | None = None,
+        began: float | None = None,
+    ) -> None:
+        """`began`: the moment (time.perf_counter) from which a time limit counts; now, unless it is given."""
+        self.began = time.perf_counter() if began is None else began
         self.recipe, self.train, self.out, self.world = recipe, train, out, world
         self.size = int(model.input_size)  # type: ignore[arg-type]
         self.val = Arrays(resize(val.images, self.size), val.labels)
@@ -118,8 +131,16 @@ class Pretraining:
             self.schedule.finish_epoch(covered, time.perf_counter() - start)
             expected = self.schedule.done + self.schedule.remaining(self.elapsed())
             self.save_now_and_then()
-            yield Report(self.schedule.done, expected, self.stage, rate, loss, self.last_top1,
-                         self.schedule.seconds[-1], self.elapsed())
+            yield Report(
+                self.schedule.done,
+                expected,
+                self.stage,
+                rate,
+                loss,
+                self.last_top1,
+                self.schedule.seconds[-1],
+                self.elapsed(),
+            )
 
     def generator(self, stream: int) -> Generator:
         seed = (self.recipe.seed * 1_000_003 + self.schedule.done) * 1009 + stream
@@ -132,7 +153,7 @@ class Pretraining:
         steps = max(1, len(order) // (share * self.world.size))
         noise = self.generator(1 + self.world.rank)
         for step in range(steps):
-            index = order[step * share * self.world.size:][self.world.rank * share:][:share]
+            index = order[step * share * self.world.size :][self.world.rank * share :][:share]
             yield self.augment(self.train.images[index], noise), self.train.labels[index]
 
     def run_epoch(self, covered: float) -> tuple[float, float]:
@@ -175,8 +196,14 @@ class Pretraining:
             if self.teacher is not None:
                 with torch.no_grad():
                     taught = teachers[0](self.view_for(self.teacher, view))
-        loss = pretraining_loss(logits, labels, taught, smoothing=self.recipe.label_smoothing,
-                                distill=self.recipe.distill, temperature=self.recipe.temperature)
+        loss = pretraining_loss(
+            logits,
+            labels,
+            taught,
+            smoothing=self.recipe.label_smoothing,
+            distill=self.recipe.distill,
+            temperature=self.recipe.temperature,
+        )
         loss.backward()
         self.optimizer.step()
         clip_latent_weights(self.model)
@@ -189,22 +216,34 @@ class Pretraining:
 
     def save_now_and_then(self) -> None:
         if self.world.rank == 0 and time.perf_counter() - self.saved_at >= CHECKPOINT_SECONDS:
-            note = {"recipe": self.recipe.as_dict(), "done": self.schedule.done, "progress": self.schedule.progress,
-                    "stage": self.stage, "top1": self.last_top1}
+            note = {
+                "recipe": self.recipe.as_dict(),
+                "done": self.schedule.done,
+                "progress": self.schedule.progress,
+                "stage": self.stage,
+                "top1": self.last_top1,
+            }
             save_checkpoint(self.checkpoint, self.model, self.optimizer, note)
             self.saved_at = time.perf_counter()
 
     def finish(self, note: dict[str, Any], most_minibatches: int = 100) -> dict[str, Any]:
         """Estimate BatchNorm's statistics anew in full precision, measure, write the file; its note."""
+        set_binary_weights(self.model, True)
         torch.backends.cudnn.allow_tf32 = False
         torch.set_float32_matmul_precision("highest")
         running = top1(self.model, self.val, self.world, autocast=False)
         views = (self.view_for(self.model, view) for view, _ in self.minibatches())
         reestimate_batchnorm(self.model, (view for view, _ in zip(views, range(most_minibatches), strict=False)))
         note = {
-            **note, "model": self.recipe.model, "input_size": self.size, "recipe": self.recipe.as_dict(),
-            "epochs": self.schedule.done, "progress": round(self.schedule.progress, 4),
-            "seconds": round(self.elapsed(), 1), "top1_mixed": self.last_top1, "top1_running": running,
+            **note,
+            "model": self.recipe.model,
+            "input_size": self.size,
+            "recipe": self.recipe.as_dict(),
+            "epochs": self.schedule.done,
+            "progress": round(self.schedule.progress, 4),
+            "seconds": round(self.elapsed(), 1),
+            "top1_mixed": self.last_top1,
+            "top1_running": running,
             "top1": top1(self.model, self.val, self.world, autocast=False),
         }
         if self.world.rank == 0:

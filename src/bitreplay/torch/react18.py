@@ -5,6 +5,7 @@ Block: RSign -> binary 3x3 convolution -> BatchNorm -> add the shortcut -> RPReL
 RPReLU. Sign has the derivative 2 - 2|x|; weights are sign(w) mean|w| with the clipped straight-through gradient; taps
 outside the map count nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,4 +1,5 @@
 """What decides a pre-training run, and the settings we found good for each model."""
+
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
@@ -49,8 +50,16 @@ def default_recipe(model: str, **changes: Any) -> Recipe:
     """The recipe of a model, with the changes that are not None."""
     recipe = Recipe(model)
     if model.startswith("teacher"):
-        recipe = replace(recipe, epochs=40, optimizer="sgd", rate=0.4, rate_shape="cosine", weight_decay=5e-4,
-                         first_stage=0.0, least_area=0.25)
+        recipe = replace(
+            recipe,
+            epochs=40,
+            optimizer="sgd",
+            rate=0.4,
+            rate_shape="cosine",
+            weight_decay=5e-4,
+            first_stage=0.0,
+            least_area=0.25,
+        )
     return replace(recipe, **{name: value for name, value in changes.items() if value is not None})
 
 

@@ -3,6 +3,7 @@
 Stem for 32x32 images (3x3, stride 1, no max-pool), 16 blocks of one binary convolution each in four groups, global
 average, linear head. Block i ends in the sum that Keras counts as `add_i` (`add` for i = 0).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,8 +22,9 @@ class ResNet18Shape(nn.Module):
     input_size: ClassVar[int] = 32
     levels: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, make_block: Callable[[int, int, int], nn.Module], classes: int,
-                 widths: Sequence[int] = WIDTHS) -> None:
+    def __init__(
+        self, make_block: Callable[[int, int, int], nn.Module], classes: int, widths: Sequence[int] = WIDTHS
+    ) -> None:
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, widths[0], 3, padding=1, bias=False), nn.BatchNorm2d(widths[0]))
         blocks: list[nn.Module] = []

@@ -4,15 +4,17 @@ Progress p goes from 0 to 1. Before each epoch the number R of epochs still to c
 (1 - p) / R of the way, so p is exactly linear when the number of epochs is fixed, and follows the clock, smoothly and
 never backwards, when a time limit decides: either way the rate has come down to 0 at the end.
 """
+
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass, field
 
 
 @dataclass
 class Schedule:
-    """`epochs` at most, and `time_limit` seconds at most when given; `reserve` seconds of these are kept for the end."""
+    """`epochs` at most, and `time_limit` seconds when given, of which `reserve` are kept for the end."""
 
     epochs: int
     time_limit: float | None = None
@@ -32,9 +34,8 @@ class Schedule:
         return max(0, min(left, int(time_left / self.epoch_seconds())))
 
     def epoch_seconds(self) -> float:
-        """Seconds of a coming epoch: the mean of the last few, the first of all left out, and 2 % to be safe."""
-        recent = self.seconds[1:][-5:]
-        return 1.02 * sum(recent) / len(recent)
+        """Seconds of a coming epoch: the median of the last five (an epoch that compiles is no measure), plus 2 %."""
+        return 1.02 * statistics.median(self.seconds[1:][-5:])
 
     def step_size(self, elapsed: float) -> float:
         """Progress that the next epoch covers; 0 when none is to come."""
@@ -48,14 +49,14 @@ class Schedule:
 
 
 def stage_of(progress: float, first_stage: float) -> tuple[int, float]:
-    """Stage (1 or 2) at this progress and how far the stage itself is; the first stage takes the share `first_stage`."""
+    """Stage (1 or 2) at this progress and how far it is itself; the first stage takes the share `first_stage`."""
     if progress < first_stage - 1e-9:
         return 1, progress / first_stage
     return 2, (progress - first_stage) / (1 - first_stage) if first_stage < 1 else 1.0
 
 
 def rate_factor(shape: str, position: float, warm_up: float = 0.02) -> float:
-    """Factor of the learning rate at `position` (0 to 1) of a stage: a short linear rise, then a linear or cosine fall."""
+    """Factor of the learning rate at `position` (0 to 1) of a stage: a short rise times a linear or cosine fall."""
     position = min(max(position, 0.0), 1.0)
     rise = min(1.0, (position + warm_up / 20) / warm_up) if warm_up else 1.0
     fall = 1 - position if shape == "linear" else 0.5 * (1 + math.cos(math.pi * position))

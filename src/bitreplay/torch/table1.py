@@ -4,6 +4,7 @@ Counted from the traced model, not by hand. B: weights of every convolution afte
 everything else after it: BatchNorm 4 a channel (2 without gamma and beta), RSign 1, RPReLU 3, the blur's fixed 9, the
 head. What ends at the level or before it does not count: a shortcut that branches off earlier lies before it.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ PAPER: dict[tuple[str, str], tuple[str, tuple[int, int, int], str, str]] = {
 CLASSES = {"bireal18": 10, "react18": 10, "vgg_small": 10, "quicknet": 50, "quicknet_large": 50}
 SIZE = {"bireal18": 32, "react18": 32, "vgg_small": 32, "quicknet": 224, "quicknet_large": 224}
 REMARK = {
-    "bireal18": "As published a block has one BatchNorm. The paper's NB (19,466 and 28,682) fits a BatchNorm before and "
-                "after each convolution and one before the head; other countings fit as well.",
+    "bireal18": "As published a block has one BatchNorm. The paper's NB (19,466 and 28,682) fits a BatchNorm before "
+    "and after each convolution and one before the head; other countings fit as well.",
 }
 
 
@@ -97,9 +98,20 @@ def count(name: str) -> list[Row]:
         layers = layers_after(graph, path)
         _, channels, height, width = tensors[level].shape
         paper_total, _, paper_binary, paper_other = PAPER[name, level]
-        rows.append(Row(
-            name, total, level, (height, width, channels), sum(map(convolution_weights, layers)),
-            sum(map(other_weights, layers)), paper_total, paper_binary, paper_other, REMARK.get(name, "")))
+        rows.append(
+            Row(
+                name,
+                total,
+                level,
+                (height, width, channels),
+                sum(map(convolution_weights, layers)),
+                sum(map(other_weights, layers)),
+                paper_total,
+                paper_binary,
+                paper_other,
+                REMARK.get(name, ""),
+            )
+        )
     return rows
 
 

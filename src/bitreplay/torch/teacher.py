@@ -2,6 +2,7 @@
 
 Its stem halves the map, so that it costs what a binary model at 32x32 costs, and yet it looks at four times the pixels.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -43,8 +44,13 @@ class Teacher18(nn.Module):
         super().__init__()
         half = widths[0] // 2
         self.stem = nn.Sequential(
-            nn.Conv2d(3, half, 3, padding=1, bias=False), nn.BatchNorm2d(half), nn.ReLU(),
-            nn.Conv2d(half, widths[0], 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(widths[0]), nn.ReLU())
+            nn.Conv2d(3, half, 3, padding=1, bias=False),
+            nn.BatchNorm2d(half),
+            nn.ReLU(),
+            nn.Conv2d(half, widths[0], 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(widths[0]),
+            nn.ReLU(),
+        )
         blocks: list[nn.Module] = []
         channels = widths[0]
         for group, width in enumerate(widths):

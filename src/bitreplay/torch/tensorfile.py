@@ -1,8 +1,9 @@
 """Named tensors and a JSON note in one file: checkpoints and exported weights. The container is safetensors; no pickle.
 
-Layout: 8 bytes little-endian header length, JSON header {name: {dtype, shape, data_offsets}, "__metadata__": {...}}, then
-the bytes of the tensors. Files appear whole or not at all: written beside, synced, renamed.
+Layout: 8 bytes little-endian header length, JSON header {name: {dtype, shape, data_offsets}, "__metadata__": {...}},
+then the bytes of the tensors. Files appear whole or not at all: written beside, synced, renamed.
 """
+
 from __future__ import annotations
 
 import json
@@ -14,8 +15,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32,
-          "I8": torch.int8, "U8": torch.uint8}
+DTYPES = {
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -25,7 +33,8 @@ def save(path: Path, tensors: Mapping[str, Tensor], note: Mapping[str, Any]) -> 
     offset = 0
     for name, tensor in tensors.items():
         size = tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [offset, offset + size]}
+        place = [offset, offset + size]
+        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": place}
         offset += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -47,11 +56,11 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if len(data) < 8 or length > len(data) - 8:
         raise ValueError(f"{path} is not a tensor file: its header does not fit into {len(data)} bytes.")
     try:
-        header = json.loads(data[8:8 + length])
+        header = json.loads(data[8 : 8 + length])
         note = json.loads(header.pop("__metadata__")["note"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is not a tensor file of this program: its header cannot be read.") from error
-    body = memoryview(data)[8 + length:]
+    body = memoryview(data)[8 + length :]
     tensors = {}
     for name, entry in header.items():
         start, stop = entry["data_offsets"]

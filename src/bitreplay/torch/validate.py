@@ -1,4 +1,5 @@
 """Accuracy of a model on labelled images, and BatchNorm statistics estimated anew."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

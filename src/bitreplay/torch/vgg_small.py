@@ -4,6 +4,7 @@
 real-valued. Order: convolution -> (max-pool) -> BatchNorm -> sign with the clipped straight-through derivative; weights
 sign(w), no factor. The last BatchNorm is followed by sign too, so that the head reads +-1.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,8 +20,11 @@ class VggStage(nn.Module):
 
     def __init__(self, index: int, in_channels: int, out_channels: int) -> None:
         super().__init__()
-        self.conv = (nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False) if index == 1
-                     else BinaryConv2d(in_channels, out_channels, 3, scaled=False))
+        self.conv = (
+            nn.Conv2d(in_channels, out_channels, 3, padding=1, bias=False)
+            if index == 1
+            else BinaryConv2d(in_channels, out_channels, 3, scaled=False)
+        )
         self.pool = nn.MaxPool2d(2, 2) if index % 2 == 0 else nn.Identity()
         self.norm = nn.BatchNorm2d(out_channels)
         self.sign = ClippedSign()

@@ -1,8 +1,9 @@
 """Trained weights on disk: one file at full precision, or parts of half precision small enough to send.
 
-Note of a file: {"model", "classes", "top1", "recipe", ...}. Half precision keeps every sign: a latent weight too small for
-it becomes the smallest number of its sign, since sign(-0) would be +1.
+Note of a file: {"model", "classes", "top1", "recipe", ...}. Half precision keeps every sign: a latent weight too small
+for it becomes the smallest number of its sign, since sign(-0) would be +1.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -28,9 +29,10 @@ def save_weights(path: Path, model: nn.Module, note: Mapping[str, Any]) -> None:
     tensorfile.save(path, model.state_dict(), note)
 
 
-def export_parts(folder: Path, name: str, model: nn.Module, note: Mapping[str, Any],
-                 most_bytes: int = 15 * 2**20) -> list[Path]:
-    """Write `name.K-of-N.safetensors`, none above `most_bytes`: matrices and kernels in half precision, vectors in full."""
+def export_parts(
+    folder: Path, name: str, model: nn.Module, note: Mapping[str, Any], most_bytes: int = 15 * 2**20
+) -> list[Path]:
+    """Write `name.K-of-N.safetensors`, none above `most_bytes`: vectors in full precision, the rest in half."""
     parts: list[dict[str, Tensor]] = [{}]
     room = most_bytes - 65536  # the header's share
     for key, value in model.state_dict().items():

@@ -1,4 +1,5 @@
 """One process, or several under torchrun: who am I, and the few sums that all must agree on."""
+
 from __future__ import annotations
 
 import os
