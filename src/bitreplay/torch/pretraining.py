@@ -2,8 +2,8 @@
 
 Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, epoch by epoch, a report.
 Images stay on the device as uint8; each minibatch is augmented there at the data's own size and then brought to the
-model's (and the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on from
-its checkpoint.
+model's (and the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on
+from its checkpoint.
 """
 
 from __future__ import annotations

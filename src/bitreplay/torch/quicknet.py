@@ -69,7 +69,7 @@ class Transition(nn.Module):
 
 
 class QuickNet(nn.Module):
-    """Levels at 224: `quant_conv2d_16` (7, 7, 256), `quant_conv2d_11` (14, 14, 128); at 128 (4, 4, 256), (8, 8, 128)."""
+    """Levels: `quant_conv2d_16` (7, 7, 256) and `quant_conv2d_11` (14, 14, 128) at 224; 4x4 and 8x8 at 128."""
 
     input_size: ClassVar[int] = 128
     blocks: ClassVar[tuple[int, ...]] = (4, 4, 4, 4)

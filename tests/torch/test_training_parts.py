@@ -1,0 +1,171 @@
+"""The parts of pre-training one by one: files, resizing, augmentation, schedule, loss, choice of a compiler."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bitreplay.torch import fastest, tensorfile
+from bitreplay.torch.arrays import double, halve, load_split, resize, resize_view, scale_pixels
+from bitreplay.torch.augment import Augmentation
+from bitreplay.torch.fastest import FastestForward
+from bitreplay.torch.loss import pretraining_loss
+from bitreplay.torch.schedule import Schedule, rate_factor, stage_of
+
+PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
+
+
+def test_tensor_file_round_trip(tmp_path: Path) -> None:
+    tensors = {
+        "a": torch.randn(3, 4).t(),
+        "scalar": torch.tensor(7),
+        "none": torch.empty(0, 2),
+        "h": torch.ones(2, dtype=torch.float16),
+    }
+    tensorfile.save(tmp_path / "x", tensors, {"k": [1, 2]})
+    loaded, note = tensorfile.load(tmp_path / "x")
+    assert note == {"k": [1, 2]} and list(loaded) == list(tensors)
+    for key, value in tensors.items():
+        assert loaded[key].dtype == value.dtype and torch.equal(loaded[key], value)
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_safetensors_reads_our_files(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    tensorfile.save(tmp_path / "x", {"a": torch.arange(6).view(2, 3)}, {})
+    assert torch.equal(load_file(tmp_path / "x")["a"], torch.arange(6).view(2, 3))
+
+
+@pytest.mark.parametrize("cut", [0, 4, 20, -1])
+def test_truncated_tensor_file_gives_one_sentence(tmp_path: Path, cut: int) -> None:
+    tensorfile.save(tmp_path / "x", {"a": torch.ones(5)}, {})
+    data = (tmp_path / "x").read_bytes()
+    (tmp_path / "x").write_bytes(data[:cut])
+    with pytest.raises(ValueError, match="is not a tensor file|is damaged"):
+        tensorfile.load(tmp_path / "x")
+
+
+def test_halving_is_the_rounded_mean() -> None:
+    by_hand = np.floor(PIXELS.numpy().reshape(2, 3, 4, 2, 4, 2).mean(axis=(3, 5)) + 0.5)
+    assert np.array_equal(halve(PIXELS).numpy(), by_hand)
+
+
+def test_doubling_is_rounded_bilinear() -> None:
+    exact = nn.functional.interpolate(PIXELS.double(), scale_factor=2, mode="bilinear", align_corners=False)
+    assert torch.equal(double(PIXELS).double(), (exact + 0.5).floor())
+
+
+def test_resize_and_its_float_counterpart_agree_to_rounding() -> None:
+    for size in (4, 8, 16):
+        difference = resize_view(PIXELS.float(), size) - resize(PIXELS, size).float()
+        assert difference.abs().max() <= 0.5
+    with pytest.raises(ValueError, match="12x12"):
+        resize(PIXELS, 12)
+
+
+def test_pixels_scale_to_plus_minus_one() -> None:
+    assert scale_pixels(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [-1.0, 1.0]
+
+
+def test_arrays_of_a_wrong_shape_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "val_images.npy", np.zeros((3, 8, 8), np.uint8))
+    np.save(tmp_path / "val_labels.npy", np.zeros(3))
+    with pytest.raises(ValueError, match=r"expected \(N, S, S, 3\)"):
+        load_split(tmp_path, "val", torch.device("cpu"))
+
+
+def test_cropping_keeps_a_flat_image_and_jitter_changes_it() -> None:
+    flat = torch.tensor([10, 100, 200], dtype=torch.uint8).view(1, 3, 1, 1).expand(50, 3, 16, 16)
+    cropped = Augmentation(least_area=0.1, jitter=0.0)(flat, torch.Generator().manual_seed(3))
+    assert torch.allclose(cropped, scale_pixels(flat), atol=1e-5)
+    recoloured = Augmentation(least_area=0.1, jitter=0.2)(flat, torch.Generator().manual_seed(3))
+    shift = (recoloured - scale_pixels(flat)).abs().mean(dim=(1, 2, 3))
+    assert (shift > 0.001).all() and (shift < 0.5).all()
+
+
+def test_blending_uses_another_image_of_the_minibatch() -> None:
+    flat = torch.tensor([0, 255], dtype=torch.uint8).view(2, 1, 1, 1).expand(2, 3, 8, 8)
+    mixed = Augmentation(least_area=0.5, jitter=0.0, mix=1.0)(flat, torch.Generator().manual_seed(0))
+    assert torch.allclose(mixed[0] + mixed[1], torch.zeros(3, 8, 8), atol=1e-5)
+    assert -1 < mixed[0].mean() < 1
+
+
+def test_flip_happens_to_about_half_of_the_images() -> None:
+    ramp = torch.arange(0, 160, 10, dtype=torch.uint8).view(1, 1, 1, 16).expand(200, 3, 16, 16)
+    view = Augmentation(least_area=0.5, jitter=0.2)(ramp, torch.Generator().manual_seed(0))
+    flipped = (view[:, 0, 8, 0] > view[:, 0, 8, -1]).sum().item()
+    assert 70 < flipped < 130
+    assert view.min() >= -1 and view.max() <= 1
+    again = Augmentation(least_area=0.5, jitter=0.2)(ramp, torch.Generator().manual_seed(0))
+    assert torch.equal(view, again)
+
+
+def test_schedule_of_fixed_epochs_is_linear() -> None:
+    schedule = Schedule(4)
+    for k in range(4):
+        assert schedule.progress == pytest.approx(k / 4)
+        schedule.finish_epoch(schedule.step_size(0.0), 1.0)
+    assert schedule.progress == pytest.approx(1.0) and schedule.step_size(0.0) == 0
+
+
+def test_schedule_follows_the_clock() -> None:
+    """Epochs of 5 s that become 10 s half way, the first slow: the way is covered in time, never backwards."""
+    schedule, clock = Schedule(1000, time_limit=200, reserve=10), 0.0
+    covered: list[float] = []
+    while (step := schedule.step_size(clock)) > 0:
+        seconds = 20.0 if not covered else 5.0 if clock < 100 else 10.0
+        clock += seconds
+        covered.append(step)
+        schedule.finish_epoch(step, seconds)
+    assert schedule.progress == pytest.approx(1.0)
+    assert 180 <= clock <= 190
+    assert min(covered) > 0
+
+
+def test_stages_and_rates() -> None:
+    assert stage_of(0.0, 0.25) == (1, 0.0)
+    assert stage_of(0.25, 0.25) == (2, 0.0)
+    assert stage_of(0.0, 0.0) == (2, 0.0)
+    assert stage_of(1.0, 0.25) == (2, 1.0)
+    for shape in ("linear", "cosine"):
+        assert rate_factor(shape, 0.0) < 0.1
+        assert rate_factor(shape, 0.5) == pytest.approx(0.5)
+        assert rate_factor(shape, 1.0) == pytest.approx(0.0)
+
+
+def test_loss_is_the_stated_mixture() -> None:
+    logits = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
+    labels = torch.tensor([0, 1])
+    options = {"smoothing": 0.0, "distill": 0.25, "temperature": 2.0}
+    hard = (math.log(1 + math.exp(-2.0)) + math.log(2)) / 2
+    assert pretraining_loss(logits, labels, None, **options).item() == pytest.approx(hard)
+    assert pretraining_loss(logits, labels, logits, **options).item() == pytest.approx(0.75 * hard)
+    p = 1 / (1 + math.exp(-1.0))
+    divergence = (p * math.log(p / 0.5) + (1 - p) * math.log((1 - p) / 0.5)) / 2
+    other = torch.tensor([[0.0, 0.0], [0.0, 0.0]])
+    soft = pretraining_loss(other, labels, logits, **options).item()
+    assert soft == pytest.approx(0.75 * math.log(2) + 0.25 * 4 * divergence, rel=1e-5)
+
+
+@pytest.mark.parametrize(("slow", "expected"), [("eager", True), ("compiled", False)])
+def test_the_faster_way_stays(monkeypatch: pytest.MonkeyPatch, slow: str, expected: bool) -> None:
+    monkeypatch.setattr(torch, "compile", lambda module, dynamic: lambda x: module(x))
+    module, said, clock = nn.Identity(), list[str](), [0.0]
+    monkeypatch.setattr(FastestForward, "now", staticmethod(lambda: clock[0]))
+    forward = FastestForward([module], "auto", said.append)
+    for _ in range(2 * (fastest.WARM + fastest.TIMED)):
+        clock[0] += 2.0 if (slow == "compiled") == forward.compiled else 1.0
+        forward.tick()
+    assert forward.compiled == expected and len(said) == 1
+
+
+def test_a_compiler_that_fails_is_left_aside() -> None:
+    said: list[str] = []
+    forward = FastestForward([nn.Identity()], "on", said.append)
+    assert forward.compiled
+    forward.give_up(RuntimeError("no compiler\nlong story"))
+    assert not forward.compiled and said == ["compilation failed, going on without it: RuntimeError: no compiler"]
