@@ -1,7 +1,7 @@
 """Traced module -> engine nodes, in order.
 
-A BatchNorm and the sum behind it become one node, named after the sum, with the shortcut as second input. Sums are named
-add, add_1, ... in order (as Keras counts), the layer at a replay level takes the level's name, others their module path.
+A BatchNorm and the sum behind it become one node, named after the sum, with the shortcut as second input. Sums are
+named add, add_1, ... in order (as Keras counts), the layer at a replay level takes the level's name, others their path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .binarize import BinaryConv2d
 from .convert_layers import TABLE, TRANSPARENT, ConversionError, Made
 from .layers import Add
 
-LONGEST_NAME = 32
+LONGEST_NAME = 30
 SUMS = ("integer_conv", "binary_conv")
 
 # Functions and methods that stand for a layer.
@@ -90,8 +90,16 @@ class Lowering:
             node = node.all_input_nodes[0]
         return node
 
+    def readers(self, node: fx.Node) -> list[fx.Node]:
+        """The layers that read a value, seen through those that change nothing."""
+        found = []
+        for user in node.users:
+            passes = self.is_a(user, nn.Module) and isinstance(self.layer(user), TRANSPARENT)
+            found += self.readers(user) if passes else [user]
+        return found
+
     def _folded_norms(self) -> dict[fx.Node, fx.Node]:
-        """Sum -> the BatchNorm that it takes in: one that nothing else reads, behind a binary convolution if possible."""
+        """Sum -> the BatchNorm that it takes in: one that nothing else reads, best behind a binary convolution."""
         found: dict[fx.Node, fx.Node] = {}
         for node in self.traced.graph.nodes:
             if self.is_a(node, Add):
@@ -162,10 +170,10 @@ class Lowering:
         self.result.norms[name] = norm
 
     def _round_sums(self, node: fx.Node) -> None:
-        """A convolution that another layer than BatchNorm reads is brought to activations first."""
-        name = self.names[node]
-        made = self.result.nodes[-1]
-        if made.kind not in SUMS or all(self.is_a(user, nn.BatchNorm2d) for user in node.users):
+        """A convolution at a level, or one that another layer than BatchNorm reads, is brought to activations first."""
+        name, made = self.names[node], self.result.nodes[-1]
+        exact = str(node.target) not in self.level_at and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node))
+        if made.kind not in SUMS or exact:
             return
         raw = f"{name}.sums"
         self.result.nodes[-1] = replace(made, name=raw)
