@@ -113,7 +113,7 @@ def test_decay_spares_latent_weights_in_the_second_stage() -> None:
 def test_reestimated_statistics_are_the_plain_average() -> None:
     norm = torch.nn.BatchNorm2d(3)
     batches = [torch.randn(8, 3, 4, 4) + k for k in range(3)]
-    reestimate_batchnorm(norm, batches)
+    reestimate_batchnorm(norm, batches, CPU)
     means = torch.stack([x.mean(dim=(0, 2, 3)) for x in batches]).mean(0)
     assert norm.running_mean is not None
     assert torch.allclose(norm.running_mean, means, atol=1e-6)
@@ -155,3 +155,21 @@ def test_program_writes_its_files_and_ends_in_json(tmp_path: Path) -> None:
     assert note["model"] == "vgg_small" and note["epochs"] == 1
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == note["parts"]
     assert all(path.stat().st_size <= 15 * 2**20 for path in (tmp_path / "parts").iterdir())
+
+
+def test_two_processes_train_one_model(tmp_path: Path) -> None:
+    """Under torchrun with gloo: both processes end, process 0 alone prints and writes."""
+    for split, arrays in (("train", TRAIN), ("val", VAL)):
+        np.save(tmp_path / f"{split}_images.npy", arrays.images[:16].permute(0, 2, 3, 1).numpy())
+        np.save(tmp_path / f"{split}_labels.npy", arrays.labels[:16].numpy())
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0"]
+    command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "-m", "bitreplay.torch.pretrain"]
+    command += ["vgg_small", "--device", "cpu", "--data", str(tmp_path), "--out", str(tmp_path / "v"), "--epochs", "2"]
+    command += ["--minibatch", "8", "--first-stage", "0.5"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in result.stdout.splitlines() if line.startswith(("epoch", "{"))]
+    assert [line.split()[1] for line in lines[:2]] == ["1/2", "2/2"] and len(lines) == 3
+    assert json.loads(lines[2])["epochs"] == 2
+    model, _ = load_weights(tmp_path / "v")
+    assert all(torch.isfinite(p).all() for p in model.parameters())

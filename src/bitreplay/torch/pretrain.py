@@ -52,7 +52,6 @@ def main(arguments: list[str] | None = None) -> dict:
     recipe = default_recipe(**{key: value for key, value in vars(args).items() if key not in places})
     world = World.join(args.device)
     torch.backends.cudnn.benchmark = True
-    torch.set_float32_matmul_precision("high")
     torch.manual_seed(recipe.seed)
     train, val = load_split(args.data, "train", world.device), load_split(args.data, "val", world.device)
     classes = int(train.labels.max()) + 1

@@ -8,6 +8,7 @@ from its checkpoint.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from . import tensorfile
-from .arrays import Arrays, resize, resize_view
+from .arrays import Arrays, resize
 from .binarize import clip_latent_weights, set_binary_weights
 from .checkpoint import load_model_state, load_optimizer_state, save_checkpoint
 from .fastest import FastestForward
@@ -27,6 +28,7 @@ from .loss import pretraining_loss
 from .recipe import Recipe, make_optimizer
 from .schedule import Schedule, rate_factor, stage_of
 from .validate import reestimate_batchnorm, top1
+from .views import Views, view_for
 from .weights import save_weights
 from .world import World
 
@@ -71,7 +73,7 @@ class Pretraining:
     ) -> None:
         """`began`: the moment (time.perf_counter) from which a time limit counts; now, unless it is given."""
         self.began = time.perf_counter() if began is None else began
-        self.recipe, self.train, self.out, self.world = recipe, train, out, world
+        self.recipe, self.out, self.world = recipe, out, world
         self.size = int(model.input_size)  # type: ignore[arg-type]
         self.val = Arrays(resize(val.images, self.size), val.labels)
         self.model = model.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -80,7 +82,7 @@ class Pretraining:
             self.teacher = teacher.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
             self.teacher.requires_grad_(False).eval()
         self.gpu = world.device.type == "cuda"
-        self.augment = recipe.augmentation()
+        self.views = Views(train, recipe.augmentation(), recipe.minibatch, recipe.seed, world)
         self.schedule = Schedule(recipe.epochs, recipe.time_limit)
         self.checkpoint = out.with_name(out.name + ".checkpoint")
         self.stage = 0
@@ -142,28 +144,13 @@ class Pretraining:
                 self.elapsed(),
             )
 
-    def generator(self, stream: int) -> Generator:
-        seed = (self.recipe.seed * 1_000_003 + self.schedule.done) * 1009 + stream
-        return torch.Generator(self.world.device).manual_seed(seed)
-
-    def minibatches(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Augmented views (N, 3, S, S) at the data's size and labels, this process's share of a new random order."""
-        share = max(1, self.recipe.minibatch // self.world.size)
-        order = torch.randperm(len(self.train), generator=self.generator(0), device=self.world.device)
-        steps = max(1, len(order) // (share * self.world.size))
-        noise = self.generator(1 + self.world.rank)
-        for step in range(steps):
-            index = order[step * share * self.world.size :][self.world.rank * share :][:share]
-            yield self.augment(self.train.images[index], noise), self.train.labels[index]
-
     def run_epoch(self, covered: float) -> tuple[float, float]:
         """One pass over the training images; mean loss and last learning rate."""
         self.model.train()
         total = torch.zeros((), device=self.world.device)
-        steps = max(1, len(self.train) // self.recipe.minibatch)
         rate, count = 0.0, 0
-        for view, labels in self.minibatches():
-            progress = min(1.0, self.schedule.progress + covered * count / steps)
+        for view, labels in self.views.minibatches(self.schedule.done):
+            progress = min(1.0, self.schedule.progress + covered * count / self.views.steps)
             rate = self.recipe.rate * rate_factor(self.recipe.rate_shape, self.position(progress))
             for group in self.optimizer.param_groups:
                 group["lr"] = rate
@@ -191,11 +178,11 @@ class Pretraining:
         student, *teachers = self.forward.current
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.gpu):
-            logits = student(self.view_for(self.model, view))
+            logits = student(view_for(self.model, view))
             taught = None
             if self.teacher is not None:
                 with torch.no_grad():
-                    taught = teachers[0](self.view_for(self.teacher, view))
+                    taught = teachers[0](view_for(self.teacher, view))
         loss = pretraining_loss(
             logits,
             labels,
@@ -208,11 +195,6 @@ class Pretraining:
         self.optimizer.step()
         clip_latent_weights(self.model)
         return loss.detach()
-
-    @staticmethod
-    def view_for(model: nn.Module, view: Tensor) -> Tensor:
-        size = int(model.input_size)  # type: ignore[arg-type]
-        return resize_view(view, size).contiguous(memory_format=torch.channels_last)
 
     def save_now_and_then(self) -> None:
         if self.world.rank == 0 and time.perf_counter() - self.saved_at >= CHECKPOINT_SECONDS:
@@ -230,10 +212,9 @@ class Pretraining:
         """Estimate BatchNorm's statistics anew in full precision, measure, write the file; its note."""
         set_binary_weights(self.model, True)
         torch.backends.cudnn.allow_tf32 = False
-        torch.set_float32_matmul_precision("highest")
         running = top1(self.model, self.val, self.world, autocast=False)
-        views = (self.view_for(self.model, view) for view, _ in self.minibatches())
-        reestimate_batchnorm(self.model, (view for view, _ in zip(views, range(most_minibatches), strict=False)))
+        views = itertools.islice(self.views.minibatches(self.schedule.done), most_minibatches)
+        reestimate_batchnorm(self.model, (view_for(self.model, view) for view, _ in views), self.world)
         note = {
             **note,
             "model": self.recipe.model,

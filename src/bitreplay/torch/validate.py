@@ -25,8 +25,8 @@ def top1(model: nn.Module, arrays: Arrays, world: World, autocast: bool, minibat
     return 100 * world.total(right).item() / len(arrays)
 
 
-def reestimate_batchnorm(model: nn.Module, minibatches: Iterable[Tensor]) -> None:
-    """Replace running means and variances by their plain averages over these minibatches, weights unchanged."""
+def reestimate_batchnorm(model: nn.Module, minibatches: Iterable[Tensor], world: World) -> None:
+    """Replace running means and variances by their plain averages over the minibatches of all processes."""
     norms = [m for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
     momenta = [m.momentum for m in norms]
     for norm in norms:
@@ -40,3 +40,6 @@ def reestimate_batchnorm(model: nn.Module, minibatches: Iterable[Tensor]) -> Non
     model.train(was_training)
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
+        for statistic in (norm.running_mean, norm.running_var):
+            if statistic is not None:
+                world.total(statistic.div_(world.size))
