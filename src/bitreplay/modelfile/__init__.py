@@ -1,0 +1,83 @@
+"""Model files: a graph, its level codes and where it comes from, in one checked safetensors file.
+
+    save(graph, path, about)
+    graph, about = load(path)
+
+docs/file-format.md is the specification. A reader refuses what does not fit, in one sentence (ModelFileError); nothing
+is executed, and nothing larger than the file is allocated on its word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from bitreplay.engine.graph import Graph
+from bitreplay.modelfile.checks import check
+from bitreplay.modelfile.container import (
+    ContainerError,
+    pack_container,
+    parse,
+    read_whole,
+    unpack_container,
+    write_whole,
+)
+from bitreplay.modelfile.schema import ModelFileError, need, read, write
+
+FORMAT = "bitreplay-model"
+VERSION = "1"
+MOST_BYTES = 256 << 20
+CONVENTIONS = {
+    "layout": "NHWC",
+    "plus_one": 1,
+    "bit_order": "least significant first",
+    "word_bits": 64,
+    "row_padding": 0,
+}
+
+
+def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> str:
+    """Check and write; returns the digest. `about` is anything JSON holds: training, data, accuracy, licence."""
+    check(graph)
+    found, arrays = write(graph)
+    texts = {
+        "format": FORMAT,
+        "version": VERSION,
+        "conventions": _text(CONVENTIONS),
+        "graph": _text(found),
+        "about": _text(about),
+    }
+    write_whole(Path(path), pack_container(arrays, texts))
+    return digest(graph)
+
+
+def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
+    """The graph and what the file says about itself."""
+    try:
+        arrays, texts = unpack_container(read_whole(Path(path), MOST_BYTES), str(path))
+        need(texts.get("format") == FORMAT, f"{path} is no model file.")
+        version = texts.get("version", "")[:40]
+        need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")
+        need(set(texts) == {"sha256", "format", "version", "conventions", "graph", "about"}, "Metadata is incomplete.")
+        need(parse(texts["conventions"], "the conventions") == CONVENTIONS, "It packs bits in another order.")
+        graph = read(parse(texts["graph"], "the graph"), arrays)
+        check(graph)
+        about = parse(texts["about"], "the description")
+    except ContainerError as error:
+        message = str(error)
+        raise ModelFileError(message if str(path) in message else f"{path} cannot be used: {message}") from None
+    return graph, about
+
+
+def digest(model: Graph | str | os.PathLike[str]) -> str:
+    """SHA-256 over the graph and all its arrays: equal for equal networks, whatever is said about them."""
+    graph = model if isinstance(model, Graph) else load(model)[0]
+    found, arrays = write(graph)
+    return hashlib.sha256(pack_container(arrays, {"graph": _text(found)})).hexdigest()
+
+
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,123 @@
+"""Does a graph make sense? Order, kinds, shapes, ranges, levels: everything that the compiler takes for granted."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from bitreplay.engine.graph import Fixed, Graph, Node
+from bitreplay.modelfile.kinds import ACTIVATION, KINDS, LOGITS, MOST_ELEMENTS, POSITIVE, REAL, Misfit, Yield
+from bitreplay.modelfile.schema import need
+
+# Every real number of a model lies in here, or is 0; calibration gives nothing near these ends.
+LARGEST_REAL = Fraction(1 << 24)
+SMALLEST_STEP = Fraction(1, 1 << 24)
+
+
+def check(graph: Graph) -> None:
+    """Raise ModelFileError, in one sentence, for the first thing that does not fit."""
+    need(bool(graph.nodes) and graph.nodes[0].kind == "image", "The first node must be of kind image.")
+    yields: dict[str, Yield] = {}
+    for node in graph.nodes:
+        need(node.name not in yields, f"Two nodes are named {node.name}.")
+        need(node.kind in KINDS, f"Node {node.name} is of kind {node.kind[:40]!r}, which this version does not know.")
+        try:
+            yields[node.name] = _check_node(graph, node, yields)
+        except Misfit as error:
+            need(False, f"Node {node.name} ({node.kind}) {error}.")
+    _check_ends(graph, yields)
+    _check_ranges(graph, yields)
+    for level in graph.levels:
+        _check_level(graph, level, yields)
+
+
+def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:
+    kind = KINDS[node.kind]
+    if not len(kind.reads) - kind.optional <= len(node.inputs) <= len(kind.reads):
+        raise Misfit(f"has {len(node.inputs)} inputs; expected {len(kind.reads)}")
+    for source, forms in zip(node.inputs, kind.reads, strict=False):
+        if source not in yields:
+            raise Misfit(f"reads {source[:40]!r}, which does not come before it")
+        if yields[source].form not in forms:
+            raise Misfit(f"reads {yields[source].form} from {source}; expected {' or '.join(forms)}")
+    for key, value in node.attributes.items():
+        allowed = kind.attributes.get(key)
+        if allowed is None:
+            raise Misfit(f"has an unknown attribute {key[:40]!r}")
+        if value not in allowed or isinstance(value, str) != isinstance(allowed, tuple):
+            shown = f"{allowed.start} to {allowed.stop - 1}" if isinstance(allowed, range) else " or ".join(allowed)
+            raise Misfit(f"has {key} {str(value)[:40]}; expected {shown}")
+    spec, result = kind.check(node, [yields[source] for source in node.inputs])
+    if set(spec) != set(node.arrays):
+        raise Misfit(f"has the arrays {sorted(node.arrays)}; expected {sorted(spec)}")
+    for role, (form, shape) in spec.items():
+        _check_array(node, role, form, shape)
+    if node.kind == "image":
+        result = Yield(ACTIVATION, graph.input_shape)
+        if graph.input_shape[2] != len(node.arrays["table"][0]):  # type: ignore[index]
+            raise Misfit(f"has a table for other colours than the input shape {graph.input_shape}")
+    if math.prod(result.shape) > MOST_ELEMENTS:
+        raise Misfit(f"yields a map of shape {result.shape}, which is too large")
+    return result
+
+
+def _check_array(node: Node, role: str, form: object, shape: tuple[int, ...]) -> None:
+    array = node.arrays[role]
+    real = isinstance(array, Fixed)
+    if real != (form == REAL) or (isinstance(array, np.ndarray) and array.dtype != form):
+        found = "real numbers" if isinstance(array, Fixed) else array.dtype
+        raise Misfit(f"has {role} of {found}; expected {'real numbers' if form == REAL else form}")
+    values = array.values if isinstance(array, Fixed) else array
+    if values.shape != shape:
+        raise Misfit(f"has {role} of shape {values.shape}; expected {shape}")
+    if isinstance(array, Fixed):
+        unit = Fraction(2) ** -array.shift
+        if int(np.abs(values.astype(np.int64)).max(initial=0)) * unit > LARGEST_REAL:
+            raise Misfit(f"has {role} beyond 2^24")
+        if role in POSITIVE and int(values.min()) * unit < SMALLEST_STEP:
+            raise Misfit(f"has {role} below 2^-24; it must be positive")
+
+
+def _check_ends(graph: Graph, yields: dict[str, Yield]) -> None:
+    need(yields[graph.nodes[-1].name].form == LOGITS, "The last node must be of kind dense.")
+    need([n.kind for n in graph.nodes].count("image") == 1, "There must be one node of kind image.")
+    read = {source for node in graph.nodes for source in node.inputs}
+    for node in graph.nodes[:-1]:
+        need(node.name in read, f"Node {node.name} is read by no other.")
+    classes = yields[graph.nodes[-1].name].channels
+    need(len(graph.labels) == classes, f"There are {len(graph.labels)} labels for {classes} classes.")
+    need(len(set(graph.labels)) == classes, "Two classes have the same label.")
+
+
+def _check_ranges(graph: Graph, yields: dict[str, Yield]) -> None:
+    named = {name for name, value in yields.items() if value.form == ACTIVATION} - {graph.nodes[0].name}
+    for name in sorted(named ^ set(graph.ranges)):
+        need(name in graph.ranges, f"Node {name} yields activations but has no range.")
+        need(False, f"There is a range for {name[:40]!r}, which yields no activations.")
+    for name, (low, high) in graph.ranges.items():
+        sound = -LARGEST_REAL <= low <= 0 <= high <= LARGEST_REAL and high - low >= SMALLEST_STEP
+        need(
+            sound,
+            f"Node {name} has a range from {float(low):g} to {float(high):g}, which does not contain 0 or is empty.",
+        )
+
+
+def _check_level(graph: Graph, level: str, yields: dict[str, Yield]) -> None:
+    need(level in graph.ranges, f"Level {level[:40]!r} is no node that yields activations.")
+    shape = yields[level].shape
+    need(
+        graph.shapes.get(level) == shape,
+        f"Level {level} has shape {graph.shapes.get(level)}; the graph yields {shape}.",
+    )
+    before = {node.name for node in graph.nodes[: graph.position(level)]}
+    for node in graph.nodes[graph.position(level) + 1 :]:
+        need(not before & set(node.inputs), f"Level {level} is no cut: {node.name} behind it reads a node before it.")
+    for bits, code in graph.levels[level].items():
+        for role, part, count in (("thresholds", code.thresholds, 2**bits - 1), ("values", code.values, 2**bits)):
+            expected = (shape[2], count)
+            found = part.values.shape
+            need(found == expected, f"The {bits}-bit code of {level} has {role} of shape {found}; expected {expected}.")
+        cuts = code.thresholds.values
+        need(bool((cuts[:, 1:] >= cuts[:, :-1]).all()), f"The {bits}-bit code of {level} has thresholds out of order.")

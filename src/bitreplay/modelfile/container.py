@@ -1,0 +1,149 @@
+"""Named integer arrays and text in one checked file.
+
+The container is safetensors: 8 bytes of header length, a JSON header, the arrays. The header begins with a SHA-256 over
+the whole file (its own 64 digits counted as 0), so that any changed byte is seen before anything is parsed. Writing is
+atomic: a file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+BEGIN = b'{"__metadata__":{"sha256":"'
+DIGITS = 64
+MOST_HEADER = 8 << 20
+MOST_DIMENSIONS = 6
+DTYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype("u1"), "I8": np.dtype("i1"), "I16": np.dtype("<i2"), "I32": np.dtype("<i4"),
+    "I64": np.dtype("<i8"), "U64": np.dtype("<u8"),
+}  # fmt: skip
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+Arrays = dict[str, NDArray]
+
+
+class ContainerError(ValueError):
+    """A file that cannot be used; one sentence says why."""
+
+
+def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
+    """The bytes of a file. Wide elements come first, so that every array lies aligned."""
+    little = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
+    order = sorted(little, key=lambda name: (-little[name].dtype.itemsize, name))
+    header: dict[str, Any] = {"__metadata__": {"sha256": "0" * DIGITS} | dict(sorted(texts.items()))}
+    end = 0
+    for name in order:
+        start, end = end, end + little[name].nbytes
+        header[name] = {
+            "dtype": NAMES[little[name].dtype],
+            "shape": list(little[name].shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    data = bytearray(len(text).to_bytes(8, "little") + text + b"".join(little[name].tobytes() for name in order))
+    at = 8 + len(BEGIN)
+    data[at : at + DIGITS] = hashlib.sha256(data).hexdigest().encode()
+    return bytes(data)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write beside, sync, rename, sync the directory."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def read_whole(path: Path, most_bytes: int) -> bytes:
+    try:
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise ContainerError(f"{path} is not a file.")
+        if about.st_size > most_bytes:
+            raise ContainerError(f"{path} has {about.st_size} bytes; at most {most_bytes} are expected.")
+        return path.read_bytes()
+    except OSError as error:
+        raise ContainerError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def unpack_container(data: bytes, title: str) -> tuple[Arrays, dict[str, str]]:
+    """Arrays and texts of a file's bytes; `title` names it in errors."""
+    if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
+        raise ContainerError(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
+    length = int.from_bytes(data[:8], "little")
+    if length > min(MOST_HEADER, len(data) - 8):
+        raise ContainerError(f"{title} is truncated or damaged: a header of {length} bytes in {len(data)} bytes.")
+    at = 8 + len(BEGIN)
+    found = hashlib.sha256(data[:at] + b"0" * DIGITS)
+    found.update(memoryview(data)[at + DIGITS :])
+    if data[at : at + DIGITS] != found.hexdigest().encode():
+        raise ContainerError(f"{title} is truncated or damaged: its checksum does not fit its content.")
+    header = parse(data[8 : 8 + length], f"the header of {title}")
+    texts = header.pop("__metadata__")
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise ContainerError(f"{title} has metadata that is not text.")
+    return _arrays(header, memoryview(data)[8 + length :], title), texts
+
+
+def _arrays(header: dict[str, Any], body: memoryview, title: str) -> Arrays:
+    """Every array fits its dtype and shape, and together they fill the file without holes."""
+    arrays, end = {}, 0
+    for name, entry in header.items():
+        match entry:
+            case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]} if (
+                len(entry) == 3 and dtype in DTYPES and len(shape) <= MOST_DIMENSIONS
+                and all(type(n) is int and 0 <= n <= len(body) for n in shape)
+            ):  # fmt: skip
+                pass
+            case _:
+                raise ContainerError(f"{title} describes tensor {name!r} wrongly.")
+        size = math.prod(shape) * DTYPES[dtype].itemsize
+        if start != end or stop != start + size or stop > len(body):
+            raise ContainerError(f"{title} is malformed: tensor {name!r} does not fit its place.")
+        end = stop
+        arrays[name] = (
+            np.frombuffer(body[start:stop], DTYPES[dtype]).reshape(shape).astype(DTYPES[dtype].newbyteorder("="))
+        )
+    if end != len(body):
+        raise ContainerError(f"{title} is malformed: {len(body) - end} bytes belong to no tensor.")
+    return arrays
+
+
+def parse(text: str | bytes, what: str) -> dict[str, Any]:
+    """A JSON object without repeated keys and without NaN; anything else is refused."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) != len(pairs):
+            raise ValueError("a key stands twice")
+        return dict(pairs)
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is not a number")
+
+    try:
+        found = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise ContainerError(f"The JSON of {what} cannot be read: {str(error).splitlines()[0]}.") from None
+    if not isinstance(found, dict):
+        raise ContainerError(f"The JSON of {what} is not an object.")
+    return found

@@ -1,0 +1,175 @@
+"""Graph <-> JSON and arrays. Real numbers are integers with a binary point: {"shift": s} beside an array of integers,
+[n, s] for a single n / 2^s. Integers that fit 16 bits are stored in 16, and read back as 32.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.modelfile.container import Arrays, ContainerError
+
+SHIFTS = range(-31, 63)
+LARGEST = (1 << 31) - 1
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,36}")
+
+
+class ModelFileError(ContainerError):
+    """A model file that cannot be used; one sentence says why."""
+
+
+def need(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise ModelFileError(sentence)
+
+
+def fields(value: Any, names: set[str], what: str) -> dict[str, Any]:
+    need(
+        isinstance(value, dict) and set(value) == names, f"{what} needs exactly the fields {', '.join(sorted(names))}."
+    )
+    return value
+
+
+def whole(value: Any, low: int, high: int, what: str) -> int:
+    need(type(value) is int and low <= value <= high, f"{what} must be a whole number from {low} to {high}.")
+    return value
+
+
+def text(value: Any, what: str) -> str:
+    need(isinstance(value, str) and len(value) <= 1000, f"{what} must be text of at most 1000 characters.")
+    return value
+
+
+def listed(value: Any, most: int, what: str) -> list[Any]:
+    need(isinstance(value, list) and len(value) <= most, f"{what} must be a list of at most {most}.")
+    return value
+
+
+def table(value: Any, most: int, what: str) -> dict[str, Any]:
+    need(isinstance(value, dict) and len(value) <= most, f"{what} must be an object of at most {most} entries.")
+    return value
+
+
+def shape_of(value: Any, what: str) -> tuple[int, int, int]:
+    need(isinstance(value, list) and len(value) == 3, f"{what} must be [height, width, channels].")
+    height, width, channels = (whole(n, 1, 1 << 14, what) for n in value)
+    return height, width, channels
+
+
+def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
+    """The JSON object and the arrays that it names."""
+    arrays: Arrays = {}
+
+    def put(name: str, array: Fixed | NDArray) -> dict[str, Any]:
+        if not isinstance(array, Fixed):
+            arrays[name] = array
+            return {"tensor": name}
+        small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
+        arrays[name] = array.values.astype(np.int16 if small else np.int32)
+        return {"tensor": name, "shift": array.shift}
+
+    nodes = [
+        {
+            "name": node.name, "kind": node.kind, "inputs": list(node.inputs), "attributes": dict(node.attributes),
+            "arrays": {role: put(f"{node.name}/{role}", array) for role, array in node.arrays.items()},
+        }
+        for node in graph.nodes
+    ]  # fmt: skip
+    levels = {
+        level: {
+            "shape": list(graph.shapes[level]),
+            "codes": {
+                str(bits): {
+                    "thresholds": put(f"{level}/code{bits}/thresholds", code.thresholds),
+                    "values": put(f"{level}/code{bits}/values", code.values),
+                }
+                for bits, code in codes.items()
+            },
+        }
+        for level, codes in graph.levels.items()
+    }
+    return {
+        "input_shape": list(graph.input_shape),
+        "nodes": nodes,
+        "ranges": {name: [_pair(low), _pair(high)] for name, (low, high) in graph.ranges.items()},
+        "levels": levels,
+        "labels": list(graph.labels),
+    }, arrays
+
+
+def _pair(x: Fraction) -> list[int]:
+    shift = x.denominator.bit_length() - 1
+    need(x.denominator == 1 << shift, f"A range ends at {x}, which is no whole number over a power of two.")
+    return [x.numerator, shift]
+
+
+def read(found: dict[str, Any], arrays: Arrays) -> Graph:
+    """The graph, each field of the right type; whether it makes sense is for `checks.py`."""
+    fields(found, {"input_shape", "nodes", "ranges", "levels", "labels"}, "The graph")
+    left = dict(arrays)
+
+    def take(entry: Any, what: str) -> Fixed | NDArray:
+        need(isinstance(entry, dict) and set(entry) | {"shift"} == {"tensor", "shift"}, f"{what} names no tensor.")
+        name = text(entry["tensor"], what)
+        need(name in left, f"{what} names tensor {name!r}, which the file does not hold or which is taken.")
+        array = left.pop(name)
+        if "shift" not in entry:
+            return array
+        need(array.dtype in (np.int16, np.int32), f"{what} has type {array.dtype}; expected int16 or int32.")
+        need(
+            array.dtype == np.int16 or int(array.min(initial=0)) >= -LARGEST, f"{what} holds a number below -2^31 + 1."
+        )
+        return Fixed(array.astype(np.int32), whole(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}"))
+
+    nodes = []
+    for number, entry in enumerate(listed(found["nodes"], 4096, "The list of nodes")):
+        fields(entry, {"name", "kind", "inputs", "attributes", "arrays"}, f"Node {number}")
+        name = text(entry["name"], f"The name of node {number}")
+        need(NAME.fullmatch(name) is not None, f"Node {number} has an odd name {name[:40]!r}.")
+        inputs = tuple(text(i, f"An input of {name}") for i in listed(entry["inputs"], 8, f"The inputs of {name}"))
+        attributes = table(entry["attributes"], 32, f"The attributes of {name}")
+        for key, value in attributes.items():
+            need(type(value) in (int, str), f"Attribute {key[:40]!r} of {name} must be a whole number or text.")
+        taken = {
+            role: take(array, f"Array {role[:40]!r} of {name}")
+            for role, array in table(entry["arrays"], 32, f"The arrays of {name}").items()
+        }
+        nodes.append(Node(name, text(entry["kind"], f"The kind of {name}"), inputs, attributes, taken))
+    shapes, levels = {}, {}
+    for level, entry in table(found["levels"], 64, "The table of levels").items():
+        fields(entry, {"shape", "codes"}, f"Level {level[:40]!r}")
+        shapes[level] = shape_of(entry["shape"], f"The shape of level {level[:40]!r}")
+        levels[level] = _codes(level, entry["codes"], take)
+    ranges = {
+        name: (_fraction(ends, 0, name), _fraction(ends, 1, name))
+        for name, ends in table(found["ranges"], 4096, "The table of ranges").items()
+    }
+    labels = [text(label, "A label") for label in listed(found["labels"], 1 << 16, "The list of labels")]
+    need(not left, f"Tensor {next(iter(left), '')!r} belongs to no node.")
+    return Graph(shape_of(found["input_shape"], "The input shape"), nodes, ranges, shapes, levels, labels)
+
+
+def _codes(level: str, entry: Any, take: Any) -> dict[int, LevelCode]:
+    codes = {}
+    for key, parts in table(entry, 3, f"The codes of {level[:40]!r}").items():
+        need(key in ("1", "2", "4"), f"Level {level[:40]!r} has a code of {key[:40]} bits; expected 1, 2 or 4.")
+        fields(parts, {"thresholds", "values"}, f"The {key}-bit code of {level[:40]!r}")
+        pair = [
+            take(parts[role], f"{role} of the {key}-bit code of {level[:40]!r}") for role in ("thresholds", "values")
+        ]
+        need(all(isinstance(part, Fixed) for part in pair), f"The {key}-bit code of {level[:40]!r} lacks a shift.")
+        codes[int(key)] = LevelCode(int(key), *pair)
+    return codes
+
+
+def _fraction(ends: Any, at: int, name: str) -> Fraction:
+    what = f"The range of {name[:40]!r}"
+    need(isinstance(ends, list) and len(ends) == 2, f"{what} must be [low, high].")
+    need(isinstance(ends[at], list) and len(ends[at]) == 2, f"{what} must be [[n, shift], [n, shift]].")
+    numerator = whole(ends[at][0], -LARGEST, LARGEST, what)
+    return numerator / Fraction(2) ** whole(ends[at][1], 0, 160, f"The shift in {what[:1].lower()}{what[1:]}")
