@@ -30,7 +30,7 @@ def _walk(compiler: Compiler, nodes: list[Node]) -> None:
 
 def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, code_bits: int = 1) -> Program:
     """Images -> the code of a level, as packed words named `latents`."""
-    compiler = Compiler(graph, bits, max_samples, training=False)
+    compiler = Compiler(graph, bits, max_samples, "nothing")
     at = graph.position(level) + 1
     code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
     _walk(compiler, [*graph.nodes[:at], code])
@@ -45,22 +45,22 @@ def compile_tail(
     classes: int,
     code_bits: int = 1,
     *,
-    training: bool = True,
+    train: str = "tail",
     keep: bool = False,
 ) -> Program:
-    """The code of a level -> logits over `classes`, with the training step if `training`."""
-    compiler = Compiler(graph, bits, max_samples, training, keep)
+    """The code of a level -> logits over `classes`, and the step that trains "tail", "head" or "nothing"."""
+    compiler = Compiler(graph, bits, max_samples, train, keep)
     at = graph.position(level)
     code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
     nodes = [replace_classes(node, classes) for node in graph.nodes[at + 1 :]]
-    loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if training else []
+    loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if compiler.training else []
     _walk(compiler, [code, *nodes, *loss])
     return compiler.finish()
 
 
 def compile_whole(graph: Graph, bits: Bits, max_samples: int) -> Program:
     """Images -> logits of the network as it was trained."""
-    compiler = Compiler(graph, bits, max_samples, training=False)
+    compiler = Compiler(graph, bits, max_samples, "nothing")
     _walk(compiler, graph.nodes)
     return compiler.finish()
 

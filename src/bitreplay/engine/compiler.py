@@ -77,8 +77,10 @@ class Compiler:
     With `keep`, no tensor of the arena shares its place with another, so that every one can be read after a run.
     """
 
-    def __init__(self, graph: Graph, bits: Bits, max_samples: int, training: bool, keep: bool = False) -> None:
-        self.graph, self.bits, self.max_samples, self.training, self.keep = graph, bits, max_samples, training, keep
+    def __init__(self, graph: Graph, bits: Bits, max_samples: int, train: str, keep: bool = False) -> None:
+        assert train in ("tail", "head", "nothing"), train
+        self.graph, self.bits, self.max_samples, self.keep = graph, bits, max_samples, keep
+        self.training, self.train_tail = train != "nothing", train == "tail"
         self.values: dict[str, Value] = {}
         self.tensors: list[Tensor] = []
         self.records: list[Record] = []

@@ -166,7 +166,7 @@ class BatchNorm(Layer):
     """Inputs: x and, optionally, the shortcut. Arrays (Fixed, per channel): gamma, beta, mean, inverse_sigma."""
 
     def trains(self, c: Compiler) -> bool:
-        return True
+        return c.train_tail
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         x, residual = inputs[0], inputs[1] if len(inputs) > 1 else None
@@ -191,7 +191,7 @@ class BatchNorm(Layer):
 
     def _operands(self, c: Compiler, k: Constants) -> dict[str, int]:
         name, gamma, beta = self.node.name, self.fixed("gamma"), self.fixed("beta")
-        if not c.training:
+        if not self.trains(c):
             a, b = fold(gamma.values, beta.values, k.mean, k.factor, **k.attributes)
             return {"a": c.constant(f"{name}.a", a), "b": c.constant(f"{name}.b", b)}
         channels = (len(k.mean),)

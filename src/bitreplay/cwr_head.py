@@ -1,0 +1,57 @@
+"""CWR*: a head trained per experience and consolidated per class, in whole numbers.
+
+Weights are int32 with the bias as the last column, in the engine's master format.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.fixedpoint import divide_round
+
+ROOT_POINT = 16
+
+
+class CwrHead:
+    """Classifier trained per experience and consolidated per class.
+
+    Train on temporary weights tw, predict with `consolidated_weights` cw. After an experience, a class c seen n_past
+    times before and n_now times now becomes
+        cw[c] <- (cw[c] r + (tw[c] - m)) / (r + 1),   r = sqrt(n_past / n_now),
+    m one scalar, the mean of all tw weights of the classes present. Absent classes keep their weights.
+    r has 16 bits behind the point, rounded down; m and the quotient round to nearest, ties away from zero.
+    """
+
+    def __init__(self, classes: int, features: int) -> None:
+        self.consolidated_weights = np.zeros((classes, features + 1), np.int32)
+        self.past = np.zeros(classes, np.int64)
+
+    @property
+    def seen(self) -> NDArray[np.uint8]:
+        """1 for each class that has been consolidated."""
+        return (self.past > 0).astype(np.uint8)
+
+    def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""
+        return np.where((present > 0)[:, None], self.consolidated_weights, 0).astype(np.int32)
+
+    def consolidate(self, temporary_weights: NDArray[np.int32], present: NDArray[np.int64]) -> None:
+        """Merge the trained weights; `present` counts the distinct new and stored samples of each class."""
+        classes = np.flatnonzero(present)
+        tw = temporary_weights[classes].astype(np.int64)
+        mean = divide_round(int(tw.sum()), tw.size)
+        for row, c in enumerate(classes):
+            past, now = int(self.past[c]), int(present[c])
+            root = isqrt((past << 2 * ROOT_POINT) // now)
+            numerator = self.consolidated_weights[c].astype(np.int64) * root + ((tw[row] - mean) << ROOT_POINT)
+            self.consolidated_weights[c] = _divide(numerator, root + (1 << ROOT_POINT))
+            self.past[c] += now
+
+
+def _divide(numerator: NDArray[np.int64], divisor: int) -> NDArray[np.int32]:
+    """Nearest, ties away from zero; |numerator| < 2^61."""
+    magnitude = (2 * np.abs(numerator) + divisor) // (2 * divisor)
+    return np.clip(np.sign(numerator) * magnitude, -(2**31) + 1, 2**31 - 1).astype(np.int32)
