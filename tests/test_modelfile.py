@@ -58,7 +58,7 @@ def small_graph() -> Graph:
              {"weights": words, "scale": Fixed.of(rng.uniform(0.01, 0.02, 70))}),
         norm("add_1", 70, "binary", "add"),
         Node("pool", "average_pool", ("add_1",), {"window": 0}),
-        Node("head", "dense", ("pool",), {}, {"weights": head_weights, "bias": Fixed.of(np.zeros(4))}),
+        Node("head", "dense", ("pool",), {}, head),
     ]  # fmt: skip
     ends = (Fraction(-9, 2), Fraction(5))
     ranges = {"add": ends, "add_1": ends, "pool": ends}
