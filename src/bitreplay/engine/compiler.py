@@ -192,7 +192,7 @@ class Compiler:
             for n, tensor in enumerate(self.tensors)
         ]
         self.records.sort(key=lambda record: LISTS.index(record.list))
-        empty = [np.zeros(0, np.uint8)]
+        empty = [np.zeros(64, np.uint8)]
         program = Program(
             self.max_samples, tensors, self.records, arena.bytes + self._scratch, arena.bytes,
             np.concatenate(self._contents["parameter"] or empty), np.concatenate(self._contents["constant"] or empty),
