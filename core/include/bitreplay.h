@@ -1,0 +1,99 @@
+/* The native core: runs a program (docs/law.md) in whole numbers. C, no dependency.
+ *
+ *     br_program* program;
+ *     char error[256];
+ *     if (br_program_open(bytes, size, &program, error, sizeof error) != BR_OK) ...
+ *     parameters = aligned_alloc(64, br_program_parameter_bytes(program));
+ *     arena = aligned_alloc(64, br_program_arena_bytes(program));      zeroed
+ *     memcpy(parameters, br_program_initial_parameters(program), br_program_parameter_bytes(program));
+ *     br_run(program, BR_PREPARE, parameters, arena, &args);           once, and after parameters were changed from outside
+ *     br_run(program, BR_STEP, parameters, arena, &args);              forward, backward, update, prepare
+ *
+ * br_program_open reads everything that a file says before it believes it: whatever the bytes, br_run stays inside the
+ * regions. It allocates once; br_run never does. One program may run on many threads, each with its own regions.
+ */
+#ifndef BITREPLAY_H
+#define BITREPLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define BR_API __attribute__((visibility("default")))
+#else
+#define BR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct br_program br_program;
+
+enum br_error { BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_PATH };
+enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
+enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA };
+enum br_dtype { BR_INT8, BR_INT16, BR_INT32, BR_INT64, BR_UINT8, BR_UINT32, BR_UINT64 };
+
+typedef struct br_run_args {
+  uint64_t seed;
+  uint64_t step;
+  int64_t samples;       /* 1 to br_program_max_samples */
+  int64_t rate_mantissa; /* the learning rate is rate_mantissa / 2^rate_shift; |rate_mantissa| < 2^31 */
+  int64_t rate_shift;
+} br_run_args;
+
+typedef struct br_tensor_info {
+  uint64_t offset; /* in its region */
+  uint32_t region;
+  uint32_t dtype;
+  uint32_t per_sample; /* `shape` is of one sample; samples follow one another */
+  uint32_t dimensions;
+  uint32_t shape[4];
+} br_tensor_info;
+
+typedef struct br_operation_info {
+  const char* name;
+  const char* reads;
+  const char* writes;
+  const char* attributes;
+  uint32_t code;
+} br_operation_info;
+
+/* `bytes` must be aligned to 8 and stay unchanged until br_program_close: constants are read where they lie (so a file
+ * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
+BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
+BR_API void br_program_close(br_program* program);
+
+BR_API uint32_t br_program_max_samples(const br_program* program);
+BR_API uint64_t br_program_parameter_bytes(const br_program* program);
+BR_API uint64_t br_program_constant_bytes(const br_program* program);
+/* What the program asks for, and behind it room for operands that are derived from weights that learn. */
+BR_API uint64_t br_program_arena_bytes(const br_program* program);
+/* Operands derived from constant weights when the program was opened; owned by the program. */
+BR_API uint64_t br_program_derived_bytes(const br_program* program);
+BR_API const void* br_program_initial_parameters(const br_program* program);
+BR_API const void* br_program_constants(const br_program* program);
+BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);
+/* The instruction set that the program was opened for. */
+BR_API const char* br_program_path(const br_program* program);
+
+/* `parameters` and `arena` must be aligned to 64. */
+BR_API int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args);
+
+/* Instruction sets. Programs opened later use the chosen one; the first choice is the environment variable
+ * BITREPLAY_PATH, or else the fastest that the CPU has. */
+BR_API const char* br_paths(void); /* those built, separated by spaces, slowest first */
+BR_API int br_path_supported(const char* name);
+BR_API const char* br_path(void); /* null if BITREPLAY_PATH names none that can be used */
+BR_API int br_set_path(const char* name);
+
+BR_API const char* br_error_text(int error);
+BR_API const char* br_version(void);
+/* The operations that this library knows, to compare with the reference's table. Returns 0 beyond the last. */
+BR_API int br_operation(size_t index, br_operation_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+#include "dispatch.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "bitreplay.h"
+#include "program.h"
+
+namespace bitreplay {
+namespace {
+
+bool always() { return true; }
+
+const Kernels kPaths[] = {
+    {"scalar", always, pack_signs_scalar, sign_input_grad_scalar, binary_conv_scalar, kBinaryConvInputGradScalar,
+     affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar,
+     decode_level_scalar, dense_sums_scalar},
+};
+const char* const kPathNames = "scalar";
+
+const Kernels* find(const char* name) {
+  for (const Kernels& kernels : kPaths)
+    if (!strcmp(kernels.name, name)) return &kernels;
+  return nullptr;
+}
+
+const Kernels* fastest() {
+  const Kernels* best = nullptr;
+  for (const Kernels& kernels : kPaths)
+    if (kernels.supported()) best = &kernels;
+  return best;
+}
+
+const Kernels* set_by_call = nullptr;
+
+}  // namespace
+
+const Kernels* chosen_kernels() {
+  if (const Kernels* set = __atomic_load_n(&set_by_call, __ATOMIC_ACQUIRE)) return set;
+  const char* name = getenv("BITREPLAY_PATH");
+  if (!name || !*name) return fastest();
+  const Kernels* kernels = find(name);
+  return kernels && kernels->supported() ? kernels : nullptr;
+}
+
+}  // namespace bitreplay
+
+const char* br_paths(void) { return bitreplay::kPathNames; }
+
+int br_path_supported(const char* name) {
+  const bitreplay::Kernels* kernels = bitreplay::find(name);
+  return kernels && kernels->supported();
+}
+
+const char* br_path(void) {
+  const bitreplay::Kernels* kernels = bitreplay::chosen_kernels();
+  return kernels ? kernels->name : nullptr;
+}
+
+int br_set_path(const char* name) {
+  if (!br_path_supported(name)) return BR_UNKNOWN_PATH;
+  __atomic_store_n(&bitreplay::set_by_call, bitreplay::find(name), __ATOMIC_RELEASE);
+  return BR_OK;
+}
+
+const char* br_program_path(const br_program* program) { return program->kernels->name; }

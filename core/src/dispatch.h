@@ -1,0 +1,35 @@
+// Instruction sets: one table of kernels each, chosen when a program is opened. Another set: one file per kernel and one
+// table line in dispatch.cc; where a set has no kernel of its own it names the scalar one.
+#pragma once
+#include "kernels/affine.h"
+#include "kernels/affine_grad.h"
+#include "kernels/binary_conv.h"
+#include "kernels/binary_conv_input_grad.h"
+#include "kernels/dense.h"
+#include "kernels/integer_conv.h"
+#include "kernels/level_code.h"
+#include "kernels/pack_signs.h"
+#include "kernels/sign_input_grad.h"
+
+namespace bitreplay {
+
+struct Kernels {
+  const char* name;
+  bool (*supported)();
+  PackSigns* pack_signs;
+  SignInputGrad* sign_input_grad;
+  BinaryConv* binary_conv;
+  BinaryConvInputGrad binary_conv_input_grad;
+  Affine* affine;
+  AffineInputGrad* affine_input_grad;
+  AffineParamGrad* affine_param_grad;
+  IntegerConv* integer_conv;
+  EncodeLevel* encode_level;
+  DecodeLevel* decode_level;
+  DenseSums* dense_sums;
+};
+
+// The table that br_set_path or BITREPLAY_PATH chose; null if the variable names none that can be used.
+const Kernels* chosen_kernels();
+
+}  // namespace bitreplay

@@ -1,0 +1,29 @@
+// affine: y = saturate(y_zero + round((x - x_zero) a + b [+ (residual - residual_zero) residual_factor] / 2^shift)).
+//
+// In     x, residual (may be null): rows * channels elements of int8, int16 or int32; a: int32, b: int64, per channel.
+// Out    y: rows * channels of int8, int16 or int32; *saturated grows by the number of elements that left [low, high].
+// Bound  for compiled programs |(x - x_zero) a| < 2^60, |b| < 2^61; sums wrap modulo 2^64.
+// Reads and writes nothing outside; y overlaps nothing.
+#pragma once
+#include <cstdint>
+
+namespace bitreplay {
+
+struct AffineArgs {
+  int64_t rows, channels;
+  const void* x;
+  int x_type;
+  const int32_t* a;
+  const int64_t* b;
+  const void* residual;
+  int residual_type;
+  void* y;
+  int y_type;
+  int64_t* saturated;
+  int64_t x_zero, shift, y_zero, low, high, residual_zero, residual_factor;
+};
+
+using Affine = void(const AffineArgs&);
+Affine affine_scalar, affine_avx2, affine_avx512, affine_neon;
+
+}  // namespace bitreplay

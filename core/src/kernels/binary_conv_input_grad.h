@@ -1,0 +1,38 @@
+// binary_conv_input_grad: gx[p, i] = sum over taps t and outputs o of g[p - t, o] w[o, t, i], w = +-1; taps outside the
+// map are skipped.
+//
+// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32.
+//        w: the weights (outputs, kernel, kernel, words), 8-byte aligned, and `derived`, what the same table's `derive`
+//           made of them: for each tap and input channel the bits over outputs, in an order that each instruction set
+//           chooses. 64-byte aligned.
+// Out    gx: samples * height * width rows of `channels` int32 or int64, sums modulo 2^32 or 2^64.
+// Way    the sums of all subsets of a few gradients stand in a table, looked up by as many weight bits.
+// Bound  kernel^2 * outputs < 2^31.
+// Reads and writes nothing outside; nothing overlaps.
+#pragma once
+#include <cstdint>
+
+namespace bitreplay {
+
+struct BinaryConvInputGradArgs {
+  int64_t samples, height, width, words, channels;
+  int64_t outputs, kernel, out_h, out_w;
+  int64_t stride, pad;
+  const void* g;
+  int g_type;
+  const uint64_t* w;
+  const uint8_t* derived;
+  void* gx;
+  int gx_type;
+};
+
+// Only the sizes and `w` of the arguments are read by derived_bytes and derive.
+struct BinaryConvInputGrad {
+  uint64_t (*derived_bytes)(const BinaryConvInputGradArgs&);
+  void (*derive)(const BinaryConvInputGradArgs&, uint8_t* derived);
+  void (*run)(const BinaryConvInputGradArgs&);
+};
+extern const BinaryConvInputGrad kBinaryConvInputGradScalar, kBinaryConvInputGradAvx2, kBinaryConvInputGradAvx512,
+    kBinaryConvInputGradNeon;
+
+}  // namespace bitreplay

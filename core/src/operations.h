@@ -1,0 +1,38 @@
+// The table of operations, the same names, numbers and roles as engine/operations.py (a test compares them).
+//
+// An operation has a check, which refuses a record whose tensors or attributes could lead outside the regions, and a
+// run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once where
+// the weights are constant, and before each run where they learn.
+#pragma once
+#include "call.h"
+#include "checker.h"
+
+namespace bitreplay {
+
+struct Operation {
+  const char* name;
+  uint32_t code;
+  const char* reads;  // roles; an optional one ends with ?
+  const char* writes;
+  const char* attributes;
+  void (*check)(Checker&);
+  int (*run)(const Call&);
+  int weights;  // the role that is rearranged, or -1
+  uint64_t (*derived_bytes)(const Kernels&, const Tensor& weights, const int64_t* attributes);
+  void (*derive)(const Call&, uint8_t* derived);
+};
+
+const Operation* operation_of_code(uint32_t code);
+const Operation* operation_at(size_t index);  // null beyond the last
+
+// Roles in the order of a record: reads, then writes that are not read too.
+constexpr int kMostRoles = 16;
+struct Role {
+  const char* name;
+  int length;
+  bool optional, written;
+};
+int roles_of(const Operation& operation, Role roles[kMostRoles]);
+int words_in(const char* text);
+
+}  // namespace bitreplay

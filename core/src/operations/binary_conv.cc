@@ -1,0 +1,134 @@
+// binary_conv and binary_conv_input_grad; the layer: engine/layers/binary_conv.py.
+#include "bits.h"
+#include "operations.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kLargestSize = 1 << 16;
+
+// What both share: a map of (height, width), weights (outputs, kernel, kernel, words), a result map of `outputs`.
+void check_geometry(Checker& c, int weights, int64_t channels, int stride, int pad, int map, int result) {
+  c.whole(weights, type_bit(BR_UINT64), 4);
+  c.range(stride, 1, kLargestSize);
+  c.range(pad, 0, kLargestSize);
+  if (!c.ok()) return;
+  c.require(c.size(weights, 1) == c.size(weights, 2) && c.size(weights, 1) <= kLargestSize, "the kernel is not square");
+  c.require(channels >= 1 && c.size(weights, 3) == words_for(channels), "the weights do not fit the channels");
+  c.require(c.size(result, 2) == c.size(weights, 0), "the weights do not fit the outputs");
+  for (int axis = 0; axis < 2; ++axis)
+    c.require(c.size(map, axis) <= kLargestSize && c.size(result, axis) <= kLargestSize, "the map is too large");
+}
+
+}  // namespace
+
+namespace binary_conv {
+
+enum { X, W, SUMS };
+enum { CHANNELS, STRIDE, PAD, PADDING };
+
+void check(Checker& c) {
+  c.per_sample(X, type_bit(BR_UINT64), 3);
+  c.per_sample(SUMS, type_bit(BR_INT16), 3);
+  c.range(CHANNELS, 1, (1 << 15) - 1);
+  c.range(PADDING, 0, 1);
+  if (!c.ok()) return;
+  check_geometry(c, W, c.attribute(CHANNELS), STRIDE, PAD, X, SUMS);
+  if (!c.ok()) return;
+  c.require(c.size(X, 2) == c.size(W, 3), "the weights do not fit the signs");
+  c.require(c.size(W, 1) * c.size(W, 2) * c.attribute(CHANNELS) < 1 << 15, "the sums do not fit int16");
+}
+
+int run(const Call& c) {
+  c.kernels().binary_conv({c.samples(), c.size(X, 0), c.size(X, 1), c.size(X, 2), c.attribute(CHANNELS), c.size(W, 0),
+                           c.size(W, 1), c.size(SUMS, 0), c.size(SUMS, 1), c.attribute(STRIDE), c.attribute(PAD),
+                           c.attribute(PADDING), c.data<uint64_t>(X), reinterpret_cast<uint64_t*>(c.derived()),
+                           c.data<int16_t>(SUMS)});
+  return BR_OK;
+}
+
+uint64_t derived_bytes(const Kernels&, const Tensor& w, const int64_t*) {
+  const uint32_t* shape = w.info.shape;
+  uint64_t blocks = (shape[0] + uint64_t(kInterleaved) - 1) / kInterleaved;
+  return 8 * (blocks * kInterleaved * shape[1] * shape[2] * shape[3] + shape[3]);
+}
+
+// The layout of kernels/binary_conv.h, the same for all instruction sets.
+void interleave_outputs(const Call& c, uint8_t* derived) {
+  const int64_t outputs = c.size(W, 0), row = c.size(W, 1) * c.size(W, 2) * c.size(W, 3);
+  const uint64_t* w = c.data<uint64_t>(W);
+  uint64_t* to = reinterpret_cast<uint64_t*>(derived);
+  for (int64_t first = 0; first < outputs; first += kInterleaved) {
+    for (int64_t i = 0; i < row; ++i)
+      for (int64_t o = first; o < first + kInterleaved; ++o) *to++ = o < outputs ? w[o * row + i] : 0;
+  }
+  for (int64_t at = 0; at < c.size(W, 3); ++at) {
+    const int64_t bits = c.attribute(CHANNELS) - at * kWord;
+    *to++ = bits >= kWord ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+  }
+}
+
+}  // namespace binary_conv
+
+namespace binary_conv_input_grad {
+
+enum { G, W, GX };
+enum { CHANNELS, STRIDE, PAD };
+
+void check(Checker& c) {
+  c.per_sample(G, kStored, 3);
+  c.per_sample(GX, type_bit(BR_INT32) | type_bit(BR_INT64), 3);
+  if (!c.ok()) return;
+  c.require(c.attribute(CHANNELS) == c.size(GX, 2), "the gradient does not fit the channels");
+  check_geometry(c, W, c.size(GX, 2), STRIDE, PAD, GX, G);
+}
+
+BinaryConvInputGradArgs weights_of(const Tensor& w, int64_t channels) {
+  BinaryConvInputGradArgs a = {};
+  a.outputs = w.info.shape[0];
+  a.kernel = w.info.shape[1];
+  a.words = w.info.shape[3];
+  a.channels = channels;
+  return a;
+}
+
+uint64_t derived_bytes(const Kernels& kernels, const Tensor& w, const int64_t* attributes) {
+  return kernels.binary_conv_input_grad.derived_bytes(weights_of(w, attributes[CHANNELS]));
+}
+
+void derive(const Call& c, uint8_t* derived) {
+  BinaryConvInputGradArgs a = weights_of(c.tensor(W), c.attribute(CHANNELS));
+  a.w = c.data<uint64_t>(W);
+  c.kernels().binary_conv_input_grad.derive(a, derived);
+}
+
+int run(const Call& c) {
+  BinaryConvInputGradArgs a = weights_of(c.tensor(W), c.attribute(CHANNELS));
+  a.samples = c.samples();
+  a.height = c.size(GX, 0);
+  a.width = c.size(GX, 1);
+  a.out_h = c.size(G, 0);
+  a.out_w = c.size(G, 1);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.g = c.bytes(G);
+  a.g_type = c.type(G);
+  a.w = c.data<uint64_t>(W);
+  a.derived = c.derived();
+  a.gx = c.bytes(GX);
+  a.gx_type = c.type(GX);
+  c.kernels().binary_conv_input_grad.run(a);
+  return BR_OK;
+}
+
+}  // namespace binary_conv_input_grad
+
+extern const Operation kBinaryConv = {"binary_conv", 12, "x w", "sums", "channels stride pad padding",
+                                      binary_conv::check, binary_conv::run, binary_conv::W, binary_conv::derived_bytes,
+                                      binary_conv::interleave_outputs};
+extern const Operation kBinaryConvInputGrad = {
+    "binary_conv_input_grad", 13, "g w", "gx", "channels stride pad", binary_conv_input_grad::check,
+    binary_conv_input_grad::run, binary_conv_input_grad::W, binary_conv_input_grad::derived_bytes,
+    binary_conv_input_grad::derive};
+
+}  // namespace bitreplay

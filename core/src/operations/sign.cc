@@ -1,0 +1,97 @@
+// pack_signs and sign_input_grad; the layer: engine/layers/sign.py.
+#include "bits.h"
+#include "operations.h"
+
+namespace bitreplay {
+namespace pack_signs {
+
+enum { X, BITS };
+enum { ZERO };
+
+void check(Checker& c) {
+  c.per_sample(X, kStored, 3);
+  c.per_sample(BITS, type_bit(BR_UINT64), 3);
+  if (c.ok())
+    c.require(c.size(X, 0) == c.size(BITS, 0) && c.size(X, 1) == c.size(BITS, 1) &&
+                  words_for(c.size(X, 2)) == c.size(BITS, 2), "the bits do not fit the activations");
+  c.value(ZERO);
+}
+
+int run(const Call& c) {
+  c.kernels().pack_signs({c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2), c.bytes(X), c.type(X),
+                          c.attribute(ZERO), c.data<uint64_t>(BITS)});
+  return BR_OK;
+}
+
+}  // namespace pack_signs
+
+namespace sign_input_grad {
+
+enum { G, E, X, OTHER, OTHER_E, GX, EX };
+enum { ZERO, PEAK, PEAK_SHIFT, SLOPE_MANTISSA, SLOPE_SHIFT, BOUND, BITS, OTHER_FACTOR, OTHER_SHIFT, OTHER_BOUND };
+
+void check(Checker& c) {
+  c.per_sample(G, kWide, 3);
+  c.exponents(E);
+  c.per_sample(X, kStored, 3);
+  c.same_shape(G, X);
+  c.require(c.has(OTHER) == c.has(OTHER_E), "a second gradient lacks its exponents");
+  if (c.has(OTHER) && c.ok()) {
+    c.per_sample(OTHER, kWide, 3);
+    c.same_shape(G, OTHER);
+    c.exponents(OTHER_E);
+  }
+  c.per_sample(GX, kStored, 3);
+  c.same_shape(G, GX);
+  c.exponents(EX);
+  c.value(ZERO);
+  c.value(PEAK);
+  c.shift(PEAK_SHIFT);
+  c.mantissa(SLOPE_MANTISSA);
+  c.shift(SLOPE_SHIFT);
+  c.range(BOUND, 0, 62);
+  c.gradient_bits(BITS, GX);
+  c.value(OTHER_FACTOR);
+  c.shift(OTHER_SHIFT);
+  c.range(OTHER_BOUND, 0, 62);
+}
+
+int run(const Call& c) {
+  SignInputGradArgs a = {};
+  a.samples = c.samples();
+  a.size = c.elements(G);
+  a.g = c.bytes(G);
+  a.g_type = c.type(G);
+  a.e = c.data<int32_t>(E);
+  a.x = c.bytes(X);
+  a.x_type = c.type(X);
+  a.other = c.bytes(OTHER);
+  a.other_type = c.has(OTHER) ? c.type(OTHER) : 0;
+  a.other_e = c.data<int32_t>(OTHER_E);
+  a.gx = c.bytes(GX);
+  a.gx_type = c.type(GX);
+  a.ex = c.data<int32_t>(EX);
+  a.zero = c.attribute(ZERO);
+  a.peak = c.attribute(PEAK);
+  a.peak_shift = c.attribute(PEAK_SHIFT);
+  a.slope_mantissa = c.attribute(SLOPE_MANTISSA);
+  a.slope_shift = c.attribute(SLOPE_SHIFT);
+  a.bound = c.attribute(BOUND);
+  a.bits = c.attribute(BITS);
+  a.other_factor = c.attribute(OTHER_FACTOR);
+  a.other_shift = c.attribute(OTHER_SHIFT);
+  a.other_bound = c.attribute(OTHER_BOUND);
+  c.kernels().sign_input_grad(a);
+  return BR_OK;
+}
+
+}  // namespace sign_input_grad
+
+extern const Operation kPackSigns = {"pack_signs", 10, "x", "bits", "zero", pack_signs::check, pack_signs::run,
+                                     -1, nullptr, nullptr};
+extern const Operation kSignInputGrad = {
+    "sign_input_grad", 11, "g e x other? other_e?", "gx ex",
+    "zero peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
+    sign_input_grad::check, sign_input_grad::run, -1, nullptr, nullptr};
+
+}  // namespace bitreplay

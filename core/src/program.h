@@ -1,0 +1,49 @@
+// A program in memory: tables decoded from the bytes, constants where they lie, operands derived from constant weights.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "bitreplay.h"
+
+namespace bitreplay {
+
+struct Kernels;
+struct Operation;
+
+constexpr uint32_t kLists = 4;
+constexpr uint64_t kLargestRegion = uint64_t(1) << 46;  // sums of sizes below it cannot overflow
+constexpr uint32_t kLargestMinibatch = 1 << 20;
+
+struct Tensor {
+  br_tensor_info info;
+  uint64_t elements;  // of one sample where per sample
+  char name[45];
+
+  uint64_t bytes(uint64_t samples) const;  // with `samples` samples
+};
+
+// Where the derived operand of a record is: nowhere, in the program, or behind the arena's tensors.
+enum class Derived : uint32_t { none, program, arena };
+
+struct Record {
+  const Operation* operation;
+  const int32_t* tensors;      // numbers, -1 where an optional one is absent
+  const int64_t* attributes;
+  uint64_t derived_offset;
+  Derived derived;
+  uint32_t list;
+};
+
+}  // namespace bitreplay
+
+// One allocation: this, tensors, records, their numbers, derived operands.
+struct br_program {
+  const bitreplay::Kernels* kernels;
+  bitreplay::Tensor* tensors;
+  bitreplay::Record* records;
+  const uint8_t* parameters;
+  const uint8_t* constants;
+  uint8_t* derived;
+  uint64_t arena_bytes, parameter_bytes, constant_bytes, derived_bytes, arena_derived_bytes;
+  uint32_t max_samples, tensor_count, record_count;
+};

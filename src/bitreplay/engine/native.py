@@ -1,0 +1,165 @@
+"""Runs a program with the native core: the same interface and the same bits as reference.ReferenceMachine.
+
+    machine = native.machine(program)         a NativeMachine, or the reference with a warning that says why
+    machine.run("forward", Run(samples=32))
+    machine.run_step(Run(samples=32, ...))    forward, backward, update, prepare in one call
+
+The library lies beside the package (bitreplay/_lib) and is loaded by ctypes; core/include/bitreplay.h is its interface.
+A machine keeps the instruction set that was chosen when it was made (`set_path`, or BITREPLAY_PATH).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+import weakref
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.engine.operations import Run
+from bitreplay.engine.program import LISTS, Program, ProgramError
+from bitreplay.engine.reference import Memory, ReferenceMachine, _aligned
+
+LIBRARY = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
+STEP = len(LISTS)
+_64 = (1 << 64) - 1
+
+
+class RunArgs(ctypes.Structure):
+    _fields_ = [
+        ("seed", c_uint64),
+        ("step", c_uint64),
+        ("samples", c_int64),
+        ("rate_mantissa", c_int64),
+        ("rate_shift", c_int64),
+    ]
+
+
+class OperationInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("reads", c_char_p),
+        ("writes", c_char_p),
+        ("attributes", c_char_p),
+        ("code", c_uint32),
+    ]
+
+
+SIGNATURES = {
+    "br_program_open": (c_int, [c_void_p, c_size_t, POINTER(c_void_p), c_char_p, c_size_t]),
+    "br_program_close": (None, [c_void_p]),
+    "br_program_arena_bytes": (c_uint64, [c_void_p]),
+    "br_program_derived_bytes": (c_uint64, [c_void_p]),
+    "br_program_path": (c_char_p, [c_void_p]),
+    "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
+    "br_paths": (c_char_p, []),
+    "br_path": (c_char_p, []),
+    "br_path_supported": (c_int, [c_char_p]),
+    "br_set_path": (c_int, [c_char_p]),
+    "br_error_text": (c_char_p, [c_int]),
+    "br_operation": (c_int, [c_size_t, POINTER(OperationInfo)]),
+}
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The loaded core; OSError if it is missing or built for another machine."""
+    core = ctypes.CDLL(str(LIBRARY))
+    for name, (result, arguments) in SIGNATURES.items():
+        function = getattr(core, name)
+        function.restype, function.argtypes = result, arguments
+    return core
+
+
+def built_paths() -> list[str]:
+    """Instruction sets in the library, slowest first."""
+    return library().br_paths().decode().split()
+
+
+def available_paths() -> list[str]:
+    """Those of them that this CPU has."""
+    return [name for name in built_paths() if library().br_path_supported(name.encode())]
+
+
+def path() -> str:
+    """The instruction set that machines made from now on will use."""
+    name = library().br_path()
+    if name is None:
+        raise ValueError(f"BITREPLAY_PATH names none of the instruction sets of this machine: {available_paths()}")
+    return name.decode()
+
+
+def set_path(name: str) -> None:
+    if library().br_set_path(name.encode()):
+        raise ValueError(f"instruction set {name!r} cannot be used here; available: {available_paths()}")
+
+
+class NativeMachine(Memory):
+    def __init__(self, program: Program) -> None:
+        # Not Memory's: the constants are the program's own bytes, and the arena is larger (see below).
+        self.program = program
+        self._core = library()
+        self._bytes = _aligned(np.frombuffer(program.to_bytes(), np.uint8))
+        handle, error = c_void_p(), ctypes.create_string_buffer(256)
+        failed = self._core.br_program_open(
+            self._bytes.ctypes.data, len(self._bytes), ctypes.byref(handle), error, len(error)
+        )
+        if failed:
+            raise ProgramError(error.value.decode())
+        self._handle = handle
+        self._close = weakref.finalize(self, self._core.br_program_close, handle)
+        # Behind the arena's tensors there is room for learned weights that are rearranged.
+        self.regions = {
+            "constant": self._bytes[len(self._bytes) - len(program.constants) :],
+            "parameter": _aligned(program.parameters),
+            "arena": _aligned(np.zeros(self._core.br_program_arena_bytes(handle), np.uint8)),
+        }
+        self.run("prepare", Run(samples=1))
+
+    @property
+    def path(self) -> str:
+        return self._core.br_program_path(self._handle).decode()
+
+    @property
+    def derived_bytes(self) -> int:
+        """Memory that the library owns besides the regions: rearranged constant weights."""
+        return int(self._core.br_program_derived_bytes(self._handle))
+
+    def run(self, list_name: str, run: Run) -> None:
+        self._run(LISTS.index(list_name), run)
+
+    def run_step(self, run: Run) -> None:
+        self._run(STEP, run)
+
+    def _run(self, number: int, run: Run) -> None:
+        args = RunArgs(run.seed & _64, run.step & _64, run.samples, run.rate_mantissa, run.rate_shift)
+        parameters, arena = self.regions["parameter"].ctypes.data, self.regions["arena"].ctypes.data
+        failed = self._core.br_run(self._handle, number, parameters, arena, ctypes.byref(args))
+        if failed:
+            raise ValueError(f"the program could not run: {self._core.br_error_text(failed).decode()}")
+
+
+class SlowMachine(ReferenceMachine):
+    """The reference with the native machine's interface."""
+
+    def run_step(self, run: Run) -> None:
+        for name in ("forward", "backward", "update", "prepare"):
+            self.run(name, run)
+
+
+def machine(program: Program) -> NativeMachine | SlowMachine:
+    """The fastest machine there is for a program."""
+    try:
+        library()
+    except OSError as error:
+        warnings.warn(
+            f"the native core could not be loaded ({error}); the NumPy reference runs instead: the same results, "
+            "forward and training steps ten to a thousand times slower",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return SlowMachine(program)
+    return NativeMachine(program)
