@@ -1,0 +1,107 @@
+"""CIFAR-10 class by class with 1,000 training images a class: the integer learner, its float twin and the baselines.
+
+    python experiments/cifar10_slice.py MODEL.safetensors --data DIR --setting 8/1/16 --seeds 0 1 2
+
+Five experiences of two classes, five epochs each, minibatches of 32 new and 128 replayed samples, 30 samples a class.
+Level codes are computed once and not augmented ("cached"). One row a run is appended to results/cifar10_slice.csv:
+accuracy on the whole test set after each experience. Settings: q_f/q_b^bin/q_b^non-bin, `float`, `cwr` (BNN+CWR*: only
+the head learns, no replay), `naive` (tail and head learn, no replay); `float-cwr` is the float twin of `cwr`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from bitreplay import modelfile
+from bitreplay.backbone import Backbone
+from bitreplay.data.cifar import cifar10
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.graph import Graph
+from bitreplay.learner import Learner, Settings
+from bitreplay.metrics import accuracy
+from bitreplay.replay import ReplayMemory
+from bitreplay.tail import Tail
+
+CLASSES = 10
+RESULTS = Path(__file__).parent / "results" / "cifar10_slice.csv"
+
+
+def codes_of(graph: Graph, level: str, images: np.ndarray, cache: Path | None) -> np.ndarray:
+    if cache is not None and cache.exists():
+        return np.load(cache)
+    codes = Backbone(graph, level, Bits()).latent_bits(images)
+    if cache is not None:
+        np.save(cache, codes)
+    return codes
+
+
+def build(graph: Graph, level: str, setting: str, seed: int, rate: Fraction, per_class: int) -> Learner:
+    strategy = "cwr" if setting.endswith("cwr") else "naive" if setting == "naive" else "replay"
+    train = "head" if strategy == "cwr" else "tail"
+    tail: Any
+    if setting.startswith("float"):
+        from bitreplay.torch.float_learner import FloatStepper
+
+        tail = FloatStepper(graph, level, CLASSES, train=train)
+    else:
+        bits = Bits() if setting in ("cwr", "naive") else Bits(*(int(q) for q in setting.split("/")))
+        tail = Tail(graph, level, bits, CLASSES, 160, train=train, seed=seed)
+    memory = ReplayMemory(per_class, tuple(graph.shapes[level][:2]) + (-(-graph.shapes[level][2] // 64),), seed)
+    pass_through = cast(Backbone, SimpleNamespace(latent_bits=lambda codes: codes))
+    return Learner(pass_through, tail, memory, Settings(strategy=strategy, rate=rate, seed=seed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--setting", nargs="+", default=["8/1/16"])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--images", type=int, default=1000, help="training images a class")
+    parser.add_argument("--per-class", type=int, default=30)
+    parser.add_argument("--rate", type=Fraction, default=Fraction(1, 100))
+    parser.add_argument("--level", default="add_12")
+    parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args()
+
+    graph, _ = modelfile.load(args.model)
+    data = cifar10(args.data).limit(args.images)
+    caches = [
+        args.codes / f"{args.model.stem}-{part}-{args.images}.npy" if args.codes else None for part in ("train", "test")
+    ]
+    train = codes_of(graph, args.level, data.train_images, caches[0])
+    test = codes_of(graph, args.level, data.test_images, caches[1])
+    for setting in args.setting:
+        for seed in args.seeds:
+            learner = build(graph, args.level, setting, seed, args.rate, args.per_class)
+            order = np.random.default_rng(seed).permutation(CLASSES)
+            start, after = time.perf_counter(), []
+            for pair in order.reshape(5, 2):
+                chosen = np.flatnonzero(np.isin(data.train_labels, pair))
+                learner.learn(train[chosen], data.train_labels[chosen].astype(np.int32))
+                after.append(round(100 * accuracy(learner.predict_codes(test), data.test_labels), 2))
+            row = [args.model.stem, args.images, args.per_class, str(args.rate), setting, seed, *after]
+            row += [round(time.perf_counter() - start)]
+            print(*row, flush=True)
+            args.results.parent.mkdir(parents=True, exist_ok=True)
+            new = not args.results.exists()
+            with args.results.open("a", newline="") as file:
+                writer = csv.writer(file)
+                if new:
+                    writer.writerow(
+                        "model images per_class rate setting seed after1 after2 after3 after4 final seconds".split()
+                    )
+                writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()

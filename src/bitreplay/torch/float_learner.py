@@ -1,0 +1,68 @@
+"""The float setting of the learner: the same loop, memory and head, with the tail in floating point.
+
+`FloatStepper` has the interface of bitreplay.tail.Tail, so that Learner takes either. Only the tail's arithmetic
+differs: the head's weights cross the border as the integers that CWR* consolidates (28 bits behind the point).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from bitreplay.engine.graph import Graph
+
+from .float_tail import FloatTail
+
+MASTER_POINT = 28
+LIMIT = 2**31 - 1
+
+
+class FloatStepper:
+    """Plain SGD on a FloatTail; `train` is "tail" or "head" as in Tail."""
+
+    def __init__(
+        self, graph: Graph, level: str, classes: int, *, code_bits: int = 1, train: str = "tail", device: str = "cpu"
+    ) -> None:
+        self.net = FloatTail(graph, level, classes, code_bits).to(device)
+        self.learned = list(self.net.parameters() if train == "tail" else self.net.head.parameters())
+        self.steps = 0
+
+    @property
+    def head_weights(self) -> NDArray[np.int32]:
+        head = self.net.head
+        columns = torch.cat([head.weight, head.bias[:, None]], dim=1).detach().cpu().double().numpy()
+        return np.clip(np.rint(columns * 2.0**MASTER_POINT), -LIMIT, LIMIT).astype(np.int32)
+
+    def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None:
+        real = torch.from_numpy(weights * 2.0**-MASTER_POINT).to(self.net.head.weight)
+        with torch.no_grad():
+            self.net.head.weight.copy_(real[:, :-1])
+            self.net.head.bias.copy_(real[:, -1])
+            self.net.active.copy_(torch.from_numpy(active > 0))
+
+    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
+        """One minibatch. Returns each sample's probability of its label before the step, 30 bits behind the point."""
+        logits = self.net(codes)
+        targets = torch.from_numpy(labels.astype(np.int64)).to(logits.device)
+        loss = torch.nn.functional.cross_entropy(logits, targets)
+        gradients = torch.autograd.grad(loss, self.learned)
+        with torch.no_grad():
+            for parameter, gradient in zip(self.learned, gradients, strict=True):
+                parameter.sub_(gradient, alpha=float(rate))
+            probability = logits.softmax(dim=1).gather(1, targets[:, None])[:, 0]
+        self.steps += 1
+        return (probability * 2.0**30).cpu().numpy().astype(np.int32)
+
+    def logits(self, codes: NDArray[np.uint64]) -> NDArray[np.float32]:
+        with torch.no_grad():
+            return np.concatenate(
+                [self.net(part).cpu().numpy() for part in np.array_split(codes, -(-len(codes) // 500))]
+            )
+
+    @property
+    def parameters(self) -> NDArray[np.uint8]:
+        flat = [p.detach().cpu().numpy().reshape(-1) for p in self.net.parameters()]
+        return np.concatenate(flat).view(np.uint8)
