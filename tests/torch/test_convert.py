@@ -1,0 +1,292 @@
+"""Conversion: the integer network computes, layer by layer, what the float module computes."""
+
+import copy
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_sample_images
+from torch import nn
+
+from bitreplay.engine.bits import signs
+from bitreplay.engine.compile import compile_whole
+from bitreplay.engine.compiler import Bits, Compiler
+from bitreplay.engine.layers import LAYERS
+from bitreplay.engine.operations import Run
+from bitreplay.engine.reference import ReferenceMachine
+from bitreplay.torch.arrays import scale_pixels
+from bitreplay.torch.binarize import BinaryConv2d, PolynomialSign
+from bitreplay.torch.bireal18 import BiReal18
+from bitreplay.torch.convert import convert
+from bitreplay.torch.convert_layers import ConversionError
+from bitreplay.torch.float_tail import FloatTail, KeptNorm
+
+NAMES = [f"class {i}" for i in range(5)]
+
+
+def patches(count: int, size: int = 32) -> np.ndarray:
+    """Pieces of two photographs, every second pixel."""
+    rng = np.random.default_rng(0)
+    pieces = []
+    for number in range(count):
+        picture = load_sample_images().images[number % 2]
+        y, x = (int(rng.integers(0, side - 2 * size)) for side in picture.shape[:2])
+        pieces.append(picture[y : y + 2 * size : 2, x : x + 2 * size : 2])
+    return np.stack(pieces)
+
+
+def as_float(images: np.ndarray) -> torch.Tensor:
+    return scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2))
+
+
+def settled(model: nn.Module, images: np.ndarray) -> nn.Module:
+    """With statistics of these images in its BatchNorms, and uneven gamma and beta."""
+    generator = torch.Generator().manual_seed(1)
+    for layer in model.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            layer.momentum = 1.0
+            nn.init.uniform_(layer.weight, 0.5, 1.5, generator=generator)
+            nn.init.normal_(layer.bias, 0, 0.2, generator=generator)
+    with torch.no_grad():
+        model.train()(as_float(images))
+    return model.eval()
+
+
+@pytest.fixture(scope="module")
+def images():
+    return patches(40)
+
+
+@pytest.fixture(scope="module")
+def model(images):
+    torch.manual_seed(0)
+    return settled(BiReal18(5, widths=(8, 16, 40, 72)), images)
+
+
+@pytest.fixture(scope="module")
+def plain(model, images):
+    return convert(model, images, class_names=NAMES, reestimate=False)[0]
+
+
+def run_kept(graph, bits, images):
+    """Every value of the network: real numbers for activations and sums, +-1 for signs, and the step of each."""
+    compiler = Compiler(graph, bits, len(images), "nothing", keep=True)
+    for node in graph.nodes:
+        inputs = [compiler.values[name] for name in node.inputs]
+        compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
+    machine = ReferenceMachine(compiler.finish())
+    machine.write("images", images)
+    machine.run("forward", Run(len(images)))
+    reals: dict[str, np.ndarray] = {}
+    steps: dict[str, float] = {}
+    for name, value in compiler.values.items():
+        stored = machine.read(machine.program.tensors[value.tensor].name, len(images))
+        if value.activation is not None:
+            reals[name] = (stored.astype(np.int64) - value.activation.zero) * float(value.activation.scale)
+            steps[name] = float(value.activation.scale)
+        elif value.scales is not None:
+            reals[name] = stored * np.array([float(s) for s in value.scales])
+        elif stored.dtype == np.uint64:
+            reals[name] = signs(stored, value.shape[2])
+        else:
+            reals[name] = stored / 2**16
+    return reals, steps
+
+
+def through(layer: nn.Module, x: np.ndarray) -> np.ndarray:
+    """A float layer on a map (N, H, W, C)."""
+    with torch.no_grad():
+        return layer.double()(torch.from_numpy(x).double().permute(0, 3, 1, 2)).permute(0, 2, 3, 1).numpy()
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_layer_by_layer_from_the_same_input(model, plain, images, bits):
+    """A sign differs only where the value lies within one step of 0.
+
+    A value is off by half a step and, where steps are fine, by the rounding of BatchNorm's mean to 2^-12 of a unit.
+    """
+    few = images[:4]
+    got, steps = run_kept(plain, Bits(bits, 1, 16), few)
+    twin = copy.deepcopy(model)
+    flips = total = 0
+    source = "stem.1"
+    for number, block in enumerate(twin.blocks):
+        name = "add" if number == 0 else f"add_{number}"
+        assert np.array_equal(got[f"blocks.{number}.sign"], np.where(got[source] >= 0, 1, -1))
+        sums = through(block.conv, got[f"blocks.{number}.sign"])
+        assert np.abs(got[f"blocks.{number}.conv"] - sums).max() < 1e-5
+        shortcut = source
+        if block.conv.stride == 2:
+            shortcut = f"blocks.{number}.shortcut.2"
+            pooled = through(block.shortcut[0], got[source])
+            check_rounding(pooled, got, steps, f"blocks.{number}.shortcut.0", plain)
+            check_rounding(through(block.shortcut[2], got[f"blocks.{number}.shortcut.1"]), got, steps, shortcut, plain)
+        wanted = through(block.norm, got[f"blocks.{number}.conv"]) + got[shortcut]
+        check_rounding(wanted, got, steps, name, plain)
+        differ = (wanted >= 0) != (got[name] >= 0)
+        assert np.abs(wanted[differ]).max(initial=0) <= steps[name]
+        flips, total, source = flips + differ.sum(), total + differ.size, name
+    assert flips < total / 50
+    logits = got["pool"].reshape(len(few), -1) @ twin.head.weight.detach().numpy().T + twin.head.bias.detach().numpy()
+    assert np.abs(got["head"] - logits).max() < (0.05 if bits == 8 else 0.001)
+
+
+def check_rounding(wanted, got, steps, name, graph):
+    low, high = (float(end) for end in graph.ranges[name])
+    inside = (wanted > low + steps[name]) & (wanted < high - steps[name])
+    assert inside.mean() > 0.99
+    assert np.abs(wanted - got[name])[inside].max() <= 0.75 * steps[name], name
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_real_valued_convolutions_round_their_weights_alone(model, plain, images, bits):
+    got, _ = run_kept(plain, Bits(bits, 1, 16), images[:4])
+    shortcut = model.blocks[4].shortcut[1]
+    places = [(model.stem[0], "stem.0", "image"), (shortcut, "blocks.4.shortcut.1", "blocks.4.shortcut.0")]
+    for layer, name, source in places:
+        layer = copy.deepcopy(layer)
+        wanted = through(layer, got[source])
+        step = layer.weight.detach().abs().amax(dim=(1, 2, 3)).numpy() / (2 ** (bits - 1) - 1)
+        nn.init.ones_(layer.weight)
+        touched = through(layer, np.abs(got[source]))
+        # Half a step of the operand and, from the 16-bit weights of the file, up to half of 2^-15 of the largest.
+        assert (np.abs(wanted - got[name]) <= touched * (0.51 * step + step.max() * 2**bits * 2**-16)).all()
+
+
+def test_names_levels_and_codes(model, plain, images):
+    sums = [node.name for node in plain.nodes if len(node.inputs) == 2]
+    assert sums == ["add"] + [f"add_{i}" for i in range(1, 16)]
+    assert plain.shapes == {"add_12": (4, 4, 72), "add_8": (8, 8, 40)}
+    assert {level: sorted(codes) for level, codes in plain.levels.items()} == {"add_12": [1, 2, 4], "add_8": [1, 2, 4]}
+    values = []
+    model.blocks[12].add.register_forward_hook(lambda layer, inputs, output: values.append(output))
+    with torch.no_grad():
+        model(as_float(images))
+    code = plain.levels["add_12"][1]
+    mean = values[0].abs().mean(dim=(0, 2, 3)).numpy()
+    assert (code.thresholds.values == 0).all()
+    assert np.allclose(code.values.values * 2.0**-code.values.shift, np.stack([-mean, mean], 1), atol=1e-3)
+
+
+def test_ranges_hold_every_value_and_have_short_ends(model, plain, images):
+    seen: dict[int, torch.Tensor] = {}
+    for number in (0, 15):
+        model.blocks[number].add.register_forward_hook(lambda layer, inputs, out, n=number: seen.__setitem__(n, out))
+    with torch.no_grad():
+        model(as_float(images))
+    for number, name, room in ((0, "add", 1.0), (15, "add_15", 1.25)):
+        low, high = plain.ranges[name]
+        assert low <= Fraction(seen[number].min().item() * room) * Fraction(999, 1000)
+        assert high >= Fraction(seen[number].max().item() * room) * Fraction(999, 1000)
+    assert all(max(abs(end.numerator), end.denominator) < 2**40 for ends in plain.ranges.values() for end in ends)
+    assert all(abs(end.numerator) < 2**24 for ends in plain.ranges.values() for end in ends)
+
+
+def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    graph, provenance = convert(model, images, class_names=NAMES, level="add_12", code_bits=1)
+    assert provenance["reestimated"] == {"level": "add_12", "code_bits": 1}
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+    def worst(graph):
+        """The largest mean that a BatchNorm of the tail sees after centring, in units of its sigma."""
+        tail = FloatTail(graph, "add_12", 5)
+        found = []
+        for layer in tail.layers:
+            if isinstance(layer, KeptNorm):
+                layer.register_forward_hook(lambda norm, inputs, _: found.append(
+                    ((inputs[0] - norm.mean) * norm.inverse).mean(dim=(0, 2, 3)).abs().max().item()))  # fmt: skip
+        with torch.no_grad():
+            coded = level_values(model, images, graph.levels["add_12"][1])
+            tail(coded)
+        return max(found)
+
+    assert worst(graph) < 0.01 and worst(plain) > 0.05
+
+
+def level_values(model, images, code):
+    found = []
+    handle = model.blocks[12].add.register_forward_hook(lambda layer, inputs, output: found.append(output))
+    model(as_float(images))
+    handle.remove()
+    values = torch.from_numpy(code.values.values * 2.0**-code.values.shift).float()
+    x = found[0].permute(0, 2, 3, 1)
+    return torch.where(x >= 0, values[:, 1], values[:, 0])
+
+
+class Own(nn.Module):
+    """A user's module: biases, a convolution without BatchNorm, functions instead of layers, a flattened map."""
+
+    levels = {"middle": "norm"}
+
+    def __init__(self, extra: nn.Module | None = None) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, stride=2, padding=1)
+        self.sign = PolynomialSign()
+        self.binary = BinaryConv2d(6, 6)
+        self.norm = nn.BatchNorm2d(6)
+        self.extra = extra or nn.Identity()
+        self.pool = nn.AvgPool2d(4)
+        self.drop = nn.Dropout()
+        self.head = nn.Linear(6 * 4 * 4, 5)
+
+    def forward(self, x):
+        y = self.extra(self.norm(self.binary(self.sign(self.conv(x)))))
+        return self.head(self.drop(torch.flatten(self.pool(y), 1)))
+
+
+def test_a_module_of_ones_own_converts(images):
+    torch.manual_seed(3)
+    own = settled(Own(), images)
+    graph, _ = convert(own, images, class_names=NAMES, reestimate=False)
+    assert [n.name for n in graph.nodes] == ["image", "conv.sums", "conv", "sign", "binary", "middle", "pool", "head"]
+    assert graph.shapes == {"middle": (16, 16, 6)}
+    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
+    machine.write("images", images)
+    machine.run("forward", Run(40))
+    with torch.no_grad():
+        wanted = own(as_float(images)).numpy()
+    assert np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.02 * np.abs(wanted).max()
+
+
+class Sum(Own):
+    def forward(self, x):
+        y = self.conv(x)
+        return self.head(torch.flatten(self.pool(y + y.abs()), 1))
+
+
+REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "unknown layer": (
+        lambda: Own(nn.Softplus()),
+        {},
+        r"Layer extra \(Softplus\) cannot be converted: the engine has no",
+    ),
+    "groups": (lambda: Own(nn.Conv2d(6, 6, 3, padding=1, groups=2)), {}, r"Layer extra \(Conv2d\).*groups"),
+    "kernel": (lambda: Own(nn.Conv2d(6, 6, (1, 3), padding=(0, 1))), {}, r"Layer extra \(Conv2d\).*equal sizes"),
+    "pool": (lambda: Own(nn.AvgPool2d(3, 1, 1)), {}, r"Layer extra \(AvgPool2d\).*overlap"),
+    "method": (Sum, {"levels": {}}, r"Layer abs_1 \(call_method\) cannot be converted"),
+    "level": (Own, {"level": "add_3"}, "There is no level 'add_3'; expected one of middle"),
+    "level path": (Own, {"levels": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),
+    "level kind": (Own, {"levels": {"x": "sign"}}, "Level 'x' lies at a layer of kind sign"),
+    "class names": (Own, {"class_names": ["a"]}, "1 class names for a head of 5 classes"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_expressed_is_named(name, images):
+    make, options, pattern = REFUSED[name]
+    with pytest.raises(ConversionError, match=pattern):
+        convert(make().eval(), images, **{"class_names": NAMES, **options})
+
+
+def test_a_level_that_is_no_cut_and_real_weights_are_refused(model, images):
+    with pytest.raises(ConversionError, match="Level 'x' is no cut: add_4 behind it reads blocks.4.conv before it"):
+        convert(model, images, class_names=NAMES, levels={"x": "blocks.4.shortcut.0"})
+    with pytest.raises(ConversionError, match="Images are float64"):
+        convert(model, images / 1.0, class_names=NAMES)
+    early = copy.deepcopy(model)
+    early.blocks[3].conv.binary_weights = False
+    with pytest.raises(ConversionError, match=r"Layer blocks.3.conv \(BinaryConv2d\).*still real-valued"):
+        convert(early, images, class_names=NAMES)
