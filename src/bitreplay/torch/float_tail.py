@@ -12,7 +12,6 @@ at 0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 import torch
@@ -22,7 +21,6 @@ from torch.nn import functional as F
 
 from bitreplay.engine.bits import signs, unpack, words_for
 from bitreplay.engine.graph import Fixed, Graph, Node
-from bitreplay.engine.layers.dense import LOGIT_POINT, LOWEST_LOGIT, MASTER_POINT
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
 from .binarize import PolynomialSign
@@ -85,55 +83,6 @@ class FloatTail(nn.Module):
     def loss(self, latents: NDArray[np.uint64] | Tensor, labels: NDArray | Tensor) -> Tensor:
         """Mean cross entropy over the active classes."""
         return F.cross_entropy(self(latents), torch.as_tensor(labels).long().to(self.head.weight.device))
-
-
-class FloatLearnerTail:
-    """A FloatTail behind the interface of `bitreplay.tail.Tail`, so that the same loop trains it.
-
-    The head passes in and out as int32 with 28 bits behind the point, logits with 16, probabilities with 30.
-    """
-
-    def __init__(
-        self, graph: Graph, level: str, classes: int, *, code_bits: int = 1, forward_bits: int = 8, train: str = "tail"
-    ) -> None:
-        self.tail = FloatTail(graph, level, classes, code_bits, forward_bits=forward_bits)
-        learned = self.tail if train == "tail" else self.tail.head
-        self.optimiser = torch.optim.SGD(learned.parameters(), lr=0.0)
-        self.steps = 0
-
-    @property
-    def head_weights(self) -> NDArray[np.int32]:
-        """(classes, features + 1), the bias last."""
-        head = self.tail.head
-        both = torch.cat([head.weight, head.bias[:, None]], dim=1).detach().double() * 2.0**MASTER_POINT
-        return both.round().clamp(-(2**31) + 1, 2**31 - 1).to(torch.int32).numpy()
-
-    def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None:
-        """Set the head and the classes that take part."""
-        both = torch.from_numpy(weights.astype(np.float64) * 2.0**-MASTER_POINT)
-        with torch.no_grad():
-            self.tail.head.weight.copy_(both[:, :-1])
-            self.tail.head.bias.copy_(both[:, -1])
-            self.tail.active.copy_(torch.from_numpy(active > 0))
-
-    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
-        """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
-        self.optimiser.param_groups[0]["lr"] = float(rate)
-        self.optimiser.zero_grad()
-        logits = self.tail(codes)
-        targets = torch.from_numpy(labels.astype(np.int64))
-        F.cross_entropy(logits, targets).backward()
-        self.optimiser.step()
-        self.steps += 1
-        chosen = logits.detach().softmax(1).gather(1, targets[:, None])[:, 0]
-        return (chosen.double() * 2**30).round().to(torch.int32).numpy()
-
-    def logits(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """16 bits behind the point; the lowest int32 for classes that are not active."""
-        with torch.no_grad():
-            found = torch.cat([self.tail(part) for part in np.array_split(codes, -(-len(codes) // 256))])
-        whole = (found.double() * 2.0**LOGIT_POINT).round().clamp(LOWEST_LOGIT, -LOWEST_LOGIT - 1)
-        return whole.to(torch.int32).numpy()
 
 
 def real(node: Node, name: str) -> Tensor:
