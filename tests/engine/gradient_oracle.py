@@ -80,7 +80,7 @@ def oracle_gradients(
             logits = formula + (held - formula).detach()
     target = torch.from_numpy(labels.astype(np.int64))
     torch.nn.functional.cross_entropy(logits, target, reduction="sum").backward()
-    return {name: leaf.grad.reshape(leaf.shape).numpy().squeeze() for name, leaf in leaves.items() if leaf.grad is not None}
+    return {name: leaf.grad.numpy().squeeze() for name, leaf in leaves.items() if leaf.grad is not None}
 
 
 def engine_gradients(graph: Graph, program: Program, machine: Memory) -> dict[str, NDArray]:
@@ -107,7 +107,7 @@ def engine_gradients(graph: Graph, program: Program, machine: Memory) -> dict[st
 
 def _roles(program: Program, machine: Memory, record: Record) -> tuple[dict[str, NDArray], dict[str, int], str]:
     entry = OPERATIONS[record.operation]
-    tensors = {role: machine.read(program.tensors[n].name) for role, n in zip(entry.tensors, record.tensors, strict=True)}
+    names = {role: program.tensors[n].name for role, n in zip(entry.tensors, record.tensors, strict=True)}
+    tensors = {role: machine.read(name) for role, name in names.items()}
     name = program.tensors[record.tensors[0]].name.rpartition(".")[0]
     return tensors, dict(zip(entry.attributes, record.attributes, strict=True)), name
-
