@@ -52,7 +52,7 @@ class Activation:
         """The range is widened to contain 0, so that zero is stored exactly.
 
         >>> Activation.of_range(Fraction(-1), Fraction(1), 8)
-        Activation(bits=8, scale=Fraction(2, 255), zero=-1)
+        Activation(bits=8, scale=Fraction(2, 255), zero=0)
         """
         low, high = min(low, Fraction(0)), max(high, Fraction(0))
         if low == high:
