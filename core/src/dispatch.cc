@@ -11,12 +11,31 @@ namespace {
 
 bool always() { return true; }
 
+#if defined(__x86_64__)
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vnni") &&
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+         __builtin_cpu_supports("avx512bitalg");
+}
+#endif
+
 const Kernels kPaths[] = {
     {"scalar", always, pack_signs_scalar, sign_input_grad_scalar, binary_conv_scalar, kBinaryConvInputGradScalar,
      affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar,
      decode_level_scalar, dense_sums_scalar},
+#if defined(__x86_64__)
+    {"avx512", has_avx512, pack_signs_scalar, sign_input_grad_scalar, binary_conv_avx512, kBinaryConvInputGradAvx512,
+     affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar,
+     decode_level_scalar, dense_sums_scalar},
+#endif
 };
+#if defined(__x86_64__)
+const char* const kPathNames = "scalar avx512";
+#else
 const char* const kPathNames = "scalar";
+#endif
 
 const Kernels* find(const char* name) {
   for (const Kernels& kernels : kPaths)

@@ -18,7 +18,7 @@ struct Operation {
   void (*check)(Checker&);
   int (*run)(const Call&);
   int weights;  // the role that is rearranged, or -1
-  uint64_t (*derived_bytes)(const Kernels&, const Tensor& weights, const int64_t* attributes);
+  uint64_t (*derived_bytes)(const Call&);  // reads no tensor's content; nor does derive, but for the weights
   void (*derive)(const Call&, uint8_t* derived);
 };
 

@@ -195,15 +195,15 @@ int Reader::overlaps(const Record& r) {
 // Rearranged weights: constant ones are made now, learned ones get room behind the arena's tensors.
 int Reader::derived() {
   const uint64_t most = 16 * uint64_t(size_) + (1 << 20);
+  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
+  const br_run_args none = {};
   for (uint32_t i = 0; i < header_.records; ++i) {
     Record& r = program_->records[i];
     if (r.operation->weights < 0) continue;
-    int32_t number = r.tensors[r.operation->weights];
-    const Tensor& weights = program_->tensors[number];
-    uint64_t bytes = r.operation->derived_bytes(*program_->kernels, weights, r.attributes);
-    bytes = (bytes + 63) / 64 * 64;
+    Call call{*program_, r, none, regions};
+    const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
     if (bytes == 0) continue;
-    bool constant = weights.info.region == BR_CONSTANT;
+    const bool constant = call.tensor(r.operation->weights).info.region == BR_CONSTANT;
     uint64_t* total = constant ? &program_->derived_bytes : &program_->arena_derived_bytes;
     r.derived = constant ? Derived::program : Derived::arena;
     r.derived_offset = *total;
@@ -215,8 +215,6 @@ int Reader::derived() {
   program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
   if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
                                       static_cast<unsigned long long>(program_->derived_bytes));
-  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
-  const br_run_args none = {};
   for (uint32_t i = 0; i < header_.records; ++i) {
     const Record& r = program_->records[i];
     if (r.derived != Derived::program) continue;

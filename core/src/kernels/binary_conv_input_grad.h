@@ -2,9 +2,8 @@
 // map are skipped.
 //
 // In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32.
-//        w: the weights (outputs, kernel, kernel, words), 8-byte aligned, and `derived`, what the same table's `derive`
-//           made of them: for each tap and input channel the bits over outputs, in an order that each instruction set
-//           chooses. 64-byte aligned.
+//        derived: what the same table's `derive` made of the weights w (outputs, kernel, kernel, words): for each tap
+//           and input channel the bits over outputs, in an order that each instruction set chooses. 64-byte aligned.
 // Out    gx: samples * height * width rows of `channels` int32 or int64, sums modulo 2^32 or 2^64.
 // Way    the sums of all subsets of a few gradients stand in a table, looked up by as many weight bits.
 // Bound  kernel^2 * outputs < 2^31.
@@ -26,7 +25,7 @@ struct BinaryConvInputGradArgs {
   int gx_type;
 };
 
-// Only the sizes and `w` of the arguments are read by derived_bytes and derive.
+// derived_bytes reads sizes and types alone; derive reads `w` besides, and run everything but `w`.
 struct BinaryConvInputGrad {
   uint64_t (*derived_bytes)(const BinaryConvInputGradArgs&);
   void (*derive)(const BinaryConvInputGradArgs&, uint8_t* derived);

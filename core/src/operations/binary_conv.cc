@@ -47,10 +47,9 @@ int run(const Call& c) {
   return BR_OK;
 }
 
-uint64_t derived_bytes(const Kernels&, const Tensor& w, const int64_t*) {
-  const uint32_t* shape = w.info.shape;
-  uint64_t blocks = (shape[0] + uint64_t(kInterleaved) - 1) / kInterleaved;
-  return 8 * (blocks * kInterleaved * shape[1] * shape[2] * shape[3] + shape[3]);
+uint64_t derived_bytes(const Call& c) {
+  const int64_t outputs = (c.size(W, 0) + kInterleaved - 1) / kInterleaved * kInterleaved;
+  return uint64_t(8 * (outputs * c.size(W, 1) * c.size(W, 2) + 1) * c.size(W, 3));
 }
 
 // The layout of kernels/binary_conv.h, the same for all instruction sets.
@@ -83,40 +82,37 @@ void check(Checker& c) {
   check_geometry(c, W, c.size(GX, 2), STRIDE, PAD, GX, G);
 }
 
-BinaryConvInputGradArgs weights_of(const Tensor& w, int64_t channels) {
+BinaryConvInputGradArgs arguments(const Call& c) {
   BinaryConvInputGradArgs a = {};
-  a.outputs = w.info.shape[0];
-  a.kernel = w.info.shape[1];
-  a.words = w.info.shape[3];
-  a.channels = channels;
+  a.samples = c.samples();
+  a.height = c.size(GX, 0);
+  a.width = c.size(GX, 1);
+  a.words = c.size(W, 3);
+  a.channels = c.attribute(CHANNELS);
+  a.outputs = c.size(W, 0);
+  a.kernel = c.size(W, 1);
+  a.out_h = c.size(G, 0);
+  a.out_w = c.size(G, 1);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.g_type = c.type(G);
+  a.gx_type = c.type(GX);
   return a;
 }
 
-uint64_t derived_bytes(const Kernels& kernels, const Tensor& w, const int64_t* attributes) {
-  return kernels.binary_conv_input_grad.derived_bytes(weights_of(w, attributes[CHANNELS]));
-}
+uint64_t derived_bytes(const Call& c) { return c.kernels().binary_conv_input_grad.derived_bytes(arguments(c)); }
 
 void derive(const Call& c, uint8_t* derived) {
-  BinaryConvInputGradArgs a = weights_of(c.tensor(W), c.attribute(CHANNELS));
+  BinaryConvInputGradArgs a = arguments(c);
   a.w = c.data<uint64_t>(W);
   c.kernels().binary_conv_input_grad.derive(a, derived);
 }
 
 int run(const Call& c) {
-  BinaryConvInputGradArgs a = weights_of(c.tensor(W), c.attribute(CHANNELS));
-  a.samples = c.samples();
-  a.height = c.size(GX, 0);
-  a.width = c.size(GX, 1);
-  a.out_h = c.size(G, 0);
-  a.out_w = c.size(G, 1);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
+  BinaryConvInputGradArgs a = arguments(c);
   a.g = c.bytes(G);
-  a.g_type = c.type(G);
-  a.w = c.data<uint64_t>(W);
   a.derived = c.derived();
   a.gx = c.bytes(GX);
-  a.gx_type = c.type(GX);
   c.kernels().binary_conv_input_grad.run(a);
   return BR_OK;
 }

@@ -1,0 +1,230 @@
+// Tables of 32 signed subset sums of five gradients, four of them side by side in 128 bytes for vpermi2b.
+//
+// A sum s of five gradients is made positive (s + bias) and cut into digits of 7 bits (int16: three) or 6 bits (int8:
+// two); each digit has its own table of bytes. Derived weights are bytes: five weight bits, and above them two bits that
+// say which of the four tables. Lane 4 c + t of a vector is channel c, table t, so that one vpermi2b looks up 16 channels
+// by 20 outputs, and vpdpbusd with ones adds the four tables of a channel into 32 bits. Two look-ups are added as bytes
+// first: digits are below 128. In the end sum = sum of digits 2^(7 d) - biases, modulo 2^32.
+//
+// Derived: [channels / 64][kernel * kernel][vectors][4][64 bytes], vectors = outputs / 20, rounded up to an even number.
+// Bound: one vpermi2b a cycle, 320 products for each digit. Tables of two output pixels stay in the first-level cache
+// while the weights stream past.
+#include <immintrin.h>
+
+#include "bitreplay.h"
+#include "kernels/binary_conv_input_grad.h"
+#include "kernels/taps.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kOutputs = 20, kGroup = 5, kBlocks = 4, kLanes = 16, kChannels = kBlocks * kLanes;
+constexpr int64_t kVectorBytes = kBlocks * 64, kTableBytes = 128;
+constexpr int64_t kMostVectors = 26, kPixels = 2;  // tables held at a time
+
+int64_t vectors_of(const BinaryConvInputGradArgs& a) { return (a.outputs + 2 * kOutputs - 1) / (2 * kOutputs) * 2; }
+
+bool own(const BinaryConvInputGradArgs& a) {
+  return (a.g_type == BR_INT8 || a.g_type == BR_INT16) && a.gx_type == BR_INT32;
+}
+
+uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
+  if (!own(a)) return kBinaryConvInputGradScalar.derived_bytes(a);
+  const int64_t groups = (a.channels + kChannels - 1) / kChannels;
+  return uint64_t(groups * a.kernel * a.kernel * vectors_of(a) * kVectorBytes);
+}
+
+void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+  if (!own(a)) return kBinaryConvInputGradScalar.derive(a, derived);
+  const int64_t taps = a.kernel * a.kernel, vectors = vectors_of(a);
+  for (int64_t first = 0; first < a.channels; first += kChannels) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t vector = 0; vector < vectors; ++vector) {
+        for (int64_t i = 0; i < kChannels; ++i) {
+          for (int64_t table = 0; table < 4; ++table) {
+            uint8_t index = uint8_t(table << kGroup);
+            for (int64_t j = 0; j < kGroup; ++j) {
+              const int64_t o = vector * kOutputs + table * kGroup + j, channel = first + i;
+              if (o >= a.outputs || channel >= a.channels) continue;
+              const uint64_t word = a.w[(o * taps + tap) * a.words + channel / 64];
+              index = uint8_t(index | ((word >> (channel % 64)) & 1) << j);
+            }
+            *derived++ = index;
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class G>
+struct Digits;
+template <>
+struct Digits<int8_t> {
+  static constexpr int kCount = 2, kBits = 6, kBias = 5 * 128;
+};
+template <>
+struct Digits<int16_t> {
+  static constexpr int kCount = 3, kBits = 7, kBias = 5 * 32768;
+};
+
+// Constants of table building. Entry m of a table: +g_j where bit j of m is set, else -g_j.
+struct Signs {
+  __m512i pair01, pair23, low4, high4, digits, gather01, gather2;
+
+  explicit Signs(int bits) {
+    alignas(64) int16_t p01[32], p23[32], low[32], high[32];
+    alignas(64) uint8_t cut[64], g01[64], g2[64];
+    for (int m = 0; m < 16; ++m) {
+      p01[2 * m] = m & 1 ? 1 : -1;
+      p01[2 * m + 1] = m & 2 ? 1 : -1;
+      p23[2 * m] = m & 4 ? 1 : -1;
+      p23[2 * m + 1] = m & 8 ? 1 : -1;
+      low[2 * m] = -1;
+      high[2 * m] = 1;
+      low[2 * m + 1] = high[2 * m + 1] = 0;
+    }
+    for (int i = 0; i < 64; ++i) {
+      cut[i] = uint8_t((i & 4 ? 32 : 0) + bits * (i & 3) % 32);
+      g01[i] = uint8_t(4 * (i % 32) + i / 32);  // byte 0 of 32 sums, then byte 1
+      g2[i] = uint8_t(4 * (i % 32) + 2);
+    }
+    pair01 = _mm512_load_si512(p01);
+    pair23 = _mm512_load_si512(p23);
+    low4 = _mm512_load_si512(low);
+    high4 = _mm512_load_si512(high);
+    digits = _mm512_load_si512(cut);
+    gather01 = _mm512_load_si512(g01);
+    gather2 = _mm512_load_si512(g2);
+  }
+};
+
+// Two gradients as one number to broadcast.
+inline __m512i broadcast2(const int16_t* g) {
+  int32_t both;
+  __builtin_memcpy(&both, g, sizeof both);
+  return _mm512_set1_epi32(both);
+}
+
+// Tables of one output pixel: vectors * kCount * 128 bytes. `g` holds 20 gradients a vector and one more.
+template <class G>
+void build(const Signs& signs, const int16_t* g, int64_t vectors, uint8_t* tables) {
+  using D = Digits<G>;
+  const __m512i bias = _mm512_set1_epi32(D::kBias), digit = _mm512_set1_epi8((1 << D::kBits) - 1);
+  for (int64_t vector = 0; vector < vectors; ++vector, g += kOutputs, tables += D::kCount * kTableBytes) {
+    for (int half = 0; half < 2; ++half) {  // two tables of 32 entries fill 64 bytes a digit
+      __m512i cut[4];
+      for (int t = 0; t < 2; ++t) {
+        const int16_t* five = g + (2 * half + t) * kGroup;
+        const __m512i four = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(bias, signs.pair01, broadcast2(five)),
+                                                 signs.pair23, broadcast2(five + 2));
+        const __m512i last = broadcast2(five + 4);
+        cut[2 * t] = _mm512_multishift_epi64_epi8(signs.digits, _mm512_dpwssd_epi32(four, signs.low4, last));
+        cut[2 * t + 1] = _mm512_multishift_epi64_epi8(signs.digits, _mm512_dpwssd_epi32(four, signs.high4, last));
+      }
+      const __m512i a = _mm512_permutex2var_epi8(cut[0], signs.gather01, cut[1]);
+      const __m512i b = _mm512_permutex2var_epi8(cut[2], signs.gather01, cut[3]);
+      __m512i digit0 = _mm512_shuffle_i64x2(a, b, 0x44), digit1 = _mm512_shuffle_i64x2(a, b, 0xEE);
+      digit0 = _mm512_and_si512(digit0, digit);
+      if (D::kCount == 3) {
+        digit1 = _mm512_and_si512(digit1, digit);
+        const __m512i c = _mm512_permutex2var_epi8(cut[0], signs.gather2, cut[1]);
+        const __m512i d = _mm512_permutex2var_epi8(cut[2], signs.gather2, cut[3]);
+        _mm512_store_si512(tables + 2 * kTableBytes + 64 * half, _mm512_shuffle_i64x2(c, d, 0x44));
+      }
+      _mm512_store_si512(tables + 64 * half, digit0);
+      _mm512_store_si512(tables + kTableBytes + 64 * half, digit1);
+    }
+  }
+}
+
+// Adds the contribution of one output pixel through one tap to 64 channels of an input pixel.
+template <class G>
+void look_up(const uint8_t* tables, const uint8_t* weights, int64_t vectors, int32_t* gx, int64_t channels) {
+  using D = Digits<G>;
+  const __m512i ones = _mm512_set1_epi8(1);
+  __m512i sums[D::kCount][kBlocks];
+  for (int d = 0; d < D::kCount; ++d)
+    for (int b = 0; b < kBlocks; ++b) sums[d][b] = _mm512_setzero_si512();
+  for (int64_t vector = 0; vector < vectors; vector += 2) {
+    __m512i pair[D::kCount][kBlocks];
+    for (int k = 0; k < 2; ++k, tables += D::kCount * kTableBytes, weights += kVectorBytes) {
+      __m512i index[kBlocks];
+      for (int b = 0; b < kBlocks; ++b) {
+        index[b] = _mm512_load_si512(weights + 64 * b);
+        // vpermi2b overwrites its index: let the compiler copy the register, which is free, not load it again.
+        asm("" : "+v"(index[b]));
+      }
+      for (int d = 0; d < D::kCount; ++d) {
+        const __m512i low = _mm512_load_si512(tables + d * kTableBytes);
+        const __m512i high = _mm512_load_si512(tables + d * kTableBytes + 64);
+        for (int b = 0; b < kBlocks; ++b) {
+          const __m512i found = _mm512_permutex2var_epi8(low, index[b], high);
+          pair[d][b] = k ? _mm512_add_epi8(pair[d][b], found) : found;
+        }
+      }
+    }
+    for (int d = 0; d < D::kCount; ++d)
+      for (int b = 0; b < kBlocks; ++b) sums[d][b] = _mm512_dpbusd_epi32(sums[d][b], pair[d][b], ones);
+  }
+  const __m512i biases = _mm512_set1_epi32(int32_t(uint32_t(D::kBias) * 4 * uint32_t(vectors)));
+  for (int b = 0; b < kBlocks && b * kLanes < channels; ++b) {
+    const int64_t lanes = channels - b * kLanes;
+    const __mmask16 mask = lanes >= kLanes ? __mmask16(0xFFFF) : __mmask16((1 << lanes) - 1);
+    __m512i total = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(mask, gx + b * kLanes), biases);
+    for (int d = 0; d < D::kCount; ++d)
+      total = _mm512_add_epi32(total, _mm512_slli_epi32(sums[d][b], unsigned(D::kBits * d)));
+    _mm512_mask_storeu_epi32(gx + b * kLanes, mask, total);
+  }
+}
+
+template <class G>
+void run_as(const BinaryConvInputGradArgs& a) {
+  using D = Digits<G>;
+  const Signs signs(D::kBits);
+  const int64_t vectors = vectors_of(a), pixels = a.out_h * a.out_w, taps = a.kernel * a.kernel;
+  int32_t* gx = static_cast<int32_t*>(a.gx);
+  __builtin_memset(gx, 0, size_t(a.samples * a.height * a.width * a.channels) * sizeof *gx);
+  alignas(64) uint8_t tables[kPixels][kMostVectors * D::kCount * kTableBytes];
+  for (int64_t first = 0; first < vectors; first += kMostVectors) {
+    const int64_t held = vectors - first < kMostVectors ? vectors - first : kMostVectors;
+    for (int64_t q0 = 0; q0 < a.samples * pixels; q0 += kPixels) {
+      const int64_t together = a.samples * pixels - q0 < kPixels ? a.samples * pixels - q0 : kPixels;
+      TapRange rows[kPixels], columns[kPixels];
+      for (int64_t k = 0; k < together; ++k) {
+        int16_t row[kMostVectors * kOutputs + 2];
+        const G* g = static_cast<const G*>(a.g) + (q0 + k) * a.outputs + first * kOutputs;
+        const int64_t there = a.outputs - first * kOutputs;
+        for (int64_t i = 0; i < held * kOutputs + 2; ++i) row[i] = i < there ? int16_t(g[i]) : int16_t(0);
+        build<G>(signs, row, held, tables[k]);
+        rows[k] = taps_inside((q0 + k) % pixels / a.out_w, a.stride, a.pad, a.kernel, a.height);
+        columns[k] = taps_inside((q0 + k) % a.out_w, a.stride, a.pad, a.kernel, a.width);
+      }
+      for (int64_t channel = 0; channel < a.channels; channel += kChannels) {
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          const int64_t r = tap / a.kernel, c = tap % a.kernel;
+          const uint8_t* weights = a.derived + ((channel / kChannels * taps + tap) * vectors + first) * kVectorBytes;
+          for (int64_t k = 0; k < together; ++k) {
+            if (r < rows[k].first || r >= rows[k].last || c < columns[k].first || c >= columns[k].last) continue;
+            const int64_t q = q0 + k, y = q % pixels / a.out_w * a.stride + r - a.pad,
+                          x = q % a.out_w * a.stride + c - a.pad;
+            int32_t* to = gx + ((q / pixels * a.height + y) * a.width + x) * a.channels + channel;
+            look_up<G>(tables[k], weights, held, to, a.channels - channel);
+          }
+        }
+      }
+    }
+  }
+}
+
+void run(const BinaryConvInputGradArgs& a) {
+  if (!own(a)) return kBinaryConvInputGradScalar.run(a);
+  if (a.g_type == BR_INT8) return run_as<int8_t>(a);
+  return run_as<int16_t>(a);
+}
+
+}  // namespace
+
+extern const BinaryConvInputGrad kBinaryConvInputGradAvx512 = {derived_bytes, derive, run};
+
+}  // namespace bitreplay
