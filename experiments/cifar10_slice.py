@@ -34,29 +34,35 @@ CLASSES = 10
 RESULTS = Path(__file__).parent / "results" / "cifar10_slice.csv"
 
 
-def codes_of(graph: Graph, level: str, images: np.ndarray, cache: Path | None) -> np.ndarray:
-    if cache is not None and cache.exists():
-        return np.load(cache)
-    codes = Backbone(graph, level, Bits()).latent_bits(images)
-    if cache is not None:
-        np.save(cache, codes)
-    return codes
+def coded_data(graph: Graph, level: str, args: argparse.Namespace) -> tuple[np.ndarray, ...]:
+    """Level codes and labels of the training and test images; kept in the folder `--codes` if there is one."""
+    kept = args.codes / f"{args.model.stem}-{level}-{args.images}.npz" if args.codes else None
+    if kept is None or not kept.exists():
+        data = cifar10(args.data).limit(args.images)
+        backbone = Backbone(graph, level, Bits())
+        found = [backbone.latent_bits(images) for images in (data.train_images, data.test_images)]
+        arrays = (found[0], data.train_labels, found[1], data.test_labels)
+        if kept is None:
+            return arrays
+        np.savez(kept, *arrays)
+    with np.load(kept) as archive:
+        return tuple(archive[name] for name in archive.files)
 
 
-def build(graph: Graph, level: str, setting: str, seed: int, rate: Fraction, per_class: int) -> Learner:
+def build(graph: Graph, level: str, setting: str, seed: int, args: argparse.Namespace) -> Learner:
     strategy = "cwr" if setting.endswith("cwr") else "naive" if setting == "naive" else "replay"
     train = "head" if strategy == "cwr" else "tail"
     tail: Any
     if setting.startswith("float"):
         from bitreplay.torch.float_learner import FloatStepper
 
-        tail = FloatStepper(graph, level, CLASSES, train=train)
+        tail = FloatStepper(graph, level, CLASSES, train=train, device=args.device)
     else:
         bits = Bits() if setting in ("cwr", "naive") else Bits(*(int(q) for q in setting.split("/")))
         tail = Tail(graph, level, bits, CLASSES, 160, train=train, seed=seed)
-    memory = ReplayMemory(per_class, tuple(graph.shapes[level][:2]) + (-(-graph.shapes[level][2] // 64),), seed)
+    memory = ReplayMemory(args.per_class, tuple(graph.shapes[level][:2]) + (-(-graph.shapes[level][2] // 64),), seed)
     pass_through = cast(Backbone, SimpleNamespace(latent_bits=lambda codes: codes))
-    return Learner(pass_through, tail, memory, Settings(strategy=strategy, rate=rate, seed=seed))
+    return Learner(pass_through, tail, memory, Settings(strategy=strategy, rate=args.rate, seed=seed))
 
 
 def main() -> None:
@@ -70,25 +76,21 @@ def main() -> None:
     parser.add_argument("--rate", type=Fraction, default=Fraction(1, 100))
     parser.add_argument("--level", default="add_12")
     parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
+    parser.add_argument("--device", default="cpu", help="where the float settings run")
     parser.add_argument("--results", type=Path, default=RESULTS)
     args = parser.parse_args()
 
     graph, _ = modelfile.load(args.model)
-    data = cifar10(args.data).limit(args.images)
-    caches = [
-        args.codes / f"{args.model.stem}-{part}-{args.images}.npy" if args.codes else None for part in ("train", "test")
-    ]
-    train = codes_of(graph, args.level, data.train_images, caches[0])
-    test = codes_of(graph, args.level, data.test_images, caches[1])
+    train, train_labels, test, test_labels = coded_data(graph, args.level, args)
     for setting in args.setting:
         for seed in args.seeds:
-            learner = build(graph, args.level, setting, seed, args.rate, args.per_class)
+            learner = build(graph, args.level, setting, seed, args)
             order = np.random.default_rng(seed).permutation(CLASSES)
             start, after = time.perf_counter(), []
             for pair in order.reshape(5, 2):
-                chosen = np.flatnonzero(np.isin(data.train_labels, pair))
-                learner.learn(train[chosen], data.train_labels[chosen].astype(np.int32))
-                after.append(round(100 * accuracy(learner.predict_codes(test), data.test_labels), 2))
+                chosen = np.flatnonzero(np.isin(train_labels, pair))
+                learner.learn(train[chosen], train_labels[chosen].astype(np.int32))
+                after.append(round(100 * accuracy(learner.predict_codes(test), test_labels), 2))
             row = [args.model.stem, args.images, args.per_class, str(args.rate), setting, seed, *after]
             row += [round(time.perf_counter() - start)]
             print(*row, flush=True)
