@@ -1,0 +1,36 @@
+"""Groceries: 1,393 photographs of fruit taken with a phone in shops, 14 classes, 64x64. Shipped with the package.
+
+From the Grocery Store data set (Klasson, Zhang, Kjellstroem, 2019), MIT; groceries.md has licence and source, and
+tools/make_groceries.py made the archive. 732 training and 661 test pictures, the source's own split.
+"""
+
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from bitreplay.data.container import files
+from bitreplay.data.dataset import Dataset
+
+ARCHIVE = Path(__file__).with_name("groceries.zip")
+
+
+def groceries(path: str | Path | None = None) -> Dataset:
+    """The embedded archive, or another of the same layout: train/<class>/*.webp and test/<class>/*.webp."""
+    place = Path(path) if path is not None else ARCHIVE
+    if not place.exists():
+        raise FileNotFoundError(f"{place} does not exist; the package's own archive is {ARCHIVE}.")
+    pictures: dict[str, list[np.ndarray]] = {"train": [], "test": []}
+    classes: dict[str, list[str]] = {"train": [], "test": []}
+    for name, content in files(place, ".webp"):
+        part, label = name.split("/")[-3:-1]
+        with Image.open(io.BytesIO(content)) as picture:
+            pictures[part].append(np.asarray(picture.convert("RGB")))
+        classes[part].append(label)
+    names = tuple(sorted(set(classes["train"])))
+    if not names:
+        raise ValueError(f"{place} has no pictures under train/<class>/.")
+    labels = {part: np.array([names.index(label) for label in classes[part]], np.int64) for part in classes}
+    images = {part: np.stack(pictures[part]) for part in pictures}
+    return Dataset(images["train"], labels["train"], images["test"], labels["test"], names)
