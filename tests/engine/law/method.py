@@ -1,0 +1,81 @@
+"""Oracles of the method around the engine: CWR*, reservoir, sampling, the order of minibatches. Plain Python."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tests.engine.law.numbers import key, nearest, random_bits, saturate
+
+RESERVOIR, DRAW, SHUFFLE = 0x5EED0001, 0x5EED0002, 0x5EED0003
+Matrix = list[list[int]]
+
+
+def root(past: int, now: int) -> Fraction:
+    """The largest multiple of 2^-16 whose square is at most past / now."""
+    low, high = 0, 2**48
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if Fraction(middle, 2**16) ** 2 <= Fraction(past, now) else (low, middle)
+    return Fraction(low, 2**16)
+
+
+def consolidate(cw: Matrix, tw: Matrix, past: list[int], present: list[int]) -> tuple[Matrix, list[int]]:
+    """(cw, past) after an experience."""
+    trained = [w for c, row in enumerate(tw) for w in row if present[c] > 0]
+    mean = nearest(Fraction(sum(trained), len(trained)))
+    merged, limit = [list(row) for row in cw], 2**31 - 1
+    for c, now in enumerate(present):
+        if now > 0:
+            r = root(past[c], now)
+            pairs = zip(cw[c], tw[c], strict=True)
+            merged[c] = [saturate(nearest((old * r + new - mean) / (r + 1)), -limit, limit) for old, new in pairs]
+    return merged, [before + now for before, now in zip(past, present, strict=True)]
+
+
+class Reservoir:
+    """Samples are numbered by the order in which they were offered; `stored()` lists (class, number) as in memory."""
+
+    def __init__(self, per_class: int, seed: int) -> None:
+        self.per_class, self.seed = per_class, seed
+        self.slots: dict[int, list[int]] = {}
+        self.seen: dict[int, int] = {}
+        self.order: list[tuple[int, int]] = []
+        self.offered = 0
+        self.draws = 0
+
+    def update(self, labels: list[int]) -> None:
+        for c in sorted(set(labels)):
+            slots = self.slots.setdefault(c, [])
+            for at, label in enumerate(labels):
+                if label == c:
+                    self._offer(c, slots, self.offered + at)
+        self.offered += len(labels)
+
+    def _offer(self, c: int, slots: list[int], number: int) -> None:
+        count = self.seen.get(c, 0)
+        self.seen[c] = count + 1
+        if len(slots) < self.per_class:
+            self.order.append((c, len(slots)))
+            slots.append(number)
+        else:
+            slot = random_bits(key(self.seed, c, RESERVOIR), count) * (count + 1) // 2**32
+            if slot < self.per_class:
+                slots[slot] = number
+
+    def stored(self) -> list[tuple[int, int]]:
+        return [(c, self.slots[c][slot]) for c, slot in self.order]
+
+    def sample(self, count: int) -> list[int]:
+        """Positions in memory."""
+        size, drawn = len(self.order), key(self.seed, self.draws, DRAW)
+        self.draws += 1
+        if count <= size:
+            return sorted(range(size), key=lambda at: (random_bits(drawn, at), at))[:count]
+        return [random_bits(drawn, at) * size // 2**32 for at in range(count)]
+
+
+def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int) -> list[list[int]]:
+    """Sample numbers of each minibatch of an epoch."""
+    drawn = key(seed, experience * 2**32 + epoch, SHUFFLE)
+    order = sorted(range(samples), key=lambda at: (random_bits(drawn, at), at))
+    return [order[start : start + size] for start in range(0, samples, size)]

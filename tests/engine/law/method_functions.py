@@ -1,0 +1,44 @@
+"""The method's functions as vector files call them: the oracle's and the code under test's (see functions.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitreplay.cwr_head import CwrHead
+from bitreplay.learner import Learner, Settings
+from bitreplay.replay import ReplayMemory
+from tests.engine.law import method
+
+
+def consolidate(cw: Any, tw: Any, past: Any, present: Any) -> Any:
+    head = CwrHead(len(cw), len(cw[0]) - 1)
+    head.consolidated_weights[...], head.past[...] = cw, past
+    head.consolidate(np.array(tw, np.int32), np.array(present, np.int64))
+    return [head.consolidated_weights.tolist(), head.past.tolist()]
+
+
+def reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
+    """Offer labels of numbered samples, then draw: [class, number] of each stored one, and the numbers drawn."""
+    memory, offered = ReplayMemory(per_class, (1,), seed), 0
+    for number, labels in enumerate(experiences):
+        codes = np.arange(offered, offered + len(labels), dtype=np.uint64)[:, None]
+        memory.update(codes, np.array(labels, np.int32), number)
+        offered += len(labels)
+    drawn = [memory.sample(count)[0][:, 0].tolist() for count in draws]
+    return [[[int(c), int(n)] for c, n in zip(memory.labels, memory.codes[:, 0], strict=True)], drawn]
+
+
+def expected_reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
+    memory = method.Reservoir(per_class, seed)
+    for labels in experiences:
+        memory.update(labels)
+    stored = memory.stored()
+    return [[list(pair) for pair in stored], [[stored[at][1] for at in memory.sample(count)] for count in draws]]
+
+
+def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int) -> Any:
+    learner = object.__new__(Learner)
+    learner.settings, learner.experiences = Settings(new=size, seed=seed), experience
+    return [chosen.tolist() for chosen in learner._minibatches(samples, epoch)]

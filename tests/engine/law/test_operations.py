@@ -1,0 +1,41 @@
+"""Every operation, in the reference and on every path of the native core, against its oracle on random inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from bitreplay.engine import layers as layers
+from bitreplay.engine import native
+from bitreplay.engine.operations import OPERATIONS
+from bitreplay.engine.reference import ReferenceMachine
+from tests.engine.law.case import Case, modules
+from tests.engine.law.random_cases import Draw
+
+MAKERS: dict[str, Callable[[Draw], Case]] = {
+    name: make for module in modules("random_*.py") for name, make in vars(module).items() if name in OPERATIONS
+}
+CASES = 40
+
+
+@pytest.fixture(params=native.available_paths())
+def path(request) -> Iterator[str]:
+    before = native.path()
+    native.set_path(request.param)
+    yield request.param
+    native.set_path(before)
+
+
+@pytest.mark.parametrize("operation", sorted(MAKERS))
+def test_the_reference_equals_the_oracle(operation):
+    for seed in range(CASES):
+        case = MAKERS[operation](Draw(seed))
+        assert case.found(ReferenceMachine) == case.expected(), (operation, seed)
+
+
+@pytest.mark.parametrize("operation", sorted(MAKERS))
+def test_the_native_core_equals_the_oracle(path, operation):
+    for seed in range(0, CASES, 4):
+        case = MAKERS[operation](Draw(seed))
+        assert case.found(native.NativeMachine) == case.expected(), (operation, seed)
