@@ -19,6 +19,7 @@ from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from tests.engine.law import method, numbers, oracle_head
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
+from tests.engine.law.program_bytes import expected_bytes, program_bytes
 
 Oracle = Callable[..., Any]
 Tested = Callable[..., Any]
@@ -165,4 +166,5 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "reservoir": (expected_reservoir, reservoir),
     "minibatches": (method.minibatches, minibatches),
     "level_stored": (expected_level_stored, level_stored),
+    "program_bytes": (expected_bytes, program_bytes),
 }

@@ -39,39 +39,35 @@ class Reservoir:
         self.per_class, self.seed = per_class, seed
         self.slots: dict[int, list[int]] = {}
         self.seen: dict[int, int] = {}
-        self.order: list[tuple[int, int]] = []
         self.offered = 0
         self.draws = 0
 
     def update(self, labels: list[int]) -> None:
-        for c in sorted(set(labels)):
-            slots = self.slots.setdefault(c, [])
-            for at, label in enumerate(labels):
-                if label == c:
-                    self._offer(c, slots, self.offered + at)
-        self.offered += len(labels)
-
-    def _offer(self, c: int, slots: list[int], number: int) -> None:
-        count = self.seen.get(c, 0)
-        self.seen[c] = count + 1
-        if len(slots) < self.per_class:
-            self.order.append((c, len(slots)))
-            slots.append(number)
-        else:
-            slot = random_bits(key(self.seed, c, RESERVOIR), count) * (count + 1) // 2**32
-            if slot < self.per_class:
-                slots[slot] = number
+        for c in labels:
+            slots, count = self.slots.setdefault(c, []), self.seen.get(c, 0)
+            if len(slots) < self.per_class:
+                slots.append(self.offered)
+            else:
+                slot = random_bits(key(self.seed, c, RESERVOIR), count) * (count + 1) // 2**32
+                if slot < self.per_class:
+                    slots[slot] = self.offered
+            self.seen[c] = count + 1
+            self.offered += 1
 
     def stored(self) -> list[tuple[int, int]]:
-        return [(c, self.slots[c][slot]) for c, slot in self.order]
+        return [(c, number) for c in sorted(self.slots) for number in self.slots[c]]
 
     def sample(self, count: int) -> list[int]:
-        """Positions in memory."""
-        size, drawn = len(self.order), key(self.seed, self.draws, DRAW)
+        """Positions in memory: the start of a shuffle, or drawn with replacement where there are too few."""
+        order, drawn = list(range(len(self.stored()))), key(self.seed, self.draws, DRAW)
         self.draws += 1
-        if count <= size:
-            return sorted(range(size), key=lambda at: (random_bits(drawn, at), at))[:count]
-        return [random_bits(drawn, at) * size // 2**32 for at in range(count)]
+        size = len(order)
+        if count > size:
+            return [random_bits(drawn, i) * size // 2**32 for i in range(count)]
+        for i in range(count):
+            j = i + random_bits(drawn, i) * (size - i) // 2**32
+            order[i], order[j] = order[j], order[i]
+        return order[:count]
 
 
 def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int) -> list[list[int]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from bitreplay.cwr_head import CwrHead
-from bitreplay.learner import Learner, Settings
 from bitreplay.replay import ReplayMemory
 from tests.engine.law import method
 
@@ -39,6 +39,8 @@ def expected_reservoir(per_class: int, seed: int, experiences: Any, draws: Any) 
 
 
 def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int) -> Any:
-    learner = object.__new__(Learner)
-    learner.settings, learner.experiences = Settings(new=size, seed=seed), experience
+    from bitreplay.learner import Learner
+
+    learner = object.__new__(Learner)  # the order depends on nothing but these
+    vars(learner).update(settings=SimpleNamespace(new=size, seed=seed), experiences=experience)
     return [chosen.tolist() for chosen in learner._minibatches(samples, epoch)]

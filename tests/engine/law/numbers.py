@@ -44,7 +44,7 @@ def multiplier(value: Fraction) -> tuple[int, int]:
     """(mantissa, shift) with value ~ mantissa / 2^shift and 2^30 <= |mantissa| < 2^31; (0, 0) for 0."""
     if value == 0:
         return 0, 0
-    shift = next(s for s in range(-2000, 2000) if abs(value) * power(s) >= 2**30)
+    shift = next(s for s in range(-150, 300) if abs(value) * power(s) >= 2**30)
     mantissa = nearest(value * power(shift))
     return (mantissa // 2, shift - 1) if abs(mantissa) == 2**31 else (mantissa, shift)
 
