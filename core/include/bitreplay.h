@@ -78,7 +78,7 @@ BR_API int br_program_tensor(const br_program* program, const char* name, br_ten
 /* The instruction set that the program was opened for. */
 BR_API const char* br_program_path(const br_program* program);
 
-/* `parameters` and `arena` must be aligned to 64. */
+/* `parameters` and `arena` must be aligned to 64; a region of no bytes may be null. */
 BR_API int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args);
 
 /* Instruction sets. Programs opened later use the chosen one; the first choice is the environment variable

@@ -12,6 +12,7 @@ namespace {
 bool always() { return true; }
 
 #if defined(__x86_64__)
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"); }
 bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -26,13 +27,16 @@ const Kernels kPaths[] = {
      affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar,
      decode_level_scalar, dense_sums_scalar},
 #if defined(__x86_64__)
+    {"avx2", has_avx2, pack_signs_avx2, sign_input_grad_scalar, binary_conv_avx2, kBinaryConvInputGradAvx2, affine_scalar,
+     affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar, decode_level_scalar,
+     dense_sums_scalar},
     {"avx512", has_avx512, pack_signs_avx512, sign_input_grad_avx512, binary_conv_avx512, kBinaryConvInputGradAvx512,
      affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, integer_conv_scalar, encode_level_avx512,
      decode_level_avx512, dense_sums_scalar},
 #endif
 };
 #if defined(__x86_64__)
-const char* const kPathNames = "scalar avx512";
+const char* const kPathNames = "scalar avx2 avx512";
 #else
 const char* const kPathNames = "scalar";
 #endif

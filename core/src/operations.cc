@@ -15,6 +15,18 @@ extern const Operation kImageTable;
 extern const Operation kEncodeLevel, kDecodeLevel;
 extern const Operation kDenseOperand, kDense, kDenseInputGrad, kDenseParamGrad, kDenseUpdate;
 extern const Operation kCrossEntropy;
+extern const Operation kPackSignsClipped, kClippedSignInputGrad, kUnpackSigns;
+extern const Operation kLatentSigns, kLatentUpdate;
+extern const Operation kFilterPool, kFilterPoolInputGrad;
+extern const Operation kConvOperand, kLearnedConv, kIntegerConvInputGrad, kLearnedConvUpdate;
+extern const Operation kDepthwiseConv, kLearnedDepthwise, kDepthwiseConvInputGrad, kLearnedDepthwiseUpdate;
+extern const Operation kLearnedOperand, kLearnedUpdate;
+extern const Operation kPackSignsAbove, kRSignInputGrad, kRSignParamGrad;
+extern const Operation kRPReLU, kRPReLUInputGrad, kRPReLUParamGrad;
+extern const Operation kClip, kClipInputGrad;
+extern const Operation kAdd;
+extern const Operation kConcat, kConcatInputGrad;
+extern const Operation kMaxPool, kMaxPoolInputGrad;
 
 static const Operation* const kOperations[] = {
     &kPackSigns, &kSignInputGrad,
@@ -27,6 +39,18 @@ static const Operation* const kOperations[] = {
     &kEncodeLevel, &kDecodeLevel,
     &kDenseOperand, &kDense, &kDenseInputGrad, &kDenseParamGrad, &kDenseUpdate,
     &kCrossEntropy,
+    &kPackSignsClipped, &kClippedSignInputGrad, &kUnpackSigns,
+    &kLatentSigns, &kLatentUpdate,
+    &kFilterPool, &kFilterPoolInputGrad,
+    &kConvOperand, &kLearnedConv, &kIntegerConvInputGrad, &kLearnedConvUpdate,
+    &kDepthwiseConv, &kLearnedDepthwise, &kDepthwiseConvInputGrad, &kLearnedDepthwiseUpdate,
+    &kLearnedOperand, &kLearnedUpdate,
+    &kPackSignsAbove, &kRSignInputGrad, &kRSignParamGrad,
+    &kRPReLU, &kRPReLUInputGrad, &kRPReLUParamGrad,
+    &kClip, &kClipInputGrad,
+    &kAdd,
+    &kConcat, &kConcatInputGrad,
+    &kMaxPool, &kMaxPoolInputGrad,
 };
 
 const Operation* operation_of_code(uint32_t code) {

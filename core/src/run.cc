@@ -25,7 +25,8 @@ int br_run(const br_program* program, int list, void* parameters, void* arena, c
   const int64_t largest_rate = int64_t(1) << 31, largest_shift = 4096;
   if (args->rate_mantissa < -largest_rate || args->rate_mantissa > largest_rate) return BR_BAD_ARGUMENT;
   if (args->rate_shift < -largest_shift || args->rate_shift > largest_shift) return BR_BAD_ARGUMENT;
-  if ((reinterpret_cast<uintptr_t>(parameters) | reinterpret_cast<uintptr_t>(arena)) % 64) return BR_MISALIGNED;
+  if (program->parameter_bytes && reinterpret_cast<uintptr_t>(parameters) % 64) return BR_MISALIGNED;
+  if (reinterpret_cast<uintptr_t>(arena) % 64) return BR_MISALIGNED;
   uint8_t* const regions[3] = {const_cast<uint8_t*>(program->constants), static_cast<uint8_t*>(parameters),
                                static_cast<uint8_t*>(arena)};
   if (list != BR_STEP) return run_list(*program, uint32_t(list), regions, *args);

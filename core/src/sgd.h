@@ -26,13 +26,17 @@ static inline int64_t to_31_bits(int64_t x, int64_t* down) {
   return round_shift(x, *down);
 }
 
-static inline int32_t descend(int32_t master, int64_t gradient, int64_t exponent, const Step& step, uint32_t element) {
+// What a step takes away, in units of the parameter.
+static inline int64_t change_of(int64_t gradient, int64_t exponent, const Step& step, uint32_t element) {
   int64_t down;
   int64_t product = mul(to_31_bits(gradient, &down), step.mantissa);
   int64_t total = sub(step.shift - down, exponent);
   if (total < 0) product = saturate(product, -kInt32Max, kInt32Max);
-  int64_t change = stochastic_shift(product, most(total, -31), random_bits(step.key, element));
-  return int32_t(saturate(sub(master, change), -kInt32Max, kInt32Max));
+  return stochastic_shift(product, most(total, -31), random_bits(step.key, element));
+}
+
+static inline int32_t descend(int32_t master, int64_t gradient, int64_t exponent, const Step& step, uint32_t element) {
+  return int32_t(saturate(sub(master, change_of(gradient, exponent, step, element)), -kInt32Max, kInt32Max));
 }
 
 }  // namespace bitreplay

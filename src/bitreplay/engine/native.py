@@ -103,21 +103,24 @@ class NativeMachine(Memory):
         self.program = program
         self._core = library()
         self._bytes = _aligned(np.frombuffer(program.to_bytes(), np.uint8))
-        handle, error = c_void_p(), ctypes.create_string_buffer(256)
-        failed = self._core.br_program_open(
-            self._bytes.ctypes.data, len(self._bytes), ctypes.byref(handle), error, len(error)
-        )
-        if failed:
-            raise ProgramError(error.value.decode())
-        self._handle = handle
-        self._close = weakref.finalize(self, self._core.br_program_close, handle)
+        self._open()
         # Behind the arena's tensors there is room for learned weights that are rearranged.
         self.regions = {
             "constant": self._bytes[len(self._bytes) - len(program.constants) :],
             "parameter": _aligned(program.parameters),
-            "arena": _aligned(np.zeros(self._core.br_program_arena_bytes(handle), np.uint8)),
+            "arena": _aligned(np.zeros(self._core.br_program_arena_bytes(self._handle), np.uint8)),
         }
         self.run("prepare", Run(samples=1))
+
+    def _open(self) -> None:
+        """Let the library read the program's bytes, which must stay where they are."""
+        self._handle, error = c_void_p(), ctypes.create_string_buffer(256)
+        failed = self._core.br_program_open(
+            self._bytes.ctypes.data, len(self._bytes), ctypes.byref(self._handle), error, len(error)
+        )
+        if failed:
+            raise ProgramError(error.value.decode())
+        self._close = weakref.finalize(self, self._core.br_program_close, self._handle)
 
     @property
     def path(self) -> str:

@@ -1,0 +1,49 @@
+"""Every kernel on every instruction set of this machine equals the reference, in buffers that end at a guard page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitreplay.engine import layers as layers
+from bitreplay.engine import native
+from tests.engine.paths.cases import KERNELS
+from tests.engine.paths.one_record import check, guarded
+
+BUILT, AVAILABLE = native.built_paths(), native.available_paths()
+
+
+@pytest.mark.parametrize("path", BUILT)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_equals_the_reference(kernel, path):
+    if path not in AVAILABLE:
+        pytest.skip(f"This CPU lacks the instruction set {path}: the kernel {kernel} was not tested on it.")
+    count = 0
+    for case in KERNELS[kernel]():
+        check(case, path)
+        count += 1
+    assert count >= 20
+
+
+def test_which_paths_were_covered(capsys):
+    """What a machine can run must be built and tested; the run prints it."""
+    with capsys.disabled():
+        print(f"\ninstruction sets built: {BUILT}, covered here: {AVAILABLE}")
+    assert "scalar" in AVAILABLE and set(AVAILABLE) <= set(BUILT)
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    for name, flag in (("avx2", " avx2 "), ("avx512", " avx512_vpopcntdq ")):
+        if flag in flags:
+            assert name in AVAILABLE, f"this CPU has {name}, the library does not use it"
+
+
+def test_the_guard_page_guards():
+    code = "import numpy as np, ctypes; from tests.engine.paths.one_record import guarded; " \
+           "a = guarded(np.zeros(5000, np.uint8)); a[-1] = 1; ctypes.memset(a.ctypes.data + 5000, 1, 1)"  # fmt: skip
+    root = Path(__file__).resolve().parents[3]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, env=os.environ).returncode < 0
+    assert guarded(np.arange(100, dtype=np.uint8))[-1] == 99
