@@ -97,16 +97,21 @@ def align(terms: list[tuple[Int64, Int64, int]]) -> tuple[list[Int64], Int64]:
     return aligned, common
 
 
-def merge_samples(sums: Int64, exponents: Int64, bound: int) -> tuple[Int64, int]:
-    """Add per-sample sums `sums[n] * 2^exponents[n]`, |sums| < 2^bound, over the minibatch.
+def merged_exponent(exponents: Int64, bound: int) -> tuple[int, list[int]]:
+    """The common exponent of sums over the minibatch, |sums| < 2^bound, and the samples that have a gradient.
 
-    The common exponent is max(exponents) + bound + bits(samples) - 62; returns (total, exponent).
+    It is max(exponents) + bound + bits(samples) - 62, or NO_GRADIENT where there is none.
     """
-    top = int(exponents.max())
-    if top <= NO_GRADIENT:
-        return np.zeros(sums.shape[1:], np.int64), NO_GRADIENT
-    common = top + bound + int(len(sums)).bit_length() - 62
-    live = exponents > NO_GRADIENT
-    shape = (-1, *[1] * (sums.ndim - 1))
-    shifted = round_shift(sums, np.where(live, common - exponents, 0).reshape(shape))
-    return np.where(live.reshape(shape), shifted, 0).sum(axis=0), common
+    live = [n for n, exponent in enumerate(exponents) if exponent > NO_GRADIENT]
+    if not live:
+        return NO_GRADIENT, []
+    return int(exponents.max()) + bound + len(exponents).bit_length() - 62, live
+
+
+def merge_samples(sums: Int64, exponents: Int64, bound: int) -> tuple[Int64, int]:
+    """Add per-sample sums `sums[n] * 2^exponents[n]`, |sums| < 2^bound, over the minibatch: (total, exponent)."""
+    common, live = merged_exponent(exponents, bound)
+    total = np.zeros(sums.shape[1:], np.int64)
+    for n in live:
+        total += round_shift(sums[n], common - int(exponents[n]))
+    return total, common

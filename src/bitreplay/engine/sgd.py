@@ -31,16 +31,29 @@ def to_31_bits(x: Int64) -> tuple[Int64, Int64]:
     return round_shift(x, down), down
 
 
-def descend(
-    master: NDArray[np.int32], gradient: Int64, exponent: Int64 | int, mantissa: int, shift: int, run: Run, tensor: int
-) -> NDArray[np.int32]:
-    """The new master; `gradient` and `exponent` per element, `tensor` the number that the generator hashes."""
+def change(
+    gradient: Int64,
+    exponent: Int64 | int,
+    mantissa: int,
+    shift: int,
+    run: Run,
+    tensor: int,
+    elements: NDArray[np.uint32],
+) -> Int64:
+    """What a step takes away, in units of the parameter; `tensor` and `elements` are what the generator hashes."""
     step_mantissa, step_shift = step_multiplier(mantissa, shift, run)
     value, down = to_31_bits(gradient)
     product = value * step_mantissa
     total = step_shift - down - exponent
     product = np.where(total < 0, saturate(product, -INT32_MAX, INT32_MAX), product)
-    elements = np.arange(master.size, dtype=np.uint32).reshape(master.shape)
     random = random_bits(key(run.seed, run.step, tensor), elements)
-    change = stochastic_shift(product, np.maximum(total, -31), random)
-    return saturate(master.astype(np.int64) - change, -INT32_MAX, INT32_MAX).astype(np.int32)
+    return stochastic_shift(product, np.maximum(total, -31), random)
+
+
+def descend(
+    master: NDArray[np.int32], gradient: Int64, exponent: Int64 | int, mantissa: int, shift: int, run: Run, tensor: int
+) -> NDArray[np.int32]:
+    """The new master; `gradient` and `exponent` per element, `tensor` the number that the generator hashes."""
+    elements = np.arange(master.size, dtype=np.uint32).reshape(master.shape)
+    step = change(gradient, exponent, mantissa, shift, run, tensor, elements)
+    return saturate(master.astype(np.int64) - step, -INT32_MAX, INT32_MAX).astype(np.int32)

@@ -4,16 +4,20 @@
                m / 2^s = x_scale / (area y_scale)
     backward   g_x = g m 2^-s, spread over the window
 
-`window` 0 takes the whole map (global average pool). Windows do not overlap (stride = window).
+`window` 0 takes the whole map (global average pool). Windows that overlap, leave gaps or reach outside the map go
+through `filter_pool.py`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.filter_pool import FilterPool
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -37,8 +41,25 @@ def average_pool_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[:, : out_h * a.window_h, : out_w * a.window_w] = stored.repeat(a.window_h, axis=1).repeat(a.window_w, axis=2)
 
 
-class AveragePool(Layer):
+class AveragePool(FilterPool):
+    """Reads and yields activations; needs a range.
+
+    Attributes: window (0: the whole map); stride (as the window, unless given); pad (0). Taps outside read 0 and
+    count: the divisor is window^2 always.
+    """
+
+    def _filter(self) -> tuple[NDArray[np.int32], int, int, int]:
+        window = self.number("window")
+        kernel = np.ones((window, window), np.int32)
+        return kernel, window * window, self.number("stride", window), self.number("pad", 0)
+
+    def _slides(self) -> bool:
+        window = self.number("window", 0)
+        return window > 0 and (self.number("stride", window), self.number("pad", 0)) != (window, 0)
+
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        if self._slides():
+            return super().forward(c, inputs)
         (x,) = inputs
         assert x.activation is not None
         height, width, channels = x.shape
@@ -57,6 +78,8 @@ class AveragePool(Layer):
         return y
 
     def backward(self, c: Compiler, inputs: list[Value]) -> None:
+        if self._slides():
+            return super().backward(c, inputs)
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

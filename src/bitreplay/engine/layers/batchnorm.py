@@ -163,10 +163,14 @@ def _point(largest: Fraction, limit: int) -> int:
 
 
 class BatchNorm(Layer):
-    """Inputs: x and, optionally, the shortcut. Arrays (Fixed, per channel): gamma, beta, mean, inverse_sigma."""
+    """Reads sums or activations and, optionally, a shortcut (activations) to add; yields activations, needs a range.
+
+    Arrays (Fixed, per channel): gamma, beta, mean, inverse_sigma. Attribute: learns (1); with 0 gamma and beta stay in
+    a tail too, as for a node that only brings sums to activations.
+    """
 
     def trains(self, c: Compiler) -> bool:
-        return c.train_tail
+        return c.train_tail and self.number("learns", 1) == 1
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         x, residual = inputs[0], inputs[1] if len(inputs) > 1 else None
@@ -193,7 +197,8 @@ class BatchNorm(Layer):
         name, gamma, beta = self.node.name, self.fixed("gamma"), self.fixed("beta")
         if not self.trains(c):
             a, b = fold(gamma.values, beta.values, k.mean, k.factor, **k.attributes)
-            return {"a": c.constant(f"{name}.a", a), "b": c.constant(f"{name}.b", b)}
+            self._a = c.constant(f"{name}.a", a)
+            return {"a": self._a, "b": c.constant(f"{name}.b", b)}
         channels = (len(k.mean),)
         operands = {
             "a": c.hold(c.buffer(f"{name}.a", np.int32, channels, per_sample=False)),
@@ -214,7 +219,8 @@ class BatchNorm(Layer):
         if gradient is None:
             return
         stored = {"g": gradient.tensor, "e": gradient.exponents}
-        self._param_grad(c, x, gradient)
+        if self.trains(c):
+            self._param_grad(c, x, gradient)
         if self.node.inputs[0] in c.needs_gradient:
             result = c.gradient_buffers(self.node.inputs[0], x.shape)
             c.emit("backward", "affine_input_grad",

@@ -10,6 +10,7 @@ The weights' real scale (one number per output) stays a property of the sums: Ba
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from bitreplay.engine.bits import signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.layers.latent_weights import LatentWeights
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
 
@@ -72,43 +74,72 @@ def binary_conv_input_grad(t: Any, a: Any, run: Run) -> None:
 
 
 class BinaryConv(Layer):
-    """Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output."""
+    """Reads signs, yields sums. Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output.
+
+    Attributes: stride (1); pad (1); padding, "zero" or "one". With q_b^bin above 1 the weights learn in a tail, from
+    latent weights that start at latent_start units (2^(q_b^bin - 2)), which stand for latent_magnitude, a decimal
+    number as text (the mean of `scale`). The derivative of a binary weight by its latent one is 1, or with
+    magnitude_aware (0) equal to 1 the latent_magnitude.
+    """
+
+    def trains(self, c: Compiler) -> bool:
+        return c.train_tail and c.bits.backward_binary > 1
 
     def _geometry(self) -> dict[str, int]:
         return {"stride": self.number("stride", 1), "pad": self.number("pad", 1)}
 
+    def _padding(self) -> int:
+        return PADDING[str(self.node.attributes.get("padding", "zero"))]
+
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
-        weights = self.node.arrays["weights"]
+        name, weights = self.node.name, self.node.arrays["weights"]
         assert isinstance(weights, np.ndarray)
         outputs, kernel, _, words = weights.shape
         height, width, channels = x.shape
-        assert words == words_for(channels), f"{self.node.name}: weights of {words} words for {channels} channels"
+        assert words == words_for(channels), f"{name}: weights of {words} words for {channels} channels"
         shape = (*out_size((height, width), kernel, **self._geometry()), outputs)
         bound = channels * kernel * kernel
-        assert bound < 1 << 15, f"{self.node.name}: sums up to {bound} do not fit int16"
-        sums = c.buffer(self.node.name, np.int16, shape)
-        self._weights = c.constant(f"{self.node.name}.w", weights)
-        padding = PADDING[str(self.node.attributes.get("padding", "zero"))]
+        assert bound < 1 << 15, f"{name}: sums up to {bound} do not fit int16"
+        sums = c.buffer(name, np.int16, shape)
+        self._latent = None
+        if self.trains(c):
+            start = self.number("latent_start", 1 << (c.bits.backward_binary - 2))
+            self._latent = LatentWeights(c, name, weights, channels, start)
+        self._weights = self._latent.words if self._latent else c.constant(f"{name}.w", weights)
         c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
-               channels=channels, padding=padding, **self._geometry())  # fmt: skip
+               channels=channels, padding=self._padding(), **self._geometry())  # fmt: skip
         return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
+
+    def _latent_factor(self, start: int) -> Fraction:
+        """d(sums) = x d(sign);  d(loss)/d(latent) = (sum g x) / scale [* magnitude];  a unit is magnitude / start."""
+        scales = self.fixed("scale").fractions()
+        scale = sum(scales, Fraction(0)) / len(scales)
+        given = self.node.attributes.get("latent_magnitude")
+        magnitude = scale if given is None else Fraction(str(given))
+        derivative = magnitude if self.number("magnitude_aware", 0) else Fraction(1)
+        return derivative / scale * start / magnitude
 
     def backward(self, c: Compiler, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)
-        if gradient is None or source not in c.needs_gradient:
+        if gradient is None:
             return
         output = c.values[self.node.name]
-        terms = c.tensors[self._weights].shape[1] ** 2 * output.shape[2]
-        bound = gradient.bound + terms.bit_length()
-        dtype = np.int32 if bound <= 31 else np.int64
-        wide_gradient = c.buffer(f"{source}.grad", dtype, x.shape)
-        c.emit("backward", "binary_conv_input_grad",
-               {"g": gradient.tensor, "w": self._weights, "gx": wide_gradient},
-               channels=x.shape[2], **self._geometry())  # fmt: skip
-        c.contribute(source, Gradient(wide_gradient, gradient.exponents, bound))
+        if source in c.needs_gradient:
+            terms = c.tensors[self._weights].shape[1] ** 2 * output.shape[2]
+            bound = gradient.bound + terms.bit_length()
+            dtype = np.int32 if bound <= 31 else np.int64
+            wide_gradient = c.buffer(f"{source}.grad", dtype, x.shape)
+            c.emit("backward", "binary_conv_input_grad",
+                   {"g": gradient.tensor, "w": self._weights, "gx": wide_gradient},
+                   channels=x.shape[2], **self._geometry())  # fmt: skip
+            c.contribute(source, Gradient(wide_gradient, gradient.exponents, bound))
+        if self._latent:
+            factor = self._latent_factor(self._latent.start)
+            self._latent.emit_update(c, x, gradient, output.shape[0] * output.shape[1], factor,
+                                     padding=self._padding(), **self._geometry())  # fmt: skip
 
 
 def out_size(size: tuple[int, int], kernel: int, stride: int, pad: int) -> tuple[int, int]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merge_samples, quantise_samples
+from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
 from bitreplay.engine.sgd import descend
 
 LOGIT_POINT = 16
@@ -66,11 +67,13 @@ def dense_input_grad(t: Any, a: Any, run: Run) -> None:
 
 @operation("dense_param_grad", code=83, reads="g e x", writes="gw ge", attributes="x_zero bound")
 def dense_param_grad(t: Any, a: Any, run: Run) -> None:
-    g = wide(t.g)
     x = wide(t.x).reshape(run.samples, -1) - a.x_zero
-    products = g[:, :, None] * x[:, None, :]
-    both = np.concatenate([products, g[:, :, None]], axis=2)
-    t.gw[...], t.ge[...] = merge_samples(both, wide(t.e), a.bound)
+    common, live = merged_exponent(wide(t.e), a.bound)
+    t.gw[...], t.ge[...] = 0, common
+    for n in live:
+        # The bias reads 1.
+        products = wide(t.g[n])[:, None] * np.append(x[n], 1)
+        t.gw[...] += round_shift(products, common - int(t.e[n]))
 
 
 @operation(
@@ -89,7 +92,10 @@ def dense_update(t: Any, a: Any, run: Run) -> None:
 
 
 class Dense(Layer):
-    """Arrays: weights (classes, features) and bias (classes), Fixed; or attribute `classes` for a head of zeros."""
+    """Reads activations of any shape, flattened channels last, or signs; yields logits. It always learns.
+
+    Arrays: weights (classes, features) and bias (classes), Fixed; or attribute `classes` for a head of zeros.
+    """
 
     def trains(self, c: Compiler) -> bool:
         return True
@@ -104,6 +110,8 @@ class Dense(Layer):
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
+        if x.activation is None:
+            x = emit_numbers(c, x, f"{self.node.name}.x", "forward")
         assert x.activation is not None
         name, features, width = self.node.name, int(np.prod(x.shape)), SIGNIFICANT[c.bits.forward] - 1
         master = self._master(features)
@@ -135,6 +143,9 @@ class Dense(Layer):
         (source,) = self.node.inputs
         name, bits = self.node.name, c.bits.backward_other
         gradient = c.stored_gradient(name)
+        if x.activation is None:
+            # Made anew, so that only the packed signs live until here.
+            x = emit_numbers(c, x, f"{name}.again", "backward")
         assert gradient is not None and x.activation is not None
         stored = {"g": gradient.tensor, "e": gradient.exponents}
         sums = {

@@ -1,9 +1,10 @@
-"""Convolution with integer weights, frozen: stem and 1x1 shortcut. Activations -> exact sums.
+"""Convolution with integer weights: stem, 1x1 shortcut and transition. Activations -> exact sums.
 
     sums[p, o] = round( sum over taps inside and channels of (x - x_zero) w / 2^down )
+    g_x[p, i]  = sum over taps and outputs of g[p - t, o] w[o, t, i] 2^-down            rounded to q_b bits per sample
 
-Weights are rounded to q_f bits, one scale per output channel; `down` is 0 unless a sum could leave 32 bits.
-Taps outside the map are skipped: they read the real number 0.
+Weights that stay are rounded to q_f bits, one scale per output channel; `down` is 0 unless a sum could leave 32 bits.
+Weights that learn: `learned_conv.py`. Taps outside the map are skipped: they read the real number 0.
 """
 
 from __future__ import annotations
@@ -14,45 +15,145 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import divide_round, round_shift, wide
-from bitreplay.engine.layers.binary_conv import out_size, taps
+from bitreplay.engine.compiler import Compiler, Gradient, Value
+from bitreplay.engine.fixedpoint import Int64, divide_round, round_shift, saturate, wide
+from bitreplay.engine.layers.binary_conv import taps
 from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.learned_conv import LearnedWeights, aligned_outputs, input_grad_room
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, STORAGE
+from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
+from bitreplay.engine.sgd import descend
+
+
+def conv_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
+    outputs, kernel, _, _ = w.shape
+    total = np.zeros(shape, np.int64)
+    for row, out_rows, in_rows in taps(kernel, stride, pad, x.shape[1], shape[1]):
+        for column, out_columns, in_columns in taps(kernel, stride, pad, x.shape[2], shape[2]):
+            total[:, out_rows, out_columns] += x[:, in_rows, in_columns] @ w[:, row, column].T
+    return total
 
 
 @operation("integer_conv", code=50, reads="x w", writes="sums", attributes="x_zero stride pad down")
 def integer_conv(t: Any, a: Any, run: Run) -> None:
-    n, height, width, _ = t.x.shape
-    outputs, kernel, _, _ = t.w.shape
-    _, out_h, out_w, _ = t.sums.shape
-    x, w = wide(t.x) - a.x_zero, wide(t.w)
-    total = np.zeros((n, out_h, out_w, outputs), np.int64)
-    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
-        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
-            total[:, out_rows, out_columns] += x[:, in_rows, in_columns] @ w[:, row, column].T
+    total = conv_sums(wide(t.x) - a.x_zero, wide(t.w), a.stride, a.pad, t.sums.shape)
     t.sums[...] = round_shift(total, a.down)
 
 
+@operation("learned_conv", code=52, reads="x w exponents", writes="sums", attributes="x_zero stride pad down limit")
+def learned_conv(t: Any, a: Any, run: Run) -> None:
+    total = conv_sums(wide(t.x) - a.x_zero, wide(t.w), a.stride, a.pad, t.sums.shape)
+    t.sums[...] = saturate(round_shift(total, a.down - wide(t.exponents)), -a.limit, a.limit)
+
+
+@operation("integer_conv_input_grad", code=53, reads="g e w exponents?", writes="gx ex",
+           attributes="stride pad room down bits")  # fmt: skip
+def integer_conv_input_grad(t: Any, a: Any, run: Run) -> None:
+    kernel = t.w.shape[1]
+    _, height, width, _ = t.gx.shape
+    _, out_h, out_w, _ = t.g.shape
+    w, (g, common) = wide(t.w), aligned_outputs(wide(t.g), t.exponents, a.room)
+    total = np.zeros(t.gx.shape, np.int64)
+    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+            total[:, in_rows, in_columns] += g[:, out_rows, out_columns] @ w[:, row, column]
+    t.gx[...], t.ex[...] = quantise_samples(total, wide(t.e) + (common - a.down), a.bits)
+
+
+@operation("learned_conv_update", code=54, reads="weights g e x", writes="weights",
+           attributes="x_zero stride pad bound mantissa shift number")  # fmt: skip
+def learned_conv_update(t: Any, a: Any, run: Run) -> None:
+    outputs, kernel, _, channels = t.weights.shape
+    _, height, width, _ = t.x.shape
+    _, out_h, out_w, _ = t.g.shape
+    common, live = merged_exponent(wide(t.e), a.bound)
+    total = np.zeros(t.weights.shape, np.int64)
+    for n in live:
+        g, x = wide(t.g[n]), wide(t.x[n]) - a.x_zero
+        for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+            for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+                rows = g[out_rows, out_columns].reshape(-1, outputs)
+                sums = rows.T @ x[in_rows, in_columns].reshape(-1, channels)
+                total[:, row, column] += round_shift(sums, common - int(t.e[n]))
+    t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
+
+
 class IntegerConv(Layer):
-    """Arrays: weights, Fixed (outputs, kernel, kernel, channels)."""
+    """Reads activations, yields sums. Arrays: weights, Fixed (outputs, kernel, kernel, channels).
+
+    Attributes: stride (1); pad (0), taps outside above and to the left; pad_after (as pad), below and to the right;
+    learns (0): with 1 the weights train in a tail.
+    """
+
+    names = ("integer_conv", "learned_conv", "integer_conv_input_grad", "learned_conv_update")
+
+    def trains(self, c: Compiler) -> bool:
+        return c.train_tail and self.number("learns", 0) == 1
+
+    def _geometry(self) -> dict[str, int]:
+        return {"stride": self.number("stride", 1), "pad": self.number("pad", 0)}
+
+    def _shape(self, x: Value, outputs: int, kernel: int) -> tuple[int, int, int]:
+        stride, pad = self._geometry().values()
+        around = pad + self.number("pad_after", pad) - kernel
+        return (x.shape[0] + around) // stride + 1, (x.shape[1] + around) // stride + 1, outputs
+
+    def _check(self, x: Value, shape: tuple[int, ...]) -> None:
+        assert x.activation is not None, f"{self.node.name} reads activations"
+        assert shape[1] == shape[2] and shape[3] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}"
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
+        fixed, name = self.fixed("weights"), f"{self.node.name}.w"
+        self._check(x, fixed.values.shape)
         assert x.activation is not None
-        weights, scales = quantise_weights(self.fixed("weights").values, self.fixed("weights").shift, c.bits.forward)
-        outputs, kernel, _, channels = weights.shape
-        stride, pad = self.number("stride", 1), self.number("pad", 0)
-        shape = (*out_size(x.shape[:2], kernel, stride, pad), outputs)
-        bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
-        down = max(bound.bit_length() - 31, 0)
+        outputs, kernel = fixed.values.shape[:2]
+        shape = self._shape(x, outputs, kernel)
         sums = c.buffer(self.node.name, np.int32, shape)
-        w = c.constant(f"{self.node.name}.w", weights)
-        c.emit("forward", "integer_conv", {"x": x.tensor, "w": w, "sums": sums}, x_zero=x.activation.zero,
-               stride=stride, pad=pad, down=down)  # fmt: skip
-        unit = x.activation.scale * 2**down
-        return Value(sums, shape, min((bound >> down) + 1, (1 << 31) - 1), scales=tuple(unit * s for s in scales))
+        self._learned = None
+        if self.trains(c):
+            self._learned = learned = LearnedWeights.place(c, name, fixed, x.bound)
+            self._weights, self._down = learned.operand, learned.down
+            tensors = {"x": x.tensor, "w": learned.operand, "exponents": learned.exponents, "sums": sums}
+            c.emit("forward", self.names[1], tensors, x_zero=x.activation.zero, down=learned.down,
+                   limit=learned.bound, **self._geometry())  # fmt: skip
+            return Value(sums, shape, learned.bound, scales=(learned.unit(x.activation.scale),) * outputs)
+        weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
+        bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
+        self._down = max(bound.bit_length() - 31, 0)
+        self._weights = c.constant(name, weights)
+        c.emit("forward", self.names[0], {"x": x.tensor, "w": self._weights, "sums": sums},
+               x_zero=x.activation.zero, down=self._down, **self._geometry())  # fmt: skip
+        unit = x.activation.scale * 2**self._down
+        bound = min((bound >> self._down) + 1, (1 << 31) - 1)
+        return Value(sums, shape, bound, scales=tuple(unit * s for s in scales))
+
+    def _terms(self, c: Compiler) -> int:
+        """Products in one sum of the input gradient."""
+        outputs, kernel = c.tensors[self._weights].shape[:2]
+        return outputs * kernel * kernel
+
+    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+        (x,) = inputs
+        (source,) = self.node.inputs
+        gradient = c.stored_gradient(self.node.name)
+        if gradient is None:
+            return
+        if source in c.needs_gradient:
+            self._input_grad(c, x, source, gradient)
+        if self._learned is not None:
+            height, width, _ = c.values[self.node.name].shape
+            self._learned.emit_update(c, self.names[3], x, gradient, height * width, self._geometry())
+
+    def _input_grad(self, c: Compiler, x: Value, source: str, gradient: Gradient) -> None:
+        result = c.gradient_buffers(source, x.shape)
+        tensors = {"g": gradient.tensor, "e": gradient.exponents, "w": self._weights}
+        if self._learned is not None:
+            tensors["exponents"] = self._learned.exponents
+        c.emit("backward", self.names[2], tensors | {"gx": result.tensor, "ex": result.exponents}, down=self._down,
+               room=input_grad_room(gradient, c.bits.forward, self._terms(c)), bits=c.bits.backward_other,
+               **self._geometry())  # fmt: skip
+        c.contribute(source, result)
 
 
 def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, list[Fraction]]:

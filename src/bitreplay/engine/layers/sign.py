@@ -2,8 +2,9 @@
 
     forward    bit = 1 where x >= 0, that is where stored >= zero
     backward   g_x = g d(x),  d(x) = 2 - 2|x| on |x| <= 1, else 0     (Bi-Real; the derivative of a triangle)
+                       or     d(x) = 1 on |x| <= clip, else 0         (`clipped_sign.py`)
 
-In stored units d becomes an integer with the binary point `peak_shift`:
+In stored units the first d becomes an integer with the binary point `peak_shift`:
     d = max(0, peak - |stored - zero| * slope),  peak = 2 scale 2^peak_shift,  slope = scale * peak
 One rounding, to q_b bits per sample, after the gradient that reaches x by another way (a shortcut) is added.
 """
@@ -18,6 +19,8 @@ import numpy as np
 from bitreplay.engine.bits import pack, words_for
 from bitreplay.engine.compiler import Compiler, Value, other_attributes, other_tensors
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.layers.clipped_sign import binary_point, emit_clipped, emit_clipped_grad
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import align, quantise_samples
@@ -51,12 +54,26 @@ def sign_input_grad(t: Any, a: Any, run: Run) -> None:
 
 
 class Sign(Layer):
+    """Reads activations, yields signs.
+
+    Attributes: derivative, "polynomial" (2 - 2|x|, the default) or "clipped"; clip, a decimal number as text ("1").
+    """
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node)
+        derivative = node.attributes.get("derivative", "polynomial")
+        assert derivative in ("polynomial", "clipped"), f"{node.name}: unknown derivative {derivative}"
+        self._clip = Fraction(str(node.attributes.get("clip", 1))) if derivative == "clipped" else None
+
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
         assert x.activation is not None
         height, width, channels = x.shape
         bits = c.buffer(self.node.name, np.uint64, (height, width, words_for(channels)))
-        c.emit("forward", "pack_signs", {"x": x.tensor, "bits": bits}, zero=x.activation.zero)
+        if self._clip is not None and self.node.inputs[0] in c.needs_gradient:
+            self._mask = emit_clipped(c, x, bits, self.node.name, self._clip)
+        else:
+            c.emit("forward", "pack_signs", {"x": x.tensor, "bits": bits}, zero=x.activation.zero)
         return Value(bits, x.shape)
 
     def backward(self, c: Compiler, inputs: list[Value]) -> None:
@@ -65,9 +82,11 @@ class Sign(Layer):
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return
+        if self._clip is not None:
+            return emit_clipped_grad(c, x, self._mask, source, gradient)
         assert x.activation is not None
         scale = x.activation.scale
-        peak_shift = _peak_shift(scale)
+        peak_shift = binary_point(2 * scale, PEAK_BITS)
         slope = Multiplier.of(scale * 2 * scale * Fraction(2) ** peak_shift)
         assert gradient.bound + PEAK_BITS <= 62, "sign_input_grad: products must fit 62 bits"
         other = c.pending(source)
@@ -79,11 +98,3 @@ class Sign(Layer):
                slope_mantissa=slope.mantissa, slope_shift=slope.shift, bound=gradient.bound + PEAK_BITS,
                bits=c.bits.backward_other, **other_attributes(other))  # fmt: skip
         c.contribute(source, result)
-
-
-def _peak_shift(scale: Fraction) -> int:
-    """The binary point that makes 2 * scale a number of PEAK_BITS bits."""
-    shift = 0
-    while 2 * scale * Fraction(2) ** (shift + 1) < 1 << PEAK_BITS:
-        shift += 1
-    return shift

@@ -1,0 +1,79 @@
+"""Clip to an interval, and ReLU: activations -> activations, or (ReLU) exact sums -> exact sums.
+
+    forward    stored y = clip( y_zero + round((x - x_zero) m / 2^s), low, high ),   m / 2^s = x_scale / y_scale
+    backward   g_x = g m 2^-s where x lies inside the interval, else 0
+
+The derivative at either end is 0, as PyTorch's ReLU, ReLU6 and Hardtanh have it. Sums keep their integers (m = 1,
+s = 0): there y > 0 just where x > 0, so that the backward pass looks at y and x need not be kept.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.quant import quantise_samples
+
+UNBOUNDED = 1 << 32
+
+
+@operation("clip", code=130, reads="x", writes="y", attributes="x_zero mantissa shift y_zero low high")
+def clip(t: Any, a: Any, run: Run) -> None:
+    y = round_shift((wide(t.x) - a.x_zero) * a.mantissa, a.shift) + a.y_zero
+    t.y[...] = saturate(y, a.low, a.high)
+
+
+@operation("clip_input_grad", code=131, reads="g e x", writes="gx ex", attributes="above below mantissa shift bits")
+def clip_input_grad(t: Any, a: Any, run: Run) -> None:
+    inside = (t.x > a.above) & (t.x < a.below)
+    t.gx[...], t.ex[...] = quantise_samples(inside * (wide(t.g) * a.mantissa), wide(t.e) - a.shift, a.bits)
+
+
+class Clip(Layer):
+    """Reads and yields activations; needs a range.
+
+    Attributes: low, high, decimal numbers as text ("-1.5"); either may be absent.
+    """
+
+    def _limit(self, name: str) -> Fraction | None:
+        text = self.node.attributes.get(name)
+        return None if text is None else Fraction(str(text))
+
+    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+        (x,) = inputs
+        y = c.activation_value(self.node.name, x.shape)
+        assert x.activation is not None and y.activation is not None, f"{self.node.name} reads activations"
+        low, high, spec = self._limit("low"), self._limit("high"), y.activation
+        least = spec.low if low is None else max(spec.low, round_fraction(low / spec.scale) + spec.zero)
+        most = spec.high if high is None else min(spec.high, round_fraction(high / spec.scale) + spec.zero)
+        assert least <= most, f"{self.node.name}: the interval lies outside its range"
+        scale, zero = x.activation.scale, x.activation.zero
+        # x > low  <=>  stored - zero > floor(low / scale);   x < high  <=>  stored - zero < ceil(high / scale)
+        above = -UNBOUNDED if low is None else low // scale + zero
+        below = UNBOUNDED if high is None else -(-high // scale) + zero
+        self._emit(c, x, y, Multiplier.of(scale / spec.scale), least, most)
+        self._inside = {"above": above, "below": below}
+        self._looks_at = x.tensor
+        return y
+
+    def _emit(self, c: Compiler, x: Value, y: Value, multiplier: Multiplier, low: int, high: int) -> None:
+        zeros = {"x_zero": x.activation.zero if x.activation else 0, "y_zero": y.activation.zero if y.activation else 0}
+        self._multiplier = {"mantissa": multiplier.mantissa, "shift": multiplier.shift}
+        c.emit("forward", "clip", {"x": x.tensor, "y": y.tensor}, low=low, high=high, **zeros, **self._multiplier)
+
+    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+        (x,) = inputs
+        (source,) = self.node.inputs
+        gradient = c.stored_gradient(self.node.name)
+        if gradient is None or source not in c.needs_gradient:
+            return
+        assert gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits"
+        result = c.gradient_buffers(source, x.shape)
+        c.emit("backward", "clip_input_grad",
+               {"g": gradient.tensor, "e": gradient.exponents, "x": self._looks_at, "gx": result.tensor,
+                "ex": result.exponents}, bits=c.bits.backward_other, **self._inside, **self._multiplier)  # fmt: skip
+        c.contribute(source, result)

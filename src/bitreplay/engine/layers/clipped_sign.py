@@ -1,0 +1,95 @@
+"""Sign with the clipped identity as its derivative, and signs as numbers.
+
+    forward    bit = 1 where stored >= zero;   mask = 1 where |x| <= clip, that is |stored - zero| <= limit
+    backward   g_x = g scale mask      (+ what reaches x by another way)
+
+The backward pass keeps one bit per element instead of the activations: limit = floor(clip / scale) is exact.
+`sign.py` has the layer. `unpack_signs` gives a layer that reads numbers the signs as -1 and +1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bitreplay.engine.bits import pack, signs, unpack
+from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
+from bitreplay.engine.fixedpoint import round_fraction, wide
+from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.quant import Activation, align, quantise_samples
+
+FACTOR_BITS = 26
+
+
+@operation("pack_signs_clipped", code=14, reads="x", writes="bits mask", attributes="zero limit")
+def pack_signs_clipped(t: Any, a: Any, run: Run) -> None:
+    distance = wide(t.x) - a.zero
+    t.bits[...] = pack(distance >= 0)
+    t.mask[...] = pack(np.abs(distance) <= a.limit)
+
+
+@operation(
+    "clipped_sign_input_grad",
+    code=15,
+    reads="g e mask other? other_e?",
+    writes="gx ex",
+    attributes="factor shift bound bits other_factor other_shift other_bound",
+)
+def clipped_sign_input_grad(t: Any, a: Any, run: Run) -> None:
+    passed = np.where(unpack(t.mask, t.g.shape[-1]), wide(t.g) * a.factor, 0)
+    terms = [(passed, wide(t.e) - a.shift, a.bound)]
+    if t.other is not None:
+        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
+        aligned, exponents = align(terms)
+        passed = aligned[0] + aligned[1]
+    else:
+        _, exponents, _ = terms[0]
+    t.gx[...], t.ex[...] = quantise_samples(passed, exponents, a.bits)
+
+
+@operation("unpack_signs", code=16, reads="bits", writes="x", attributes="channels")
+def unpack_signs(t: Any, a: Any, run: Run) -> None:
+    t.x[...] = signs(t.bits, a.channels)
+
+
+def emit_clipped(c: Compiler, x: Value, bits: int, name: str, clip: Fraction) -> int:
+    """Emit the forward record; returns the tensor of masks."""
+    assert x.activation is not None
+    mask = c.buffer(f"{name}.mask", np.uint64, c.tensors[bits].shape)
+    c.emit("forward", "pack_signs_clipped", {"x": x.tensor, "bits": bits, "mask": mask}, zero=x.activation.zero,
+           limit=clip // x.activation.scale)  # fmt: skip
+    return mask
+
+
+def emit_clipped_grad(c: Compiler, x: Value, mask: int, source: str, gradient: Gradient) -> None:
+    """Emit the backward record and contribute its result to the gradient of `source`."""
+    assert x.activation is not None
+    shift = binary_point(x.activation.scale, FACTOR_BITS)
+    assert gradient.bound + FACTOR_BITS <= 62, "clipped_sign_input_grad: products must fit 62 bits"
+    other = c.pending(source)
+    result = c.gradient_buffers(source, x.shape)
+    tensors = {"g": gradient.tensor, "e": gradient.exponents, "mask": mask}
+    tensors |= {"gx": result.tensor, "ex": result.exponents} | other_tensors(other)
+    c.emit("backward", "clipped_sign_input_grad", tensors,
+           factor=round_fraction(x.activation.scale * Fraction(2) ** shift), shift=shift,
+           bound=gradient.bound + FACTOR_BITS, bits=c.bits.backward_other, **other_attributes(other))  # fmt: skip
+    c.contribute(source, result)
+
+
+def emit_numbers(c: Compiler, x: Value, name: str, list_name: str) -> Value:
+    """Signs as an int8 tensor of -1 and +1, for a layer that reads numbers."""
+    numbers = c.buffer(name, np.int8, x.shape)
+    c.emit(list_name, "unpack_signs", {"bits": x.tensor, "x": numbers}, channels=x.shape[2])
+    return Value(numbers, x.shape, 1, activation=Activation(8, Fraction(1), 0))
+
+
+def binary_point(value: Fraction, bits: int) -> int:
+    """The binary point that makes a positive value a whole number of `bits` bits."""
+    shift = 0
+    while value * Fraction(2) ** (shift + 1) < 1 << bits:
+        shift += 1
+    while value * Fraction(2) ** shift >= 1 << bits:
+        shift -= 1
+    return shift

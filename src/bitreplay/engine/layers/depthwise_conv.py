@@ -1,0 +1,88 @@
+"""Depthwise convolution with integer weights, one filter per channel: activations -> exact sums.
+
+    sums[p, c] = round( sum over taps inside of (x[p + t, c] - x_zero) w[c, t] / 2^down )
+    g_x[p, c]  = sum over taps of g[p - t, c] w[c, t] 2^-down                          rounded to q_b bits per sample
+
+Everything else is as in `integer_conv.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.fixedpoint import Int64, round_shift, saturate, wide
+from bitreplay.engine.layers.binary_conv import taps
+from bitreplay.engine.layers.integer_conv import IntegerConv
+from bitreplay.engine.layers.learned_conv import aligned_outputs
+from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.quant import merged_exponent, quantise_samples
+from bitreplay.engine.sgd import descend
+
+
+def depthwise_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
+    total = np.zeros(shape, np.int64)
+    for row, out_rows, in_rows in taps(w.shape[1], stride, pad, x.shape[1], shape[1]):
+        for column, out_columns, in_columns in taps(w.shape[1], stride, pad, x.shape[2], shape[2]):
+            total[:, out_rows, out_columns] += x[:, in_rows, in_columns] * w[:, row, column]
+    return total
+
+
+@operation("depthwise_conv", code=55, reads="x w", writes="sums", attributes="x_zero stride pad down")
+def depthwise_conv(t: Any, a: Any, run: Run) -> None:
+    total = depthwise_sums(wide(t.x) - a.x_zero, wide(t.w), a.stride, a.pad, t.sums.shape)
+    t.sums[...] = round_shift(total, a.down)
+
+
+@operation(
+    "learned_depthwise", code=56, reads="x w exponents", writes="sums", attributes="x_zero stride pad down limit"
+)
+def learned_depthwise(t: Any, a: Any, run: Run) -> None:
+    total = depthwise_sums(wide(t.x) - a.x_zero, wide(t.w), a.stride, a.pad, t.sums.shape)
+    t.sums[...] = saturate(round_shift(total, a.down - wide(t.exponents)), -a.limit, a.limit)
+
+
+@operation("depthwise_conv_input_grad", code=57, reads="g e w exponents?", writes="gx ex",
+           attributes="stride pad room down bits")  # fmt: skip
+def depthwise_conv_input_grad(t: Any, a: Any, run: Run) -> None:
+    kernel = t.w.shape[1]
+    _, height, width, _ = t.gx.shape
+    _, out_h, out_w, _ = t.g.shape
+    w, (g, common) = wide(t.w), aligned_outputs(wide(t.g), t.exponents, a.room)
+    total = np.zeros(t.gx.shape, np.int64)
+    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+            total[:, in_rows, in_columns] += g[:, out_rows, out_columns] * w[:, row, column]
+    t.gx[...], t.ex[...] = quantise_samples(total, wide(t.e) + (common - a.down), a.bits)
+
+
+@operation("learned_depthwise_update", code=58, reads="weights g e x", writes="weights",
+           attributes="x_zero stride pad bound mantissa shift number")  # fmt: skip
+def learned_depthwise_update(t: Any, a: Any, run: Run) -> None:
+    kernel = t.weights.shape[1]
+    _, height, width, _ = t.x.shape
+    _, out_h, out_w, _ = t.g.shape
+    common, live = merged_exponent(wide(t.e), a.bound)
+    total = np.zeros(t.weights.shape, np.int64)
+    for n in live:
+        g, x = wide(t.g[n]), wide(t.x[n]) - a.x_zero
+        for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
+            for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
+                sums = (g[out_rows, out_columns] * x[in_rows, in_columns]).sum(axis=(0, 1))
+                total[:, row, column] += round_shift(sums, common - int(t.e[n]))
+    t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
+
+
+class DepthwiseConv(IntegerConv):
+    """Reads activations, yields sums. Arrays: weights, Fixed (channels, kernel, kernel). Attributes as IntegerConv."""
+
+    names = ("depthwise_conv", "learned_depthwise", "depthwise_conv_input_grad", "learned_depthwise_update")
+
+    def _check(self, x: Value, shape: tuple[int, ...]) -> None:
+        assert x.activation is not None, f"{self.node.name} reads activations"
+        assert shape[1] == shape[2] and shape[0] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}"
+
+    def _terms(self, c: Compiler) -> int:
+        return c.tensors[self._weights].shape[1] ** 2

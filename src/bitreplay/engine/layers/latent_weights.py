@@ -1,0 +1,111 @@
+"""Latent weights of a binary convolution: b bits each (4, 8, 16 or 32), whose sign is the binary weight.
+
+    binary weight  +1 where v >= 0, else -1;    v lies in [-2^(b-1), 2^(b-1))
+    start          v = k - 1 for +1 and v = -k for -1: k units to the other sign from either side
+    step           v = clip( v - stochastic( sum of g x * constant * rate / samples ) )
+
+Clipping at the ends of b bits is the window of the straight-through derivative: a weight there still moves back.
+The gradient of a weight is a sum over samples and pixels of +-g. For it the samples are brought to one exponent, the
+largest of the minibatch, in 16 bits (32 where gradients have 32):
+    aligned = round( g 2^up / 2^(E - e[n]) ),  E = max e,  up = 16 - q (8 of 32 for the 24 significant bits)
+The sums are exact. The step is taken in the backward pass, tile by tile, and no gradient tensor is kept; an element's
+random number depends on its place alone. 4-bit weights lie two in a byte, the even channel in the lower half.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.bits import pack, signs, words_for
+from bitreplay.engine.compiler import Compiler, Gradient, Value
+from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.quant import NO_GRADIENT, SIGNIFICANT, STORAGE
+from bitreplay.engine.sgd import change
+
+ALIGNED_BITS = {8: 16, 16: 16, 32: 32}
+
+
+def store_latent(values: NDArray, bits: int) -> NDArray:
+    """Whole numbers, channels last, as they lie in memory."""
+    if bits != 4:
+        return values.astype(STORAGE[bits])
+    halves = (values & 15).astype(np.uint8)
+    if halves.shape[-1] % 2:
+        halves = np.concatenate([halves, np.zeros((*halves.shape[:-1], 1), np.uint8)], axis=-1)
+    return halves[..., 0::2] | (halves[..., 1::2] << 4)
+
+
+def load_latent(stored: NDArray, channels: int, bits: int) -> Int64:
+    if bits != 4:
+        return wide(stored)
+    halves = np.stack([stored & 15, stored >> 4], axis=-1).reshape(*stored.shape[:-1], -1)
+    return ((wide(halves) ^ 8) - 8)[..., :channels]
+
+
+@operation("latent_signs", code=17, reads="latent", writes="w", attributes="channels bits")
+def latent_signs(t: Any, a: Any, run: Run) -> None:
+    t.w[...] = pack(load_latent(t.latent, a.channels, a.bits) >= 0)
+
+
+@operation(
+    "latent_update",
+    code=18,
+    reads="latent g e x",
+    writes="latent",
+    attributes="channels stride pad padding bits up mantissa shift number",
+)
+def latent_update(t: Any, a: Any, run: Run) -> None:
+    outputs, kernel = t.latent.shape[:2]
+    samples, out_h, out_w, _ = t.g.shape
+    top, exponents = int(t.e.max()), wide(t.e).reshape(-1, 1, 1, 1)
+    if top <= NO_GRADIENT:
+        return
+    g = np.where(exponents > NO_GRADIENT, round_shift(wide(t.g) << a.up, top - exponents), 0).reshape(-1, outputs)
+    span = [(size - 1) * a.stride + kernel for size in (out_h, out_w)]
+    # Outside the map: +1 or nothing. Inside, behind the last window, nothing is read.
+    x = np.full((samples, *span, a.channels), a.padding, np.int64)
+    rows, columns = (min(size, reach - a.pad) for size, reach in zip(t.x.shape[1:3], span, strict=True))
+    x[:, a.pad : a.pad + rows, a.pad : a.pad + columns] = signs(t.x[:, :rows, :columns], a.channels)
+    low, high = -(1 << (a.bits - 1)), (1 << (a.bits - 1)) - 1
+    numbers = np.arange(outputs * kernel * kernel * a.channels, dtype=np.uint32)
+    numbers = numbers.reshape(outputs, kernel, kernel, a.channels)
+    for row in range(kernel):
+        for column in range(kernel):
+            seen = x[:, row : row + (out_h - 1) * a.stride + 1 : a.stride]
+            seen = seen[:, :, column : column + (out_w - 1) * a.stride + 1 : a.stride]
+            sums = g.T @ seen.reshape(-1, a.channels)
+            step = change(sums, top - a.up, a.mantissa, a.shift, run, a.number, numbers[:, row, column])
+            moved = load_latent(t.latent[:, row, column], a.channels, a.bits) - step
+            t.latent[:, row, column] = store_latent(saturate(moved, low, high), a.bits)
+
+
+class LatentWeights:
+    """The latent weights of one layer: `words` is where their signs lie, packed."""
+
+    def __init__(self, c: Compiler, name: str, weights: NDArray[np.uint64], channels: int, start: int) -> None:
+        self.bits, self.start, self._channels = c.bits.backward_binary, start, channels
+        assert 1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units"
+        ones = signs(weights, channels) > 0
+        latent = store_latent(np.where(ones, np.int64(start - 1), np.int64(-start)), self.bits)
+        self.latent = c.parameter(f"{name}.latent", latent)
+        self.words = c.hold(c.buffer(f"{name}.w", np.uint64, (*weights.shape[:3], words_for(channels)), False))
+        c.emit("prepare", "latent_signs", {"latent": self.latent, "w": self.words}, channels=channels, bits=self.bits)
+
+    def emit_update(
+        self, c: Compiler, x: Value, gradient: Gradient, pixels: int, factor: Fraction, **geometry: int
+    ) -> None:
+        """`factor`: units that a weight moves, at rate 1, for one unit of its gradient."""
+        other = c.bits.backward_other
+        assert gradient.bound == SIGNIFICANT[other] - 1, "latent weights learn from stored gradients"
+        reach = ALIGNED_BITS[other] - 1 + (c.max_samples * pixels).bit_length()
+        assert reach <= 62, f"sums of {c.max_samples} samples of {pixels} pixels must fit 62 bits"
+        step = Multiplier.of(factor)
+        c.emit("backward", "latent_update",
+               {"latent": self.latent, "g": gradient.tensor, "e": gradient.exponents, "x": x.tensor},
+               channels=self._channels, bits=self.bits, up=ALIGNED_BITS[other] - SIGNIFICANT[other],
+               mantissa=step.mantissa, shift=step.shift, number=self.latent, **geometry)  # fmt: skip
