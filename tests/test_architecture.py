@@ -32,7 +32,8 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "learner": (PARTS | {"engine"}, {"numpy"}),
     "planner": ({"engine", "modelfile"}, {"numpy"}),
     "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py"}),
-    "cli": (BELOW_THE_DOOR | {""}, {"numpy", "typer", "rich", "PIL"}),
+    "bench": (BELOW_THE_DOOR | {"bench"}, {"numpy", "onnx", "onnxruntime"}),
+    "cli": (BELOW_THE_DOOR | {"", "bench"}, {"numpy", "typer", "rich", "PIL"}),
     "web": (BELOW_THE_DOOR | {"", "web"}, {"numpy", "PIL"}),
     "__main__": ({"cli"}, set()),
 }

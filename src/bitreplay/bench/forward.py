@@ -1,0 +1,20 @@
+"""How long does Bi-Real-18 take for one 32x32 image?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bitreplay.bench import onnx_models, ours
+from bitreplay.bench.peers import Bench, Peer, plain_fp32
+from bitreplay.bench.row import Row
+from bitreplay.engine.compiler import Bits
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    peers = [
+        Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_forward(False)), 15),
+        Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_forward(bench.compiled), 6),
+        Peer("ONNX Runtime int8", "ONNX Runtime", lambda o: o.settings(onnx_models.resnet18_shape()), 3),
+    ]
+    work = ours.whole_forward(ours.bireal18(), Bits(8))
+    yield from bench.contest("forward", "Bi-Real-18 forward, one 32x32 image", work, peers)

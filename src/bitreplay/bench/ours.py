@@ -1,0 +1,62 @@
+"""Our side of the comparisons: programs compiled from the shipped models, and what one call of each does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.fixedpoint import Multiplier
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.native import NativeMachine
+from bitreplay.engine.operations import Run
+from bitreplay.engine.program import Program
+from bitreplay.modelfile import load
+
+ZOO = Path(__file__).resolve().parents[1] / "zoo"
+LEVEL, CLASSES = "add_12", 10
+RATE = Multiplier.of(Fraction(1, 100))
+
+
+@cache
+def bireal18() -> Graph:
+    return load(ZOO / "bireal18.safetensors")[0]
+
+
+def whole_forward(graph: Graph, bits: Bits) -> Callable[[], object]:
+    """One uint8 image -> logits, with the copies in and out."""
+    machine = NativeMachine(compile_whole(graph, bits, 1))
+    image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
+    output = graph.nodes[-1].name if machine.program.has(graph.nodes[-1].name) else "logits"
+
+    def work() -> object:
+        machine.write("images", image)
+        machine.run("forward", Run(1))
+        return machine.read(output)
+
+    return work
+
+
+def tail_program(graph: Graph, level: str, bits: Bits, minibatch: int) -> Program:
+    return compile_tail(graph, level, bits, minibatch, CLASSES)
+
+
+def tail_step(program: Program, minibatch: int) -> Callable[[], object]:
+    """Level code and labels -> forward, backward, update; with the copies in."""
+    machine = NativeMachine(program)
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 1 << 64, (minibatch, *program.tensor("latents").shape), np.uint64)
+    labels = rng.integers(0, CLASSES, minibatch).astype(np.int32)
+    run = Run(minibatch, 0, 0, RATE.mantissa, RATE.shift)
+
+    def work() -> None:
+        machine.write("latents", codes)
+        machine.write("labels", labels)
+        machine.run_step(run)
+
+    return work

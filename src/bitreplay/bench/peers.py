@@ -1,0 +1,86 @@
+"""The other side: what can be had on this machine, each peer in its best setting, raced against ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from bitreplay.bench.row import Row
+from bitreplay.bench.timing import race
+
+Work = Callable[[], object]
+Settings = Iterable[tuple[str, Callable[[], Work]]]
+PACKAGES = {"PyTorch": "bitreplay.torch.peers.works", "ONNX Runtime": "bitreplay.bench.onnx_peer"}
+SHORT_ROUNDS = 3
+
+
+@dataclass
+class Bench:
+    """`rounds`: turns of each contestant. `compiled`: let PyTorch compile (tens of seconds for each network)."""
+
+    rounds: int = 20
+    compiled: bool = True
+    versions: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    _modules: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, module in PACKAGES.items():
+            try:
+                self._modules[name] = import_module(module)
+                self.versions[name] = self._modules[name].version()
+            except ImportError as error:
+                self.absent[name] = f"absent: {error}"
+
+    def package(self, name: str) -> Any | None:
+        """The module that drives a peer, or None if the peer is absent."""
+        return None if name in self.absent else self._modules[name]
+
+    def contest(self, question: str, work: str, ours: Work, peers: list[Peer]) -> Iterator[Row]:
+        """One row for each peer: milliseconds of ours and theirs from one race."""
+        contestants, notes = {"ours": ours}, {}
+        for peer in peers:
+            driver = self.package(peer.package)
+            if driver is not None:
+                setting, contestants[peer.name] = fastest(peer.settings(driver))
+                notes[peer.name] = setting
+        times = race(contestants, self.rounds)
+        for peer in peers:
+            theirs = 1000 * times[peer.name] if peer.name in times else None
+            note = notes.get(peer.name, self.absent.get(peer.package, ""))
+            yield Row(question, work, peer.name, "ms", 1000 * times["ours"], theirs, peer.least, note)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A name for the row, the package it needs, its settings made with that package's driver, the ratio wanted."""
+
+    name: str
+    package: str
+    settings: Callable[[Any], Settings]
+    least: float | None = None
+
+
+def plain_fp32(settings: Settings) -> Settings:
+    """PyTorch as it comes: fp32, not compiled, either memory layout."""
+    return [(name, make) for name, make in settings if name.startswith("fp32") and not name.endswith("compiled")]
+
+
+def fastest(settings: Settings) -> tuple[str, Work]:
+    """The quickest by a short race; a setting that cannot be made or run is passed over."""
+    best: tuple[float, str, Work] | None = None
+    failure: Exception | None = None
+    for name, make in settings:
+        try:
+            work = make()
+            time = race({name: work}, SHORT_ROUNDS)[name]
+        except Exception as error:  # whatever a peer's compiler throws: that setting is no candidate
+            failure = error
+            continue
+        if best is None or time < best[0]:
+            best = (time, name, work)
+    if best is None:
+        raise RuntimeError(f"no setting of the peer runs: {failure}")
+    return best[1], best[2]

@@ -1,0 +1,30 @@
+"""How long does one training step of Bi-Real-18's tail take? Level (4, 4, 512), bits 8/1/16: binary weights frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bitreplay.bench import ours
+from bitreplay.bench.peers import Bench, Peer, plain_fp32
+from bitreplay.bench.row import Row
+from bitreplay.engine.compiler import Bits
+
+# minibatch: (ratio wanted to PyTorch fp32, to its best setting)
+LEAST: dict[int, tuple[float, float | None]] = {1: (15, None), 8: (9, None), 32: (7, 4), 128: (6, None)}
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    for minibatch, (plain, best) in LEAST.items():
+        yield from contest(bench, "tail", Bits(8, 1, 16), minibatch, plain, best)
+
+
+def contest(bench: Bench, question: str, bits: Bits, minibatch: int, plain: float, best: float | None) -> Iterator[Row]:
+    """PyTorch's best setting is looked for only where a ratio to it is wanted: it compiles for each minibatch."""
+    trained = bits.backward_binary > 1
+    size = (minibatch, ours.CLASSES, trained)
+    peers = [Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_step(*size, False)), plain)]
+    if best is not None:
+        peers.append(Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_step(*size, bench.compiled), best))
+    work = ours.tail_step(ours.tail_program(ours.bireal18(), ours.LEVEL, bits, minibatch), minibatch)
+    weights = f"{bits.backward_binary}-bit weights trained" if trained else "binary weights frozen"
+    yield from bench.contest(question, f"tail step of {minibatch}, {weights}", work, peers)
