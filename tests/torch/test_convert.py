@@ -265,7 +265,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "groups": (lambda: Own(nn.Conv2d(6, 6, 3, padding=1, groups=2)), {}, r"Layer extra \(Conv2d\).*groups"),
     "kernel": (lambda: Own(nn.Conv2d(6, 6, (1, 3), padding=(0, 1))), {}, r"Layer extra \(Conv2d\).*equal sizes"),
-    "pool": (lambda: Own(nn.AvgPool2d(3, 1, 1)), {}, r"Layer extra \(AvgPool2d\).*overlap"),
+    "pool": (lambda: Own(nn.AvgPool2d(3, 1, 1, ceil_mode=True)), {}, r"Layer extra \(AvgPool2d\).*ceil_mode"),
     "method": (Sum, {"levels": {}}, r"Layer abs_1 \(call_method\) cannot be converted"),
     "level": (Own, {"level": "add_3"}, "There is no level 'add_3'; expected one of middle"),
     "level path": (Own, {"levels": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
 
 from bitreplay.engine.graph import Fixed, Graph, Node
-from bitreplay.modelfile.kinds import ACTIVATION, KINDS, LOGITS, MOST_ELEMENTS, POSITIVE, REAL, Misfit, Yield
+from bitreplay.modelfile.kinds import ACTIVATION, KINDS, LOGITS, MOST_ELEMENTS, POSITIVE, REAL, Allowed, Misfit, Yield
 from bitreplay.modelfile.schema import need
 
 # Every real number of a model lies in here, or is 0; calibration gives nothing near these ends.
@@ -46,9 +47,8 @@ def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:
         allowed = kind.attributes.get(key)
         if allowed is None:
             raise Misfit(f"has an unknown attribute {key[:40]!r}")
-        if value not in allowed or isinstance(value, str) != isinstance(allowed, tuple):
-            shown = f"{allowed.start} to {allowed.stop - 1}" if isinstance(allowed, range) else " or ".join(allowed)
-            raise Misfit(f"has {key} {str(value)[:40]}; expected {shown}")
+        if not _fits(value, allowed):
+            raise Misfit(f"has {key} {str(value)[:40]}; expected {_shown(allowed)}")
     spec, result = kind.check(node, [yields[source] for source in node.inputs])
     if set(spec) != set(node.arrays):
         raise Misfit(f"has the arrays {sorted(node.arrays)}; expected {sorted(spec)}")
@@ -61,6 +61,18 @@ def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:
     if math.prod(result.shape) > MOST_ELEMENTS:
         raise Misfit(f"yields a map of shape {result.shape}, which is too large")
     return result
+
+
+def _fits(value: int | str, allowed: Allowed) -> bool:
+    if isinstance(allowed, re.Pattern):
+        return isinstance(value, str) and allowed.fullmatch(value) is not None
+    return isinstance(value, str) == isinstance(allowed, tuple) and value in allowed
+
+
+def _shown(allowed: Allowed) -> str:
+    if isinstance(allowed, re.Pattern):
+        return "a decimal number as text"
+    return f"{allowed.start} to {allowed.stop - 1}" if isinstance(allowed, range) else " or ".join(allowed)
 
 
 def _check_array(node: Node, role: str, form: object, shape: tuple[int, ...]) -> None:

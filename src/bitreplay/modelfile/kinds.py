@@ -7,6 +7,7 @@ One table entry a kind. A check is given the node and what its inputs yield, and
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,6 +19,9 @@ from bitreplay.engine.graph import Fixed, Node
 ACTIVATION, SUMS, SIGNS, LOGITS = "activations", "sums", "signs", "logits"
 REAL, WORDS, SHORT = "fixed", np.dtype(np.uint64), np.dtype(np.int16)
 MOST_ELEMENTS = 1 << 26
+DECIMAL = re.compile(r"-?[0-9]{1,6}(\.[0-9]{1,6})?")
+
+Allowed = range | tuple[str, ...] | re.Pattern[str]
 
 Shape = tuple[int, int, int]
 Spec = dict[str, tuple[object, tuple[int, ...]]]
@@ -39,12 +43,15 @@ class Yield:
 
 @dataclass(frozen=True)
 class Kind:
-    """`reads` holds the forms allowed for each input, `optional` says how many of the last may be absent."""
+    """`reads` holds the forms allowed for each input, `optional` says how many of the last may be absent.
+
+    An attribute is a whole number of a range, one of some words, or a decimal number as text; all have defaults.
+    """
 
     check: Callable[[Node, list[Yield]], tuple[Spec, Yield]]
     reads: tuple[tuple[str, ...], ...] = ((ACTIVATION,),)
     optional: int = 0
-    attributes: dict[str, range | tuple[str, ...]] = field(default_factory=dict)
+    attributes: dict[str, Allowed] = field(default_factory=dict)
 
 
 def dimensions(node: Node, name: str, count: int) -> tuple[int, ...]:
@@ -64,11 +71,12 @@ def number(node: Node, name: str, default: int) -> int:
     return value
 
 
-def slid(node: Node, x: Shape, kernel: int, default_pad: int) -> tuple[int, int]:
-    """Rows and columns behind a sliding window."""
-    stride, pad = number(node, "stride", 1), number(node, "pad", default_pad)
-    rows, columns = ((size + 2 * pad - kernel) // stride + 1 for size in x[:2])
-    if pad >= kernel or min(x[:2]) + 2 * pad < kernel:
+def slid(node: Node, x: Shape, kernel: int, stride: int = 1, pad: int = 0) -> tuple[int, int]:
+    """Rows and columns behind a sliding window; `stride` and `pad` are the defaults."""
+    stride, pad = number(node, "stride", stride), number(node, "pad", pad)
+    after = number(node, "pad_after", pad)
+    rows, columns = ((size + pad + after - kernel) // stride + 1 for size in x[:2])
+    if max(pad, after) >= kernel or min(x[:2]) + pad + after < kernel:
         raise Misfit(f"has a kernel of {kernel} and a pad of {pad} for a map of {x[0]}x{x[1]}")
     return rows, columns
 
@@ -78,13 +86,24 @@ def image(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     return {"table": (SHORT, (256, colours))}, Yield(ACTIVATION, (0, 0, colours))
 
 
+def per_channel(value: Yield, *names: str) -> Spec:
+    return dict.fromkeys(names, (REAL, (value.channels,)))
+
+
 def integer_conv(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     outputs, kernel, _, _ = dimensions(node, "weights", 4)
-    rows, columns = slid(node, inputs[0].shape, kernel, 0)
+    rows, columns = slid(node, inputs[0].shape, kernel)
     return (
         {"weights": (REAL, (outputs, kernel, kernel, inputs[0].channels))},
         Yield(SUMS, (rows, columns, outputs)),
     )
+
+
+def depthwise_conv(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    _, kernel, _ = dimensions(node, "weights", 3)
+    channels = inputs[0].channels
+    shape = (*slid(node, inputs[0].shape, kernel), channels)
+    return {"weights": (REAL, (channels, kernel, kernel))}, Yield(SUMS, shape)
 
 
 def binary_conv(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
@@ -92,7 +111,7 @@ def binary_conv(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     channels = inputs[0].channels
     if channels * kernel * kernel >= 1 << 15:
         raise Misfit(f"sums {channels * kernel * kernel} signs; fewer than 32768 are expected")
-    rows, columns = slid(node, inputs[0].shape, kernel, 1)
+    rows, columns = slid(node, inputs[0].shape, kernel, pad=1)
     words = (outputs, kernel, kernel, words_for(channels))
     weights = node.arrays["weights"]
     if isinstance(weights, np.ndarray) and weights.shape == words and weights.dtype == WORDS and channels % 64:
@@ -105,20 +124,62 @@ def batchnorm(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     if len({value.shape for value in inputs}) > 1:
         raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
     names = ("gamma", "beta", "mean", "inverse_sigma")
-    return dict.fromkeys(names, (REAL, (inputs[0].channels,))), Yield(ACTIVATION, inputs[0].shape)
+    return per_channel(inputs[0], *names), Yield(ACTIVATION, inputs[0].shape)
 
 
 def sign(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     return {}, Yield(SIGNS, inputs[0].shape)
 
 
-def average_pool(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+def rsign(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    return per_channel(inputs[0], "threshold"), Yield(SIGNS, inputs[0].shape)
+
+
+def rprelu(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    return per_channel(inputs[0], "shift", "slope", "offset"), inputs[0]
+
+
+def prelu(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    return per_channel(inputs[0], "slope"), inputs[0]
+
+
+def same(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    """ReLU: the form and shape of what is read."""
+    return {}, inputs[0]
+
+
+def clip(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    if float(node.attributes.get("low", 0)) > 0 or float(node.attributes.get("high", 0)) < 0:
+        raise Misfit("clips to an interval without 0")
+    return {}, inputs[0]
+
+
+def add(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    if inputs[0].shape != inputs[1].shape:
+        raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
+    return {}, inputs[0]
+
+
+def concat(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    height, width, _ = inputs[0].shape
+    if any(value.shape[:2] != (height, width) for value in inputs):
+        raise Misfit("joins maps of different sizes")
+    return {}, Yield(ACTIVATION, (height, width, sum(value.channels for value in inputs)))
+
+
+def pool(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    """Average pool (window 0: the whole map) and max-pool."""
     height, width, channels = inputs[0].shape
     window = number(node, "window", 0)
-    if window > min(height, width):
-        raise Misfit(f"has a window of {window} for a map of {height}x{width}")
-    shape = (height // window, width // window, channels) if window else (1, 1, channels)
-    return {}, Yield(ACTIVATION, shape)
+    if window == 0 and node.kind == "max_pool":
+        raise Misfit("lacks its window")
+    if window == 0:
+        return {}, Yield(inputs[0].form, (1, 1, channels))
+    return {}, Yield(inputs[0].form, (*slid(node, inputs[0].shape, window, window), channels))
+
+
+def blur_pool(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
+    return {}, Yield(ACTIVATION, (*slid(node, inputs[0].shape, 3, 2, 1), inputs[0].channels))
 
 
 def dense(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
@@ -127,15 +188,27 @@ def dense(node: Node, inputs: list[Yield]) -> tuple[Spec, Yield]:
     return {"weights": (REAL, (classes, features)), "bias": (REAL, (classes,))}, Yield(LOGITS, (1, 1, classes))
 
 
-SLIDING: dict[str, range | tuple[str, ...]] = {"stride": range(1, 17), "pad": range(0, 16)}
+SLIDING: dict[str, Allowed] = {"stride": range(1, 17), "pad": range(0, 16)}
+REAL_CONV: dict[str, Allowed] = SLIDING | {"pad_after": range(0, 16), "learns": range(0, 2)}
+EITHER = ((ACTIVATION, SUMS),)
 
 KINDS: dict[str, Kind] = {
     "image": Kind(image, reads=(), attributes={"scale_denominator": range(1, 1 << 16)}),
-    "integer_conv": Kind(integer_conv, attributes=SLIDING),
+    "integer_conv": Kind(integer_conv, attributes=REAL_CONV),
+    "depthwise_conv": Kind(depthwise_conv, attributes=REAL_CONV),
     "binary_conv": Kind(binary_conv, ((SIGNS,),), attributes=SLIDING | {"padding": ("zero", "one")}),
-    "batchnorm": Kind(batchnorm, ((ACTIVATION, SUMS), (ACTIVATION,)), optional=1),
-    "sign": Kind(sign, attributes={"derivative": ("polynomial",)}),
-    "average_pool": Kind(average_pool, attributes={"window": range(0, 1 << 10)}),
-    "dense": Kind(dense),
+    "batchnorm": Kind(batchnorm, ((ACTIVATION, SUMS), (ACTIVATION,)), 1, {"learns": range(0, 2)}),
+    "sign": Kind(sign, attributes={"derivative": ("polynomial", "clipped"), "clip": DECIMAL}),
+    "rsign": Kind(rsign),
+    "rprelu": Kind(rprelu),
+    "prelu": Kind(prelu),
+    "relu": Kind(same, EITHER),
+    "clip": Kind(clip, attributes={"low": DECIMAL, "high": DECIMAL}),
+    "add": Kind(add, ((ACTIVATION,), (ACTIVATION,))),
+    "concat": Kind(concat, ((ACTIVATION,),) * 8, optional=6),
+    "max_pool": Kind(pool, EITHER, attributes=SLIDING | {"window": range(1, 16)}),
+    "average_pool": Kind(pool, attributes=SLIDING | {"window": range(0, 64)}),
+    "blur_pool": Kind(blur_pool, attributes=SLIDING),
+    "dense": Kind(dense, ((ACTIVATION, SIGNS),)),
 }
 POSITIVE = ("inverse_sigma", "scale")

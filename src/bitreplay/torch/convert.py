@@ -19,15 +19,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bitreplay.engine.graph import Graph, LevelCode, Node
+from bitreplay.engine.graph import Graph, LevelCode
 
 from .convert_calibrate import Spread, behind, reestimate_tail, shapes_of, watch, watch_tail
 from .convert_codes import WIDTHS, decode, level_code
-from .convert_graph import Lowering
+from .convert_graph import Lowered, Lowering
 from .convert_layers import ConversionError
 from .layers import trace
 
-WITHOUT_RANGE = ("image", "integer_conv", "binary_conv", "sign", "dense")
 OUTSIDE = 0.0
 TAIL_HEADROOM = 1.25
 MOST_SAMPLES = 1 << 15
@@ -62,9 +61,9 @@ def convert(
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     shapes = shapes_of(traced, images)
     lowered = Lowering(traced, shapes, named).run()
-    _check_levels(lowered.nodes, named)
+    _check_levels(lowered, named)
     at = {name: lowered.values[name] for name in named}
-    ranged = {n.name: lowered.values[n.name] for n in lowered.nodes if n.kind not in WITHOUT_RANGE}
+    ranged = lowered.ranged()
     spreads, whole = watch(traced, images, ranged.values(), at.values())
     codes = {name: {bits: _code(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
     if chosen is not None:
@@ -109,13 +108,13 @@ def _decoded(values: Tensor, code: LevelCode | None) -> Tensor:
     return torch.from_numpy(decode(_rows(values), code)).permute(0, 3, 1, 2).contiguous()
 
 
-def _check_levels(nodes: list[Node], levels: dict[str, str]) -> None:
-    names = [node.name for node in nodes]
+def _check_levels(lowered: Lowered, levels: dict[str, str]) -> None:
+    nodes, names = lowered.nodes, [node.name for node in lowered.nodes]
     for level, path in levels.items():
         if level not in names:
             raise ConversionError(f"Level {level!r} names {path!r}, which is no layer of the module.")
         place = names.index(level)
-        if nodes[place].kind in WITHOUT_RANGE:
+        if level not in lowered.ranged():
             raise ConversionError(f"Level {level!r} lies at a layer of kind {nodes[place].kind}: it has no code.")
         for node in nodes[place + 1 :]:
             early = [name for name in node.inputs if names.index(name) < place]

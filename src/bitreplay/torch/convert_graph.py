@@ -2,6 +2,8 @@
 
 A BatchNorm and the sum behind it become one node, named after the sum, with the shortcut as second input. Sums are
 named add, add_1, ... in order (as Keras counts), the layer at a replay level takes the level's name, others their path.
+A convolution yields exact sums, which BatchNorm reads, also behind ReLU and max-pool; before any other layer, and at a
+level, sums are rounded to activations by a BatchNorm that changes nothing.
 """
 
 from __future__ import annotations
@@ -21,27 +23,36 @@ from bitreplay.engine.graph import Node
 
 from . import convert_layers as layers
 from .binarize import BinaryConv2d
-from .convert_layers import TABLE, TRANSPARENT, ConversionError, Made
+from .convert_layers import TABLE, TRANSPARENT, Concat, ConversionError, Made
 from .layers import Add
 
 LONGEST_NAME = 30
-SUMS = ("integer_conv", "binary_conv")
+
+# What a kind yields, where that is not activations.
+FORMS = {
+    "integer_conv": "sums", "depthwise_conv": "sums", "binary_conv": "sums",
+    "sign": "signs", "rsign": "signs", "dense": "logits", "image": "image",
+}  # fmt: skip
+KEEP_SUMS = (nn.ReLU, nn.MaxPool2d)
 
 # Functions and methods that stand for a layer.
 CALLS: dict[Any, Callable[[], nn.Module]] = {
-    operator.add: Add, operator.iadd: Add, torch.add: Add, "add": Add,
-    torch.flatten: nn.Flatten, "flatten": nn.Flatten,
-    torch.relu: nn.ReLU, F.relu: nn.ReLU, "relu": nn.ReLU,
+    operator.add: Add, operator.iadd: Add, torch.add: Add, "add": Add, torch.cat: Concat,
+    torch.flatten: nn.Flatten, "flatten": nn.Flatten, torch.relu: nn.ReLU, F.relu: nn.ReLU, "relu": nn.ReLU,
 }  # fmt: skip
 
 
 @dataclass
 class Lowered:
-    """Engine nodes, and for each the traced value that it computes (what calibration looks at)."""
+    """Engine nodes; for each the traced value that it computes (what calibration looks at) and the form it yields."""
 
     nodes: list[Node] = field(default_factory=list)
     values: dict[str, fx.Node] = field(default_factory=dict)
-    norms: dict[str, fx.Node] = field(default_factory=dict)
+    forms: dict[str, str] = field(default_factory=dict)
+
+    def ranged(self) -> dict[str, fx.Node]:
+        """The nodes that yield activations and need a range."""
+        return {name: value for name, value in self.values.items() if self.forms[name] == "activations"}
 
 
 class Lowering:
@@ -67,6 +78,8 @@ class Lowering:
                     raise ConversionError(f"Layer {self.title(node)} cannot be converted: {error}.") from None
         return self.result
 
+    # looking at the traced module
+
     def layer(self, node: fx.Node) -> nn.Module:
         if node.op == "call_module":
             return self.traced.get_submodule(str(node.target))
@@ -78,24 +91,24 @@ class Lowering:
         kind = type(self.traced.get_submodule(str(node.target))).__name__ if node.op == "call_module" else node.op
         return f"{node.target if node.op == 'call_module' else node.name} ({kind})"
 
-    def is_a(self, node: fx.Node, kind: type[nn.Module]) -> bool:
+    def is_a(self, node: fx.Node, kinds: type[nn.Module] | tuple[type[nn.Module], ...]) -> bool:
         try:
-            return isinstance(self.layer(node), kind)
+            return isinstance(self.layer(node), kinds)
         except ConversionError:
             return False
 
     def source(self, node: fx.Node) -> fx.Node:
         """The value behind layers that change nothing."""
-        while self.is_a(node, nn.Module) and isinstance(self.layer(node), TRANSPARENT):
+        while self.is_a(node, TRANSPARENT):
             node = node.all_input_nodes[0]
         return node
 
-    def readers(self, node: fx.Node) -> list[fx.Node]:
-        """The layers that read a value, seen through those that change nothing."""
+    def readers(self, node: fx.Node, passing: tuple[type[nn.Module], ...] = TRANSPARENT) -> list[fx.Node]:
+        """The layers that read a value, seen through those of the `passing` kinds."""
         found = []
         for user in node.users:
-            passes = self.is_a(user, nn.Module) and isinstance(self.layer(user), TRANSPARENT)
-            found += self.readers(user) if passes else [user]
+            passes = self.is_a(user, passing) and str(user.target) not in self.level_at
+            found += self.readers(user, passing) if passes else [user]
         return found
 
     def _folded_norms(self) -> dict[fx.Node, fx.Node]:
@@ -103,14 +116,18 @@ class Lowering:
         found: dict[fx.Node, fx.Node] = {}
         for node in self.traced.graph.nodes:
             if self.is_a(node, Add):
+                terms = [self.source(term) for term in node.all_input_nodes]
                 norms = [
-                    term for term in node.all_input_nodes
-                    if self.is_a(term, nn.BatchNorm2d) and len(term.users) == 1 and term.target not in self.level_at
+                    term for term in terms
+                    if self.is_a(term, nn.BatchNorm2d) and self.readers(term) == [node]
+                    and str(term.target) not in self.level_at
                 ]  # fmt: skip
                 norms.sort(key=lambda term: not self.is_a(self.source(term.all_input_nodes[0]), BinaryConv2d))
-                if norms:
+                if norms and len(terms) == 2:
                     found[node] = norms[0]
         return found
+
+    # making nodes
 
     def _image(self, node: fx.Node) -> None:
         if "image" in self.result.values:
@@ -123,8 +140,9 @@ class Lowering:
             raise ConversionError(f"its name {name!r} is taken (a module used twice is two layers to the engine)")
         self.result.nodes.append(Node(name, made.kind, inputs, made.attributes, made.arrays))
         self.result.values[name] = node
-        self.names[node] = name
-        self.offsets[node] = made.offset
+        keeps = made.kind in ("relu", "max_pool") and self.result.forms[inputs[0]] == "sums"
+        self.result.forms[name] = "sums" if keeps else FORMS.get(made.kind, "activations")
+        self.names[node], self.offsets[node] = name, made.offset
 
     def _name(self, node: fx.Node) -> str:
         path = str(node.target) if node.op == "call_module" else node.name
@@ -135,48 +153,64 @@ class Lowering:
     def _layer(self, node: fx.Node, layer: nn.Module) -> None:
         inputs = [self.source(term) for term in node.all_input_nodes]
         if isinstance(layer, TRANSPARENT):
-            self.names[node] = self.names[inputs[0]]
-        elif isinstance(layer, Add):
-            self._sum(node)
-        elif isinstance(layer, nn.BatchNorm2d):
-            self._emit(node, self._name(node), layers.batchnorm(layer, self.offsets[inputs[0]]), self._read(inputs))
-            self.result.norms[self.names[node]] = node
-        elif isinstance(layer, nn.Linear):
-            channels, height, width = (*self.shapes[inputs[0]][1:], 1, 1)[:3]
-            self._emit(node, self._name(node), layers.dense(layer, (channels, height, width)), self._read(inputs))
-        elif type(layer) in TABLE:
-            self._emit(node, self._name(node), TABLE[type(layer)](layer), self._read(inputs))
-            self._round_sums(node)
-        else:
+            return
+        if isinstance(layer, nn.ZeroPad2d):
+            if not all(self.is_a(reader, nn.Conv2d) for reader in self.readers(node)):
+                raise ConversionError("only a convolution can take in the padding")
+            return
+        if isinstance(layer, Add):
+            return self._sum(node, inputs)
+        self._emit(node, self._name(node), self._made(layer, inputs), self._read(inputs))
+        self._round_sums(node)
+
+    def _made(self, layer: nn.Module, inputs: list[fx.Node]) -> Made:
+        """What a layer becomes, given the values that it reads."""
+        shape = self.shapes[inputs[0]]
+        if isinstance(layer, nn.BatchNorm2d):
+            return layers.batchnorm(layer, self.offsets[inputs[0]])
+        if isinstance(layer, nn.Conv2d):
+            front = self.layer(inputs[0]) if self.is_a(inputs[0], nn.ZeroPad2d) else None
+            return layers.integer_conv(layer, layers.zero_pad(front) if isinstance(front, nn.ZeroPad2d) else (0, 0))
+        if isinstance(layer, nn.Linear):
+            channels, height, width = (*shape[1:], 1, 1)[:3]
+            return layers.dense(layer, (channels, height, width))
+        if isinstance(layer, nn.PReLU):
+            return layers.prelu(layer, shape[1])
+        if type(layer) not in TABLE:
             raise ConversionError("the engine has no such layer")
+        return TABLE[type(layer)](layer)
 
     def _read(self, inputs: list[fx.Node]) -> tuple[str, ...]:
-        return tuple(self.names[term] for term in inputs)
+        unpadded = [self.source(x.all_input_nodes[0]) if self.is_a(x, nn.ZeroPad2d) else x for x in inputs]
+        return tuple(self.names[term] for term in unpadded)
 
-    def _sum(self, node: fx.Node) -> None:
+    def _sum(self, node: fx.Node, inputs: list[fx.Node]) -> None:
         default = "add" if self.sums == 0 else f"add_{self.sums}"
         self.sums += 1
         name = self.level_at.get(str(node.target), default)
-        if node not in self.folded:
-            raise ConversionError("neither term of the sum is a BatchNorm of its own")
-        norm = self.folded[node]
+        if len(inputs) != 2:
+            raise ConversionError("a sum of two layers' outputs is expected")
+        norm = self.folded.get(node)
+        if norm is None:
+            return self._emit(node, name, Made("add", {}, {}), self._read(inputs))
         layer = self.layer(norm)
         assert isinstance(layer, nn.BatchNorm2d)
         x = self.source(norm.all_input_nodes[0])
-        shortcuts = [self.source(term) for term in node.all_input_nodes if term is not norm]
-        if len(shortcuts) != 1:
-            raise ConversionError("a sum of two layers' outputs is expected")
-        self._emit(node, name, layers.batchnorm(layer, self.offsets[x]), self._read([x, shortcuts[0]]))
-        self.result.norms[name] = norm
+        shortcut = inputs[1] if inputs[0] is norm else inputs[0]
+        self._emit(node, name, layers.batchnorm(layer, self.offsets[x]), self._read([x, shortcut]))
 
     def _round_sums(self, node: fx.Node) -> None:
-        """A convolution at a level, or one that another layer than BatchNorm reads, is brought to activations first."""
         name, made = self.names[node], self.result.nodes[-1]
-        exact = str(node.target) not in self.level_at and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node))
-        if made.kind not in SUMS or exact:
+        if self.result.forms[name] != "sums" or (made.kind in ("relu", "max_pool") and not self._at_level(node)):
+            return
+        # ReLU does not let a bias pass to the BatchNorm behind it.
+        passing = TRANSPARENT + (KEEP_SUMS if self.offsets[node] is None else ())
+        if not self._at_level(node) and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node, passing)):
             return
         raw = f"{name}.sums"
         self.result.nodes[-1] = replace(made, name=raw)
-        self.result.values[raw] = self.result.values.pop(name)
-        rounded = layers.rounding(self.shapes[node][1], self.offsets[node])
-        self._emit(node, name, rounded, (raw,))
+        self.result.values[raw], self.result.forms[raw] = self.result.values.pop(name), self.result.forms.pop(name)
+        self._emit(node, name, layers.rounding(self.shapes[node][1], self.offsets[node]), (raw,))
+
+    def _at_level(self, node: fx.Node) -> bool:
+        return str(node.target) in self.level_at

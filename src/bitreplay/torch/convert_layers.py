@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from bitreplay.engine.bits import pack
 from bitreplay.engine.graph import Fixed
 
-from .binarize import BinaryConv2d, PolynomialSign
-from .layers import GlobalAveragePool
+from .binarize import BinaryConv2d, ClippedSign, PolynomialSign, RPReLU, RSign
+from .layers import Blur, GlobalAveragePool
 
 MASTER_SHIFT = 28
 WEIGHT_BITS = 16
@@ -26,6 +26,10 @@ FINEST_SHIFT = 60
 
 class ConversionError(ValueError):
     """The module cannot be expressed; the message names the layer."""
+
+
+class Concat(nn.Module):
+    """Stands for torch.cat along channels."""
 
 
 class Made(NamedTuple):
@@ -64,17 +68,24 @@ def square(value: Any, what: str) -> int:
     return int(pair[0])
 
 
-def integer_conv(layer: nn.Conv2d) -> Made:
-    if layer.groups != 1 or layer.padding_mode != "zeros" or square(layer.dilation, "dilation") != 1:
-        raise ConversionError("groups, dilation and padding other than zeros cannot be expressed")
-    square(layer.kernel_size, "kernel_size")
+def integer_conv(layer: nn.Conv2d, around: tuple[int, int] = (0, 0)) -> Made:
+    """`around` holds what a ZeroPad2d in front adds above and to the left, below and to the right."""
+    if layer.padding_mode != "zeros" or square(layer.dilation, "dilation") != 1:
+        raise ConversionError("dilation and padding with other than zeros cannot be expressed")
     if isinstance(layer.padding, str):
         raise ConversionError(f"padding {layer.padding!r} cannot be expressed; give a number")
-    attributes: dict[str, int | str] = {
-        "stride": square(layer.stride, "stride"), "pad": square(layer.padding, "padding"),
-    }  # fmt: skip
-    weights = fixed(real(layer.weight).transpose(0, 2, 3, 1), WEIGHT_BITS)
-    return Made("integer_conv", attributes, {"weights": weights}, None if layer.bias is None else real(layer.bias))
+    square(layer.kernel_size, "kernel_size")
+    pad = square(layer.padding, "padding")
+    attributes: dict[str, int | str] = {"stride": square(layer.stride, "stride"), "pad": pad + around[0]}
+    if around[0] != around[1]:
+        attributes["pad_after"] = pad + around[1]
+    offset = None if layer.bias is None else real(layer.bias)
+    if layer.groups == 1:
+        weights = fixed(real(layer.weight).transpose(0, 2, 3, 1), WEIGHT_BITS)
+        return Made("integer_conv", attributes, {"weights": weights}, offset)
+    if not layer.groups == layer.in_channels == layer.out_channels:
+        raise ConversionError(f"{layer.groups} groups cannot be expressed; 1 or one for each channel can")
+    return Made("depthwise_conv", attributes, {"weights": fixed(real(layer.weight)[:, 0], WEIGHT_BITS)}, offset)
 
 
 def binary_conv(layer: BinaryConv2d) -> Made:
@@ -91,12 +102,9 @@ def binary_conv(layer: BinaryConv2d) -> Made:
 def batchnorm_arrays(
     gamma: NDArray[np.float64], beta: NDArray[np.float64], mean: NDArray[np.float64], sigma: NDArray[np.float64]
 ) -> dict[str, Fixed | NDArray]:
-    """Beta has Q3.28 too, or fewer bits behind the point where it needs room to grow beyond twice its size."""
-    largest = float(np.abs(beta).max(initial=0.0))
-    beta_shift = MASTER_SHIFT if largest < 4 else MASTER_SHIFT + 1 - int(np.floor(np.log2(largest)))
     return {
         "gamma": at_shift(gamma, MASTER_SHIFT),
-        "beta": at_shift(beta, beta_shift),
+        "beta": masters(beta),
         "mean": fixed(mean),
         "inverse_sigma": fixed(1 / sigma),
     }
@@ -116,14 +124,41 @@ def batchnorm(layer: nn.BatchNorm2d, offset: NDArray[np.float64] | None = None) 
 def rounding(channels: int, offset: NDArray[np.float64] | None) -> Made:
     """A BatchNorm that does nothing but bring sums of a convolution to activations, adding the bias."""
     one, zero = np.ones(channels), np.zeros(channels)
-    return Made("batchnorm", {}, batchnorm_arrays(one, zero if offset is None else offset, zero, one))
+    return Made("batchnorm", {"learns": 0}, batchnorm_arrays(one, zero if offset is None else offset, zero, one))
+
+
+def masters(x: NDArray[np.float64]) -> Fixed:
+    """Learned numbers at Q3.28, or with fewer bits behind the point where they need room to grow beyond twice."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return at_shift(x, MASTER_SHIFT if largest < 4 else MASTER_SHIFT + 1 - int(np.floor(np.log2(largest))))
+
+
+def zero_pad(layer: nn.ZeroPad2d) -> tuple[int, int]:
+    left, right, top, bottom = layer.padding
+    if left != top or right != bottom:
+        raise ConversionError(f"padding {layer.padding} is not the same along both axes")
+    return int(left), int(right)
+
+
+def window_of(layer: nn.AvgPool2d | nn.MaxPool2d) -> dict[str, int | str]:
+    if layer.ceil_mode:
+        raise ConversionError("ceil_mode cannot be expressed")
+    window, pad = square(layer.kernel_size, "kernel_size"), square(layer.padding, "padding")
+    stride = window if layer.stride is None else square(layer.stride, "stride")
+    found: dict[str, int | str] = {"window": window}
+    return found if (stride, pad) == (window, 0) else found | {"stride": stride, "pad": pad}
 
 
 def average_pool(layer: nn.AvgPool2d) -> Made:
-    window = square(layer.kernel_size, "kernel_size")
-    if square(layer.stride, "stride") != window or square(layer.padding, "padding") or layer.ceil_mode:
-        raise ConversionError("windows that overlap or reach outside the map cannot be expressed")
-    return Made("average_pool", {"window": window}, {})
+    if layer.divisor_override is not None or (square(layer.padding, "padding") and not layer.count_include_pad):
+        raise ConversionError("a divisor other than the window's area cannot be expressed")
+    return Made("average_pool", window_of(layer), {})
+
+
+def max_pool(layer: nn.MaxPool2d) -> Made:
+    if square(layer.dilation, "dilation") != 1 or layer.return_indices:
+        raise ConversionError("dilation and indices cannot be expressed")
+    return Made("max_pool", window_of(layer), {})
 
 
 def adaptive_average_pool(layer: nn.AdaptiveAvgPool2d) -> Made:
@@ -139,14 +174,39 @@ def dense(layer: nn.Linear, map_shape: tuple[int, int, int]) -> Made:
     return Made("dense", {}, {"weights": fixed(weights, WEIGHT_BITS), "bias": fixed(bias, WEIGHT_BITS)})
 
 
-# Layers whose node follows from the layer alone. BatchNorm, Add and Linear need their surroundings: see convert_graph.
+def rprelu(layer: RPReLU) -> Made:
+    names = ("shift", "slope", "offset")
+    return Made("rprelu", {}, {name: masters(real(getattr(layer, name))) for name in names})
+
+
+def prelu(layer: nn.PReLU, channels: int) -> Made:
+    """PyTorch's one slope for all channels becomes one for each."""
+    slope = real(layer.weight)
+    return Made("prelu", {}, {"slope": masters(np.resize(slope, channels) if len(slope) == 1 else slope)})
+
+
+def clip(layer: nn.Hardtanh) -> Made:
+    if not layer.min_val <= 0 <= layer.max_val:
+        raise ConversionError(f"it clips to {layer.min_val} .. {layer.max_val}, an interval without 0")
+    return Made("clip", {"low": str(layer.min_val), "high": str(layer.max_val)}, {})
+
+
+# Layers whose node follows from the layer alone. The others need their surroundings: see convert_graph.
 TABLE: dict[type[nn.Module], Callable[[Any], Made]] = {
-    nn.Conv2d: integer_conv,
     BinaryConv2d: binary_conv,
     PolynomialSign: lambda layer: Made("sign", {"derivative": "polynomial"}, {}),
+    ClippedSign: lambda layer: Made("sign", {"derivative": "clipped", "clip": str(layer.clip)}, {}),
+    RSign: lambda layer: Made("rsign", {}, {"threshold": masters(real(layer.threshold))}),
+    RPReLU: rprelu,
+    nn.ReLU: lambda layer: Made("relu", {}, {}),
+    nn.ReLU6: clip,
+    nn.Hardtanh: clip,
+    nn.MaxPool2d: max_pool,
     nn.AvgPool2d: average_pool,
     nn.AdaptiveAvgPool2d: adaptive_average_pool,
     GlobalAveragePool: lambda layer: Made("average_pool", {"window": 0}, {}),
+    Blur: lambda layer: Made("blur_pool", {"stride": layer.stride, "pad": 1}, {}),
+    Concat: lambda layer: Made("concat", {}, {}),
 }
 
 # Layers that change nothing when the network is run.

@@ -5,8 +5,8 @@
     tail.loss(words, labels).backward(); optimiser.step()
 
 It is built from the graph, not from the module that the graph came from: the same numbers, the same kept BatchNorm
-statistics, the same code at the level. Parameters are gamma and beta of every BatchNorm, and the head, which starts
-at 0.
+statistics, the same code at the level. Parameters are what the engine learns: gamma, beta, thresholds, slopes, the
+weights of convolutions marked so, and the head, which starts at 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from bitreplay.engine.bits import signs, unpack, words_for
 from bitreplay.engine.graph import Fixed, Graph, Node
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
-from .binarize import PolynomialSign
+from .binarize import ClippedSign, PolynomialSign, RPReLU, RSign
+from .layers import Add, Blur
 
 
 class FloatTail(nn.Module):
@@ -44,8 +45,9 @@ class FloatTail(nn.Module):
         channels = {level: self.shape[2]}
         self.layers = nn.ModuleList()
         for node in self.nodes:
-            layer = LAYERS[node.kind](node, channels[node.inputs[0]])
-            channels[node.name] = getattr(layer, "outputs", channels[node.inputs[0]])
+            read = [channels[name] for name in node.inputs]
+            layer = LAYERS[node.kind](node, sum(read) if node.kind == "concat" else read[0])
+            channels[node.name] = getattr(layer, "outputs", read[0])
             self.layers.append(layer)
         head = self.nodes[-1].arrays["weights"]
         assert isinstance(head, Fixed)
@@ -98,13 +100,19 @@ def number(node: Node, name: str, default: int) -> int:
 class KeptNorm(nn.Module):
     """gamma (x - mean) / sigma + beta [+ shortcut]; mean and sigma never change."""
 
+    gamma: Tensor
+    beta: Tensor
     mean: Tensor
     inverse: Tensor
 
     def __init__(self, node: Node, channels: int) -> None:
         super().__init__()
-        self.gamma = nn.Parameter(real(node, "gamma").view(-1, 1, 1))
-        self.beta = nn.Parameter(real(node, "beta").view(-1, 1, 1))
+        for name in ("gamma", "beta"):
+            numbers = real(node, name).view(-1, 1, 1)
+            if number(node, "learns", 1):
+                self.register_parameter(name, nn.Parameter(numbers))
+            else:
+                self.register_buffer(name, numbers)
         self.register_buffer("mean", real(node, "mean").view(-1, 1, 1))
         self.register_buffer("inverse", real(node, "inverse_sigma").view(-1, 1, 1))
 
@@ -114,36 +122,86 @@ class KeptNorm(nn.Module):
 
 
 class FrozenConv(nn.Module):
-    """Convolution with weights that stay: signs times a factor, or real numbers."""
+    """Convolution with weights (outputs, k, k, inputs): signs times a factor, or real numbers, which may learn."""
 
     weight: Tensor
 
-    def __init__(self, weight: Tensor, stride: int, pad: int, outside: float = 0.0) -> None:
+    def __init__(self, weight: Tensor, node: Node, pad: int, *, outside: float = 0.0, groups: int = 1) -> None:
         super().__init__()
-        self.stride, self.pad, self.outside = stride, pad, outside
+        self.stride, self.outside, self.groups = number(node, "stride", 1), outside, groups
+        before = number(node, "pad", pad)
+        after = number(node, "pad_after", before)
+        self.around = (before, after, before, after)
         self.outputs = len(weight)
-        self.register_buffer("weight", weight.permute(0, 3, 1, 2).contiguous())
+        weight = weight.permute(0, 3, 1, 2).contiguous()
+        if number(node, "learns", 0):
+            self.weight = nn.Parameter(weight)
+        else:
+            self.register_buffer("weight", weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        p = self.pad
-        return F.conv2d(F.pad(x, (p, p, p, p), value=self.outside), self.weight, stride=self.stride)
+        padded = F.pad(x, self.around, value=self.outside)
+        return F.conv2d(padded, self.weight, stride=self.stride, groups=self.groups)
 
 
 def binary_conv(node: Node, channels: int) -> nn.Module:
     words = node.arrays["weights"]
     assert isinstance(words, np.ndarray)
     weight = torch.from_numpy(signs(words, channels)).float() * real(node, "scale").view(-1, 1, 1, 1)
-    outside = 1.0 if node.attributes.get("padding") == "one" else 0.0
-    return FrozenConv(weight, number(node, "stride", 1), number(node, "pad", 1), outside)
+    return FrozenConv(weight, node, 1, outside=1.0 if node.attributes.get("padding") == "one" else 0.0)
 
 
-def integer_conv(node: Node, channels: int) -> nn.Module:
-    return FrozenConv(real(node, "weights"), number(node, "stride", 1), number(node, "pad", 0))
+def depthwise_conv(node: Node, channels: int) -> nn.Module:
+    return FrozenConv(real(node, "weights")[..., None], node, 0, groups=channels)
+
+
+def sign(node: Node, channels: int) -> nn.Module:
+    if node.attributes.get("derivative") == "clipped":
+        return ClippedSign(float(node.attributes.get("clip", 1)))
+    return PolynomialSign()
+
+
+def filled(layer: nn.Module, node: Node) -> nn.Module:
+    """A layer whose parameters are the arrays of the same names."""
+    with torch.no_grad():
+        for name, parameter in layer.named_parameters():
+            parameter.copy_(real(node, name))
+    return layer
+
+
+def prelu(node: Node, channels: int) -> nn.Module:
+    layer = nn.PReLU(channels)
+    with torch.no_grad():
+        layer.weight.copy_(real(node, "slope"))
+    return layer
+
+
+def clip(node: Node, channels: int) -> nn.Module:
+    low, high = (float(node.attributes.get(end, default)) for end, default in (("low", "-inf"), ("high", "inf")))
+    return nn.Hardtanh(low, high)
 
 
 def average_pool(node: Node, channels: int) -> nn.Module:
     window = number(node, "window", 0)
-    return nn.AvgPool2d(window) if window else nn.AdaptiveAvgPool2d(1)
+    if window == 0:
+        return nn.AdaptiveAvgPool2d(1)
+    return nn.AvgPool2d(window, number(node, "stride", window), number(node, "pad", 0))
+
+
+def max_pool(node: Node, channels: int) -> nn.Module:
+    window = number(node, "window", 1)
+    return nn.MaxPool2d(window, number(node, "stride", window), number(node, "pad", 0))
+
+
+class Joined(nn.Module):
+    """Concatenation along channels."""
+
+    def __init__(self, outputs: int) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+    def forward(self, *parts: Tensor) -> Tensor:
+        return torch.cat(parts, dim=1)
 
 
 class ChannelsLast(nn.Module):
@@ -153,11 +211,22 @@ class ChannelsLast(nn.Module):
         return x.permute(0, 2, 3, 1).flatten(1)
 
 
+# Kind -> layer, given the node and the channels that it reads.
 LAYERS: dict[str, Callable[[Node, int], nn.Module]] = {
     "batchnorm": KeptNorm,
-    "sign": lambda node, channels: PolynomialSign(),
+    "sign": sign,
+    "rsign": lambda node, channels: filled(RSign(channels), node),
+    "rprelu": lambda node, channels: filled(RPReLU(channels), node),
+    "prelu": prelu,
+    "relu": lambda node, channels: nn.ReLU(),
+    "clip": clip,
+    "add": lambda node, channels: Add(),
+    "concat": lambda node, channels: Joined(channels),
     "binary_conv": binary_conv,
-    "integer_conv": integer_conv,
+    "integer_conv": lambda node, channels: FrozenConv(real(node, "weights"), node, 0),
+    "depthwise_conv": depthwise_conv,
     "average_pool": average_pool,
+    "max_pool": max_pool,
+    "blur_pool": lambda node, channels: Blur(channels, number(node, "stride", 2)),
     "dense": lambda node, channels: ChannelsLast(),
 }

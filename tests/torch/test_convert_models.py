@@ -1,0 +1,193 @@
+"""Every model of the package: each node of its graph computes what the module's layer computes, in float and in whole
+numbers, from the same input."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_sample_images
+from torch import nn
+
+from bitreplay import modelfile
+from bitreplay.engine.bits import signs
+from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.engine.compiler import Bits, Compiler
+from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers import LAYERS
+from bitreplay.engine.operations import Run
+from bitreplay.engine.reference import ReferenceMachine
+from bitreplay.torch import float_tail
+from bitreplay.torch.binarize import RPReLU, RSign
+from bitreplay.torch.convert import convert
+from bitreplay.torch.convert_calibrate import Watcher, minibatches, shapes_of
+from bitreplay.torch.convert_graph import Lowering
+from bitreplay.torch.layers import trace
+from bitreplay.torch.models import MODELS, build
+
+WIDTHS = {
+    "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "vgg_small": (8, 40, 72), "quicknet": (16, 24, 40, 72),
+    "quicknet_large": (16, 24, 40, 72),
+}  # fmt: skip
+NAMES = list("abcde")
+
+
+def patches(count: int, size: int) -> np.ndarray:
+    """Pieces of two photographs, every second pixel."""
+    rng = np.random.default_rng(0)
+    pieces = []
+    for number in range(count):
+        picture = load_sample_images().images[number % 2]
+        y, x = (int(rng.integers(0, side - 2 * size)) for side in picture.shape[:2])
+        pieces.append(picture[y : y + 2 * size : 2, x : x + 2 * size : 2])
+    return np.stack(pieces)
+
+
+@pytest.fixture(scope="module", params=list(MODELS))
+def made(request):
+    """A small model with settled statistics and uneven parameters, images, and its graph."""
+    torch.manual_seed(0)
+    model = build(request.param, 5, widths=WIDTHS[request.param])
+    images = patches(12, 64 if request.param.startswith("quicknet") else 32)
+    for layer in model.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            layer.momentum = 1.0
+            layer.eps = 0.1
+        if isinstance(layer, (RSign, RPReLU)):
+            for parameter in layer.parameters():
+                nn.init.normal_(parameter, 0.1, 0.2)
+    with torch.no_grad():
+        model.train()(next(minibatches(images)))
+    model.eval()
+    graph, _ = convert(model, images, class_names=NAMES, reestimate=False)
+    return model, images, graph
+
+
+def test_all_five_models_convert_and_are_covered():
+    assert set(WIDTHS) == set(MODELS)
+
+
+def test_levels_have_their_names_and_shapes(made, tmp_path):
+    model, images, graph = made
+    assert list(graph.levels) == list(model.levels)
+    modelfile.save(graph, tmp_path / "m", {})
+    assert modelfile.digest(tmp_path / "m") == modelfile.digest(graph)
+
+
+def test_each_node_is_the_layer_it_came_from(made):
+    """In float, fed with the module's own values. What remains is the rounding of real weights to 16 bits."""
+    model, images, graph = made
+    traced = trace(copy.deepcopy(model).eval())
+    lowered = Lowering(traced, shapes_of(traced, images), dict(model.levels)).run()
+    seen: dict = {}
+    with torch.no_grad():
+        Watcher(traced, list(traced.graph.nodes), seen.__setitem__).run(next(minibatches(images)))
+        for node in graph.nodes[1:]:
+            inputs = [seen[lowered.values[name]] for name in node.inputs]
+            if node.kind == "dense":
+                got = as_rows(inputs[0]) @ float_tail.real(node, "weights").T + float_tail.real(node, "bias")
+            else:
+                got = float_tail.LAYERS[node.kind](node, inputs[0].shape[1])(*inputs)
+            wanted = seen[lowered.values[node.name]]
+            if wanted.shape != got.shape:
+                wanted = wanted.reshape(got.shape)
+            assert (got - wanted).abs().max() <= 2e-3 * wanted.abs().max() + 1e-5, node.name
+
+
+def as_rows(x):
+    """What the head reads: channels last, flattened."""
+    return x if x.dim() == 2 else x.permute(0, 2, 3, 1).flatten(1)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_whole_numbers_differ_by_a_rounding(made, bits):
+    """Activations by half a step, what the shortcut's factor (a step at most at 16 bits) and BatchNorm's mean lose;
+    signs only where the value lies at the threshold."""
+    _, images, graph = made
+    got, steps, units = run_kept(graph, Bits(bits, 1, 16), images[:2])
+    for node in graph.nodes[1:-1]:
+        inputs = [torch.from_numpy(got[name]).permute(0, 3, 1, 2) for name in node.inputs]
+        with torch.no_grad():
+            layer = float_tail.LAYERS[node.kind](node, inputs[0].shape[1]).double()
+            wanted = layer(*inputs).permute(0, 2, 3, 1).numpy()
+        if node.name in steps:
+            step, (low, high) = steps[node.name], (float(end) for end in graph.ranges[node.name])
+            inside = (wanted > low + step) & (wanted < high - step)
+            shortcut = 0.004 * 2 ** (bits - 8) if len(node.inputs) > 1 else 0.0
+            room = (0.51 + shortcut) * step + mean_rounding(node, units) + 1e-7 * np.abs(wanted)
+            assert (np.abs(wanted - got[node.name]) <= room)[inside].all(), node.name
+            assert inside.mean() > 0.9 or node.kind != "batchnorm", node.name
+        elif node.kind in ("sign", "rsign"):
+            distance = np.abs(got[node.inputs[0]] - threshold(node))
+            assert (distance[wanted != got[node.name]] <= 0.01 * steps[node.inputs[0]]).all(), node.name
+        elif node.kind in ("binary_conv", "relu", "max_pool"):
+            assert np.abs(wanted - got[node.name]).max() <= 1e-5 * np.abs(wanted).max(), node.name
+
+
+def mean_rounding(node, units) -> np.ndarray | float:
+    """BatchNorm keeps its mean to 2^-12 of a unit of what it reads."""
+    if node.kind != "batchnorm":
+        return 0.0
+    slope = float_tail.real(node, "gamma") * float_tail.real(node, "inverse_sigma")
+    return np.abs(slope.numpy()) * units[node.inputs[0]] * 2.0**-13
+
+
+def threshold(node) -> np.ndarray | float:
+    return float_tail.real(node, "threshold").double().numpy() if node.kind == "rsign" else 0.0
+
+
+def run_kept(graph, bits, images):
+    """Every value of the network as real numbers (+-1 for signs), the steps of activations, the units of all."""
+    compiler = Compiler(graph, bits, len(images), "nothing", keep=True)
+    for node in graph.nodes:
+        inputs = [compiler.values[name] for name in node.inputs]
+        compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
+    machine = ReferenceMachine(compiler.finish())
+    machine.write("images", images)
+    machine.run("forward", Run(len(images)))
+    reals: dict[str, np.ndarray] = {}
+    units: dict[str, np.ndarray] = {}
+    for name, value in compiler.values.items():
+        stored = machine.read(machine.program.tensors[value.tensor].name, len(images))
+        if value.activation is None and value.scales is None:
+            packed = stored.dtype == np.uint64
+            reals[name] = signs(stored, value.shape[2]).astype(np.float64) if packed else stored / 2.0**16
+            continue
+        units[name] = np.array([float(scale) for scale in value.channel_scales])
+        reals[name] = (stored.astype(np.int64) - (value.activation.zero if value.activation else 0)) * units[name]
+    return reals, {name: float(units[name][0]) for name in graph.ranges}, units
+
+
+def test_the_float_tail_takes_the_engines_steps(made):
+    model, images, graph = made
+    labels = np.arange(len(images), dtype=np.int32) % 5
+    bits, count = Bits(32, 1, 32), len(images)
+    for level in graph.levels:
+        backbone = ReferenceMachine(compile_backbone(graph, level, bits, count))
+        backbone.write("images", images)
+        backbone.run("forward", Run(count))
+        words = backbone.read("latents", count)
+        machine = ReferenceMachine(compile_tail(graph, level, bits, count, 5))
+        tail = float_tail.FloatTail(graph, level, 5)
+        optimiser = torch.optim.SGD(tail.parameters(), lr=2.0**-6)
+        for step in range(3):
+            machine.write("latents", words)
+            machine.write("labels", labels)
+            for part in ("forward", "backward", "update", "prepare"):
+                machine.run(part, Run(count, 0, step, 1 << 30, 36))
+            optimiser.zero_grad()
+            tail.loss(words, labels).backward()
+            optimiser.step()
+        machine.run("forward", Run(count))
+        with torch.no_grad():
+            wanted = tail(words).numpy()
+        agreement = np.corrcoef(machine.read("logits", count).reshape(-1), wanted.reshape(-1))[0, 1]
+        assert agreement > 0.9 and np.abs(wanted).max() > 0.1, (level, agreement)
+
+
+def test_rounding_to_sixteen_bits_is_what_the_file_keeps(made):
+    _, _, graph = made
+    for node in graph.nodes:
+        if node.kind in ("integer_conv", "depthwise_conv", "dense"):
+            weights = node.arrays["weights"]
+            assert isinstance(weights, Fixed) and 2**13 < np.abs(weights.values).max() < 2**15, node.name
