@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -112,8 +114,14 @@ def test_writing_leaves_nothing_beside_and_keeps_the_old_file_on_failure(path):
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
 
 
-def test_every_kind_of_the_table_is_a_layer():
-    assert set(KINDS) <= set(LAYERS)
+def test_the_table_of_kinds_has_every_layer_of_a_graph_and_so_has_its_documentation():
+    made_by_the_compiler = {"cross_entropy", "encode_level", "decode_level"}
+    assert set(KINDS) == set(LAYERS) - made_by_the_compiler
+    page = (Path(__file__).resolve().parents[1] / "docs" / "file-format.md").read_text()
+    rows = re.findall(r"^\| `([a-z_]+)` \| (.*) \| .* \| (.*) \| .* \|$", page, re.MULTILINE)
+    assert [name for name, _, _ in rows] == list(KINDS)
+    for name, _, attributes in rows:
+        assert all(attribute in attributes or "as integer_conv" in attributes for attribute in KINDS[name].attributes)
 
 
 # A right checksum over a graph that does not fit.

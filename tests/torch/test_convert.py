@@ -216,6 +216,12 @@ def level_values(model, images, code):
     return torch.where(x >= 0, values[:, 1], values[:, 0])
 
 
+def test_convolutions_behind_the_lowest_level_learn_when_asked(model, images):
+    graph, _ = convert(model, images[:8], class_names=NAMES, reestimate=False, learn_convolutions=True)
+    marked = {node.name for node in graph.nodes if node.attributes.get("learns") == 1}
+    assert marked == {"blocks.12.shortcut.1"}
+
+
 class Own(nn.Module):
     """A user's module: biases, a convolution without BatchNorm, functions instead of layers, a flattened map."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bitreplay.engine.graph import Graph, LevelCode
+from bitreplay.engine.graph import Graph, LevelCode, Node
 
 from .convert_calibrate import Spread, behind, reestimate_tail, shapes_of, watch, watch_tail
 from .convert_codes import WIDTHS, decode, level_code
@@ -43,13 +44,15 @@ def convert(
     reestimate: bool = True,
     outside: float = OUTSIDE,
     headroom: float = TAIL_HEADROOM,
+    learn_convolutions: bool = False,
 ) -> tuple[Graph, dict[str, Any]]:
     """The graph, and how it was made.
 
     `levels` maps the name of each replay level to a module path (by default `module.levels`). With `reestimate`, the
     statistics of the BatchNorms behind `level` (by default the first named) are those with the `code_bits` code in
     place. Ranges leave out a share `outside` of the values at either end; those behind the lowest level are widened by
-    `headroom`, because gamma, beta and the head move there.
+    `headroom`, because gamma, beta and the head move there. With `learn_convolutions` the real-valued convolutions
+    behind the lowest level train in a tail too.
     """
     named = dict(getattr(module, "levels", {}) if levels is None else levels)
     chosen = level if level is not None else next(iter(named), None)
@@ -80,7 +83,8 @@ def convert(
     ranges = {name: spreads[node].range(outside, headroom if node in moving else 1.0) for name, node in ranged.items()}
     height, width, colours = images.shape[1:]
     level_shapes = {name: (s[2], s[3], s[1]) for name, node in at.items() if (s := shapes[node])}
-    graph = Graph((height, width, colours), lowered.nodes, ranges, level_shapes, codes, list(class_names))
+    nodes = _learning(lowered.nodes, named) if learn_convolutions else lowered.nodes
+    graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names))
     _check_head(graph)
     return graph, {
         "calibration_images": len(images),
@@ -106,6 +110,16 @@ def _decoded(values: Tensor, code: LevelCode | None) -> Tensor:
     if code is None:
         return values
     return torch.from_numpy(decode(_rows(values), code)).permute(0, 3, 1, 2).contiguous()
+
+
+def _learning(nodes: list[Node], levels: dict[str, str]) -> list[Node]:
+    """The same nodes, with the real-valued convolutions behind the lowest level marked to learn."""
+    first = min((place for place, node in enumerate(nodes) if node.name in levels), default=len(nodes))
+    learns = [place > first and node.kind in ("integer_conv", "depthwise_conv") for place, node in enumerate(nodes)]
+    return [
+        replace(node, attributes=node.attributes | {"learns": 1}) if learn else node
+        for node, learn in zip(nodes, learns, strict=True)
+    ]
 
 
 def _check_levels(lowered: Lowered, levels: dict[str, str]) -> None:
