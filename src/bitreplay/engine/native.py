@@ -4,13 +4,15 @@
     machine.run("forward", Run(samples=32))
     machine.run_step(Run(samples=32, ...))    forward, backward, update, prepare in one call
 
-The library lies beside the package (bitreplay/_lib) and is loaded by ctypes; core/include/bitreplay.h is its interface.
+The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
+core/include/bitreplay.h is its interface.
 A machine keeps the instruction set that was chosen when it was made (`set_path`, or BITREPLAY_PATH).
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import warnings
 import weakref
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -23,7 +25,8 @@ from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program, ProgramError
 from bitreplay.engine.reference import Memory, ReferenceMachine, _aligned
 
-LIBRARY = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
+BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
+LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
 STEP = len(LISTS)
 _64 = (1 << 64) - 1
 
