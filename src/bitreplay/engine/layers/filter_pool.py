@@ -4,7 +4,7 @@
                m / 2^s = x_scale / (divisor y_scale)
     backward   g_x = sum over outputs of g k * m 2^-s
 
-k are small whole numbers; the divisor does not depend on how many taps lie inside. |sums| < 2^32.
+k are small whole numbers; the divisor does not depend on how many taps lie inside. |sums| < 2^31.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FilterPool(Layer):
         self._sum = int(np.abs(kernel).sum())
         y = c.activation_value(name, (*out_size(x.shape[:2], len(kernel), stride, pad), x.shape[2]))
         assert x.activation is not None and y.activation is not None, f"{name} reads activations"
-        assert (x.bound * self._sum).bit_length() <= 32, f"{name}: sums must fit 32 bits"
+        assert (x.bound * self._sum).bit_length() <= 31, f"{name}: sums must fit 31 bits"
         scale = Multiplier.of(x.activation.scale / y.activation.scale * Fraction(1, divisor))
         self._attributes = {"stride": stride, "pad": pad, "mantissa": scale.mantissa, "shift": scale.shift}
         self._kernel = c.constant(f"{name}.kernel", kernel)
