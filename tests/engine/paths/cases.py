@@ -13,6 +13,10 @@ from tests.engine.paths.one_record import Case, Operand
 CHANNELS = (1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129)
 STORED = (np.int8, np.int16, np.int32)
 BITS = {np.int8: 8, np.int16: 16, np.int32: 32}
+WIDTHS: list[tuple[type, type, int]] = [
+    (np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8), (np.int32, np.int32, 20), (np.int8, np.int16, 0)
+]  # fmt: skip
+HEADS: list[tuple[type, int]] = [(np.int8, 1), (np.int8, 10), (np.int16, 300), (np.int32, 3)]
 
 
 def numbers(rng: np.random.Generator, dtype: type, shape: tuple[int, ...], limit: int | None = None) -> NDArray:
@@ -109,8 +113,10 @@ def affine() -> Iterator[Case]:
                     }
                     if residual:
                         operands["residual"] = Operand(numbers(rng, y_type, shape))
-                    attributes = {"x_zero": 3, "shift": int(rng.integers(30, 55)), "y_zero": -7, "low": low, "high": high,
-                                  "residual_zero": -2, "residual_factor": (1 << 34) + 5}  # fmt: skip
+                    attributes = {
+                        "x_zero": 3, "shift": int(rng.integers(30, 55)), "y_zero": -7, "low": low, "high": high,
+                        "residual_zero": -2, "residual_factor": (1 << 34) + 5,
+                    }  # fmt: skip
                     yield Case("affine", operands, attributes, 2, f"{x_type.__name__} {y_type.__name__} {channels}")
 
 
@@ -194,8 +200,7 @@ def integer_conv() -> Iterator[Case]:
     rng = np.random.default_rng(9)
     for height, width, kernel, stride, pad in [(1, 1, 1, 1, 0), (5, 4, 3, 1, 1), (5, 3, 3, 2, 1), (4, 4, 1, 2, 0)]:
         for channels, outputs in [(1, 1), (3, 16), (3, 17), (16, 15), (33, 64), (64, 9)]:
-            for x_type, w_type, down in [(np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8),
-                                         (np.int32, np.int32, 20), (np.int8, np.int16, 0)]:  # fmt: skip
+            for x_type, w_type, down in WIDTHS:
                 shape = [(size + 2 * pad - kernel) // stride + 1 for size in (height, width)]
                 operands = {
                     "x": Operand(
@@ -211,7 +216,7 @@ def integer_conv() -> Iterator[Case]:
 def dense() -> Iterator[Case]:
     rng = np.random.default_rng(10)
     for features in (1, 15, 16, 33, 64, 300):
-        for x_type, classes in [(np.int8, 1), (np.int8, 10), (np.int16, 300), (np.int32, 3)]:
+        for x_type, classes in HEADS:
             operands = {
                 "x": Operand(numbers(rng, x_type, (2, 1, 1, features), min(np.iinfo(x_type).max, 1 << 23))),
                 "operand": Operand(

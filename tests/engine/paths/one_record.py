@@ -71,7 +71,8 @@ def program_of(case: Case, last: str) -> Program:
         places[role] = at
         sizes[operand.region] = at + size
     arena, constants = (np.zeros(-(-sizes[region] // 64) * 64, np.uint8) for region in ("arena", "constant"))
-    tensors, numbers = [], {}
+    tensors: list[Tensor] = []
+    numbers: dict[str, int] = {}
     for role in roles:
         operand = case.operands[role]
         shape = operand.content.shape[1:] if operand.per_sample else operand.content.shape
