@@ -1,26 +1,39 @@
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.resize import center_square, resize, taps
+
+
+def axis_weights(length: int, side: int) -> list[dict[int, Fraction]]:
+    """The definition in rational numbers: for each output pixel the share of every input pixel."""
+    rows: list[dict[int, Fraction]] = []
+    for i in range(side):
+        row: dict[int, Fraction] = {}
+        if side > length:
+            centre = Fraction(2 * i + 1, 2) * Fraction(length, side) - Fraction(1, 2)
+            left = math.floor(centre)
+            for j, share in ((left, 1 - (centre - left)), (left + 1, centre - left)):
+                j = min(max(j, 0), length - 1)
+                row[j] = row.get(j, Fraction(0)) + share
+        else:
+            low, high = Fraction(i * length, side), Fraction((i + 1) * length, side)
+            for j in range(length):
+                row[j] = max(Fraction(0), min(high, Fraction(j + 1)) - max(low, Fraction(j))) * side / length
+        rows.append({j: share for j, share in row.items() if share})
+    return rows
 
 
 def oracle(image: np.ndarray, side: int) -> np.ndarray:
-    """The definition in rational numbers: mean over the covered rectangle, halves up."""
-
-    def overlaps(length):
-        for i in range(side):
-            low, high = Fraction(i * length, side), Fraction((i + 1) * length, side)
-            yield [(j, max(Fraction(0), min(high, Fraction(j + 1)) - max(low, Fraction(j)))) for j in range(length)]
-
+    """Weighted mean along both axes, halves up."""
     out = np.zeros((side, side, image.shape[2]), np.uint8)
-    for y, rows in enumerate(overlaps(image.shape[0])):
-        for x, columns in enumerate(overlaps(image.shape[1])):
+    for y, rows in enumerate(axis_weights(image.shape[0], side)):
+        for x, columns in enumerate(axis_weights(image.shape[1], side)):
             for c in range(image.shape[2]):
-                total = sum((a * b * int(image[i, j, c]) for i, a in rows if a for j, b in columns if b), Fraction(0))
-                mean = total * side * side / (image.shape[0] * image.shape[1])
-                out[y, x, c] = (2 * mean + 1) // 2
+                mean = sum(a * b * int(image[i, j, c]) for i, a in rows.items() for j, b in columns.items())
+                out[y, x, c] = math.floor(mean + Fraction(1, 2))
     return out
 
 
@@ -31,6 +44,35 @@ def test_equals_the_definition(shape, side):
     np.testing.assert_array_equal(resize(image, side), oracle(image, side))
 
 
+def test_halving_and_doubling_as_written_out():
+    image = np.random.default_rng(1).integers(0, 256, (6, 6, 3), dtype=np.uint8).astype(np.int64)
+    a, b, c, d = image[0::2, 0::2], image[0::2, 1::2], image[1::2, 0::2], image[1::2, 1::2]
+    np.testing.assert_array_equal(resize(image.astype(np.uint8), 3), (a + b + c + d + 2) >> 2)
+    edged = np.pad(image, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    rows = np.stack([3 * edged[1:-1] + edged[:-2], 3 * edged[1:-1] + edged[2:]], 1).reshape(12, 8, 3)
+    both = np.stack([3 * rows[:, 1:-1] + rows[:, :-2], 3 * rows[:, 1:-1] + rows[:, 2:]], 2).reshape(12, 12, 3)
+    np.testing.assert_array_equal(resize(image.astype(np.uint8), 12), (both + 8) >> 4)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (1, 9), (64, 128), (64, 32), (7, 5), (5, 7), (701, 64), (64, 701)])
+def test_weights_are_whole_and_sum_to_the_divisor(n, m):
+    index, weights, total = taps(n, m)
+    assert weights.min() >= 0 and index.min() >= 0 and index.max() < n
+    np.testing.assert_array_equal(weights.sum(axis=1), np.full(m, total))
+
+
+@pytest.mark.parametrize("side", [3, 4, 9, 16])
+def test_a_mirrored_picture_gives_the_mirrored_answer(side):
+    image = np.random.default_rng(2).integers(0, 256, (8, 7, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(resize(image[::-1, ::-1], side), resize(image, side)[::-1, ::-1])
+
+
+@pytest.mark.parametrize("side", [4, 20])
+def test_many_pictures_at_once_give_the_same_as_one_by_one(side):
+    images = np.random.default_rng(3).integers(0, 256, (3, 9, 11, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(resize(images, side), np.stack([resize(image, side) for image in images]))
+
+
 def test_the_same_size_changes_nothing():
     image = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     np.testing.assert_array_equal(resize(image, 32), image)
@@ -39,6 +81,7 @@ def test_the_same_size_changes_nothing():
 def test_extremes_stay():
     for value in (0, 255):
         assert np.all(resize(np.full((701, 499, 3), value, np.uint8), 64) == value)
+        assert np.all(resize(np.full((31, 17, 3), value, np.uint8), 64) == value)
 
 
 def test_a_half_rounds_up():
