@@ -89,7 +89,7 @@ def main() -> None:
             start, after = time.perf_counter(), []
             for pair in order.reshape(5, 2):
                 chosen = np.flatnonzero(np.isin(train_labels, pair))
-                learner.learn(train[chosen], train_labels[chosen].astype(np.int32))
+                learner.learn_codes(train[chosen], train_labels[chosen].astype(np.int32))
                 after.append(round(100 * accuracy(learner.predict_codes(test), test_labels), 2))
             row = [args.model.stem, args.images, args.per_class, str(args.rate), setting, seed, *after]
             row += [round(time.perf_counter() - start)]

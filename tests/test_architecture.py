@@ -14,22 +14,38 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bitreplay"
 
 # The learner's own parts, then everything that the outermost modules may call.
 PARTS = {"backbone", "replay", "tail", "cwr_head", "metrics"}
-BELOW_THE_DOOR = PARTS | {"data", "scenario", "learner", "planner", "modelfile", "statefile", "engine", "torch"}
+PLAIN = {"classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo", "knowledge"}
+BELOW_THE_DOOR = (
+    PARTS
+    | PLAIN
+    | {"data", "scenario", "learner", "planner", "modelfile", "statefile", "pretrained", "engine", "torch"}
+)
 
 # module: (parts of bitreplay it may import, outside packages it may import)
 ARROWS: dict[str, tuple[set[str], set[str]]] = {
-    "": ({"learner", "engine"}, set()),
+    "": ({"learner", "engine", "settings", "statefile", "watch"}, set()),
     "data": ({"data"}, {"numpy", "PIL"}),
     "scenario": ({"data"}, {"numpy"}),
     "engine": ({"engine"}, {"numpy"}),
     "modelfile": ({"engine", "modelfile"}, {"numpy", "safetensors"}),
-    "statefile": ({"engine"}, {"numpy", "safetensors"}),
+    "classes": (set(), {"numpy"}),
+    "door": ({"data"}, {"numpy"}),
+    "settings": ({"engine"}, set()),
+    "watch": (set(), set()),
+    "views": ({"data", "engine"}, {"numpy"}),
+    "answers": ({"engine"}, {"numpy"}),
+    "reports": ({"classes", "metrics"}, {"numpy"}),
+    "state": ({"classes", "replay"}, {"numpy"}),
+    "statefile": ({"statefile", "state", "settings", "classes", "replay", "modelfile"}, {"numpy"}),
+    "zoo": ({"engine", "modelfile"}, set()),
+    "knowledge": (PARTS | PLAIN | {"pretrained"}, {"numpy"}),
+    "pretrained": (PARTS | PLAIN | {"engine", "statefile", "torch"}, {"numpy"}),
     "backbone": ({"engine", "modelfile"}, {"numpy"}),
     "replay": ({"engine.bits", "engine.counter"}, {"numpy"}),
     "tail": ({"engine", "modelfile"}, {"numpy"}),
     "cwr_head": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
-    "learner": (PARTS | {"engine"}, {"numpy"}),
+    "learner": (PARTS | PLAIN | {"engine", "statefile", "pretrained"}, {"numpy"}),
     "planner": ({"engine", "modelfile"}, {"numpy"}),
     "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py"}),
     "bench": (BELOW_THE_DOOR | {"bench"}, {"numpy", "onnx", "onnxruntime"}),

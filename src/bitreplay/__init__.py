@@ -1,3 +1,39 @@
-"""Continual learning on small devices with binary neural networks, in whole numbers."""
+"""Continual learning on small devices with binary neural networks, in whole numbers.
+
+learner = bitreplay.Learner.from_pretrained("bireal18", per_class=30)
+learner.learn(images, labels)          # one experience
+learner.predict(images)
+learner.save(path); bitreplay.Learner.load(path)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bitreplay.engine.compiler import Bits as Bits
+    from bitreplay.learner import Learner as Learner
+    from bitreplay.settings import Settings as Settings
+    from bitreplay.statefile import StateFileError as StateFileError
+    from bitreplay.statefile import StateInUse as StateInUse
+    from bitreplay.watch import LearningStopped as LearningStopped
+    from bitreplay.watch import Progress as Progress
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    "Bits": "bitreplay.engine.compiler",
+    "Learner": "bitreplay.learner",
+    "LearningStopped": "bitreplay.watch",
+    "Progress": "bitreplay.watch",
+    "Settings": "bitreplay.settings",
+    "StateFileError": "bitreplay.statefile",
+    "StateInUse": "bitreplay.statefile",
+}
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when they are first asked for, so that `import bitreplay` alone is light."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'bitreplay' has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

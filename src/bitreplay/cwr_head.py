@@ -34,6 +34,22 @@ class CwrHead:
         """1 for each class that has been consolidated."""
         return (self.past > 0).astype(np.uint8)
 
+    def resize(self, classes: int) -> None:
+        """Room for more classes (or for fewer: the last ones go)."""
+        weights = np.zeros((classes, self.consolidated_weights.shape[1]), np.int32)
+        past = np.zeros(classes, np.int64)
+        stay = min(classes, len(self.past))
+        weights[:stay], past[:stay] = self.consolidated_weights[:stay], self.past[:stay]
+        self.consolidated_weights, self.past = weights, past
+
+    def forget(self, c: int) -> None:
+        """As if the class had never been seen."""
+        self.consolidated_weights[c] = 0
+        self.past[c] = 0
+
+    def restore(self, consolidated_weights: NDArray[np.int32], past: NDArray[np.int64]) -> None:
+        self.consolidated_weights, self.past = consolidated_weights.copy(), past.copy()
+
     def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
         """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""
         return np.where((present > 0)[:, None], self.consolidated_weights, 0).astype(np.int32)
@@ -48,7 +64,11 @@ class CwrHead:
             root = isqrt((past << 2 * ROOT_POINT) // now)
             numerator = self.consolidated_weights[c].astype(np.int64) * root + ((tw[row] - mean) << ROOT_POINT)
             self.consolidated_weights[c] = _divide(numerator, root + (1 << ROOT_POINT))
-            self.past[c] += now
+        self.count(present)
+
+    def count(self, present: NDArray[np.int64]) -> None:
+        """Take the samples as seen, weights apart."""
+        self.past += present
 
 
 def _divide(numerator: NDArray[np.int64], divisor: int) -> NDArray[np.int32]:

@@ -3,97 +3,113 @@
     images -> backbone -> level code -> minibatch of new and replayed codes -> tail: forward, backward, update
                                     \\-> replay memory                          head: consolidated per experience
 
-`Learner.learn` is the whole loop. Strategies: "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay)
-and "naive" (tail and head learn, no replay, no consolidation).
+`Learner.learn_codes` is the whole loop. Pictures of any size come in by door.py; what is learned lies in knowledge.py.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay import answers, door, pretrained, statefile, zoo
 from bitreplay.backbone import Backbone
-from bitreplay.cwr_head import CwrHead
+from bitreplay.classes import Name, names_of
 from bitreplay.engine.counter import key, random_bits
+from bitreplay.knowledge import Knowledge
+from bitreplay.pretrained import Augment, TailLike
 from bitreplay.replay import ReplayMemory
-from bitreplay.tail import Tail
+from bitreplay.reports import Evaluation, Learned
+from bitreplay.settings import Settings
+from bitreplay.watch import Progress, Watch
+from bitreplay.zoo import Model
 
 SHUFFLE = 0x5EED0003
-Augment = Callable[[NDArray[np.uint8], int], NDArray[np.uint8]]
+ENCODED_AT_ONCE = 32
+Fresh = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How one experience is learned. `new` and `replayed` are the parts of a minibatch (1 : 4 in the paper)."""
-
-    strategy: str = "replay"
-    epochs: int = 5
-    new: int = 32
-    replayed: int = 128
-    rate: Fraction = Fraction(1, 100)
-    least_steps: int = 20
-    seed: int = 0
-
-
-class Learner:
-    """Puts backbone, tail, head and memory together; class numbers are 0 .. capacity - 1."""
+class Learner(Knowledge):
+    """A backbone, what is learned (tail, head, memory, names), and the loop. `from_pretrained` builds one."""
 
     def __init__(
-        self, backbone: Backbone, tail: Tail, memory: ReplayMemory, settings: Settings | None = None,
-        augment: Augment | None = None,
+        self, backbone: Backbone, tail: TailLike, memory: ReplayMemory, settings: Settings | None = None,
+        augment: Augment | None = None, model: Model | None = None,
     ) -> None:  # fmt: skip
-        self.backbone, self.tail, self.memory, self.augment = backbone, tail, memory, augment
-        self.settings = settings or Settings()
-        classes, columns = tail.head_weights.shape
-        self.head = CwrHead(classes, columns - 1)
-        self.experiences = 0
+        super().__init__(tail, memory)
+        self.backbone, self.settings, self.augment, self.model = backbone, settings or Settings(), augment, model
+        self._unknown_below = (-1, 0)
+        self._origin = statefile.Origin()
 
-    def learn(self, images: NDArray[np.uint8], labels: NDArray[np.int32]) -> None:
-        """One experience."""
-        codes = self.backbone.latent_bits(images)
-        present = self._counts(labels) + self._counts(self.memory.labels)
-        self._begin(present)
-        for epoch in range(self._epochs(len(labels))):
-            for chosen in self._minibatches(len(labels), epoch):
-                new = codes[chosen]
-                if self.augment is not None:
-                    new = self.backbone.latent_bits(self.augment(images[chosen], self.tail.steps))
-                self.tail.step(*self._join(new, labels[chosen]), self.settings.rate)
-        self._end(present)
-        if self.settings.strategy == "replay":
-            self.memory.update(codes, labels, self.experiences)
-        self.experiences += 1
+    @classmethod
+    def from_pretrained(cls, model: str | Path | Model, **settings: Any) -> Learner:
+        """A learner that knows nothing yet. `model` is a name (`bitreplay models`) or a file; see Settings."""
+        chosen = Settings.of(**settings)
+        found = model if isinstance(model, Model) else zoo.find(model)
+        return cls(*pretrained.build(found, chosen), model=found)
 
-    def predict(self, images: NDArray[np.uint8]) -> NDArray[np.int64]:
-        return self.predict_codes(self.backbone.latent_bits(images))
+    # the method
 
-    def predict_codes(self, codes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Class numbers for level codes."""
-        return self.tail.logits(codes).argmax(axis=1)
+    def learn(
+        self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
+        cancel: Callable[[], bool] | None = None, time_limit: float | None = None,
+    ) -> Learned:  # fmt: skip
+        """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
+        watch = Watch(progress, cancel, time_limit)
+        images = door.pictures(images, self.backbone.input_shape[0])
+        labels = _names(labels, len(images))
+        fresh: Fresh | None = None
+        if (augment := self.augment) is not None:
+            fresh = lambda chosen: self.backbone.latent_bits(augment(images[chosen], self.tail.steps))  # noqa: E731
+        return self.learn_codes(self.latent_bits(images, watch), labels, fresh, watch)
+
+    def learn_codes(
+        self, codes: NDArray[np.uint64], labels: Any, fresh: Fresh | None = None, watch: Watch | None = None
+    ) -> Learned:
+        """The loop, from level codes. `fresh` makes augmented codes of chosen samples; without it codes are reused."""
+        watch, names = watch or Watch(), _names(labels, len(codes))
+        with self.all_or_nothing():
+            labels, added = self.add_names(names)
+            present = self.present(labels)
+            self._begin(present)
+            epochs, minibatches = self._epochs(len(codes)), -(-len(codes) // self.settings.new)
+            for epoch in range(epochs):
+                for number, chosen in enumerate(self._minibatches(len(codes), epoch), 1):
+                    watch.check()
+                    new = codes[chosen] if fresh is None else fresh(chosen)
+                    self.tail.step(*self._join(new, labels[chosen]), self.settings.rate)
+                    watch.report("steps", epoch * minibatches + number, epochs * minibatches)
+            self._end(present)
+            first = self.memory.offered
+            if self.settings.strategy == "replay":
+                self.memory.update(codes, labels, self.experiences)
+            self.experiences += 1
+        return Learned(self.experiences - 1, range(first, self.memory.offered), added, epochs * minibatches)
 
     def _begin(self, present: NDArray[np.int64]) -> None:
+        """Temporary weights: the consolidated ones of the classes present. Naive goes on with what it has."""
         if self.settings.strategy == "naive":
             self.tail.load_head(self.tail.head_weights, ((present > 0) | (self.head.past > 0)).astype(np.uint8))
         else:
             self.tail.load_head(self.head.begin_experience(present), (present > 0).astype(np.uint8))
 
     def _end(self, present: NDArray[np.int64]) -> None:
+        """Consolidate, and predict with the consolidated weights from now on."""
         if self.settings.strategy == "naive":
-            self.head.past += present
+            self.head.count(present)
         else:
             self.head.consolidate(self.tail.head_weights, present)
             self.tail.load_head(self.head.consolidated_weights, self.head.seen)
 
     def _join(self, codes: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
-        """New samples, and four times as many replayed ones once there are any."""
+        """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
         if len(self.memory) == 0:
             return codes, labels
-        old_codes, old_labels = self.memory.sample(self.settings.replayed)
+        count = -(-self.settings.replayed * len(codes) // self.settings.new)
+        old_codes, old_labels = self.memory.sample(count)
         return np.concatenate([codes, old_codes]), np.concatenate([labels, old_labels])
 
     def _epochs(self, samples: int) -> int:
@@ -108,14 +124,95 @@ class Learner:
         for start in range(0, samples, self.settings.new):
             yield order[start : start + self.settings.new]
 
-    def _counts(self, labels: NDArray[np.int32]) -> NDArray[np.int64]:
-        return np.bincount(labels, minlength=len(self.head.past)).astype(np.int64)
+    # what may be asked
 
-    def state_hash(self) -> str:
-        """sha256 of everything that learning changes."""
-        parts = (self.tail.parameters, self.head.consolidated_weights, self.head.past, self.memory.codes,
-                 self.memory.labels)  # fmt: skip
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
+    def latent_bits(self, images: NDArray[np.uint8], watch: Watch | None = None) -> NDArray[np.uint64]:
+        """Level codes of pictures; those that have the backbone's size are not copied."""
+        watch, codes = watch or Watch(), np.empty((len(images), *self.memory.sample_shape), np.uint64)
+        for start in range(0, len(images), ENCODED_AT_ONCE):
+            watch.check()
+            end = min(start + ENCODED_AT_ONCE, len(images))
+            codes[start:end] = self.backbone.latent_bits(images[start:end])
+            watch.report("pictures", end, len(images))
+        return codes
+
+    def predict(self, images: Any) -> NDArray:
+        """The names of the classes, None where the answer is "unknown" (see `unknown` of Settings)."""
+        return self.predict_codes(self.latent_bits(self._pictures(images)))
+
+    def predict_codes(self, codes: NDArray[np.uint64]) -> NDArray:
+        logits = self._logits(codes)
+        numbers = logits.argmax(axis=1)
+        if self.settings.unknown and len(self.memory):
+            numbers = np.where(answers.scores(logits) < self._least_score(), -1, numbers)
+        return self.classes.named(numbers)
+
+    def predict_proba(self, images: Any) -> NDArray[np.float64]:
+        """Probabilities (n, classes), in the order of `labels`."""
+        found = answers.probabilities(self._logits(self.latent_bits(self._pictures(images))))
+        return found[:, np.flatnonzero(self.head.seen)] / 2.0**answers.POINT
+
+    def evaluate(self, images: Any, labels: Any) -> Evaluation:
+        """Compare predictions with the truth; classes that were never learned count as wrong."""
+        return self.evaluate_codes(self.latent_bits(self._pictures(images)), labels)
+
+    def evaluate_codes(self, codes: NDArray[np.uint64], labels: Any) -> Evaluation:
+        return Evaluation.of(self.predict_codes(codes).tolist(), _names(labels, len(codes)), self.labels)
+
+    def _pictures(self, images: Any) -> NDArray[np.uint8]:
+        return door.pictures(images, self.backbone.input_shape[0])
+
+    def _logits(self, codes: NDArray[np.uint64]) -> NDArray:
+        if not self.labels:
+            raise ValueError("Nothing has been learned yet: call learn first.")
+        return self.tail.logits(codes)
+
+    def _least_score(self) -> int:
+        """The score that the stored samples reach, but for the share of them that may be called unknown."""
+        if self._unknown_below[0] != self.changes:
+            scores = answers.scores(self.tail.logits(self.memory.codes))
+            self._unknown_below = (self.changes, answers.threshold(scores, self.settings.unknown))
+        return self._unknown_below[1]
+
+    # what is kept
+
+    def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
+        """As Knowledge.forget; the next `save` rewrites every generation of the file."""
+        found = super().forget(label, sample=sample)
+        self._origin = self._origin.without_past() if found else self._origin
+        return found
+
+    def save(self, path: str | Path, *, lock: statefile.Lock | None = None, overwrite: bool = False) -> None:
+        """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
+        if self.model is None:
+            raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
+        content = statefile.Content(self.model.name, self.model.digest, self.settings, self.state())
+        self._origin = statefile.save(Path(path), content, self._origin, lock, overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
+        """A learner as it was saved. `model` is needed only if the state's own is not among those shipped."""
+        content, origin = statefile.load(Path(path))
+        found = pretrained.model_of(content, model, path)
+        learner = cls(*pretrained.build(found, content.settings, content.state.capacity), model=found)
+        pretrained.check_fit(content.state, learner.tail, learner.memory, path)
+        learner.restore(content.state)
+        learner._origin = origin
+        return learner
+
+    @classmethod
+    def rollback(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
+        """Put the generation before the last save in its place, and load it."""
+        statefile.rollback(Path(path))
+        return cls.load(path, model)
+
+
+def _names(labels: Any, count: int) -> list[Name]:
+    """One name for each sample; a single name stands for all of them."""
+    names = names_of(labels)
+    names = names * count if isinstance(labels, str | int) else names
+    if len(names) != count:
+        raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {count}.")
+    if not names:
+        raise ValueError("An experience needs at least one picture.")
+    return names

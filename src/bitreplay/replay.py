@@ -1,6 +1,6 @@
 """Replay memory: packed level codes, a reservoir for each class.
 
-In: level codes (n, height, width, words) uint64 and their class numbers. Out: minibatches drawn with replacement.
+In: level codes (n, height, width, words) uint64 and their class numbers. Out: minibatches.
 Vitter's algorithm R per class, with the number of samples ever seen of the class: sample k (counting from 1) of a class
 with N slots takes a free slot, or else replaces slot j = floor(u k / 2^32), u 32 random bits, if j < N. Every sample
 ever seen is kept with the same probability, so each experience's share follows its size (paper, Algorithm 1,
@@ -8,6 +8,8 @@ read for its intent: see docs/method.md). Random numbers come from the counter g
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,73 +19,147 @@ from bitreplay.engine.counter import key, random_bits
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
 
 
+@dataclass(frozen=True)
+class Reservoir:
+    """What is kept of one class. Its arrays are never changed, so that a copy of the memory's table is a snapshot.
+
+    `origins` are the experiences that samples came from, `ids` their numbers in the order of arrival.
+    """
+
+    codes: NDArray[np.uint64]
+    origins: NDArray[np.int32]
+    ids: NDArray[np.int64]
+    seen: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def without(self, sample: int) -> Reservoir:
+        """The slot becomes free; the class's next sample takes it."""
+        stay = self.ids != sample
+        return replace(self, codes=self.codes[stay], origins=self.origins[stay], ids=self.ids[stay])
+
+
 class ReplayMemory:
-    """`per_class` slots for each class; a class's slots are allocated when the class is first seen."""
+    """`per_class` slots for each class; a class's slots are allocated when they are first needed."""
 
     def __init__(self, per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
         self.per_class, self.sample_shape, self.seed = per_class, sample_shape, seed
-        self.codes: NDArray[np.uint64] = np.zeros((0, *sample_shape), np.uint64)
-        self.labels: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.origins: NDArray[np.int32] = np.zeros(0, np.int32)
-        self.seen: dict[int, int] = {}
+        self.kept: dict[int, Reservoir] = {}
+        self.offered = 0
         self.draws = 0
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return sum(len(reservoir) for reservoir in self.kept.values())
 
     @property
     def bytes(self) -> int:
         """Bytes of the stored codes."""
-        return self.codes.nbytes
+        return sum(reservoir.codes.nbytes for reservoir in self.kept.values())
+
+    @property
+    def codes(self) -> NDArray[np.uint64]:
+        """All stored codes, class by class."""
+        return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.codes for _, r in self._sorted())])
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """The class number of each stored code."""
+        return np.array([c for c, r in self._sorted() for _ in range(len(r))], np.int32)
+
+    @property
+    def origins(self) -> NDArray[np.int32]:
+        """The experience of each stored code."""
+        return np.concatenate([np.zeros(0, np.int32), *(r.origins for _, r in self._sorted())])
+
+    @property
+    def seen(self) -> dict[int, int]:
+        """Samples ever offered of each class."""
+        return {c: r.seen for c, r in self._sorted()}
 
     def counts(self) -> dict[int, int]:
         """Stored samples of each class."""
-        classes, counts = np.unique(self.labels, return_counts=True)
-        return {int(c): int(n) for c, n in zip(classes, counts, strict=True)}
+        return {c: len(r) for c, r in self._sorted() if len(r)}
 
     def update(self, codes: NDArray[np.uint64], labels: NDArray, experience: int) -> None:
-        """Offer the samples of an experience, in order."""
+        """Offer the samples of an experience, in order. Nothing changes until all of them have their place."""
         assert codes.shape[1:] == self.sample_shape and codes.dtype == np.uint64, (codes.shape, codes.dtype)
+        changed = {}
         for c in np.unique(labels):
             members = np.flatnonzero(labels == c)
-            slots = list(np.flatnonzero(self.labels == c))
-            chosen = self._choose(int(c), len(members), len(slots))
-            self._place(codes[members], int(c), slots, chosen, experience)
+            changed[int(c)] = self._offer(int(c), codes[members], self.offered + members, experience)
+        self.kept = self.kept | changed
+        self.offered += len(labels)
 
-    def _choose(self, c: int, offered: int, held: int) -> dict[int, int]:
-        """For each slot that changes, the offered sample that ends up in it."""
-        before = self.seen.get(c, 0)
-        numbers = np.arange(before, before + offered, dtype=np.uint32)
-        random = random_bits(key(self.seed, c, RESERVOIR), numbers).astype(np.uint64)
-        chosen: dict[int, int] = {}
-        for offer in range(offered):
-            if held < self.per_class:
-                chosen[held] = offer
-                held += 1
-            else:
-                slot = int(random[offer] * np.uint64(before + offer + 1) >> np.uint64(32))
-                if slot < self.per_class:
-                    chosen[slot] = offer
-        self.seen[c] = before + offered
-        return chosen
-
-    def _place(self, codes: NDArray, c: int, slots: list, chosen: dict[int, int], experience: int) -> None:
-        added = [offer for slot, offer in sorted(chosen.items()) if slot >= len(slots)]
+    def _offer(self, c: int, codes: NDArray, ids: NDArray, experience: int) -> Reservoir:
+        none = Reservoir(codes[:0], np.zeros(0, np.int32), np.zeros(0, np.int64), 0)
+        old = self.kept.get(c, none)
+        chosen = self._choose(c, len(codes), len(old), old.seen)
+        size = max([len(old), *(slot + 1 for slot in chosen)])
+        new = Reservoir(np.empty((size, *self.sample_shape), np.uint64), np.empty(size, np.int32),
+                        np.empty(size, np.int64), old.seen + len(codes))  # fmt: skip
+        for array, before in ((new.codes, old.codes), (new.origins, old.origins), (new.ids, old.ids)):
+            array[: len(old)] = before
         for slot, offer in chosen.items():
-            if slot < len(slots):
-                self.codes[slots[slot]] = codes[offer]
-                self.origins[slots[slot]] = experience
-        if added:
-            self.codes = np.concatenate([self.codes, codes[added]])
-            self.labels = np.concatenate([self.labels, np.full(len(added), c, np.int32)])
-            self.origins = np.concatenate([self.origins, np.full(len(added), experience, np.int32)])
+            new.codes[slot], new.origins[slot], new.ids[slot] = codes[offer], experience, ids[offer]
+        return new
+
+    def _choose(self, c: int, offered: int, held: int, seen: int) -> dict[int, int]:
+        """For each slot that changes, the offered sample that ends up in it."""
+        numbers = np.arange(seen, seen + offered, dtype=np.uint64)
+        random = random_bits(key(self.seed, c, RESERVOIR), numbers.astype(np.uint32)).astype(np.uint64)
+        slots = (random * (numbers + np.uint64(1)) >> np.uint64(32)).astype(np.int64)
+        free = min(max(self.per_class - held, 0), offered)
+        slots[:free] = held + np.arange(free)
+        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.per_class)}
 
     def sample(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """`count` stored samples: a fresh permutation of the memory where it is large enough, else with replacement."""
-        random = random_bits(key(self.seed, self.draws, DRAW), np.arange(max(count, len(self)), dtype=np.uint32))
+        """`count` stored samples, all different where there are so many, else drawn with replacement.
+
+        The time does not depend on how many are stored, but for a search over the classes.
+        """
+        classes, sizes = zip(*self.counts().items(), strict=True)
+        ends = np.cumsum(sizes)
+        random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)
         self.draws += 1
-        if count <= len(self):
-            picked = np.argsort(random[: len(self)], kind="stable")[:count]
-        else:
-            picked = (random[:count].astype(np.uint64) * np.uint64(len(self)) >> np.uint64(32)).astype(np.int64)
-        return self.codes[picked], self.labels[picked]
+        picked = distinct(random, int(ends[-1])) if count <= ends[-1] else _scaled(random, ends[-1])
+        owners = np.searchsorted(ends, picked, side="right")
+        codes = np.empty((count, *self.sample_shape), np.uint64)
+        for owner in np.unique(owners):
+            mine = owners == owner
+            codes[mine] = self.kept[classes[owner]].codes[picked[mine] - (ends[owner] - sizes[owner])]
+        return codes, np.array(classes, np.int32)[owners]
+
+    def forget_class(self, c: int) -> None:
+        self.kept = {other: reservoir for other, reservoir in self.kept.items() if other != c}
+
+    def forget_sample(self, sample: int) -> bool:
+        """Whether it was stored."""
+        owners = [c for c, reservoir in self.kept.items() if sample in reservoir.ids]
+        self.kept = self.kept | {c: self.kept[c].without(sample) for c in owners}
+        return bool(owners)
+
+    def restore(self, kept: dict[int, Reservoir], offered: int, draws: int) -> None:
+        """Go back to what `kept`, `offered` and `draws` were."""
+        self.kept, self.offered, self.draws = dict(kept), offered, draws
+
+    def _sorted(self) -> list[tuple[int, Reservoir]]:
+        return sorted(self.kept.items())
+
+
+def distinct(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """As many different numbers below `size` as there are random ones: the start of a Fisher-Yates shuffle.
+
+    Only the places that were exchanged are remembered, so the cost follows the draws and not the size.
+    """
+    exchanged: dict[int, int] = {}
+    picked = []
+    for i, u in enumerate(random.tolist()):
+        j = i + (u * (size - i) >> 32)
+        picked.append(exchanged.get(j, j))
+        exchanged[j] = exchanged.get(i, i)
+    return np.array(picked, np.int64)
+
+
+def _scaled(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    return (random * np.uint64(size) >> np.uint64(32)).astype(np.int64)

@@ -6,6 +6,7 @@ A tail holds the learned parameters in its machine's parameter region: gamma, be
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ class Tail:
         train: str = "tail", seed: int = 0,
     ) -> None:  # fmt: skip
         self.program = compile_tail(graph, level, bits, max_samples, classes, code_bits, train=train)
+        self._resize = partial(
+            Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed
+        )
         self._machine = machine(self.program)
         self._head = f"{graph.nodes[-1].name}.weights"
         self._active = f"{graph.nodes[-1].name}.active"
@@ -62,7 +66,34 @@ class Tail:
             found.append(self._machine.read("logits", len(part)))
         return np.concatenate(found)
 
+    def resized(self, classes: int) -> Tail:
+        """The same tail with room for another number of classes."""
+        other = self._resize(classes=classes)
+        tensors = self.tensors()
+        for name in (self._head, self._active):
+            tensors[name] = with_rows(tensors[name], classes)
+        other.restore(tensors, self.steps)
+        return other
+
+    def tensors(self) -> dict[str, NDArray]:
+        """Copies of all learned tensors, as they are saved."""
+        return {t.name: self._machine.read(t.name) for t in self.program.tensors if t.region == "parameter"}
+
+    def restore(self, tensors: dict[str, NDArray], steps: int) -> None:
+        """Go back to what `tensors()` and `steps` were."""
+        for name, values in tensors.items():
+            self._machine.write(name, values)
+        self._machine.run("prepare", Run(1))
+        self.steps = steps
+
     @property
     def parameters(self) -> NDArray[np.uint8]:
         """All learned bytes, as they are hashed and saved."""
         return self._machine.regions["parameter"]
+
+
+def with_rows(array: NDArray, rows: int) -> NDArray:
+    """The first `rows` rows, zeros where there are no more."""
+    result = np.zeros((rows, *array.shape[1:]), array.dtype)
+    result[: len(array)] = array[:rows]
+    return result

@@ -12,6 +12,8 @@ import json
 import math
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +60,27 @@ def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside, sync, rename, sync the directory."""
+    with written_beside(path, data) as beside:
+        os.replace(beside, path)
+    sync_directory(path.parent)
+
+
+@contextmanager
+def written_beside(path: Path, data: bytes) -> Iterator[Path]:
+    """A synced file beside `path`, to be renamed; it is removed if that does not happen."""
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with open(beside, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
+        yield beside
     finally:
         beside.unlink(missing_ok=True)
-    directory = os.open(path.parent, os.O_RDONLY)
+
+
+def sync_directory(path: Path) -> None:
+    directory = os.open(path, os.O_RDONLY)
     try:
         os.fsync(directory)
     finally:

@@ -7,12 +7,14 @@ differs: the head's weights cross the border as the integers that CWR* consolida
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bitreplay.engine.graph import Graph
+from bitreplay.tail import with_rows
 
 from .float_tail import FloatTail
 
@@ -26,6 +28,7 @@ class FloatStepper:
     def __init__(
         self, graph: Graph, level: str, classes: int, *, code_bits: int = 1, train: str = "tail", device: str = "cpu"
     ) -> None:
+        self._resize = partial(FloatStepper, graph, level, code_bits=code_bits, train=train, device=device)
         self.net = FloatTail(graph, level, classes, code_bits).to(device)
         self.learned = list(self.net.parameters() if train == "tail" else self.net.head.parameters())
         self.steps = 0
@@ -61,6 +64,28 @@ class FloatStepper:
             return np.concatenate(
                 [self.net(part).cpu().numpy() for part in np.array_split(codes, -(-len(codes) // 500))]
             )
+
+    def resized(self, classes: int) -> FloatStepper:
+        """The same tail with room for another number of classes."""
+        other = self._resize(classes=classes)
+        tensors = self.tensors()
+        for name in ("head.weight", "head.bias", "active"):
+            tensors[name] = with_rows(tensors[name], classes)
+        other.restore(tensors, self.steps)
+        return other
+
+    def tensors(self) -> dict[str, NDArray]:
+        """All learned tensors; float32 as its 32 bits, since files of states hold integers only."""
+        bits = {name: p.detach().cpu().numpy().copy().view(np.int32) for name, p in self.net.named_parameters()}
+        return bits | {"active": self.net.active.cpu().numpy().astype(np.uint8)}
+
+    def restore(self, tensors: dict[str, NDArray], steps: int) -> None:
+        """Go back to what `tensors()` and `steps` were."""
+        with torch.no_grad():
+            for name, parameter in self.net.named_parameters():
+                parameter.copy_(torch.from_numpy(np.ascontiguousarray(tensors[name]).view(np.float32)))
+            self.net.active.copy_(torch.from_numpy(tensors["active"] > 0))
+        self.steps = steps
 
     @property
     def parameters(self) -> NDArray[np.uint8]:

@@ -1,0 +1,103 @@
+"""Names of classes and their numbers. A name is text or a whole number; its class number is a row of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Name = str | int
+LONGEST = 200
+
+
+class Classes:
+    """New names take the lowest free number; a forgotten class leaves its number free.
+
+    >>> classes = Classes()
+    >>> classes.add(["pear", "apple", "pear"])
+    >>> classes.numbers(["apple", "pear", "plum"]).tolist()
+    [0, 1, -1]
+    """
+
+    def __init__(self, names: Iterable[Name | None] = ()) -> None:
+        self.names: tuple[Name | None, ...] = tuple(names)
+
+    def __len__(self) -> int:
+        """One more than the highest number in use."""
+        return len(self.names)
+
+    @property
+    def known(self) -> list[Name]:
+        return [name for name in self.names if name is not None]
+
+    def number(self, name: object) -> int:
+        """The number of a known name; anything else is refused."""
+        (wanted,) = names_of([name])
+        if wanted not in self.known:
+            raise ValueError(f"There is no class {wanted!r}; known are {_listed(self.known)}.")
+        return self.names.index(wanted)
+
+    def numbers(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
+        """Class numbers; -1 for a name that is not known."""
+        table: dict[Name | None, int] = {name: number for number, name in enumerate(self.names) if name is not None}
+        return np.array([table.get(name, -1) for name in names], np.int32)
+
+    def add(self, names: Iterable[Name]) -> None:
+        """Give numbers to the names that have none, in sorted order, so that the order of samples does not matter."""
+        fresh = sorted(set(names) - set(self.known), key=lambda name: (isinstance(name, str), name))
+        table = list(self.names)
+        for name in fresh:
+            at = table.index(None) if None in table else len(table)
+            table[at : at + 1] = [name]
+        self.names = tuple(table)
+
+    def rename(self, old: object, new: object) -> None:
+        number, (name,) = self.number(old), names_of([new])
+        if name in self.known:
+            raise ValueError(f"There is a class {name!r} already; forget one of the two first.")
+        self.names = (*self.names[:number], name, *self.names[number + 1 :])
+
+    def forget(self, number: int) -> None:
+        self.names = (*self.names[:number], None, *self.names[number + 1 :])
+
+    def restore(self, names: Iterable[Name | None]) -> None:
+        self.names = tuple(names)
+
+    def named(self, numbers: NDArray) -> NDArray:
+        """The names of class numbers, None for -1: an array of integers, of text, or of objects if they are mixed."""
+        found = [self.names[number] if number >= 0 else None for number in numbers.tolist()]
+        kinds = {type(name) for name in found}
+        if kinds == {int}:
+            return np.array(found, np.int64)
+        result = np.empty(len(found), object)
+        result[:] = found
+        return result.astype(str) if kinds == {str} else result
+
+
+def names_of(labels: Any) -> list[Name]:
+    """Labels as plain text and whole numbers. One name alone is a list of one."""
+    if isinstance(labels, str | int | np.generic) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
+        labels = [labels]
+    if not isinstance(labels, list | tuple | np.ndarray):
+        raise ValueError(f"Labels must be a list or an array of names or whole numbers, got {type(labels).__name__}.")
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise ValueError(f"Labels must have one dimension, got the shape {labels.shape}.")
+    return [_name(label) for label in labels]
+
+
+def _name(label: object) -> Name:
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, bool) or not isinstance(plain, str | int):
+        raise ValueError(f"A label must be text or a whole number, got {label!r:.60} ({type(label).__name__}).")
+    if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
+        raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
+    if isinstance(plain, int) and abs(plain) >= 1 << 53:
+        raise ValueError(f"A label that is a number must lie within 2^53, got {plain}.")
+    return plain
+
+
+def _listed(names: list[Name]) -> str:
+    shown = ", ".join(str(name) for name in names[:10])
+    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "") if names else "none"

@@ -1,0 +1,49 @@
+"""The door for pictures: uint8, any size, to the square that a backbone expects.
+
+Accepted: an array (n, height, width, 3), one picture (height, width, 3), or a list of pictures of different sizes. A
+picture is cropped to its middle square and resized by the integer code of data/resize.py, so that two devices agree
+from the first pixel. Anything else is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.data.resize import center_square, resize
+
+LARGEST_SIDE = 1 << 14
+
+
+def pictures(images: Any, side: int) -> NDArray[np.uint8]:
+    """(n, side, side, 3); a copy that shares nothing with the caller's arrays."""
+    if isinstance(images, list | tuple):
+        if not images:
+            raise ValueError("There are no pictures: got an empty list.")
+        return np.concatenate([pictures(_single(k, image), side) for k, image in enumerate(images)])
+    if not isinstance(images, np.ndarray):
+        raise ValueError(f"Pictures must be a uint8 array or a list of them, got {type(images).__name__}.")
+    if images.dtype != np.uint8:
+        raise ValueError(f"Pictures must be uint8, 0 to 255, got {images.dtype}.")
+    if images.ndim == 3 and images.shape[2] == 3:
+        images = images[None]
+    if images.ndim != 4 or images.shape[3] != 3:
+        raise ValueError(f"Pictures must have the shape (n, height, width, 3), got {images.shape}.")
+    count, height, width, _ = images.shape
+    if count == 0:
+        raise ValueError("There are no pictures: got an array of none.")
+    if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
+        raise ValueError(f"Pictures must be 1 to {LARGEST_SIDE} pixels high and wide, got {height} by {width}.")
+    if (height, width) == (side, side):
+        return images.copy()
+    # The pictures lie beside one another as colours, so that one call resizes all of them.
+    flat = center_square(images.transpose(1, 2, 0, 3).reshape(height, width, 3 * count))
+    return np.ascontiguousarray(resize(flat, side).reshape(side, side, count, 3).transpose(2, 0, 1, 3))
+
+
+def _single(number: int, image: Any) -> Any:
+    if isinstance(image, np.ndarray) and image.ndim != 3:
+        raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {image.shape}.")
+    return image

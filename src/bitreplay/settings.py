@@ -1,0 +1,104 @@
+"""How a learner is built and how it learns: every argument in one place, checked, with its default.
+
+The defaults of rate, epochs and least steps were found by measuring, see docs/learner.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from bitreplay.engine.compiler import Bits
+
+STRATEGIES = ("replay", "cwr", "naive")
+CODE_BITS = (1, 2, 4, 8, 16, 32)
+FLOAT = "float"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """strategy      "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay) or "naive" (tail and head
+                     learn, no replay, no consolidation)
+    bits             bit widths as Bits, or as text "8/1/16", or "float" for a tail in floating point (needs torch)
+    level            the layer where latents are taken; None is the model's last one
+    code_bits        bits a latent element: 1, 2, 4, 8, 16 or 32
+    per_class        stored samples a class
+    epochs           passes over the new samples of an experience, and at least `least_steps` minibatches
+    new, replayed    parts of a minibatch; 1 : 4 in the paper
+    rate             learning rate: a fraction, a decimal, or text such as "1/100"
+    augment          crop and flip new pictures anew in each epoch
+    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown"
+    seed             of everything random
+    """
+
+    strategy: str = "replay"
+    bits: Bits | str = Bits()
+    level: str | None = None
+    code_bits: int = 1
+    per_class: int = 30
+    epochs: int = 5
+    least_steps: int = 20
+    new: int = 32
+    replayed: int = 128
+    rate: Fraction = Fraction(1, 100)
+    augment: bool = False
+    unknown: Fraction = Fraction(0)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", _bits(self.bits))
+        for name in ("rate", "unknown"):
+            object.__setattr__(self, name, _fraction(name, getattr(self, name)))
+        for name, least in (("per_class", 1), ("epochs", 1), ("least_steps", 1), ("new", 1), ("replayed", 1)):
+            _whole(name, getattr(self, name), least, 1 << 20)
+        _whole("seed", self.seed, 0, (1 << 64) - 1)
+        _need(self.strategy in STRATEGIES, f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits!r}.")
+        _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {self.level!r}.")
+        _need(isinstance(self.augment, bool), f"augment must be True or False, got {self.augment!r}.")
+        _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
+        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {self.unknown}.")
+
+    @property
+    def minibatch(self) -> int:
+        return self.new + self.replayed
+
+    @staticmethod
+    def of(**arguments: Any) -> Settings:
+        """Settings(**arguments) with a sentence for a name that does not exist."""
+        known = [field.name for field in fields(Settings)]
+        for name in arguments:
+            _need(name in known, f"There is no setting {name!r}; expected one of {', '.join(known)}.")
+        return Settings(**arguments)
+
+    def to_json(self) -> dict[str, Any]:
+        plain = asdict(self)
+        return plain | {"bits": str(self.bits), "rate": str(self.rate), "unknown": str(self.unknown)}
+
+
+def _need(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise ValueError(sentence)
+
+
+def _whole(name: str, value: object, least: int, most: int) -> None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    _need(fits, f"{name} must be a whole number from {least} to {most}, got {value!r}.")
+
+
+def _fraction(name: str, value: Any) -> Fraction:
+    """Decimals mean what they say: 0.01 is 1/100."""
+    try:
+        return Fraction(str(value)).limit_denominator(1 << 30)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {value!r}.") from None
+
+
+def _bits(value: Bits | str) -> Bits | str:
+    if isinstance(value, Bits) or value == FLOAT:
+        return value
+    parts = str(value).split("/")
+    if not isinstance(value, str) or len(parts) != 3 or not all(part.isdecimal() for part in parts):
+        raise ValueError(f"bits must be three widths such as 8/1/16, or float, got {value!r}.")
+    return Bits(*(int(part) for part in parts))

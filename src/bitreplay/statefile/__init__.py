@@ -1,0 +1,68 @@
+"""State files: all that a learner has learned, in the container of model files.
+
+    origin = save(path, content, origin, lock=None, overwrite=False)
+    content, origin = load(path)
+    rollback(path)
+
+A state belongs to one model, by checksum. docs/state-format.md is the specification.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bitreplay.modelfile.container import ContainerError, pack_container, read_whole, unpack_container
+from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
+from bitreplay.statefile.generations import Lock, StateInUse, checksum, put_back, write_generation
+
+__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateInUse", "load", "rollback", "save"]
+
+MOST_BYTES = 4 << 30
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a learner's state was last read from or written to, and whether something was forgotten since."""
+
+    path: Path | None = None
+    checksum: str = ""
+    forgets: bool = False
+
+    def without_past(self) -> Origin:
+        return replace(self, forgets=True)
+
+
+def save(path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False) -> Origin:
+    """Write a new generation; the one before stays beside it unless something was forgotten."""
+    path = path.absolute()
+    data = pack_container(*to_file(content))
+    with lock.used_for(path) if lock is not None else Lock(path):
+        there = checksum(path)
+        if there and not overwrite:
+            _refuse_a_stranger(path, there, origin)
+        write_generation(path, data, keep=not origin.forgets)
+    return Origin(path, checksum(path))
+
+
+def load(path: Path) -> tuple[Content, Origin]:
+    path = path.absolute()
+    try:
+        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path))
+        return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
+    except ContainerError as error:
+        raise StateFileError(str(error)) from None
+
+
+def rollback(path: Path, lock: Lock | None = None) -> None:
+    """Put the generation before in the place of the last one, which is gone then."""
+    path = path.absolute()
+    with lock.used_for(path) if lock is not None else Lock(path):
+        put_back(path, check=load)
+
+
+def _refuse_a_stranger(path: Path, there: str, origin: Origin) -> None:
+    if origin.path != path:
+        raise StateFileError(f"{path} exists and holds another state; save with overwrite=True to replace it.")
+    if origin.checksum != there:
+        raise StateFileError(f"{path} was changed by another process since it was loaded; load it again.")

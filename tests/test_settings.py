@@ -1,0 +1,49 @@
+from fractions import Fraction
+
+import pytest
+
+from bitreplay.engine.compiler import Bits
+from bitreplay.settings import Settings
+
+
+def test_decimals_mean_what_they_say():
+    assert Settings(rate=0.01).rate == Settings(rate="1/100").rate == Fraction(1, 100)  # type: ignore[arg-type]
+
+
+def test_bits_may_be_written_as_text():
+    assert Settings(bits="8/1/16").bits == Bits(8, 1, 16)
+    assert Settings(bits="float").bits == "float"
+
+
+def test_json_gives_the_same_settings_again():
+    settings = Settings(rate=Fraction(3, 1000), bits="16/4/32", level="add_8", unknown=Fraction(1, 20), seed=2**64 - 1)
+    assert Settings.of(**settings.to_json()) == settings
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"strategy": "magic"}, "strategy must be one of replay, cwr, naive"),
+        ({"bits": "8/1"}, "three widths"),
+        ({"bits": "8/2/16"}, "backward_binary bits must be one of"),
+        ({"bits": None}, "three widths"),
+        ({"code_bits": 3}, "code_bits must be one of"),
+        ({"per_class": 0}, "per_class must be a whole number from 1"),
+        ({"per_class": 1.5}, "per_class must be a whole number"),
+        ({"epochs": True}, "epochs must be a whole number"),
+        ({"new": -1}, "new must be"),
+        ({"replayed": 1 << 40}, "replayed must be"),
+        ({"rate": 0}, "rate must be above 0"),
+        ({"rate": "fast"}, "rate must be a number"),
+        ({"rate": float("nan")}, "rate must be a number"),
+        ({"rate": 2}, "at most 1"),
+        ({"unknown": 1}, "below 1"),
+        ({"seed": -1}, "seed must be"),
+        ({"augment": "yes"}, "augment must be"),
+        ({"level": 3}, "level must be a name"),
+        ({"speed": 3}, "There is no setting 'speed'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Settings.of(**arguments)
