@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bitreplay.data.resize import center_square, resize
 
 LARGEST_SIDE = 1 << 14
+PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes a pixel
 
 
 def pictures(images: Any, side: int) -> NDArray[np.uint8]:
@@ -38,9 +39,13 @@ def pictures(images: Any, side: int) -> NDArray[np.uint8]:
         raise ValueError(f"Pictures must be 1 to {LARGEST_SIDE} pixels high and wide, got {height} by {width}.")
     if (height, width) == (side, side):
         return images.copy()
-    # The pictures lie beside one another as colours, so that one call resizes all of them.
-    flat = center_square(images.transpose(1, 2, 0, 3).reshape(height, width, 3 * count))
-    return np.ascontiguousarray(resize(flat, side).reshape(side, side, count, 3).transpose(2, 0, 1, 3))
+    found = np.empty((count, side, side, 3), np.uint8)
+    at_once = max(1, PIXELS_AT_ONCE // (height * width))
+    for start in range(0, count, at_once):
+        part = images[start : start + at_once]
+        square = center_square(part.transpose(1, 2, 0, 3)).transpose(2, 0, 1, 3)
+        found[start : start + at_once] = resize(square, side)
+    return found
 
 
 def _single(number: int, image: Any) -> Any:

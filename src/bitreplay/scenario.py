@@ -1,8 +1,8 @@
 """Divide a training set into a stream of experiences.
 
 NC (new classes): each experience brings classes not seen before, with all their samples; CIFAR-10 is [2] * 5, CIFAR-100
-[10] * 10, CORe50 [10] + [5] * 8. NI (new instances): each experience brings an equal share of every class. The test set
-stays whole. Within an experience samples keep the order of the training set; the learner shuffles.
+[10] * 10, CORe50 [10] + [5] * 8. NI (new instances): each experience brings an equal share of every class, or (CORe50)
+one recorded session. The test set stays whole. Within an experience samples keep the order of the training set; the learner shuffles.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,6 +50,15 @@ def new_instances(data: Dataset, count: int, rng: np.random.Generator) -> Iterat
         for share, part in zip(shares, np.array_split(shuffled, count), strict=True):
             share.append(part)
     return (experience(data, np.sort(np.concatenate(share)), classes, index) for index, share in enumerate(shares))
+
+
+def grouped(data: Dataset, groups: np.ndarray) -> Iterator[Experience]:
+    """One experience a group, in rising order: the NI of CORe50, whose groups are the sessions."""
+    if groups.shape != data.train_labels.shape:
+        raise ValueError(f"There must be a group for each of the {len(data.train_labels)} images, got {groups.shape}.")
+    for index, group in enumerate(np.unique(groups)):
+        samples = np.flatnonzero(groups == group)
+        yield experience(data, samples, np.unique(data.train_labels[samples]), index)
 
 
 def experience(data: Dataset, samples: np.ndarray, classes: np.ndarray, index: int) -> Experience:

@@ -1,0 +1,66 @@
+"""CORe50 (Lomonaco and Maltoni, 2017): 50 objects filmed in 11 sessions, about 300 frames each, 128x128.
+
+The published tree or zip, names C_<session>_<object>_<frame>.png at any depth. Classes are the 50 objects. Sessions 3, 7
+and 10 are the test set, always. NC: scenario.new_classes(data, NC_SIZES, rng), 9 experiences. NI: 8 experiences, one a
+training session, in the order of `SESSIONS`: scenario.grouped(data, sessions).
+
+All 164,866 frames take 8 GB at 128x128 and 0.5 GB at 32x32, so `side` resizes while reading and `every` skips frames.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from bitreplay.data.container import files
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.location import locate
+from bitreplay.data.resize import center_square, resize
+
+SOURCE = "https://vlomonaco.github.io/core50/index.html#dataset (core50_128x128.zip)"
+OBJECTS = 50
+SESSIONS = (1, 2, 4, 5, 6, 8, 9, 11)
+TEST_SESSIONS = (3, 7, 10)
+NC_SIZES = (10, *[5] * 8)
+NAME = re.compile(r"C_(\d+)_(\d+)_(\d+)\.png$")
+CATEGORIES = ("plug adapter", "mobile phone", "scissors", "light bulb", "can", "glasses", "ball", "marker", "cup",
+              "remote control")  # fmt: skip
+
+
+def core50(path: str | Path | None = None, side: int = 128, every: int = 1) -> tuple[Dataset, np.ndarray]:
+    """The data set, and the session of each training image. `every` keeps the frames whose number it divides."""
+    place = locate("CORe50", path, ("core50_128x128", "core50_128x128.zip", "core50"), SOURCE)
+    parts: dict[bool, list[tuple[int, int, np.ndarray]]] = {True: [], False: []}
+    for session, item, frame, content, name in frames(place):
+        if frame % every == 0:
+            parts[session in TEST_SESSIONS].append((session, item, decode(content, side, f"{name} in {place}")))
+    if not parts[False] or not parts[True]:
+        raise FileNotFoundError(f"{place} lacks frames of training or test sessions: get CORe50 from {SOURCE}.")
+    train, test = (
+        (np.stack([image for *_, image in rows]), np.array([item for _, item, _ in rows], np.int64))
+        for rows in (parts[False], parts[True])
+    )
+    names = tuple(f"{CATEGORIES[number // 5]} {number % 5 + 1}" for number in range(OBJECTS))
+    return Dataset(*train, *test, names), np.array([session for session, *_ in parts[False]], np.int64)
+
+
+def frames(place: Path) -> Iterator[tuple[int, int, int, bytes, str]]:
+    """Session, object (from 0), frame, content and name of each picture, in the order of their names."""
+    for name, content in files(place, ".png"):
+        if match := NAME.search(name):
+            session, item, frame = (int(part) for part in match.groups())
+            if not 1 <= session <= 11 or not 1 <= item <= OBJECTS:
+                raise ValueError(f"{name} in {place} is of session {session}, object {item}; expected 1-11 and 1-50.")
+            yield session, item - 1, frame, content, name
+
+
+def decode(content: bytes, side: int, title: str) -> np.ndarray:
+    try:
+        with Image.open(io.BytesIO(content)) as picture:
+            pixels = np.asarray(picture.convert("RGB"))
+    except (UnidentifiedImageError, OSError) as error:
+        raise ValueError(f"{title} cannot be read as a picture: {error}.") from error
+    return pixels if pixels.shape[:2] == (side, side) else resize(center_square(pixels), side)
