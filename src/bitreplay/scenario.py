@@ -2,7 +2,8 @@
 
 NC (new classes): each experience brings classes not seen before, with all their samples; CIFAR-10 is [2] * 5, CIFAR-100
 [10] * 10, CORe50 [10] + [5] * 8. NI (new instances): each experience brings an equal share of every class, or (CORe50)
-one recorded session. The test set stays whole. Within an experience samples keep the order of the training set; the learner shuffles.
+one recorded session. The test set stays whole. Within an experience samples keep the order of the training set; the
+learner shuffles.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """CORe50 (Lomonaco and Maltoni, 2017): 50 objects filmed in 11 sessions, about 300 frames each, 128x128.
 
-The published tree or zip, names C_<session>_<object>_<frame>.png at any depth. Classes are the 50 objects. Sessions 3, 7
-and 10 are the test set, always. NC: scenario.new_classes(data, NC_SIZES, rng), 9 experiences. NI: 8 experiences, one a
-training session, in the order of `SESSIONS`: scenario.grouped(data, sessions).
+The published tree or zip, names C_<session>_<object>_<frame>.png at any depth. Classes are the 50 objects. Sessions
+3, 7 and 10 are the test set, always. NC: scenario.new_classes(data, NC_SIZES, rng), 9 experiences. NI: 8 experiences,
+one a training session, in the order of `SESSIONS`: scenario.grouped(data, sessions).
 
 All 164,866 frames take 8 GB at 128x128 and 0.5 GB at 32x32, so `side` resizes while reading and `every` skips frames.
 """
