@@ -2,6 +2,7 @@
 
     y = gamma (x - mean) / sigma + beta [+ r]
     stored y = zero + round( (x a + b + (r - r_zero) r_factor) / 2^shift )
+             = zero + round( ((x a + b) 2^up + (r - r_zero) r_factor) / 2^(shift + up) )     where shift < q_f
 
 x are exact sums of a convolution (real scale per channel) or stored activations minus their zero. For each channel
     a = gamma factor,  factor = x_scale / (sigma y_scale) 2^shift       b = beta / y_scale 2^shift - a mean
@@ -25,12 +26,14 @@ from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift,
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import merge_samples, quantise_samples
+from bitreplay.engine.quant import SIGNIFICANT, merge_samples, quantise_samples
 from bitreplay.engine.sgd import descend, to_31_bits
 
 OFFSET_LIMIT = (1 << 61) - 1
 GROWTH_BITS = 4
 LARGEST_FACTOR = (1 << 30) - 1
+# A shortcut of 24 bits stays below 2^60, and so does a gradient of 23 bits times the factor.
+LARGEST_RESIDUAL_FACTOR = (1 << 36) - 1
 
 
 def fold(
@@ -66,6 +69,20 @@ def affine(t: Any, a: Any, run: Run) -> None:
     if t.residual is not None:
         total = total + (wide(t.residual) - a.residual_zero) * a.residual_factor
     y = round_shift(total, a.shift) + a.y_zero
+    t.saturated[...] += np.count_nonzero((y < a.low) | (y > a.high))
+    t.y[...] = saturate(y, a.low, a.high)
+
+
+@operation(
+    "affine_fine",
+    code=25,
+    reads="x a b residual",
+    writes="y saturated",
+    attributes="x_zero shift y_zero low high residual_zero residual_factor up limit",
+)
+def affine_fine(t: Any, a: Any, run: Run) -> None:
+    scaled = saturate((wide(t.x) - a.x_zero) * wide(t.a) + t.b, -a.limit, a.limit) << a.up
+    y = round_shift(scaled + (wide(t.residual) - a.residual_zero) * a.residual_factor, a.shift) + a.y_zero
     t.saturated[...] += np.count_nonzero((y < a.low) | (y > a.high))
     t.y[...] = saturate(y, a.low, a.high)
 
@@ -118,8 +135,11 @@ class Constants:
     beta_step: Multiplier
 
 
-def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction) -> Constants:
-    """Choose binary points: a and b as fine as their bounds allow, with room for gamma to grow 2^GROWTH_BITS fold."""
+def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r_scale: Fraction | None) -> Constants:
+    """Choose binary points: a and b as fine as their bounds allow, with room for gamma to grow 2^GROWTH_BITS fold.
+
+    A gamma near 0 would allow a very fine one: beta's multiplier and the shortcut's factor (r_scale) limit it.
+    """
     gamma, beta, mean, inverse = (node_fixed(name) for name in ("gamma", "beta", "mean", "inverse_sigma"))
     channels = len(gamma.values)
     scales = x.channel_scales
@@ -127,7 +147,11 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction) -
     ratios = [i * s / y_scale for i, s in zip(inverse.fractions(), scales, strict=True)]
     a_bits = min(31, 60 - x.bound.bit_length())
     largest = max(max(abs(g * r) for g, r in zip(gamma.fractions(), ratios, strict=True)), Fraction(1, 1 << 30))
-    shift = _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1)
+    shift = min(
+        _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
+        _point(Fraction(2) ** -beta.shift / y_scale, 1 << 30),
+        *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
+    )
     factor_point = _point(max(abs(r) for r in ratios), LARGEST_FACTOR)
     means = [m / s for m, s in zip(mean.fractions(), scales, strict=True)]
     mean_shift = min(12, _point(max(max(abs(m) for m in means), Fraction(1)), LARGEST_FACTOR))
@@ -162,6 +186,13 @@ def _point(largest: Fraction, limit: int) -> int:
     return point
 
 
+def _fine_bits(shift: int, x_bound: int, significant: int) -> int:
+    """How many bits finer than x a the shortcut's factor must be: 0 unless its rounding would show in y."""
+    if shift >= significant:
+        return 0
+    return max(min(significant + 2 - shift, 29 - x_bound.bit_length()), 0)
+
+
 class BatchNorm(Layer):
     """Reads sums or activations and, optionally, a shortcut (activations) to add; yields activations, needs a range.
 
@@ -177,20 +208,26 @@ class BatchNorm(Layer):
         name = self.node.name
         y = c.activation_value(name, x.shape)
         assert y.activation is not None
-        k = constants(self.fixed, x, y.activation.scale)
+        r_scale = residual.activation.scale if residual is not None and residual.activation else None
+        k = constants(self.fixed, x, y.activation.scale, r_scale)
         operands = self._operands(c, k)
         self._saturated = c.hold(c.buffer(f"{name}.saturated", np.int64, (1,), per_sample=False))
         tensors = {"x": x.tensor, "y": y.tensor, "saturated": self._saturated} | operands
-        residual_zero = residual_factor = 0
+        attributes = {"residual_zero": 0, "residual_factor": 0}
+        up = 0
         if residual is not None:
             assert residual.activation is not None and residual.shape == x.shape, name
             tensors["residual"] = residual.tensor
-            residual_zero = residual.activation.zero
-            residual_factor = round_fraction(residual.activation.scale / y.activation.scale * Fraction(2) ** k.shift)
-        c.emit("forward", "affine", tensors, x_zero=x.activation.zero if x.activation else 0, shift=k.shift,
-               y_zero=y.activation.zero, low=y.activation.low, high=y.activation.high,
-               residual_zero=residual_zero, residual_factor=residual_factor)  # fmt: skip
-        self._constants, self._residual_factor = k, residual_factor
+            up = _fine_bits(k.shift, x.bound, SIGNIFICANT[c.bits.forward])
+            ratio = residual.activation.scale / y.activation.scale
+            attributes["residual_zero"] = residual.activation.zero
+            attributes["residual_factor"] = round_fraction(ratio * Fraction(2) ** (k.shift + up))
+        if up:
+            attributes |= {"up": up, "limit": OFFSET_LIMIT >> up}
+        c.emit("forward", "affine_fine" if up else "affine", tensors, x_zero=x.activation.zero if x.activation else 0,
+               shift=k.shift + up, y_zero=y.activation.zero, low=y.activation.low, high=y.activation.high,
+               **attributes)  # fmt: skip
+        self._constants, self._residual = k, (attributes["residual_factor"], k.shift + up)
         return y
 
     def _operands(self, c: Compiler, k: Constants) -> dict[str, int]:
@@ -230,7 +267,7 @@ class BatchNorm(Layer):
         if len(inputs) > 1 and self.node.inputs[1] in c.needs_gradient:
             c.contribute(
                 self.node.inputs[1],
-                Gradient(gradient.tensor, gradient.exponents, gradient.bound, self._residual_factor, k.shift),
+                Gradient(gradient.tensor, gradient.exponents, gradient.bound, *self._residual),
             )
 
     def _param_grad(self, c: Compiler, x: Value, gradient: Gradient) -> None:
@@ -240,13 +277,15 @@ class BatchNorm(Layer):
             "q": c.buffer(f"{name}.q", np.int64, channels, per_sample=False),
             "pe": c.buffer(f"{name}.pe", np.int32, (1,), per_sample=False),
         }
-        pixels = x.shape[0] * x.shape[1]
-        # The merged sums leave room for 2^mean_shift and one subtraction.
-        bound = gradient.bound + (x.bound * pixels).bit_length() + k.attributes["mean_shift"] + 1
+        pixels, mean_shift = x.shape[0] * x.shape[1], k.attributes["mean_shift"]
+        assert gradient.bound + (x.bound * pixels).bit_length() <= 62, f"{name}: sums must fit 62 bits"
+        # The merged sums leave room for 2^mean_shift and one subtraction, also where a mean lies outside the sums.
+        largest = max(x.bound, int(np.abs(wide(k.mean)).max() >> mean_shift) + 1)
+        bound = gradient.bound + (largest * pixels).bit_length() + mean_shift + 1
         c.emit("backward", "affine_param_grad",
                {"g": gradient.tensor, "e": gradient.exponents, "x": x.tensor} | sums,
                x_zero=x.activation.zero if x.activation else 0, bound=bound)  # fmt: skip
         c.emit("update", "batchnorm_update", self._learned | sums | self._kept,
-               mean_shift=k.attributes["mean_shift"], gamma_mantissa=k.gamma_step.mantissa,
+               mean_shift=mean_shift, gamma_mantissa=k.gamma_step.mantissa,
                gamma_shift=k.gamma_step.shift, beta_mantissa=k.beta_step.mantissa, beta_shift=k.beta_step.shift,
                number=self._learned["gamma"])  # fmt: skip

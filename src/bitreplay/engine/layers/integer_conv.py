@@ -121,6 +121,7 @@ class IntegerConv(Layer):
         weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
         bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
         self._down = max(bound.bit_length() - 31, 0)
+        self._down += divide_round(bound, 1 << self._down) >= 1 << 31
         self._weights = c.constant(name, weights)
         c.emit("forward", self.names[0], {"x": x.tensor, "w": self._weights, "sums": sums},
                x_zero=x.activation.zero, down=self._down, **self._geometry())  # fmt: skip
