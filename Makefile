@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow demo clean
+.PHONY: setup build lint test test-slow sanitize test-arm bench demo clean
 
 setup: $(STAMP)
 
@@ -39,6 +39,29 @@ test: lint build
 
 test-slow: build
 	$(BIN)/python -m pytest -m slow
+
+# The core with the address and undefined-behaviour sanitizers, and every test that runs it. Leaks are not looked for:
+# the interpreter itself never frees everything.
+sanitize: $(STAMP)
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja -DBITREPLAY_SANITIZE=ON --log-level=WARNING
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
+	  $(BIN)/python -m pytest -m "not slow" tests/engine/test_native.py tests/engine/test_native_corrupt.py \
+	  tests/engine/paths
+
+# 64-bit ARM by the cross compiler, run under qemu-user.
+test-arm: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/aarch64 -G Ninja --log-level=WARNING \
+	  -DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/tools/aarch64-linux-gnu.cmake" -DBITREPLAY_TOOLS=ON
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
+	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
+	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -m "not slow" tests/arm
+
+# Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
+bench: build
+	$(BIN)/python -c "from bitreplay import bench; bench.main()"
 
 demo: build
 	$(BIN)/python -m bitreplay demo

@@ -33,10 +33,16 @@ const Kernels kPaths[] = {
     {"avx512", has_avx512, pack_signs_avx512, sign_input_grad_avx512, binary_conv_avx512, kBinaryConvInputGradAvx512,
      affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, integer_conv_scalar, encode_level_avx512,
      decode_level_avx512, dense_sums_scalar},
+#elif defined(__aarch64__)
+    {"neon", always, pack_signs_neon, sign_input_grad_scalar, binary_conv_neon, kBinaryConvInputGradNeon, affine_scalar,
+     affine_input_grad_scalar, affine_param_grad_scalar, integer_conv_scalar, encode_level_scalar, decode_level_scalar,
+     dense_sums_scalar},
 #endif
 };
 #if defined(__x86_64__)
 const char* const kPathNames = "scalar avx2 avx512";
+#elif defined(__aarch64__)
+const char* const kPathNames = "scalar neon";
 #else
 const char* const kPathNames = "scalar";
 #endif

@@ -1,0 +1,34 @@
+"""A training run ends in the same bytes on ARM as on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from bitreplay.engine import native
+from bitreplay.engine.compiler import Bits
+from tests.arm.emulator import PATHS, needs_arm, train
+from tests.engine import networks
+
+STEPS, SAMPLES, MINIBATCHES = 1000, 4, 5
+WIDTHS = [Bits(8, 1, 8), Bits(8, 1, 16), Bits(8, 1, 32), Bits(16, 1, 16)]
+
+
+@needs_arm
+@pytest.mark.parametrize("bits", WIDTHS, ids=str)
+def test_a_thousand_steps_end_in_the_same_state(bits, tmp_path):
+    program = networks.tail((3, 3, 40), bits, SAMPLES, seed=9)
+    machine = native.NativeMachine(program)
+    before = hashlib.sha256(machine.regions["parameter"].tobytes()).hexdigest()
+    minibatches = []
+    for step in range(STEPS):
+        networks.feed([machine], SAMPLES, seed=step % MINIBATCHES)
+        if step < MINIBATCHES:
+            minibatches.append((machine.read("latents", SAMPLES), machine.read("labels", SAMPLES)))
+        machine.run_step(networks.run_of(SAMPLES, step))
+    expected = hashlib.sha256(machine.regions["parameter"].tobytes()).hexdigest()
+    assert expected != before
+    for path in PATHS:
+        found = train(path, tmp_path, program, minibatches, networks.run_of(SAMPLES, 0), STEPS)
+        assert hashlib.sha256(found).hexdigest() == expected, path
