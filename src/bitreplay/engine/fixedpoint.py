@@ -123,5 +123,5 @@ class Multiplier:
         return Fraction(self.mantissa) / Fraction(2) ** self.shift
 
     def times(self, x: Int64) -> Int64:
-        """x * value, rounded once; |x| < 2^32."""
+        """x * value, rounded once; |x| <= 2^31, so that product and rounding stay inside 63 bits."""
         return round_shift(np.asarray(x, np.int64) * self.mantissa, self.shift)
