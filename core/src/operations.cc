@@ -26,6 +26,7 @@ extern const Operation kRPReLU, kRPReLUInputGrad, kRPReLUParamGrad;
 extern const Operation kClip, kClipInputGrad;
 extern const Operation kAdd;
 extern const Operation kConcat, kConcatInputGrad;
+extern const Operation kAffineFine;
 extern const Operation kMaxPool, kMaxPoolInputGrad;
 
 static const Operation* const kOperations[] = {
@@ -50,6 +51,7 @@ static const Operation* const kOperations[] = {
     &kClip, &kClipInputGrad,
     &kAdd,
     &kConcat, &kConcatInputGrad,
+    &kAffineFine,
     &kMaxPool, &kMaxPoolInputGrad,
 };
 

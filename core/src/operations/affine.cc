@@ -1,4 +1,6 @@
 // affine and its gradients; the layer: engine/layers/batchnorm.py.
+#include "elements.h"
+#include "fixedpoint.h"
 #include "operations.h"
 
 namespace bitreplay {
@@ -50,6 +52,54 @@ int run(const Call& c) {
 }
 
 }  // namespace affine
+
+namespace affine_fine {
+
+enum { X, A, B, RESIDUAL, Y, SATURATED };
+enum { X_ZERO, SHIFT, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR, UP, LIMIT };
+
+void check(Checker& c) {
+  c.per_sample(X, kStored, 3);
+  c.per_sample(Y, kStored, 3);
+  c.same_shape(X, Y);
+  c.per_sample(RESIDUAL, kStored, 3);
+  c.same_shape(X, RESIDUAL);
+  if (c.ok()) {
+    c.vector(A, BR_INT32, c.size(X, 2));
+    c.vector(B, BR_INT64, c.size(X, 2));
+  }
+  c.vector(SATURATED, BR_INT64, 1);
+  const int values[] = {X_ZERO, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR};
+  for (int attribute : values) c.value(attribute);
+  c.shift(SHIFT);
+  c.range(UP, 0, 62);
+  c.range(LIMIT, 0, INT64_MAX);
+}
+
+int run(const Call& c) {
+  const int64_t channels = c.size(X, 2), size = c.samples() * c.elements(X), limit = c.attribute(LIMIT);
+  int64_t x[kTile], residual[kTile], left_range = 0;
+  for (int64_t at = 0; at < size; at += kTile) {
+    const int64_t count = least(kTile, size - at);
+    widen(c.type(X), c.bytes(X), at, count, x);
+    widen(c.type(RESIDUAL), c.bytes(RESIDUAL), at, count, residual);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channel = (at + i) % channels;
+      const int64_t scaled = saturate(add(mul(sub(x[i], c.attribute(X_ZERO)), c.data<int32_t>(A)[channel]),
+                                          c.data<int64_t>(B)[channel]), -limit, limit);
+      const int64_t shortcut = mul(sub(residual[i], c.attribute(RESIDUAL_ZERO)), c.attribute(RESIDUAL_FACTOR));
+      const int64_t total = add(left(scaled, c.attribute(UP)), shortcut);
+      const int64_t y = add(round_shift(total, c.attribute(SHIFT)), c.attribute(Y_ZERO));
+      left_range += y < c.attribute(LOW) || y > c.attribute(HIGH);
+      x[i] = saturate(y, c.attribute(LOW), c.attribute(HIGH));
+    }
+    narrow(c.type(Y), x, count, c.bytes(Y), at);
+  }
+  *c.data<int64_t>(SATURATED) = add(*c.data<int64_t>(SATURATED), left_range);
+  return BR_OK;
+}
+
+}  // namespace affine_fine
 
 namespace affine_input_grad {
 
@@ -107,6 +157,9 @@ int run(const Call& c) {
 extern const Operation kAffine = {"affine", 21, "x a b residual?", "y saturated",
                                   "x_zero shift y_zero low high residual_zero residual_factor", affine::check,
                                   affine::run, -1, nullptr, nullptr};
+extern const Operation kAffineFine = {"affine_fine", 25, "x a b residual", "y saturated",
+                                      "x_zero shift y_zero low high residual_zero residual_factor up limit",
+                                      affine_fine::check, affine_fine::run, -1, nullptr, nullptr};
 extern const Operation kAffineInputGrad = {"affine_input_grad", 22, "g e a", "gx ex", "shift bits",
                                            affine_input_grad::check, affine_input_grad::run, -1, nullptr, nullptr};
 extern const Operation kAffineParamGrad = {"affine_param_grad", 23, "g e x", "p q pe", "x_zero bound",

@@ -50,12 +50,17 @@ def compile_tail(
 ) -> Program:
     """The code of a level -> logits over `classes`, and the step that trains "tail", "head" or "nothing"."""
     compiler = Compiler(graph, bits, max_samples, train, keep)
-    at = graph.position(level)
+    emit_tail(compiler, level, classes, code_bits)
+    return compiler.finish()
+
+
+def emit_tail(compiler: Compiler, level: str, classes: int, code_bits: int) -> None:
+    """Everything behind a level, with the loss where the compiler trains."""
+    nodes = compiler.graph.nodes[compiler.graph.position(level) + 1 :]
+    nodes = [replace_classes(node, classes) for node in nodes]
     code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
-    nodes = [replace_classes(node, classes) for node in graph.nodes[at + 1 :]]
     loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if compiler.training else []
     _walk(compiler, [code, *nodes, *loss])
-    return compiler.finish()
 
 
 def compile_whole(graph: Graph, bits: Bits, max_samples: int) -> Program:

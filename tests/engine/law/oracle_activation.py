@@ -101,6 +101,20 @@ def add(t: Any, a: Any, run: Any) -> dict[str, Nested]:
     return {"y": build(shape_of(t.a), entry), "saturated": [saturated]}
 
 
+def affine_fine(t: Any, a: Any, run: Any) -> dict[str, Nested]:
+    saturated = t.saturated[0]
+
+    def entry(n: int, i: int, j: int, c: int) -> int:
+        nonlocal saturated
+        scaled = saturate((t.x[n][i][j][c] - a.x_zero) * t.a[c] + t.b[c], -a.limit, a.limit) * 2**a.up
+        total = scaled + (t.residual[n][i][j][c] - a.residual_zero) * a.residual_factor
+        y = round_shift(total, a.shift) + a.y_zero
+        saturated += y < a.low or y > a.high
+        return saturate(y, a.low, a.high)
+
+    return {"y": build(shape_of(t.x), entry), "saturated": [saturated]}
+
+
 def concat(t: Any, a: Any, run: Any) -> dict[str, Nested]:
     count = shape_of(t.x)[3]
 

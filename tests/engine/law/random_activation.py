@@ -109,6 +109,18 @@ def add(d: Draw) -> Case:
                   b_factor=d.number(1, 2**30), shift=d.random.randint(20, 34), **ends(d))  # fmt: skip
 
 
+def affine_fine(d: Draw) -> Case:
+    up = d.random.randint(1, 15)
+    tensors: dict[str, Held | None] = {
+        "x": d.held("int16", d.map, -4608, 4608), "a": numbers(d, "int32", 2**31 - 1),
+        "b": numbers(d, "int64", 2**61 - 1),
+        "residual": d.activations(), "y": d.empty(DTYPE[d.forward], d.map),
+        "saturated": d.held("int64", (1,), 0, 1000, per_sample=False),
+    }  # fmt: skip
+    return d.case("affine_fine", tensors, x_zero=0, shift=d.random.randint(20, 57), residual_zero=d.zero(),
+                  residual_factor=d.number(1, 2**30), up=up, limit=(2**61 - 1) >> up, **ends(d))  # fmt: skip
+
+
 def concat(d: Draw) -> Case:
     before, after = d.random.randint(0, 3), d.random.randint(0, 3)
     tensors = {"x": d.activations(), "y": d.activations((d.height, d.width, before + d.channels + after))}

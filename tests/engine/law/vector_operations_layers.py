@@ -94,6 +94,12 @@ CASES = [
          {"a": each("int8", row(3, -3, 127, -128)), "b": each("int8", row(2, 0, 127, -128)),
           "y": zeros("int8", 1, 1, 1, 4), "saturated": whole("int64", [1])},
          {"a_zero": 0, "a_factor": 2, "b_zero": 1, "b_factor": 8, "shift": 2, "y_zero": 0} | EIGHT),
+    Case("a shortcut finer than x a by two bits; ties", "affine_fine",
+         {"x": each("int16", row(1, 1, 900, -900)), "a": whole("int32", [4, -4, 8, 8]),
+          "b": whole("int64", [2, -2, 0, 0]), "residual": each("int8", row(11, 9, 10, 10)),
+          "y": zeros("int8", 1, 1, 1, 4), "saturated": whole("int64", [0])},
+         {"x_zero": 0, "shift": 6, "y_zero": 0, "residual_zero": 10, "residual_factor": 8, "up": 2, "limit": 2**59 - 1}
+         | EIGHT),
     Case("ties; other channels stay", "concat",
          {"x": each("int8", row(3, -3)), "y": each("int8", row(9, 9, 9, 9))},
          HALF | {"first": 1, "x_zero": 0, "y_zero": 1} | EIGHT),

@@ -1,0 +1,122 @@
+"""Checks that need no oracle: shapes, purity, whole numbers, saving, idle steps, the arena."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.bits import words_for
+from bitreplay.engine.checks.bench import Bench, need
+from bitreplay.engine.checks.whole_numbers import FloatFound, Whole, only_whole_numbers
+from bitreplay.engine.operations import OPERATIONS
+from bitreplay.engine.program import Program
+from bitreplay.engine.reference import ReferenceMachine
+
+POISON = 0x5A
+ALIGNMENT = 64
+
+
+def output(bench: Bench, machine: ReferenceMachine, name: str) -> NDArray:
+    return machine.read(bench.compiler.tensors[bench.compiler.values[name].tensor].name, bench.samples)
+
+
+def check_shapes(bench: Bench, name: str) -> None:
+    """The tensor of a node has the shape that its value declares, and every element of it is written."""
+    value = bench.compiler.values[name]
+    tensor = bench.compiler.tensors[value.tensor]
+    height, width, channels = value.shape
+    signs = value.activation is None and value.scales is None and tensor.dtype == np.uint64
+    logits = len(tensor.shape) == 1
+    expected = (channels,) if logits else (height, width, words_for(channels) if signs else channels)
+    need(tensor.per_sample, f"{name}: its output is not one per sample")
+    need(tensor.shape == expected, f"{name}: declares {value.shape} and its tensor has {tensor.shape}")
+    if value.scales is not None:
+        need(len(value.scales) == channels, f"{name}: has {len(value.scales)} scales for {channels} channels")
+    found = []
+    for fill in (0, POISON):
+        machine = bench.machine(fill=fill)
+        machine.run("forward", bench.run())
+        found.append(output(bench, machine, name))
+    need(np.array_equal(found[0], found[1]), f"{name}: its output depends on what the arena held before")
+
+
+def check_pure(bench: Bench, name: str) -> None:
+    """Forward twice: the same output; parameters, constants and what the node reads stay as they were."""
+    machine = bench.machine()
+    machine.run("forward", bench.run())
+    first = output(bench, machine, name)
+    names = [bench.compiler.tensors[bench.compiler.values[source].tensor].name for source in inputs(bench, name)]
+    before = {n: machine.read(n, bench.samples) for n in names}
+    regions = {region: machine.regions[region].copy() for region in ("parameter", "constant")}
+    machine.run("forward", bench.run())
+    need(np.array_equal(first, output(bench, machine, name)), f"{name}: the same input gives another output")
+    for n, content in before.items():
+        need(np.array_equal(content, machine.read(n, bench.samples)), f"{name}: changes {n}, which it only reads")
+    for region, content in regions.items():
+        need(np.array_equal(content, machine.regions[region]), f"{name}: forward changes a {region}")
+
+
+def inputs(bench: Bench, name: str) -> tuple[str, ...]:
+    """The nodes that a node reads; none for the level itself."""
+    if name == "level":
+        return ()
+    return ("head",) if name == "loss" else bench.compiler.graph.node(name).inputs
+
+
+def check_whole(bench: Bench) -> None:
+    """A whole step makes no floating-point array."""
+    machine = bench.machine()
+    machine.regions = {name: region.view(Whole) for name, region in machine.regions.items()}
+    files = {entry.reference.__module__ for entry in OPERATIONS.values()}
+    files |= {name for name in sys.modules if name.startswith("bitreplay.engine") and "checks" not in name}
+    try:
+        with only_whole_numbers([sys.modules[name] for name in sorted(files)]):
+            bench.step(machine, bench.run())
+    except FloatFound as found:
+        need(False, f"a step makes floating point: {found}")
+
+
+def check_saved(bench: Bench) -> None:
+    """Written and read, the program has the same bytes and gives the same results."""
+    data = bench.program.to_bytes()
+    again = Program.from_bytes(data)
+    need(again.to_bytes() == data, "a program that was written and read has other bytes")
+    first, second = (bench.step(bench.machine(program), bench.run()) for program in (bench.program, again))
+    for region, content in first.regions.items():
+        need(np.array_equal(content, second.regions[region]), f"a program that was read gives another {region}")
+
+
+def check_idle(bench: Bench) -> None:
+    """A learning rate of 0 changes no parameter; nor do samples without gradient at any rate."""
+    machine = bench.machine()
+    before = machine.regions["parameter"].copy()
+    bench.step(machine, bench.run(rate=0))
+    need(np.array_equal(before, machine.regions["parameter"]), "a learning rate of 0 changes a parameter")
+    machine = bench.machine()
+    # One active class has probability 1: the loss has no gradient.
+    machine.write("head.active", (np.arange(len(bench.head)) == 0).astype(np.uint8))
+    machine.write("labels", np.zeros_like(bench.labels))
+    before = machine.regions["parameter"].copy()
+    bench.step(machine, bench.run(rate_shift=20))
+    need(np.array_equal(before, machine.regions["parameter"]), "samples without gradient change a parameter")
+
+
+def check_arena(bench: Bench, packed: Bench) -> None:
+    """The arena is what its tensors reach, and sharing places by lifetime changes no result."""
+    program = packed.program
+    ends = [t.offset + t.bytes(program.max_samples) for t in program.tensors if t.region == "arena"]
+    planned = -(-max(ends) // ALIGNMENT) * ALIGNMENT
+    need(program.scratch_offset == planned, f"tensors reach {planned} bytes, the plan is {program.scratch_offset}")
+    machine = packed.machine()
+    taken = {name: len(region) for name, region in machine.regions.items()}
+    sizes = {"arena": program.arena_bytes, "parameter": len(program.parameters), "constant": len(program.constants)}
+    need(taken == sizes, f"the plan is {sizes} bytes, a machine takes {taken}")
+    apart = bench.step(bench.machine(), bench.run())
+    packed.step(machine, packed.run())
+    for name in ("logits", "p_label"):
+        same = np.array_equal(apart.read(name, bench.samples), machine.read(name, bench.samples))
+        need(same, f"tensors that share a place change {name}")
+    same = np.array_equal(apart.regions["parameter"], machine.regions["parameter"])
+    need(same, "tensors that share a place change what is learned")
