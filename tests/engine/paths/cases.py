@@ -14,7 +14,8 @@ CHANNELS = (1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129)
 STORED = (np.int8, np.int16, np.int32)
 BITS = {np.int8: 8, np.int16: 16, np.int32: 32}
 WIDTHS: list[tuple[type, type, int]] = [
-    (np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8), (np.int32, np.int32, 20), (np.int8, np.int16, 0)
+    (np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8), (np.int32, np.int32, 20),
+    (np.int8, np.int16, 0),
 ]  # fmt: skip
 HEADS: list[tuple[type, int]] = [(np.int8, 1), (np.int8, 10), (np.int16, 300), (np.int32, 3)]
 
