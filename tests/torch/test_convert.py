@@ -17,7 +17,7 @@ from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.arrays import scale_pixels
-from bitreplay.torch.binarize import BinaryConv2d, PolynomialSign
+from bitreplay.torch.binarize import BinaryConv2d, ClippedSign, PolynomialSign
 from bitreplay.torch.bireal18 import BiReal18
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert_layers import ConversionError
@@ -41,7 +41,7 @@ def as_float(images: np.ndarray) -> torch.Tensor:
     return scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2))
 
 
-def settled(model: nn.Module, images: np.ndarray) -> nn.Module:
+def settled(model: Any, images: np.ndarray) -> Any:
     """With statistics of these images in its BatchNorms, and uneven gamma and beta."""
     generator = torch.Generator().manual_seed(1)
     for layer in model.modules():
@@ -137,7 +137,7 @@ def check_rounding(wanted, got, steps, name, graph):
     low, high = (float(end) for end in graph.ranges[name])
     inside = (wanted > low + steps[name]) & (wanted < high - steps[name])
     assert inside.mean() > 0.99
-    assert np.abs(wanted - got[name])[inside].max() <= 0.75 * steps[name], name
+    assert np.abs(wanted - got[name])[inside].max() <= steps[name], name
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -170,16 +170,16 @@ def test_names_levels_and_codes(model, plain, images):
     assert np.allclose(code.values.values * 2.0**-code.values.shift, np.stack([-mean, mean], 1), atol=1e-3)
 
 
-def test_ranges_hold_every_value_and_have_short_ends(model, plain, images):
+def test_ranges_hold_nearly_every_value_and_have_short_ends(model, plain, images):
     seen: dict[int, torch.Tensor] = {}
     for number in (0, 15):
         model.blocks[number].add.register_forward_hook(lambda layer, inputs, out, n=number: seen.__setitem__(n, out))
     with torch.no_grad():
         model(as_float(images))
     for number, name, room in ((0, "add", 1.0), (15, "add_15", 1.25)):
-        low, high = plain.ranges[name]
-        assert low <= Fraction(seen[number].min().item() * room) * Fraction(999, 1000)
-        assert high >= Fraction(seen[number].max().item() * room) * Fraction(999, 1000)
+        low, high = (float(end) / room for end in plain.ranges[name])
+        assert ((seen[number] < low) | (seen[number] > high)).float().mean() < 0.001
+        assert low > 1.01 * seen[number].min() and high < 1.01 * seen[number].max()
     assert all(max(abs(end.numerator), end.denominator) < 2**40 for ends in plain.ranges.values() for end in ends)
     assert all(abs(end.numerator) < 2**24 for ends in plain.ranges.values() for end in ends)
 
@@ -220,6 +220,39 @@ def test_convolutions_behind_the_lowest_level_learn_when_asked(model, images):
     graph, _ = convert(model, images[:8], class_names=NAMES, reestimate=False, learn_convolutions=True)
     marked = {node.name for node in graph.nodes if node.attributes.get("learns") == 1}
     assert marked == {"blocks.12.shortcut.1"}
+
+
+class Plain(nn.Module):
+    """A BatchNorm that only a sign reads; one of its channels is nearly dead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3, stride=2, padding=1)
+        self.norm = nn.BatchNorm2d(6)
+        self.sign = ClippedSign(1.25)
+        self.binary = BinaryConv2d(6, 6)
+        self.last = nn.BatchNorm2d(6)
+        self.pool = nn.AvgPool2d(16)
+        self.head = nn.Linear(6, 5)
+
+    def forward(self, x):
+        y = self.last(self.binary(self.sign(self.norm(self.conv(x)))))
+        return self.head(torch.flatten(self.pool(y), 1))
+
+
+def test_values_that_only_a_sign_reads_get_fine_steps_and_keep_the_signs_of_faint_channels(images):
+    torch.manual_seed(4)
+    plain = settled(Plain(), images)
+    with torch.no_grad():
+        plain.norm.weight[2] *= 1e-6
+        plain.norm.bias[2] *= 1e-6
+    graph, _ = convert(plain, images, class_names=NAMES)
+    assert graph.ranges["norm"] == (Fraction(-85, 64), Fraction(85, 64))
+    got, _ = run_kept(graph, Bits(8, 1, 16), images)
+    with torch.no_grad():
+        wanted = np.where(through(plain.norm, through(plain.conv, got["image"])) >= 0, 1, -1)
+    assert ((got["sign"] == wanted).mean(axis=(0, 1, 2)) > 0.97).all()
+    assert 0.05 < (wanted[..., 2] > 0).mean() < 0.95
 
 
 class Own(nn.Module):

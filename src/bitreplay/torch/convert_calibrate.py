@@ -19,18 +19,22 @@ from torch import Tensor, fx, nn
 from .arrays import scale_pixels
 
 MINIBATCH = 50
-KEPT = 1 << 17
+KEPT = 1 << 15
+ASLEEP, AWAKE = 1 / 16, 1 / 4
 
 
 @dataclass
 class Spread:
-    """The values that a tensor takes: its extremes and an even sample of at most KEPT values per call."""
+    """The values that a tensor takes: its extremes, an even sample of KEPT values per call, max|x| of each channel."""
 
     low: float = float("inf")
     high: float = float("-inf")
     kept: list[Tensor] = field(default_factory=list)
+    channels: Tensor | None = None
 
     def see(self, x: Tensor) -> None:
+        largest = x.detach().abs().flatten(2).amax(dim=(0, 2)) if x.dim() == 4 else x.detach().abs().amax(dim=0)
+        self.channels = largest if self.channels is None else torch.maximum(self.channels, largest)
         flat = x.detach().reshape(-1)
         self.low, self.high = min(self.low, float(flat.min())), max(self.high, float(flat.max()))
         # An odd stride meets every channel and pixel.
@@ -136,6 +140,22 @@ def watch_tail(traced: fx.GraphModule, level: fx.Node, values: Tensor, spreads: 
     with torch.no_grad():
         for part in values.split(MINIBATCH):
             Watcher(traced, spreads.keys(), see).run_behind(level, part)
+
+
+def wake_channels(norm: nn.BatchNorm2d, spread: Spread) -> None:
+    """Enlarge gamma and beta of channels that hardly leave 0, for a BatchNorm that only signs read.
+
+    Weight decay can shrink both until no 8-bit step tells their signs apart (321 of 512 channels before VGG-Small's
+    head). A sign does not see the factor, which brings such a channel's largest value to AWAKE.
+    """
+    assert spread.channels is not None
+    asleep = (spread.channels > 0) & (spread.channels < ASLEEP)
+    factor = torch.where(asleep, AWAKE / spread.channels.double(), 1.0)
+    with torch.no_grad():
+        norm.weight.copy_(norm.weight.double() * factor)
+        norm.bias.copy_(norm.bias.double() * factor)
+    if asleep.any():
+        spread.see(torch.tensor([[-AWAKE], [AWAKE]]).expand(2, len(factor)))
 
 
 def reestimate_tail(traced: fx.GraphModule, level: fx.Node, values: Tensor) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from torch.nn import functional as F
 from bitreplay.engine.graph import Node
 
 from . import convert_layers as layers
-from .binarize import BinaryConv2d
+from .binarize import BinaryConv2d, ClippedSign, PolynomialSign
 from .convert_layers import TABLE, TRANSPARENT, Concat, ConversionError, Made
 from .layers import Add
 
@@ -40,6 +41,21 @@ CALLS: dict[Any, Callable[[], nn.Module]] = {
     operator.add: Add, operator.iadd: Add, torch.add: Add, "add": Add, torch.cat: Concat,
     torch.flatten: nn.Flatten, "flatten": nn.Flatten, torch.relu: nn.ReLU, F.relu: nn.ReLU, "relu": nn.ReLU,
 }  # fmt: skip
+
+
+def sign_windows(nodes: list[Node]) -> dict[str, Fraction]:
+    """How far values matter that nothing but a sign reads: behind its derivative's window they may saturate.
+
+    The window is 1 for 2 - 2|x| and the clip for the clipped identity; a sixteenth more keeps its end inside. So VGG's
+    BatchNorms get steps several times finer than their spread would allow.
+    """
+    found: dict[str, Fraction] = {}
+    for node in nodes:
+        readers = [reader for reader in nodes if node.name in reader.inputs]
+        if readers and all(reader.kind == "sign" for reader in readers):
+            widest = max(Fraction(str(reader.attributes.get("clip", 1))) for reader in readers)
+            found[node.name] = Fraction(float(np.float32(widest * Fraction(17, 16))))
+    return found
 
 
 @dataclass
@@ -109,6 +125,16 @@ class Lowering:
         for user in node.users:
             passes = self.is_a(user, passing) and str(user.target) not in self.level_at
             found += self.readers(user, passing) if passes else [user]
+        return found
+
+    def norms_before_signs(self) -> dict[fx.Node, nn.BatchNorm2d]:
+        """BatchNorms with gamma and beta that nothing but plain signs reads."""
+        found: dict[fx.Node, nn.BatchNorm2d] = {}
+        for node in self.traced.graph.nodes:
+            layer = self.layer(node) if self.is_a(node, nn.BatchNorm2d) else None
+            if isinstance(layer, nn.BatchNorm2d) and layer.affine and str(node.target) not in self.level_at:
+                if all(self.is_a(reader, (PolynomialSign, ClippedSign)) for reader in self.readers(node)):
+                    found[node] = layer
         return found
 
     def _folded_norms(self) -> dict[fx.Node, fx.Node]:
