@@ -47,7 +47,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "metrics": (set(), {"numpy"}),
     "learner": (PARTS | PLAIN | {"engine", "statefile", "pretrained"}, {"numpy"}),
     "planner": ({"engine", "modelfile"}, {"numpy"}),
-    "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py"}),
+    "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py", "rich"}),
     "bench": (BELOW_THE_DOOR | {"bench"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (BELOW_THE_DOOR | {"", "bench"}, {"numpy", "typer", "rich", "PIL"}),
     "web": (BELOW_THE_DOOR | {"", "web"}, {"numpy", "PIL"}),

@@ -1,8 +1,5 @@
 """Pre-training on a small synthetic set: it learns, it resumes, it keeps to the clock, and its files come back."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +10,9 @@ from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import Arrays
 from bitreplay.torch.binarize import BinaryConv2d
 from bitreplay.torch.models import build
-from bitreplay.torch.pretraining import Pretraining, Report
+from bitreplay.torch.pretraining import Pretraining
 from bitreplay.torch.recipe import default_recipe, make_optimizer
+from bitreplay.torch.report import Report, Step
 from bitreplay.torch.validate import reestimate_batchnorm
 from bitreplay.torch.weights import export_parts, half_with_sign, load_weights
 from bitreplay.torch.world import World
@@ -35,66 +33,109 @@ def two_colours(count: int, seed: int) -> Arrays:
 TRAIN, VAL = two_colours(64, 0), two_colours(40, 1)
 
 
-def make(name: str, out: Path, **changes: object) -> Pretraining:
+class Clock:
+    """Stands still until it is moved."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(name: str, out: Path, clock: Clock | None = None, reserve: float = 15.0, **changes: object) -> Pretraining:
+    """A small run on the two colours that writes a checkpoint after every epoch."""
     torch.manual_seed(0)
     recipe = default_recipe(name, **{"minibatch": 16, "rate": 0.01, **changes})
-    return Pretraining(recipe, build(name, 2, widths=WIDTHS), TRAIN, VAL, out, CPU)
+    model = build(name, 2, widths=WIDTHS[:3] if name == "vgg_small" else WIDTHS)
+    return Pretraining(
+        recipe, model, TRAIN, VAL, out, CPU, checkpoint_seconds=0.0, reserve=reserve, clock=clock or Clock()
+    )
+
+
+def reports(run: Pretraining) -> list[Report]:
+    return [event for event in run.walk() if isinstance(event, Report)]
 
 
 def test_learns_in_two_stages(tmp_path: Path) -> None:
     run = make("react18", tmp_path / "r.safetensors", epochs=6, first_stage=0.5)
-    reports = list(run.epochs())
-    assert [r.stage for r in reports] == [1, 1, 1, 2, 2, 2]
-    assert reports[-1].rate < reports[-3].rate
+    found = reports(run)
+    assert [r.stage for r in found] == [1, 1, 1, 2, 2, 2]
+    assert [(r.epoch, r.expected) for r in found] == [(k, 6) for k in range(1, 7)]
+    assert found[-1].rate < found[-3].rate
+    assert found[2].loss < found[0].loss and found[2].accuracy > found[0].accuracy and found[5].accuracy > 75
     note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
     assert note["top1"] > 80
+    assert not run.checkpoint.exists()
     again, loaded = load_weights(tmp_path / "r.safetensors")
     assert loaded["top1"] == note["top1"]
     for key, value in run.model.state_dict().items():
         assert torch.equal(again.state_dict()[key], value), key
 
 
+def test_a_step_is_told_after_every_minibatch(tmp_path: Path) -> None:
+    events = list(make("vgg_small", tmp_path / "v", epochs=2, first_stage=0.5).walk())
+    assert [type(event) for event in events] == 2 * (4 * [Step] + [Report])
+    steps = [event for event in events if isinstance(event, Step)]
+    assert [(s.epoch, s.step, s.steps, s.stage) for s in steps[3:5]] == [(1, 4, 4, 1), (2, 1, 4, 2)]
+    assert steps[0].tally.seen == 64 and 0 <= steps[0].tally.accuracy() <= 100
+    assert isinstance(events[-1], Report) and steps[-1].tally.loss() == pytest.approx(events[-1].loss)
+
+
 def test_teacher_learns_and_teaches(tmp_path: Path) -> None:
     run = make("teacher18", tmp_path / "t", epochs=3, rate=0.05)
-    assert len(list(run.epochs())) == 3
+    assert len(reports(run)) == 3
     assert run.finish({"classes": 2})["top1"] > 80
     recipe = default_recipe("bireal18", minibatch=16, rate=0.01, epochs=4, first_stage=0.0, distill=1.0)
     torch.manual_seed(0)
     student = Pretraining(recipe, build("bireal18", 2, widths=WIDTHS), TRAIN, VAL, tmp_path / "s", CPU, run.model)
     before = {key: value.clone() for key, value in run.model.state_dict().items()}
-    assert len(list(student.epochs())) == 4
+    assert len(reports(student)) == 4
     assert student.finish({"classes": 2})["top1"] > 80
     assert all(torch.equal(value, before[key]) for key, value in run.model.state_dict().items())
 
 
-def test_killed_run_ends_where_an_undisturbed_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bitreplay.torch.pretraining.CHECKPOINT_SECONDS", 0.0)
-    whole = make("bireal18", tmp_path / "whole", epochs=4, first_stage=0.5)
-    assert len(list(whole.epochs())) == 4
-    killed = make("bireal18", tmp_path / "killed", epochs=4, first_stage=0.5).epochs()
-    for _ in range(3):
-        next(killed)
-    resumed = make("bireal18", tmp_path / "killed", epochs=4, first_stage=0.5)
-    assert [r.epoch for r in resumed.epochs()] == [4]
+def test_interrupted_run_ends_where_an_undisturbed_one_does(tmp_path: Path) -> None:
+    whole = make("bireal18", tmp_path / "whole", epochs=3, first_stage=0.4)
+    assert len(reports(whole)) == 3
+    stopped = make("bireal18", tmp_path / "stopped", epochs=3, first_stage=0.4).walk()
+    while not (isinstance(event := next(stopped), Step) and event.epoch == 3):
+        pass  # in the middle of the last epoch, after two checkpoints
+    resumed = make("bireal18", tmp_path / "stopped", epochs=3, first_stage=0.4)
+    assert [r.epoch for r in reports(resumed)] == [3]
     for key, value in whole.model.state_dict().items():
         assert torch.equal(resumed.model.state_dict()[key], value), key
 
 
-def test_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
-    tensorfile.save(tmp_path / "x.checkpoint", {}, {"recipe": {"model": "react18"}})
-    with pytest.raises(ValueError, match="belongs to react18, not to bireal18"):
-        make("bireal18", tmp_path / "x")
+def test_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
+    next(event for event in make("vgg_small", tmp_path / "x", epochs=2).walk() if isinstance(event, Report))
+    with pytest.raises(ValueError, match="made with model vgg_small, not bireal18"):
+        make("bireal18", tmp_path / "x", epochs=2)
+    with pytest.raises(ValueError, match="made with rate 0.01, not 0.02: give the same settings"):
+        make("vgg_small", tmp_path / "x", epochs=2, rate=0.02)
+    assert make("vgg_small", tmp_path / "x", epochs=5).schedule.done == 1
+
+
+def test_checkpoint_of_another_width_is_refused(tmp_path: Path) -> None:
+    run = make("vgg_small", tmp_path / "x", epochs=2)
+    next(event for event in run.walk() if isinstance(event, Report))
+    with pytest.raises(ValueError, match="another number of classes"):
+        Pretraining(run.recipe, build("vgg_small", 3, widths=WIDTHS[:3]), TRAIN, VAL, tmp_path / "x", CPU)
 
 
 def test_time_limit_ends_the_run_and_the_decay(tmp_path: Path) -> None:
-    run = make("bireal18", tmp_path / "x", epochs=10_000, time_limit=5.0, first_stage=0.5)
-    run.schedule.reserve = 0.5
-    reports: list[Report] = list(run.epochs())
-    assert 3 <= len(reports) < 1000
-    assert run.elapsed() < 7.0
+    """Four steps of a quarter second an epoch: of 6.5 s, 0.4 s kept back, six epochs fit, and the way is covered."""
+    clock, found = Clock(), list[Report]()
+    run = make("vgg_small", tmp_path / "x", clock, reserve=0.4, epochs=10_000, time_limit=6.5, first_stage=0.5)
+    for event in run.walk():
+        if isinstance(event, Step):
+            clock.now += 0.25
+        else:
+            found.append(event)
+    assert [r.seconds for r in found] == [1.0] * 6 and [r.elapsed for r in found] == [1, 2, 3, 4, 5, 6]
+    assert [r.expected for r in found] == [10_000, 6, 6, 6, 6, 6]
     assert run.schedule.progress == pytest.approx(1.0)
-    assert {r.stage for r in reports} == {1, 2}
-    assert reports[-1].rate < 0.1 * run.recipe.rate
+    assert {r.stage for r in found} == {1, 2}
+    assert found[-1].rate < 0.3 * run.recipe.rate
 
 
 def test_decay_spares_latent_weights_in_the_second_stage() -> None:
@@ -108,6 +149,20 @@ def test_decay_spares_latent_weights_in_the_second_stage() -> None:
             for parameter in group["params"]:
                 decays = parameter.dim() > 1 and not (stage == 2 and id(parameter) in latent)
                 assert (group["weight_decay"] > 0) == decays
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"epochs": 0}, "epochs is 0; expected a number from 1"),
+        ({"first_stage": 1.5}, "first_stage is 1.5"),
+        ({"minibtch": 3}, "A recipe has no minibtch"),
+        ({"optimizer": "lion"}, "optimizer is 'lion'"),
+    ],
+)
+def test_a_bad_setting_gives_one_sentence(changes: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        make_optimizer(build("vgg_small", 2, widths=WIDTHS[:3]), default_recipe("vgg_small", **changes), 1)
 
 
 def test_reestimated_statistics_are_the_plain_average() -> None:
@@ -135,41 +190,11 @@ def test_exported_parts_are_small_and_keep_every_sign(tmp_path: Path) -> None:
     assert half_with_sign(torch.tensor([-1e-30, 1e9, 0.0])).tolist() == [-(2.0**-24), 65504.0, 0.0]
 
 
-def test_program_writes_its_files_and_ends_in_json(tmp_path: Path) -> None:
-    for split, arrays in (("train", TRAIN), ("val", VAL)):
-        np.save(tmp_path / f"{split}_images.npy", arrays.images[:8].permute(0, 2, 3, 1).numpy())
-        np.save(tmp_path / f"{split}_labels.npy", arrays.labels[:8].numpy())
-    command = [sys.executable, "-m", "bitreplay.torch.pretrain", "vgg_small", "--data", str(tmp_path), "--out"]
-    command += [
-        str(tmp_path / "v.safetensors"),
-        "--epochs",
-        "1",
-        "--minibatch",
-        "4",
-        "--export",
-        str(tmp_path / "parts"),
-    ]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert lines[0].startswith("epoch 1/1")
-    note = json.loads(lines[-1])
-    assert note["model"] == "vgg_small" and note["epochs"] == 1
-    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == note["parts"]
-    assert all(path.stat().st_size <= 15 * 2**20 for path in (tmp_path / "parts").iterdir())
-
-
-def test_two_processes_train_one_model(tmp_path: Path) -> None:
-    """Under torchrun with gloo: both processes end, process 0 alone prints and writes."""
-    for split, arrays in (("train", TRAIN), ("val", VAL)):
-        np.save(tmp_path / f"{split}_images.npy", arrays.images[:16].permute(0, 2, 3, 1).numpy())
-        np.save(tmp_path / f"{split}_labels.npy", arrays.labels[:16].numpy())
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0"]
-    command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "-m", "bitreplay.torch.pretrain"]
-    command += ["vgg_small", "--device", "cpu", "--data", str(tmp_path), "--out", str(tmp_path / "v"), "--epochs", "2"]
-    command += ["--minibatch", "8", "--first-stage", "0.5"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert result.returncode == 0, result.stderr
-    lines = [line for line in result.stdout.splitlines() if line.startswith(("epoch", "{"))]
-    assert [line.split()[1] for line in lines[:2]] == ["1/2", "2/2"] and len(lines) == 3
-    assert json.loads(lines[2])["epochs"] == 2
-    model, _ = load_weights(tmp_path / "v")
-    assert all(torch.isfinite(p).all() for p in model.parameters())
+def test_a_file_that_is_cut_short_is_no_checkpoint(tmp_path: Path) -> None:
+    run = make("vgg_small", tmp_path / "x", epochs=2)
+    next(event for event in run.walk() if isinstance(event, Report))
+    run.checkpoint.write_bytes(run.checkpoint.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="is damaged"):
+        tensorfile.load(run.checkpoint)
+    with pytest.raises(ValueError, match="is damaged"):
+        make("vgg_small", tmp_path / "x", epochs=2)

@@ -8,11 +8,13 @@ import pytest
 import torch
 from torch import nn
 
+from bitreplay.data.resize import resize as resize_picture
 from bitreplay.torch import fastest, tensorfile
-from bitreplay.torch.arrays import double, halve, load_split, resize, resize_view, scale_pixels
+from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.augment import Augmentation
 from bitreplay.torch.fastest import FastestForward
 from bitreplay.torch.loss import pretraining_loss
+from bitreplay.torch.resizing import resize, resize_view
 from bitreplay.torch.schedule import Schedule, rate_factor, stage_of
 
 PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
@@ -49,33 +51,30 @@ def test_truncated_tensor_file_gives_one_sentence(tmp_path: Path, cut: int) -> N
         tensorfile.load(tmp_path / "x")
 
 
-def test_halving_is_the_rounded_mean() -> None:
-    by_hand = np.floor(PIXELS.numpy().reshape(2, 3, 4, 2, 4, 2).mean(axis=(3, 5)) + 0.5)
-    assert np.array_equal(halve(PIXELS).numpy(), by_hand)
+@pytest.mark.parametrize("side", [4, 5, 8, 12, 16])
+def test_resizing_is_the_image_door_bit_for_bit(side: int) -> None:
+    door = np.stack([resize_picture(picture, side) for picture in PIXELS.permute(0, 2, 3, 1).numpy()])
+    assert np.array_equal(resize(PIXELS, side).permute(0, 2, 3, 1).numpy(), door)
 
 
-def test_doubling_is_rounded_bilinear() -> None:
-    exact = nn.functional.interpolate(PIXELS.double(), scale_factor=2, mode="bilinear", align_corners=False)
-    assert torch.equal(double(PIXELS).double(), (exact + 0.5).floor())
+@pytest.mark.parametrize("side", [4, 5, 8, 12, 16])
+def test_resized_views_agree_to_rounding(side: int) -> None:
+    difference = resize_view(PIXELS.double(), side) - resize(PIXELS, side).double()
+    assert difference.abs().max() <= 0.5 + 1e-9
 
 
-def test_resize_and_its_float_counterpart_agree_to_rounding() -> None:
-    for size in (4, 8, 16):
-        difference = resize_view(PIXELS.float(), size) - resize(PIXELS, size).float()
-        assert difference.abs().max() <= 0.5
-    with pytest.raises(ValueError, match="12x12"):
-        resize(PIXELS, 12)
+def test_resized_views_are_torch_s_own_means_and_bilinear() -> None:
+    view = torch.rand(2, 3, 8, 8)
+    assert torch.allclose(resize_view(view, 4), nn.functional.avg_pool2d(view, 2), atol=1e-6)
+    larger = nn.functional.interpolate(view, size=(20, 20), mode="bilinear", align_corners=False)
+    assert torch.allclose(resize_view(view, 20), larger, atol=1e-6)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(resize_view(view, 4), resize_view(view.clone(), 4))
+        assert resize_view(view, 4).dtype == torch.float32
 
 
 def test_pixels_scale_to_plus_minus_one() -> None:
     assert scale_pixels(torch.tensor([0, 255], dtype=torch.uint8)).tolist() == [-1.0, 1.0]
-
-
-def test_arrays_of_a_wrong_shape_are_refused(tmp_path: Path) -> None:
-    np.save(tmp_path / "val_images.npy", np.zeros((3, 8, 8), np.uint8))
-    np.save(tmp_path / "val_labels.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"expected \(N, S, S, 3\)"):
-        load_split(tmp_path, "val", torch.device("cpu"))
 
 
 def test_cropping_keeps_a_flat_image_and_jitter_changes_it() -> None:

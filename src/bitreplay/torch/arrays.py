@@ -1,7 +1,8 @@
-"""Labelled images as uint8 tensors on the training device, and the views that models of other sizes get.
+"""Labelled images as uint8 tensors on the training device, and where pre-training gets them from.
 
-A folder holds train_images.npy (N, 64, 64, 3) uint8, train_labels.npy and the same for val. Resizing of validation
-images is integer arithmetic, so that everybody who repeats a figure feeds the same bytes.
+Three kinds of places: arrays (train_images.npy (N, S, S, 3) uint8, train_labels.npy and the same for val; wnids.txt
+names the classes, one a line, where there is one), Tiny-ImageNet as published (a folder or a .zip), and any folder of
+class folders, whose pictures are cropped to their middle square and resized to one side.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+from bitreplay.data import Dataset
+from bitreplay.data.folder import folder
+from bitreplay.data.tiny_imagenet import tiny_imagenet
 
 
 @dataclass(frozen=True)
@@ -25,59 +29,53 @@ class Arrays:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @staticmethod
+    def of(images: np.ndarray, labels: np.ndarray, device: torch.device, chunk: int = 10000) -> Arrays:
+        """From (N, S, S, 3), which may be a mapped file: it is read part by part."""
+        parts = [
+            torch.from_numpy(np.array(images[i : i + chunk])).to(device).permute(0, 3, 1, 2).contiguous()
+            for i in range(0, len(images), chunk)
+        ]
+        return Arrays(torch.cat(parts), torch.from_numpy(labels.astype(np.int64)).to(device))
 
-def load_split(folder: Path, split: str, device: torch.device) -> Arrays:
+
+def open_dataset(place: Path, side: int) -> Dataset:
+    """The images at `place`, whatever its layout; `side` is for pictures of no common size."""
+    if (place / "train_images.npy").exists():
+        return from_arrays(place)
+    if place.is_file() or (place / "wnids.txt").exists():
+        return tiny_imagenet(place)
+    return folder(place, side)
+
+
+def from_arrays(place: Path) -> Dataset:
+    train_images, train_labels = load_split(place, "train")
+    val_images, val_labels = load_split(place, "val")
+    if train_images.shape[1:] != val_images.shape[1:]:
+        raise ValueError(f"{place} has train images {train_images.shape[1:]}, val images {val_images.shape[1:]}.")
+    names = place / "wnids.txt"
+    count = int(max(train_labels.max(), val_labels.max())) + 1
+    class_names = tuple(names.read_text().split()) if names.exists() else tuple(map(str, range(count)))
+    if len(class_names) < count:
+        raise ValueError(f"{names} names {len(class_names)} classes; the labels go up to {count - 1}.")
+    return Dataset(train_images, train_labels, val_images, val_labels, class_names)
+
+
+def load_split(place: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
     """`split` is "train" or "val"."""
-    images = np.load(folder / f"{split}_images.npy", mmap_mode="r")
-    labels = np.load(folder / f"{split}_labels.npy")
-    if images.ndim != 4 or images.shape[-1] != 3 or images.dtype != np.uint8 or len(images) != len(labels):
+    images = np.load(place / f"{split}_images.npy", mmap_mode="r", allow_pickle=False)
+    labels = np.load(place / f"{split}_labels.npy", allow_pickle=False)
+    square = images.ndim == 4 and images.shape[1] == images.shape[2] and images.shape[3] == 3
+    if not square or images.dtype != np.uint8 or labels.shape != images.shape[:1] or len(images) == 0:
         raise ValueError(
-            f"{folder}/{split}_images.npy has shape {images.shape}, {images.dtype}, for "
-            f"{len(labels)} labels; expected (N, S, S, 3), uint8, one label an image."
+            f"{place}/{split}_images.npy has shape {images.shape}, {images.dtype}, for labels {labels.shape}; "
+            "expected (N, S, S, 3), uint8, one label an image."
         )
-    parts = [
-        torch.from_numpy(np.array(images[i : i + 10000])).to(device).permute(0, 3, 1, 2).contiguous()
-        for i in range(0, len(images), 10000)
-    ]
-    return Arrays(torch.cat(parts), torch.from_numpy(labels.astype(np.int64)).to(device))
-
-
-def halve(images: Tensor) -> Tensor:
-    """Means of 2x2 pixels, (a + b + c + d + 2) >> 2, uint8 to uint8."""
-    x = images.to(torch.int16)
-    rows = x[..., 0::2, :] + x[..., 1::2, :]
-    return ((rows[..., 0::2] + rows[..., 1::2] + 2) >> 2).to(torch.uint8)
-
-
-def double(images: Tensor) -> Tensor:
-    """Bilinear, twice the side: per axis 3 near + far, edges repeated, then (sum + 8) >> 4, uint8 to uint8."""
-    x = images.to(torch.int16)
-    for _ in range(2):  # along the last axis, then along the other one
-        before = torch.cat([x[..., :1], x[..., :-1]], -1)
-        after = torch.cat([x[..., 1:], x[..., -1:]], -1)
-        x = torch.stack([3 * x + before, 3 * x + after], -1).flatten(-2).transpose(-1, -2)
-    return ((x + 8) >> 4).to(torch.uint8)
-
-
-def resize(images: Tensor, size: int) -> Tensor:
-    """uint8 images at `size`, by halving or doubling as often as needed."""
-    while images.shape[-1] > size:
-        images = halve(images)
-    while images.shape[-1] < size:
-        images = double(images)
-    if images.shape[-1] != size:
-        raise ValueError(f"Images cannot be brought to {size}x{size} by halving or doubling.")
-    return images
+    if not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
+        raise ValueError(f"{place}/{split}_labels.npy is {labels.dtype}; expected whole numbers from 0 on.")
+    return images, labels.astype(np.int64)
 
 
 def scale_pixels(images: Tensor) -> Tensor:
     """u / 127.5 - 1: from 0..255 to [-1, 1]."""
     return images.float() / 127.5 - 1
-
-
-def resize_view(view: Tensor, size: int) -> Tensor:
-    """The float counterpart of `resize`, for augmented training views."""
-    side = view.shape[-1]
-    if side > size:
-        return F.avg_pool2d(view, side // size)
-    return F.interpolate(view, size=(size, size), mode="bilinear", align_corners=False) if side < size else view

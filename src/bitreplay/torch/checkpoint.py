@@ -12,6 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from . import tensorfile
+from .recipe import Recipe
+
+# What a resumed run may change: how long it goes on, and how fast.
+FREE = ("epochs", "time_limit", "compile")
+
+
+def checkpoint_of(out: Path) -> Path:
+    """Where the checkpoint of a run that writes `out` lies."""
+    return out.with_name(out.name + ".checkpoint")
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, note: dict[str, Any]) -> None:
@@ -21,6 +30,17 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             if isinstance(value, Tensor):
                 tensors[f"optimizer/{name}/{key}"] = value
     tensorfile.save(path, tensors, note)
+
+
+def load_checkpoint(path: Path, recipe: Recipe) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and note of a checkpoint; one that another recipe made is refused."""
+    tensors, note = tensorfile.load(path)
+    made, asked = note["recipe"], recipe.as_dict()
+    different = [key for key in asked if key not in FREE and made.get(key) != asked[key]]
+    if different:
+        told = ", ".join(f"{key} {made.get(key)}, not {asked[key]}" for key in different)
+        raise ValueError(f"{path} was made with {told}: give the same settings, or ask for a fresh start.")
+    return tensors, note
 
 
 def load_model_state(model: nn.Module, tensors: dict[str, Tensor]) -> None:

@@ -23,12 +23,21 @@ MODELS: dict[str, type[nn.Module]] = {
 TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18}
 
 
+def input_size(name: str) -> int:
+    """The side of the square images that the model of this name reads."""
+    return int(known(name).input_size)  # type: ignore[attr-defined]
+
+
+def known(name: str) -> type[nn.Module]:
+    every = MODELS | TEACHERS
+    if name not in every:
+        raise ValueError(f"There is no model {name!r}; expected one of {', '.join(every)}.")
+    return every[name]
+
+
 def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
     """A model or a teacher by name, with fresh weights."""
-    known = MODELS | TEACHERS
-    if name not in known:
-        raise ValueError(f"There is no model {name!r}; expected one of {', '.join(known)}.")
-    return known[name](classes, **options)
+    return known(name)(classes, **options)
 
 
 def level_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:

@@ -1,33 +1,130 @@
-"""The command line of pre-training: python -m bitreplay.torch.pretrain MODEL --data DIR --out FILE"""
+"""Pre-train a model: `pretrain` for programs, `main` for the command line.
+
+Several processes: torchrun --nproc-per-node 2 -m bitreplay.torch.pretrain MODEL --data DIR --out FILE
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import nn
 
-from .arrays import load_split
-from .models import MODELS, TEACHERS, build
+from .arrays import Arrays, open_dataset
+from .checkpoint import checkpoint_of
+from .models import MODELS, TEACHERS, build, input_size
 from .pretraining import Pretraining
+from .progress import Display
 from .recipe import default_recipe
 from .weights import export_parts, load_weights
 from .world import World
 
+LEAST_SIDE = 64
+
+
+def pretrain(
+    model: str,
+    data: str | Path,
+    out: str | Path,
+    *,
+    teacher: str | Path | None = None,
+    init: str | Path | None = None,
+    export: str | Path | None = None,
+    widths: Sequence[int] | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+    quiet: bool = False,
+    checkpoint_seconds: float = 60.0,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Train `model` on the images at `data`, write its weights to `out`, return the note that the file carries.
+
+    `data`: Tiny-ImageNet (folder, .zip or arrays) or a folder of class folders. `settings` are fields of Recipe; None
+    keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from; `export`: a folder for
+    half-precision parts; `widths`: channels of each group of layers, for another size of model. A run that was killed
+    goes on from `out`.checkpoint, unless `fresh`. Under torchrun the processes share the work, and the first one alone
+    prints and writes.
+    """
+    began = time.perf_counter()
+    recipe, out = default_recipe(model, **settings), Path(out)
+
+    def train(world: World, display: Display) -> dict[str, Any]:
+        torch.backends.cudnn.benchmark = True
+        torch.manual_seed(recipe.seed)
+        dataset = open_dataset(Path(data), max(LEAST_SIDE, input_size(model)))
+        classes = len(dataset.class_names)
+        options: dict[str, Any] = {} if widths is None else {"widths": list(widths)}
+        network = build(model, classes, **options) if init is None else start_from(Path(init), model, classes, options)
+        tutor, taught = load_weights(Path(teacher)) if teacher is not None else (None, {})
+        views = Arrays.of(dataset.train_images, dataset.train_labels, world.device)
+        val = Arrays.of(dataset.test_images, dataset.test_labels, world.device)
+        if fresh and world.rank == 0:
+            checkpoint_of(out).unlink(missing_ok=True)
+        run = Pretraining(
+            recipe,
+            network,
+            views,
+            val,
+            out,
+            world,
+            tutor,
+            checkpoint_seconds=checkpoint_seconds,
+            began=began,
+            say=display.say,
+        )
+        for event in run.walk():
+            display.show(event)
+        note = run.finish(
+            {
+                "classes": classes,
+                "options": options,
+                "class_names": list(dataset.class_names),
+                "data": Path(data).name,
+                "images": len(views),
+                "teacher_top1": taught.get("top1"),
+                "torch": torch.__version__,
+                "date": time.strftime("%Y-%m-%d", time.gmtime()),
+            }
+        )
+        if export is not None and world.rank == 0:
+            note["parts"] = [path.name for path in export_parts(Path(export), model, run.model, note)]
+        display.say(f"{out}: {model}, {note['epochs']} epochs, top-1 {note['top1']:.2f} %")
+        return note
+
+    # A function of its own: what it builds on the group of processes is gone when the block ends.
+    with World.join(device) as world, Display(model, quiet=quiet or world.rank > 0) as display:
+        return train(world, display)
+
+
+def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> nn.Module:
+    """The network that a file of weights holds, if it is the one asked for."""
+    network, note = load_weights(path)
+    found, asked = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
+    if found != asked:
+        raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
+    return network
+
 
 def parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(prog="pretrain", description="Pre-train a binary model or a real-valued teacher.")
+    p = argparse.ArgumentParser(
+        prog="bitreplay pretrain",
+        description="Pre-train a binary model or a real-valued teacher. Options left out keep the model's own recipe.",
+    )
     p.add_argument("model", choices=[*MODELS, *TEACHERS])
-    p.add_argument("--data", type=Path, required=True, help="folder with train_images.npy, train_labels.npy, val_*.npy")
-    p.add_argument("--out", type=Path, required=True, help="file of weights; FILE.checkpoint is kept beside it")
-    p.add_argument("--teacher", type=Path, help="weights of a real-valued teacher to learn from")
-    p.add_argument("--init", type=Path, help="weights to start from (one file, or any of its exported parts)")
-    p.add_argument("--export", type=Path, help="folder for half-precision parts of at most 15 MiB")
+    p.add_argument("--data", required=True, help="Tiny-ImageNet (folder, .zip or arrays), or a folder of class folders")
+    p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
+    p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
+    p.add_argument("--init", help="weights to start from (one file, or any of its exported parts)")
+    p.add_argument("--export", help="folder for half-precision parts of at most 15 MiB")
+    p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
     p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
     p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
-    p.add_argument("--minibatch", type=int)
+    p.add_argument("--minibatch", type=int, help="images a step, over all processes")
     p.add_argument("--optimizer", choices=["adam", "sgd"])
     p.add_argument("--rate", type=float, help="highest learning rate")
     p.add_argument("--rate-shape", choices=["linear", "cosine"])
@@ -42,33 +139,18 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int)
     p.add_argument("--compile", choices=["auto", "on", "off"])
     p.add_argument("--device", help="cuda, cpu, ...; a GPU when there is one")
+    p.add_argument("--checkpoint-seconds", type=float, default=60.0, help="least time between two checkpoints")
+    p.add_argument("--fresh", action="store_true", help="leave a checkpoint aside and start anew")
+    p.add_argument("--json", action="store_true", help="print nothing but the file's note, as JSON, at the end")
     return p
 
 
-def main(arguments: list[str] | None = None) -> dict:
-    began = time.perf_counter()
-    args = parser().parse_args(arguments)
-    places = ("data", "out", "teacher", "init", "export", "device")
-    recipe = default_recipe(**{key: value for key, value in vars(args).items() if key not in places})
-    world = World.join(args.device)
-    torch.backends.cudnn.benchmark = True
-    torch.manual_seed(recipe.seed)
-    train, val = load_split(args.data, "train", world.device), load_split(args.data, "val", world.device)
-    classes = int(train.labels.max()) + 1
-    model = build(recipe.model, classes)
-    if args.init is not None:
-        model, _ = load_weights(args.init)
-    teacher, taught = load_weights(args.teacher) if args.teacher is not None else (None, {})
-    run = Pretraining(recipe, model, train, val, args.out, world, teacher, began)
-    for report in run.epochs():
-        run.say(report.line())
-    note = run.finish(
-        {"classes": classes, "teacher_top1": taught.get("top1"), "torch": torch.__version__, "images": len(train)}
-    )
-    if args.export is not None and world.rank == 0:
-        note["parts"] = [path.name for path in export_parts(args.export, recipe.model, run.model, note)]
-    run.say(json.dumps(note))
-    world.leave()
+def main(arguments: list[str] | None = None) -> dict[str, Any]:
+    args = vars(parser().parse_args(arguments))
+    as_json = args.pop("json")
+    note = pretrain(**args, quiet=as_json)
+    if as_json and World.rank_here() == 0:
+        print(json.dumps(note))
     return note
 
 

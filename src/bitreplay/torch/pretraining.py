@@ -1,6 +1,6 @@
 """Pre-training of a binary backbone, or of its real-valued teacher.
 
-Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, epoch by epoch, a report.
+Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, on the way, steps and reports.
 Images stay on the device as uint8; each minibatch is augmented there at the data's own size and then brought to the
 model's (and the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on
 from its checkpoint.
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,46 +18,27 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from . import tensorfile
-from .arrays import Arrays, resize
+from .arrays import Arrays
 from .binarize import clip_latent_weights, set_binary_weights
-from .checkpoint import load_model_state, load_optimizer_state, save_checkpoint
+from .checkpoint import checkpoint_of, load_checkpoint, load_model_state, load_optimizer_state, save_checkpoint
 from .fastest import FastestForward
 from .loss import pretraining_loss
 from .recipe import Recipe, make_optimizer
+from .report import Report, Step, Tally
+from .resizing import resize
 from .schedule import Schedule, rate_factor, stage_of
 from .validate import reestimate_batchnorm, top1
 from .views import Views, view_for
 from .weights import save_weights
 from .world import World
 
-CHECKPOINT_SECONDS = 60.0
-
-
-@dataclass(frozen=True)
-class Report:
-    """One epoch: its number, how many are expected in all, stage, last learning rate, mean loss, validation top-1 in
-    percent, its seconds, and the seconds since the start."""
-
-    epoch: int
-    expected: int
-    stage: int
-    rate: float
-    loss: float
-    top1: float
-    seconds: float
-    elapsed: float
-
-    def line(self) -> str:
-        left = (self.expected - self.epoch) * self.seconds
-        return (
-            f"epoch {self.epoch}/{self.expected} stage {self.stage} rate {self.rate:.2e} loss {self.loss:.4f} "
-            f"top1 {self.top1:.2f} % {self.seconds:.1f} s, {self.elapsed:.0f} s so far, about {left:.0f} s left"
-        )
-
 
 class Pretraining:
-    """Construct, go through `epochs()`, then call `finish()`."""
+    """Construct, go through `walk()`, then call `finish()`.
+
+    `clock` gives seconds; a time limit counts from its value `began` (now, unless given). A checkpoint is written after
+    an epoch when the last one is `checkpoint_seconds` old. `say` takes a line of text.
+    """
 
     def __init__(
         self,
@@ -69,10 +49,14 @@ class Pretraining:
         out: Path,
         world: World,
         teacher: nn.Module | None = None,
+        *,
+        checkpoint_seconds: float = 60.0,
+        reserve: float = 15.0,
+        clock: Callable[[], float] = time.perf_counter,
         began: float | None = None,
+        say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """`began`: the moment (time.perf_counter) from which a time limit counts; now, unless it is given."""
-        self.began = time.perf_counter() if began is None else began
+        self.clock, self.began, self.say = clock, clock() if began is None else began, say
         self.recipe, self.out, self.world = recipe, out, world
         self.size = int(model.input_size)  # type: ignore[arg-type]
         self.val = Arrays(resize(val.images, self.size), val.labels)
@@ -83,27 +67,27 @@ class Pretraining:
             self.teacher.requires_grad_(False).eval()
         self.gpu = world.device.type == "cuda"
         self.views = Views(train, recipe.augmentation(), recipe.minibatch, recipe.seed, world)
-        self.schedule = Schedule(recipe.epochs, recipe.time_limit)
-        self.checkpoint = out.with_name(out.name + ".checkpoint")
-        self.stage = 0
-        self.last_top1 = 0.0
-        self.saved_at = self.began
+        self.schedule = Schedule(recipe.epochs, recipe.time_limit, reserve)
+        self.checkpoint = checkpoint_of(out)
+        self.checkpoint_seconds, self.saved_at = checkpoint_seconds, self.began
+        self.stage, self.last_top1 = 0, 0.0
         self.resume()
 
-    def say(self, text: str) -> None:
-        if self.world.rank == 0:
-            print(text, flush=True)
-
     def elapsed(self) -> float:
-        return self.world.agree(time.perf_counter() - self.began)
+        return self.world.agree(self.clock() - self.began)
 
     def resume(self) -> None:
-        if not self.checkpoint.exists():
+        self.world.agree(0.0)  # nobody looks before process 0 has come here
+        here = self.checkpoint.exists()
+        if here != bool(self.world.agree(here)):
+            raise FileNotFoundError(f"Not every process finds {self.checkpoint}: its folder must be shared.")
+        if not here:
             return
-        tensors, note = tensorfile.load(self.checkpoint)
-        if note["recipe"]["model"] != self.recipe.model:
-            raise ValueError(f"{self.checkpoint} belongs to {note['recipe']['model']}, not to {self.recipe.model}.")
-        load_model_state(self.model, tensors)
+        tensors, note = load_checkpoint(self.checkpoint, self.recipe)
+        try:
+            load_model_state(self.model, tensors)
+        except RuntimeError as error:
+            raise ValueError(f"{self.checkpoint} does not fit: another number of classes or another width.") from error
         self.schedule.done, self.schedule.progress = note["done"], note["progress"]
         self.last_top1 = note["top1"]
         self.enter_stage(note["stage"])
@@ -121,59 +105,49 @@ class Pretraining:
         mode = self.recipe.compile if self.world.size == 1 and (self.gpu or self.recipe.compile == "on") else "off"
         self.forward = FastestForward([student] + ([self.teacher] if self.teacher is not None else []), mode, self.say)
 
-    def epochs(self) -> Iterator[Report]:
-        """Train until the schedule ends, one report an epoch."""
+    def walk(self) -> Iterator[Step | Report]:
+        """Train until the schedule ends: a Step after every minibatch, a Report after every epoch."""
         while (covered := self.schedule.step_size(self.elapsed())) > 0:
-            start = time.perf_counter()
+            start = self.clock()
             stage, _ = stage_of(self.schedule.progress, self.recipe.first_stage)
             if stage != self.stage:
                 self.enter_stage(stage)
-            loss, rate = self.run_epoch(covered)
+            epoch, expected = self.schedule.done + 1, self.schedule.expected(self.elapsed())
+            tally = Tally(self.world.device)
+            self.model.train()
+            for view, labels in self.views.minibatches(self.schedule.done):
+                self.set_rate(self.schedule.progress + covered * tally.steps / self.views.steps)
+                self.step_or_give_up_compiling(view, labels, tally)
+                yield Step(epoch, expected, tally.steps, self.views.steps, self.stage, tally)
+            loss, accuracy = (self.world.agree_on_mean(x) for x in (tally.loss(), tally.accuracy()))
+            if loss != loss:
+                raise FloatingPointError(f"The loss is not a number in epoch {epoch}.")
             self.last_top1 = top1(self.model, self.val, self.world, autocast=self.gpu)
-            self.schedule.finish_epoch(covered, time.perf_counter() - start)
-            expected = self.schedule.done + self.schedule.remaining(self.elapsed())
+            self.schedule.finish_epoch(covered, self.clock() - start)
             self.save_now_and_then()
-            yield Report(
-                self.schedule.done,
-                expected,
-                self.stage,
-                rate,
-                loss,
-                self.last_top1,
-                self.schedule.seconds[-1],
-                self.elapsed(),
-            )
+            elapsed = self.elapsed()
+            expected, seconds = self.schedule.expected(elapsed), self.schedule.seconds[-1]
+            yield Report(epoch, expected, self.stage, self.rate, loss, accuracy, self.last_top1, seconds, elapsed)
 
-    def run_epoch(self, covered: float) -> tuple[float, float]:
-        """One pass over the training images; mean loss and last learning rate."""
-        self.model.train()
-        total = torch.zeros((), device=self.world.device)
-        rate, count = 0.0, 0
-        for view, labels in self.views.minibatches(self.schedule.done):
-            progress = min(1.0, self.schedule.progress + covered * count / self.views.steps)
-            rate = self.recipe.rate * rate_factor(self.recipe.rate_shape, self.position(progress))
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
-            try:
-                total += self.step(view, labels)
-            except Exception as error:
-                if not self.forward.compiled:
-                    raise
-                self.forward.give_up(error)
-                total += self.step(view, labels)
-            self.forward.tick()
-            count += 1
-        mean = self.world.total(total / count).item() / self.world.size
-        if mean != mean:
-            raise FloatingPointError(f"The loss is not a number in epoch {self.schedule.done + 1}.")
-        return mean, rate
+    def set_rate(self, progress: float) -> None:
+        """The learning rate at this progress; an epoch that crosses a stage's border stays at the stage's end."""
+        stage, position = stage_of(min(1.0, progress), self.recipe.first_stage)
+        shape = self.recipe.rate_shape
+        self.rate = self.recipe.rate * rate_factor(shape, position if stage == self.stage else 1.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate
 
-    def position(self, progress: float) -> float:
-        """How far the current stage is; an epoch that crosses its border stays at the stage's end."""
-        stage, position = stage_of(progress, self.recipe.first_stage)
-        return position if stage == self.stage else 1.0
+    def step_or_give_up_compiling(self, view: Tensor, labels: Tensor, tally: Tally) -> None:
+        try:
+            self.step(view, labels, tally)
+        except Exception as error:
+            if not self.forward.compiled:
+                raise
+            self.forward.give_up(error)
+            self.step(view, labels, tally)
+        self.forward.tick()
 
-    def step(self, view: Tensor, labels: Tensor) -> Tensor:
+    def step(self, view: Tensor, labels: Tensor, tally: Tally) -> None:
         """One minibatch: forward, backward, update."""
         student, *teachers = self.forward.current
         self.optimizer.zero_grad(set_to_none=True)
@@ -194,10 +168,10 @@ class Pretraining:
         loss.backward()
         self.optimizer.step()
         clip_latent_weights(self.model)
-        return loss.detach()
+        tally.add(loss, logits, labels)
 
     def save_now_and_then(self) -> None:
-        if self.world.rank == 0 and time.perf_counter() - self.saved_at >= CHECKPOINT_SECONDS:
+        if self.world.rank == 0 and self.clock() - self.saved_at >= self.checkpoint_seconds:
             note = {
                 "recipe": self.recipe.as_dict(),
                 "done": self.schedule.done,
@@ -206,7 +180,7 @@ class Pretraining:
                 "top1": self.last_top1,
             }
             save_checkpoint(self.checkpoint, self.model, self.optimizer, note)
-            self.saved_at = time.perf_counter()
+            self.saved_at = self.clock()
 
     def finish(self, note: dict[str, Any], most_minibatches: int = 100) -> dict[str, Any]:
         """Estimate BatchNorm's statistics anew in full precision, measure, write the file; its note."""
@@ -229,4 +203,5 @@ class Pretraining:
         }
         if self.world.rank == 0:
             save_weights(self.out, self.model, note)
+            self.checkpoint.unlink(missing_ok=True)
         return note

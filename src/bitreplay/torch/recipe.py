@@ -11,6 +11,20 @@ from torch import nn
 from .augment import Augmentation
 from .binarize import BinaryConv2d
 
+LIMITS = (
+    ("epochs", 1, 10**6),
+    ("time_limit", 0, float("inf")),
+    ("minibatch", 1, 10**6),
+    ("rate", 0, float("inf")),
+    ("weight_decay", 0, float("inf")),
+    ("first_stage", 0, 1),
+    ("label_smoothing", 0, 1),
+    ("distill", 0, 1),
+    ("least_area", 0, 1),
+    ("jitter", 0, 1),
+    ("mix", 0, 1),
+)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -39,6 +53,12 @@ class Recipe:
     seed: int = 0
     compile: str = "auto"
 
+    def __post_init__(self) -> None:
+        for name, low, high in LIMITS:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise ValueError(f"{name} is {value}; expected a number from {low} to {high}.")
+
     def augmentation(self) -> Augmentation:
         return Augmentation(self.least_area, self.jitter, self.mix)
 
@@ -60,6 +80,9 @@ def default_recipe(model: str, **changes: Any) -> Recipe:
             first_stage=0.0,
             least_area=0.25,
         )
+    unknown = [name for name in changes if name not in recipe.as_dict()]
+    if unknown:
+        raise ValueError(f"A recipe has no {', '.join(unknown)}; it has {', '.join(recipe.as_dict())}.")
     return replace(recipe, **{name: value for name, value in changes.items() if value is not None})
 
 

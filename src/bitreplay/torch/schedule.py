@@ -33,6 +33,10 @@ class Schedule:
             return left if time_left > 0 else 0
         return max(0, min(left, int(time_left / self.epoch_seconds())))
 
+    def expected(self, elapsed: float) -> int:
+        """Epochs in all."""
+        return self.done + self.remaining(elapsed)
+
     def epoch_seconds(self) -> float:
         """Seconds of a coming epoch: the median of the last five (an epoch that compiles is no measure), plus 2 %."""
         return 1.02 * statistics.median(self.seconds[1:][-5:])

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import torch
 from torch import Generator, Tensor, nn
 
-from .arrays import Arrays, resize_view
+from .arrays import Arrays
 from .augment import Augmentation
+from .resizing import resize_view
 from .world import World
 
 

@@ -1,8 +1,17 @@
-"""One process, or several under torchrun: who am I, and the few sums that all must agree on."""
+"""One process, or several under torchrun: who am I, and the few sums that all must agree on.
+
+A group's threads must end before the interpreter does: one that lets go of a tensor while Python shuts down aborts the
+process. They end with the last reference to the group, and two things hold on to one: DistributedDataParallel objects,
+and modules first imported while the group exists, since some take it as the default of an argument.
+"""
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -18,27 +27,43 @@ class World:
     size: int
     device: torch.device
 
+    @staticmethod
+    def rank_here() -> int:
+        """This process's rank, also where no group is joined."""
+        return int(os.environ.get("RANK", "0"))
+
     @classmethod
-    def join(cls, device: str | None = None) -> World:
-        """Read torchrun's environment; without it there is one process. `device` None: a GPU when there is one."""
+    @contextmanager
+    def join(cls, device: str | None = None) -> Iterator[World]:
+        """Read torchrun's environment; without it there is one process. `device` None: a GPU when there is one.
+
+        Whatever was built on the group has to be out of reach when the block ends.
+        """
         size = int(os.environ.get("WORLD_SIZE", "1"))
-        rank, local = int(os.environ.get("RANK", "0")), int(os.environ.get("LOCAL_RANK", "0"))
+        rank, local = cls.rank_here(), int(os.environ.get("LOCAL_RANK", "0"))
         chosen = torch.device(device or (f"cuda:{local}" if torch.cuda.is_available() else "cpu"))
         if chosen.type == "cuda":
             torch.cuda.set_device(chosen)
-        if size > 1 and not dist.is_initialized():
-            dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
-        return cls(rank, size, chosen)
-
-    def leave(self) -> None:
-        if self.size > 1:
+        if size == 1:
+            yield cls(rank, size, chosen)
+            return
+        importlib.import_module("torch.distributed.nn.functional")  # DistributedDataParallel would, too late
+        dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        try:
+            yield cls(rank, size, chosen)
+        finally:
             dist.destroy_process_group()
+            gc.collect()
 
     def total(self, value: Tensor) -> Tensor:
         """Sum over all processes."""
         if self.size > 1:
             dist.all_reduce(value)
         return value
+
+    def agree_on_mean(self, value: float) -> float:
+        """The mean over all processes."""
+        return self.total(torch.tensor(value, dtype=torch.float64, device=self.device)).item() / self.size
 
     def agree(self, value: float) -> float:
         """The value that process 0 has."""
