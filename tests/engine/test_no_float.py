@@ -17,11 +17,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from bitreplay import engine
+from bitreplay import Learner, cwr_head, engine, replay, tail
+from bitreplay import learner as learner_module
 from bitreplay.engine import layers as layers
+from bitreplay.engine import native
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.reference import ReferenceMachine
+from tests import tiny
 from tests.engine import networks
 from tests.engine.float_trap import FloatFound, Whole, trap
 from tests.engine.law.make_vectors import operation_cases
@@ -74,6 +77,18 @@ def test_an_operation_makes_no_float(case):
     with trap(engine_modules()):
         found = case.found(lambda program: guarded(ReferenceMachine(program)))
     assert found == case.expected()
+
+
+def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
+    """The whole loop with the reference: replay, CWR*, the order of minibatches, two experiences."""
+    monkeypatch.setattr(tail, "machine", native.SlowMachine)
+    learner = Learner.from_pretrained(tiny_model, per_class=2, least_steps=2, epochs=1, new=4, replayed=16)
+    parts = [tiny.pictures(*pair, each=3) for pair in (("red", "green"), ("blue", "white"))]
+    codes = [learner.latent_bits(images) for images, _ in parts]
+    with trap([*engine_modules(), tail, replay, cwr_head, learner_module]):
+        for code, (_, labels) in zip(codes, parts, strict=True):
+            learner.learn_codes(code.view(Whole), labels)
+    assert len(learner.labels) == 4 and learner.head.consolidated_weights.any()
 
 
 CAUGHT = {
