@@ -18,6 +18,7 @@ from bitreplay.engine.layers.cross_entropy import exp_minus
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from tests.engine.law import method, numbers, oracle_head
+from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
 
@@ -165,6 +166,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "consolidate": (lambda cw, tw, past, present: list(method.consolidate(cw, tw, past, present)), consolidate),
     "reservoir": (expected_reservoir, reservoir),
     "minibatches": (method.minibatches, minibatches),
+    "batchnorm_constants": (expected_constants, constants),
     "level_stored": (expected_level_stored, level_stored),
     "program_bytes": (expected_bytes, program_bytes),
 }

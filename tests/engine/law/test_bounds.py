@@ -27,7 +27,7 @@ def attributes(program: Program, operation: str) -> list[dict[str, int]]:
 
 def with_numbers(graph: Graph, **numbers: Fixed) -> Graph:
     """The same graph with other numbers in every BatchNorm."""
-    nodes = [replace(n, arrays=n.arrays | numbers) if n.kind == "batchnorm" else n for n in graph.nodes]
+    nodes = [replace(n, arrays={**n.arrays, **numbers}) if n.kind == "batchnorm" else n for n in graph.nodes]
     return replace(graph, nodes=nodes)
 
 

@@ -79,6 +79,18 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
         ("e^0, e^-1, e^-2, e^-10, e^-20", "exp_minus", {"t": [0, 65536, 131072, 655360, 1310720]}),
         ("the ends", "exp_minus", {"t": [1, 40 * 65536, 40 * 65536 + 1, 2**32]}),
     ],
+    "batchnorm": [
+        ("a binary convolution of 64 channels, y of 8 bits in [-4, 4]", "batchnorm_constants",
+         {"numbers": {"gamma": [[2**28, 2**27], 28], "beta": [[0, 2**26], 28], "mean": [[3, -2], 4],
+                      "inverse_sigma": [[1, 1], 0]},
+          "x_scales": [[1, 16], [1, 32]], "x_bound": 576, "y_scale": [8, 255], "r_scale": [8, 255]}),
+        ("gamma 0: beta and the shortcut set the point", "batchnorm_constants",
+         {"numbers": {"gamma": [[0], 28], "beta": [[2**27], 28], "mean": [[0], 0], "inverse_sigma": [[1], 0]},
+          "x_scales": [[1, 16]], "x_bound": 576, "y_scale": [8, 255], "r_scale": [16, 255]}),
+        ("24 bits, no shortcut", "batchnorm_constants",
+         {"numbers": {"gamma": [[2**28], 28], "beta": [[-(2**27)], 28], "mean": [[5], 1], "inverse_sigma": [[3], 1]},
+          "x_scales": [[1, 1000]], "x_bound": 2**31 - 1, "y_scale": [8, 2**24 - 1], "r_scale": None}),
+    ],
     "update": [
         ("2^44 / 100 / 160", "step_multiplier", {"constant": [2**30, -14], "rate": RATE, "samples": 160}),
         ("one sample", "step_multiplier", {"constant": [2**31 - 1, 3], "rate": [2**31 - 1, 31], "samples": 1}),
