@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.operations import OPERATIONS, Run
-from bitreplay.engine.program import Program, Tensor
+from bitreplay.engine.program import Program, Record, Tensor
 
 
 class Memory:
@@ -54,13 +54,16 @@ class ReferenceMachine(Memory):
         assert 0 < run.samples <= self.program.max_samples
         for record in self.program.records:
             if record.list == list_name:
-                entry = OPERATIONS[record.operation]
-                arrays = {
-                    role: self.view(self.program.tensors[number], run.samples) if number >= 0 else None
-                    for role, number in zip(entry.tensors, record.tensors, strict=True)
-                }
-                attributes = dict(zip(entry.attributes, record.attributes, strict=True))
-                entry.reference(SimpleNamespace(**arrays), SimpleNamespace(**attributes), run)
+                self.run_record(record, run)
+
+    def run_record(self, record: Record, run: Run) -> None:
+        entry = OPERATIONS[record.operation]
+        arrays = {
+            role: self.view(self.program.tensors[number], run.samples) if number >= 0 else None
+            for role, number in zip(entry.tensors, record.tensors, strict=True)
+        }
+        attributes = dict(zip(entry.attributes, record.attributes, strict=True))
+        entry.reference(SimpleNamespace(**arrays), SimpleNamespace(**attributes), run)
 
 
 def _aligned(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
