@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize test-arm bench demo clean
+.PHONY: setup build lint test test-slow sanitize test-arm wheel-arm test-wheel-arm bench demo clean
 
 setup: $(STAMP)
 
@@ -45,6 +45,7 @@ test-slow: build
 sanitize: $(STAMP)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja -DBITREPLAY_SANITIZE=ON --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
+	nm -D build/sanitize/libbitreplay_core.so | grep -q __asan_init
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
@@ -58,6 +59,18 @@ test-arm: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -m "not slow" tests/arm
+
+# A wheel for 64-bit ARM Linux in dist/. The core needs no more than glibc 2.17, which the tag promises and objdump shows.
+wheel-arm: $(STAMP)
+	rm -f dist/bitreplay-*_aarch64.whl
+	PATH="$(CURDIR)/$(BIN):$$PATH" _PYTHON_HOST_PLATFORM=manylinux_2_17-aarch64 $(BIN)/python -m pip wheel . --quiet \
+	  --no-deps --no-build-isolation --wheel-dir dist --config-settings=build-dir=build/wheel-aarch64 \
+	  --config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/tools/aarch64-linux-gnu.cmake"
+	! aarch64-linux-gnu-objdump -T build/wheel-aarch64/libbitreplay_core.so | grep -o "GLIBC_[0-9.]*" | grep -v "GLIBC_2.17$$"
+
+# That wheel with an aarch64 Python under qemu-user: minutes.
+test-wheel-arm: wheel-arm
+	core/tools/test_arm_wheel.sh
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build
