@@ -156,7 +156,7 @@ CASES = [
     Case("one step", "dense_update",
          {"weights": whole("int32", [[0, 100, 0], [5, -5, 0]]),
           "gw": whole("int64", [[2**55, -(2**54), 2**50], [0, 1, -(2**50)]]),
-          "ge": whole("int32", [-100])},
+          "ge": whole("int32", [-80])},
          {"mantissa": UNIT, "shift": -8, "bias_mantissa": UNIT, "bias_shift": -14, "number": 30}, ONE_STEP),
     Case("logits 1, 0 and one class that is not active", "cross_entropy",
          {"logits": each("int32", [[65536, 0, -(2**31)], [0, 65536, -(2**31)]]), "labels": each("int32", [0, 0]),
