@@ -1,0 +1,93 @@
+"""Bi-Real-18, ReAct-18, VGG-Small, QuickNet and QuickNetLarge, narrow: images to level, and their tails trained.
+
+At every level, with frozen and with latent weights, the native core ends in the reference's state on every path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, set_path
+from bitreplay.engine.operations import Run
+from bitreplay.engine.program import Program
+from bitreplay.torch.convert import convert
+from bitreplay.torch.models import MODELS, build
+
+WIDTHS = {
+    "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
+    "quicknet_large": (8, 8, 16, 24),
+}  # fmt: skip
+# The real-valued convolutions of the tail learn too, and no latent weight is far from its other sign.
+LEARNING: dict[str, dict[str, int | str]] = {"integer_conv": {"learns": 1}, "binary_conv": {"latent_magnitude": "0.01"}}
+CLASSES, SAMPLES, STEPS = 4, 3, 3
+SETTINGS = [Bits(8, 1, 16), Bits(8, 4, 16), Bits(16, 8, 8)]
+
+
+def pictures(size: int, count: int = 6) -> np.ndarray:
+    """Smooth random pictures."""
+    rng = np.random.default_rng(0)
+    coarse = rng.integers(0, 256, (count, 4, 4, 3))
+    return coarse.repeat(size // 4, axis=1).repeat(size // 4, axis=2).astype(np.uint8)
+
+
+@pytest.fixture(scope="module", params=list(MODELS))
+def network(request) -> tuple[Graph, np.ndarray]:
+    torch.manual_seed(0)
+    model = build(request.param, CLASSES, widths=WIDTHS[request.param])
+    images = pictures(64 if request.param.startswith("quicknet") else 32)
+    graph, _ = convert(model.eval(), images, class_names=list("abcd"))
+    nodes = [replace(n, attributes=n.attributes | LEARNING.get(n.kind, {})) for n in graph.nodes]
+    return replace(graph, nodes=nodes), images[:SAMPLES]
+
+
+def latents(machine: SlowMachine | NativeMachine, images: np.ndarray) -> np.ndarray:
+    machine.write("images", images)
+    machine.run("forward", Run(len(images)))
+    return machine.read("latents", len(images))
+
+
+def trained(machine: SlowMachine | NativeMachine, codes: np.ndarray) -> str:
+    head = machine.read("head.weights")
+    machine.write("head.weights", np.random.default_rng(1).integers(-(2**27), 2**27, head.shape).astype(np.int32))
+    machine.run("prepare", Run(1))
+    for step in range(STEPS):
+        machine.write("latents", codes)
+        machine.write("labels", (np.arange(len(codes)) % CLASSES).astype(np.int32))
+        machine.run_step(Run(len(codes), 5, step, 1 << 30, 36))
+    return hashlib.sha256(machine.regions["parameter"].tobytes()).hexdigest()
+
+
+def moved(program: Program, machine: SlowMachine) -> dict[str, bool]:
+    """Which learned tensors are no longer what they were at first."""
+    before = SlowMachine(program)
+    names = [t.name for t in program.tensors if t.region == "parameter" and not t.name.endswith(".active")]
+    return {name: not np.array_equal(before.read(name), machine.read(name)) for name in names}
+
+
+def test_all_five_are_here():
+    assert set(WIDTHS) == set(MODELS)
+
+
+@pytest.mark.parametrize("bits", SETTINGS, ids=str)
+def test_native_and_reference_end_in_the_same_state(network, bits):
+    graph, images = network
+    for level in graph.levels:
+        backbone = compile_backbone(graph, level, bits, SAMPLES)
+        codes = latents(SlowMachine(backbone), images)
+        program = compile_tail(graph, level, bits, SAMPLES, CLASSES)
+        reference = SlowMachine(program)
+        expected = trained(reference, codes)
+        still = [name for name, has_moved in moved(program, reference).items() if not has_moved]
+        assert still == [], (level, still)
+        for path in available_paths():
+            set_path(path)
+            assert np.array_equal(latents(NativeMachine(backbone), images), codes), (level, path)
+            assert trained(NativeMachine(program), codes) == expected, (level, path)
