@@ -49,7 +49,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "planner": ({"engine", "modelfile"}, {"numpy"}),
     "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py", "rich"}),
     "bench": (BELOW_THE_DOOR | {"bench"}, {"numpy", "onnx", "onnxruntime"}),
-    "cli": (BELOW_THE_DOOR | {"", "bench"}, {"numpy", "typer", "rich", "PIL"}),
+    "cli": (BELOW_THE_DOOR | {"", "bench", "cli"}, {"numpy", "typer", "rich", "PIL"}),
     "web": (BELOW_THE_DOOR | {"", "web"}, {"numpy", "PIL"}),
     "__main__": ({"cli"}, set()),
 }

@@ -28,7 +28,7 @@ def begun(path: Path, model: Path) -> Learner:
     return learner
 
 
-def work(path: Path, model: Path, say: Callable[[], object]) -> None:
+def work(path: Path, model: Path, say: Callable[[], None]) -> None:
     """What a device does: load, learn one experience, save. `say` is called all along."""
     with statefile.Lock(path) as lock:
         learner = Learner.load(path, model)
@@ -56,7 +56,7 @@ def succeeds(action: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(in_child(action), 0)[1]) == 0
 
 
-def killed_at(moment: int, action: Callable[[Callable[[], object]], object]) -> None:
+def killed_at(moment: int, action: Callable[[Callable[[], None]], object]) -> None:
     """Run `action` in a child and kill it when it has called back `moment` times, unless it has ended by then."""
     read, write = os.pipe()
 
@@ -78,7 +78,7 @@ def killed_at(moment: int, action: Callable[[Callable[[], object]], object]) -> 
         os.waitpid(child, 0)
 
 
-def _telling(function: Callable, say: Callable[[], object]) -> Callable:
+def _telling(function: Callable, say: Callable[[], None]) -> Callable:
     def call(*arguments, **named):
         say()
         result = function(*arguments, **named)
@@ -148,7 +148,7 @@ def test_a_killed_forget_can_be_repeated(tmp_path, tiny_model):
         learner.learn(*tiny.pictures("blue", seed=1))
         learner.save(path)
 
-        def forget(say: Callable[[], object], path: Path = path) -> None:
+        def forget(say: Callable[[], None], path: Path = path) -> None:
             learner = Learner.load(path, tiny_model)
             learner.forget("red")
             learner.save(path)

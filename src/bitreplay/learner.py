@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class Learner(Knowledge):
     ) -> None:  # fmt: skip
         super().__init__(tail, memory)
         self.backbone, self.settings, self.augment, self.model = backbone, settings or Settings(), augment, model
-        self._unknown_below = (-1, 0)
+        self._stored_scores = (-1, np.zeros(0, np.int64))
         self._origin = statefile.Origin()
 
     @classmethod
@@ -136,15 +137,19 @@ class Learner(Knowledge):
             watch.report("pictures", end, len(images))
         return codes
 
-    def predict(self, images: Any) -> NDArray:
-        """The names of the classes, None where the answer is "unknown" (see `unknown` of Settings)."""
-        return self.predict_codes(self.latent_bits(self._pictures(images)))
+    def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
+        """The names of the classes, None where the answer is "unknown".
 
-    def predict_codes(self, codes: NDArray[np.uint64]) -> NDArray:
+        `unknown` is the share of the stored samples that may be called so; the setting of that name if not given.
+        """
+        return self.predict_codes(self.latent_bits(self._pictures(images)), unknown=unknown)
+
+    def predict_codes(self, codes: NDArray[np.uint64], *, unknown: float | Fraction | None = None) -> NDArray:
         logits = self._logits(codes)
         numbers = logits.argmax(axis=1)
-        if self.settings.unknown and len(self.memory):
-            numbers = np.where(answers.scores(logits) < self._least_score(), -1, numbers)
+        share = self.settings.unknown if unknown is None else Settings.of(unknown=unknown).unknown
+        if share and len(self.memory):
+            numbers = np.where(answers.scores(logits) < self._least_score(share), -1, numbers)
         return self.classes.named(numbers)
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
@@ -167,12 +172,11 @@ class Learner(Knowledge):
             raise ValueError("Nothing has been learned yet: call learn first.")
         return self.tail.logits(codes)
 
-    def _least_score(self) -> int:
+    def _least_score(self, share: Fraction) -> int:
         """The score that the stored samples reach, but for the share of them that may be called unknown."""
-        if self._unknown_below[0] != self.changes:
-            scores = answers.scores(self.tail.logits(self.memory.codes))
-            self._unknown_below = (self.changes, answers.threshold(scores, self.settings.unknown))
-        return self._unknown_below[1]
+        if self._stored_scores[0] != self.changes:
+            self._stored_scores = (self.changes, answers.scores(self.tail.logits(self.memory.codes)))
+        return answers.threshold(self._stored_scores[1], share)
 
     # what is kept
 

@@ -45,10 +45,14 @@ def pictures(place: Path) -> list[Path]:
 def load(samples: list[tuple[Path, int]], side: int) -> tuple[np.ndarray, np.ndarray]:
     images = np.zeros((len(samples), side, side, 3), np.uint8)
     for k, (picture, _) in enumerate(samples):
-        try:
-            with Image.open(picture) as opened:
-                pixels = np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
-        except (UnidentifiedImageError, OSError) as error:
-            raise ValueError(f"{picture} cannot be read as a picture: {error}.") from error
-        images[k] = resize(center_square(pixels), side)
+        images[k] = resize(center_square(read_picture(picture)), side)
     return images, np.array([label for _, label in samples], np.int64)
+
+
+def read_picture(path: Path) -> np.ndarray:
+    """Upright RGB pixels (height, width, 3); a picture that cannot be read is named in the error."""
+    try:
+        with Image.open(path) as opened:
+            return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{path} cannot be read as a picture: {error}.") from error

@@ -1,0 +1,50 @@
+"""The command line: one file a command. They parse, call the library and show what it says.
+
+Exit codes: 0 done, 1 a file, picture, state or setting was refused (one sentence says why), 2 the command line is
+wrong, 3 the state is in use by another process, 4 stopped by the time limit.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from bitreplay.cli import bring, correct, demo, info, learn, predict, run
+from bitreplay.statefile import StateInUse
+from bitreplay.watch import LearningStopped
+
+REFUSED, IN_USE, STOPPED = 1, 3, 4
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    help="Continual learning on small devices with binary neural networks, in whole numbers.",
+)  # fmt: skip
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(learn.learn)
+app.command()(predict.predict)
+app.command()(correct.forget)
+app.command()(correct.rename)
+app.command()(correct.rollback)
+app.command()(info.info)
+app.command()(info.models)
+data = typer.Typer(no_args_is_help=True, help="Data sets.")
+data.command()(bring.fetch)
+app.add_typer(data, name="data")
+
+
+def main() -> None:
+    try:
+        app(prog_name="bitreplay")
+    except StateInUse as error:
+        _end(IN_USE, error)
+    except LearningStopped as error:
+        _end(STOPPED, error)
+    except (ValueError, OSError) as error:
+        _end(REFUSED, error)
+
+
+def _end(code: int, error: Exception) -> None:
+    print(str(error) or type(error).__name__, file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,32 @@
+"""bitreplay data fetch NAME"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bitreplay.cli import options, show
+from bitreplay.data.fetch import ARCHIVES
+from bitreplay.data.fetch import fetch as download
+
+
+def fetch(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(ARCHIVES)}.")],
+    into: Annotated[Path | None, typer.Option(help="Folder; else the one that BITREPLAY_DATA names.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Download the official archive, going on where it stopped, and check it."""
+    if name not in ARCHIVES:
+        raise ValueError(f"There is no archive of {name!r}; expected one of {', '.join(ARCHIVES)}.")
+    root = into or (Path(os.environ["BITREPLAY_DATA"]) if os.environ.get("BITREPLAY_DATA") else None)
+    if root is None:
+        raise ValueError("Say where to put it: --into FOLDER, or set BITREPLAY_DATA.")
+    with show.bar(quiet=json) as bar:
+        path = download(ARCHIVES[name], root, lambda done, total: bar.part(name, done, total))
+    if json:
+        show.as_json({"path": str(path), "bytes": path.stat().st_size, "md5": ARCHIVES[name].md5})
+    else:
+        show.out().print(f"{path} is complete; its md5 is the official one.")

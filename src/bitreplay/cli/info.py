@@ -1,0 +1,100 @@
+"""bitreplay info [FILE], bitreplay models: what is in a state or a model, what this machine uses, what is shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import bitreplay
+from bitreplay import statefile, zoo
+from bitreplay.cli import options, show
+from bitreplay.engine import native
+from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
+from bitreplay.statefile import MOST_BYTES, StateFileError
+from bitreplay.statefile.content import FORMAT
+
+
+def info(
+    file: Annotated[Path | None, typer.Argument(help="State or model file.", show_default=False)] = None,
+    json: options.Json = False,
+) -> None:
+    """Describe a state or a model; without a file, this installation and the machine's instruction sets."""
+    found = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file))
+    if json:
+        show.as_json(found)
+        return
+    stored = found.pop("stored", None)
+    show.out().print(show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found]))
+    if stored:
+        rows = [(kept["label"], kept["samples"], kept["seen"], _plain(kept["experiences"]), show.size(kept["bytes"]))
+                for kept in stored]  # fmt: skip
+        show.out().print(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
+
+
+def models(json: options.Json = False) -> None:
+    """List the models that ship with the package."""
+    found = [model(zoo.find(name)) for name in zoo.names()]
+    if json:
+        show.as_json({"models": found})
+        return
+    rows = [(m["name"], m["input"], ", ".join(m["levels"]), m.get("top1", ""), show.size(m["bytes"])) for m in found]
+    show.out().print(show.table("models", ("name", "input", "levels", "top-1 %", "file"), rows))
+
+
+def machine() -> dict[str, Any]:
+    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
+    try:
+        return found | {
+            "instruction_sets_built": native.built_paths(),
+            "instruction_sets_supported": native.available_paths(),
+            "instruction_set_used": native.path(),
+        }
+    except OSError as error:
+        return found | {"instruction_set_used": f"none: the native core cannot be loaded ({error}); NumPy runs instead"}
+
+
+def is_state(file: Path) -> bool:
+    try:
+        _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
+    except ContainerError as error:
+        raise StateFileError(str(error)) from None
+    return texts.get("format") == FORMAT
+
+
+def state(file: Path) -> dict[str, Any]:
+    """Read without its model, so that it works anywhere."""
+    content, _ = statefile.load(file)
+    learned = content.state
+    stored = [
+        {"label": learned.names[number], "samples": len(kept), "seen": kept.seen, "ids": kept.ids.tolist(),
+         "experiences": {str(e): int((kept.origins == e).sum()) for e in sorted(set(kept.origins.tolist()))},
+         "bytes": kept.codes.nbytes}
+        for number, kept in sorted(learned.kept.items())
+    ]  # fmt: skip
+    return {
+        "model": content.model, "model_checksum": content.digest,
+        "classes": [name for name in learned.names if name is not None], "room_for_classes": learned.capacity,
+        "experiences": learned.experiences, "steps": learned.steps, "samples_seen": learned.offered,
+        "memory_bytes": sum(kept["bytes"] for kept in stored), "state_bytes": file.stat().st_size,
+        "can_roll_back": file.with_name(file.name + ".before").exists(), "hash": learned.hash(),
+        "settings": content.settings.to_json(), "stored": stored,
+    }  # fmt: skip
+
+
+def model(found: zoo.Model) -> dict[str, Any]:
+    graph, training = found.graph, found.about.get("training", {})
+    described = {
+        "name": found.name, "checksum": found.digest, "input": "x".join(map(str, graph.input_shape)),
+        "levels": {level: "x".join(map(str, graph.shapes[level])) for level in found.levels},
+        "classes_trained_on": len(graph.labels), "bytes": found.path.stat().st_size,
+        "licence": found.about.get("licence", ""),
+    }  # fmt: skip
+    return described | ({"top1": training["top1"]} if isinstance(training, dict) and "top1" in training else {})
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {part}" for key, part in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,90 @@
+"""bitreplay learn STATE FOLDER: one experience from a folder of class folders, or of pictures of one class."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from bitreplay.cli import options, show
+from bitreplay.data.folder import SUFFIXES, pictures, read_picture
+from bitreplay.door import pictures as fitted
+from bitreplay.learner import Learner
+from bitreplay.statefile import Lock
+
+
+def learn(
+    state: options.State,
+    folder: Annotated[Path, typer.Argument(help="A folder a class in it; or pictures, with --label.")],
+    label: Annotated[str | None, typer.Option(help="The class of all pictures in the folder.")] = None,
+    model: options.ModelFile = None,
+    bits: options.Bits = None,
+    code_bits: options.CodeBits = None,
+    level: options.Level = None,
+    per_class: options.PerClass = None,
+    epochs: options.Epochs = None,
+    rate: options.Rate = None,
+    augment: options.Augment = None,
+    seed: options.Seed = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds; then the state stays as it is.")] = None,
+    skip_unreadable: Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
+    named = options.given(bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate,
+                          augment=augment, seed=seed)  # fmt: skip
+    start = time.perf_counter()
+    with Lock(state) as lock:
+        if state.exists():
+            if named:
+                raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
+            learner = Learner.load(state, model)
+        else:
+            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
+        images, labels, skipped = read(folder, label, learner.backbone.input_shape[0], skip_unreadable)
+        with show.bar(quiet=json) as bar:
+            learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
+        learner.save(state, lock=lock)
+    seconds = round(time.perf_counter() - start, 2)
+    found = {
+        "state": str(state), "experience": learned.experience, "pictures": len(labels), "skipped": skipped,
+        "new_classes": learned.new_classes, "classes": learner.labels, "samples": [learned.samples.start,
+        learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory.bytes,
+        "state_bytes": state.stat().st_size, "hash": learner.state_hash(),
+    }  # fmt: skip
+    if json:
+        show.as_json(found)
+        return
+    new = f", new: {', '.join(map(str, learned.new_classes))}" if learned.new_classes else ""
+    show.out().print(
+        f"Learned {len(labels)} pictures in {seconds} s{new}. {len(learner.labels)} classes are known; "
+        f"{show.size(learner.memory.bytes)} of latents are stored, {state} has {show.size(state.stat().st_size)}."
+    )
+
+
+def read(folder: Path, label: str | None, side: int, skip: bool) -> tuple[np.ndarray, list[str], int]:
+    """Pictures of a folder, already fitted, their labels, and how many could not be read."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder.")
+    places = [folder] if label is not None else sorted(place for place in folder.iterdir() if place.is_dir())
+    found: list[np.ndarray] = []
+    labels: list[str] = []
+    skipped = 0
+    for place in places:
+        for picture in pictures(place):
+            try:
+                found.append(fitted(read_picture(picture), side))
+                labels.append(place.name if label is None else label)
+            except ValueError as error:
+                if not skip:
+                    raise
+                print(f"left out: {error}", file=sys.stderr)
+                skipped += 1
+    if not found:
+        wanted = "pictures" if label is not None else "class folder with pictures"
+        raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")
+    return np.concatenate(found), labels, skipped

@@ -1,0 +1,30 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]
+ModelFile = Annotated[
+    str | None, typer.Option("--model", help="Model by name or file; needed if the state's own is not shipped.")
+]
+Model = Annotated[str, typer.Option("--model", help="A shipped model by name, or a model file.")]
+Bits = Annotated[str | None, typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.")]
+CodeBits = Annotated[int | None, typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.")]
+Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.")]
+PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.")]
+Epochs = Annotated[int | None, typer.Option(help="Passes over the new samples of an experience.")]
+Rate = Annotated[str | None, typer.Option(help="Learning rate, such as 0.01 or 1/100.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of everything random.")]
+Augment = Annotated[bool | None, typer.Option("--augment/--no-augment", help="Crop and flip new pictures.")]
+
+DEFAULT_MODEL = "bireal18"
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Those that were named on the command line."""
+    return {name: value for name, value in options.items() if value is not None}

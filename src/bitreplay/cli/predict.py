@@ -1,0 +1,55 @@
+"""bitreplay predict STATE IMAGES..."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from bitreplay.cli import options, show
+from bitreplay.data.folder import pictures, read_picture
+from bitreplay.learner import Learner
+
+
+def predict(
+    state: options.State,
+    images: Annotated[list[Path], typer.Argument(help="Pictures, or folders of pictures.", show_default=False)],
+    model: options.ModelFile = None,
+    top: Annotated[int, typer.Option(min=1, help="How many answers to show for each picture.")] = 1,
+    unknown: Annotated[
+        float | None, typer.Option(help='Share of the stored samples that may be "unknown"; 0 is never.')
+    ] = None,
+    skip_unreadable: Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Say what is in pictures."""
+    learner = Learner.load(state, model)
+    files, read = [], []
+    for path in [picture for place in images for picture in (pictures(place) if place.is_dir() else [place])]:
+        try:
+            read.append(read_picture(path))
+            files.append(path)
+        except ValueError as error:
+            if not skip_unreadable:
+                raise
+            print(f"left out: {error}", file=sys.stderr)
+    if not read:
+        raise ValueError("There are no pictures that can be read.")
+    answers, shares = learner.predict(read, unknown=unknown), learner.predict_proba(read)
+    found = []
+    for path, answer, share in zip(files, answers.tolist(), shares, strict=True):
+        best = np.argsort(-share, kind="stable")[:top]
+        likely = [{"label": learner.labels[k], "probability": round(float(share[k]), 6)} for k in best]
+        found.append({"image": str(path), "label": answer, "likely": likely})
+    if json:
+        show.as_json({"state": str(state), "predictions": found})
+        return
+    rows = [
+        (row["image"], "unknown" if row["label"] is None else row["label"],
+         ", ".join(f"{answer['label']} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
+        for row in found
+    ]  # fmt: skip
+    show.out().print(show.table("", ("picture", "answer", "probability"), rows))

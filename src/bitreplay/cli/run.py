@@ -1,0 +1,123 @@
+"""bitreplay run: a whole protocol, class by class (nc) or instance by instance (ni), into a run folder; resumable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from bitreplay import metrics, zoo
+from bitreplay.cli import options, show
+from bitreplay.cli.footprint import footprint
+from bitreplay.cli.runfolder import RunFolder, default_path
+from bitreplay.data.named import NAMES, Source, named
+from bitreplay.door import pictures
+from bitreplay.learner import Learner
+from bitreplay.scenario import Experience, grouped, new_classes, new_instances
+from bitreplay.settings import Settings
+from bitreplay.statefile import Lock
+
+
+def run(
+    data: Annotated[str, typer.Option(help=f"{', '.join(NAMES)}, a folder of class folders, or a .npz file.")],
+    scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
+    model: options.Model = options.DEFAULT_MODEL,
+    strategy: Annotated[str, typer.Option(help="replay, cwr or naive.")] = "replay",
+    bits: options.Bits = None,
+    code_bits: options.CodeBits = None,
+    level: options.Level = None,
+    per_class: options.PerClass = None,
+    epochs: options.Epochs = None,
+    rate: options.Rate = None,
+    augment: options.Augment = None,
+    seed: Annotated[int, typer.Option(help="Order of classes or samples, and everything random.")] = 0,
+    limit: Annotated[int | None, typer.Option(help="Training images a class, the first ones.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Where the data set lies; else BITREPLAY_DATA.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder; a run that was cut off goes on from it.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Run a protocol: config, a row an experience, plot and state go to the run folder."""
+    if scenario not in ("nc", "ni"):
+        raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
+    found = zoo.find(model)
+    settings = Settings.of(strategy=strategy, seed=seed, **options.given(
+        bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate, augment=augment,
+    ))  # fmt: skip
+    config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
+              "settings": settings.to_json()}  # fmt: skip
+    folder = RunFolder(out or default_path(config), config)
+    source = named(data, data_dir, found.graph.input_shape[0])
+    with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
+        rows, learner = follow(source, scenario, limit, found, settings, folder, lock, bar, quiet=json)
+    summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
+               "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
+    plot = folder.plot(f"{data} {scenario} with {found.name}", rows)
+    if json:
+        show.as_json({"config": config, "rows": rows, "plot": str(plot)} | summary)
+        return
+    body = [
+        (row["experience"] + 1, len(row["classes"]), row["pictures"], f"{100 * row['accuracy']:.2f} %",
+         f"{100 * row['seen_accuracy']:.2f} %", show.size(row["memory_bytes"]), row["seconds"])
+        for row in rows
+    ]  # fmt: skip
+    columns = ("experience", "classes", "pictures", "accuracy", "on classes seen", "stored", "seconds")
+    show.out().print(show.table(f"{data} {scenario}, {found.name}, {settings.strategy}", columns, body))
+    show.out().print(", ".join(f"{name} {100 * summary[name]:.2f} %" for name in ("final", *transfer(rows, scenario))))
+    show.out().print(f"Run folder: {folder.path}")
+
+
+def follow(
+    source: Source, scenario: str, limit: int | None, model: zoo.Model, settings: Settings, folder: RunFolder,
+    lock: Lock, bar: show.Bar, quiet: bool,
+) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
+    """Go through the stream from where the folder's state stands."""
+    exists = folder.state.exists()
+    learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_json())
+    side = learner.backbone.input_shape[0]
+    names = np.array(source.data.class_names)
+    truth = names[source.data.test_labels]
+    test = learner.latent_bits(pictures(source.data.test_images, side))
+    rows = folder.rows()[: learner.experiences]
+    for experience in stream(source, scenario, limit, settings.seed):
+        if experience.index < len(rows):
+            continue
+        seconds = 0.0
+        if experience.index >= learner.experiences:
+            start = time.perf_counter()
+            learner.learn(experience.images, names[experience.labels], progress=bar)
+            seconds = round(time.perf_counter() - start, 2)
+            learner.save(folder.state, lock=lock)
+        result = learner.evaluate_codes(test, truth)
+        classes = names[sorted(set(experience.labels.tolist()))].tolist()
+        rows.append({
+            "experience": experience.index, "classes": classes, "pictures": len(experience.labels),
+            "accuracy": result.accuracy, "seen_accuracy": result.seen_accuracy, "per_class": result.per_class,
+            "memory_bytes": learner.memory.bytes, "seconds": seconds,
+        })  # fmt: skip
+        folder.write_rows(rows)
+        if not quiet:
+            show.out().print(f"{experience.index + 1}. accuracy {100 * result.accuracy:.2f} % ({seconds} s)")
+    return rows, learner
+
+
+def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Iterator[Experience]:
+    data, rng = source.data if limit is None else source.data.limit(limit), np.random.default_rng(seed)
+    if scenario == "nc":
+        return new_classes(data, source.nc_sizes, rng)
+    if source.sessions is not None and limit is None:
+        return grouped(data, source.sessions)
+    return new_instances(data, source.ni_count, rng)
+
+
+def transfer(rows: list[dict[str, Any]], scenario: str) -> dict[str, float]:
+    """Forgetting and backward transfer over the classes of each experience; they need new classes in each."""
+    if scenario != "nc":
+        return {}
+    table = np.array(
+        [[np.mean([after["per_class"].get(c, 0.0) for c in of["classes"]]) for of in rows] for after in rows]
+    )
+    return {"forgetting": metrics.forgetting(table), "backward_transfer": metrics.backward_transfer(table)}

@@ -1,0 +1,59 @@
+"""Data sets by name, with the sizes of their experiences in the paper."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.data.cifar import cifar10, cifar100
+from bitreplay.data.core50 import NC_SIZES, core50
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.folder import folder
+from bitreplay.data.groceries import groceries
+from bitreplay.data.npz import npz
+from bitreplay.data.tiny_imagenet import tiny_imagenet
+
+NAMES = ("groceries", "cifar10", "cifar100", "core50", "tiny-imagenet")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set, the class counts of its NC experiences, how many experiences NI has, and CORe50's sessions."""
+
+    data: Dataset
+    nc_sizes: tuple[int, ...]
+    ni_count: int
+    sessions: np.ndarray | None = None
+
+
+def named(name: str, place: str | Path | None = None, side: int = 32) -> Source:
+    """One of NAMES (looked for at `place`, or in BITREPLAY_DATA), a folder of class folders, or a .npz file."""
+    if name == "groceries":
+        return Source(groceries(place), (2,) * 7, 7)
+    if name == "cifar10":
+        return Source(cifar10(_in(place, "cifar-10-batches-bin")), (2,) * 5, 10)
+    if name == "cifar100":
+        return Source(cifar100(_in(place, "cifar-100-binary")), (10,) * 10, 10)
+    if name == "tiny-imagenet":
+        return Source(tiny_imagenet(_in(place, "tiny-imagenet-200")), (20,) * 10, 10)
+    if name == "core50":
+        data, sessions = core50(_in(place, "core50_128x128"), side)
+        return Source(data, NC_SIZES, 8, sessions)
+    if Path(name).is_dir():
+        return _own(folder(name, side))
+    if Path(name).suffix == ".npz":
+        return _own(npz(name))
+    raise ValueError(f"There is no data set {name!r}: expected {', '.join(NAMES)}, a folder or a .npz file.")
+
+
+def _in(place: str | Path | None, usual: str) -> Path | None:
+    """The set itself, or its usual name inside a folder of sets."""
+    if place is None:
+        return None
+    return Path(place) / usual if (Path(place) / usual).exists() else Path(place)
+
+
+def _own(data: Dataset) -> Source:
+    """Two classes an experience, the last may have one."""
+    classes = len(data.class_names)
+    return Source(data, (2,) * (classes // 2) + (1,) * (classes % 2), 5)

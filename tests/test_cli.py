@@ -1,0 +1,212 @@
+"""The commands, called as the shell does: what they print, what they leave behind, how they exit."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bitreplay import Learner, statefile
+from bitreplay.cli import main
+from tests import tiny
+
+
+@pytest.fixture
+def shell(monkeypatch, capsys, tmp_path):
+    """Run a command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        code = end.value.code
+        written = capsys.readouterr()
+        return int(code or 0), written.out, written.err
+
+    return call
+
+
+def write_pictures(folder: Path, *colours: str, each: int = 6, seed: int = 0) -> Path:
+    images, labels = tiny.pictures(*colours, each=each, seed=seed, side=12)
+    for number, (image, label) in enumerate(zip(images, labels, strict=True)):
+        (folder / label).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(folder / label / f"{number}.png")
+    return folder
+
+
+@pytest.fixture
+def begun(shell, tiny_model, tmp_path):
+    """A state that knows red and green."""
+    folder = write_pictures(tmp_path / "first", "red", "green")
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--rate", "0.3", "--seed", 4, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_learn_begins_a_state_and_goes_on_with_it(shell, begun, tiny_model, tmp_path):
+    assert begun["new_classes"] == ["green", "red"] and begun["pictures"] == 12 and begun["experience"] == 0
+    second = write_pictures(tmp_path / "second", "blue", seed=1)
+    code, out, _ = shell("learn", "state", second, "--model", tiny_model)
+    assert code == 0 and "Learned 6 pictures" in out and "new: blue" in out and "3 classes are known" in out
+    learner = Learner.load("state", tiny_model)
+    assert learner.labels == ["green", "red", "blue"] and str(learner.settings.rate) == "3/10"
+    assert (tmp_path / "state").stat().st_size < 20_000
+
+
+def test_learning_from_the_shell_is_learning_from_the_library(begun, tiny_model, tmp_path):
+    from bitreplay.cli.learn import read
+
+    learner = Learner.from_pretrained(tiny_model, rate=0.3, seed=4)
+    images, labels, skipped = read(tmp_path / "first", None, tiny.SIDE, False)
+    learner.learn(images, labels)
+    assert skipped == 0 and learner.state_hash() == begun["hash"]
+
+
+def test_a_folder_of_one_class(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "more", "blue") / "blue"
+    code, out, _ = shell("learn", "state", folder, "--label", "sky", "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["new_classes"] == ["sky"]
+
+
+def test_predict_answers_with_probabilities(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "test", "red", "green", seed=5)
+    code, out, _ = shell("predict", "state", folder / "red", folder / "green" / "6.png", "--model", tiny_model,
+                         "--top", 2, "--json")  # fmt: skip
+    found = json.loads(out)["predictions"]
+    assert code == 0 and [p["label"] for p in found] == ["red"] * 6 + ["green"]
+    assert all(abs(sum(a["probability"] for a in p["likely"]) - 1) < 1e-4 for p in found)
+    code, out, _ = shell("predict", "state", folder / "red", "--model", tiny_model)
+    assert code == 0 and out.count("red") >= 6
+
+
+def test_predict_may_say_unknown(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "test", "white", seed=5)
+    for share, expected in ((0, {"red", "green"}), (0.5, {"unknown"})):
+        code, out, _ = shell("predict", "state", folder / "white", "--model", tiny_model, "--unknown", share, "--json")
+        answers = {p["label"] or "unknown" for p in json.loads(out)["predictions"]}
+        assert code == 0 and answers <= expected | {"unknown"} and bool(answers & expected)
+
+
+def test_forget_rename_and_rollback(shell, begun, tiny_model):
+    code, out, _ = shell("rename", "state", "red", "cherry", "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["classes"] == ["green", "cherry"]
+    code, out, _ = shell("rollback", "state", "--model", tiny_model)
+    assert code == 0 and "green, red" in out
+    code, out, _ = shell("forget", "state", "red", "--model", tiny_model)
+    assert code == 0 and "Known classes: green." in out
+    code, _, err = shell("rollback", "state", "--model", tiny_model, "--json")
+    assert code == 0 and Learner.load("state", tiny_model).labels == ["green"]
+
+
+def test_forget_a_sample(shell, begun, tiny_model):
+    first = Learner.load("state", tiny_model).stored()[0]
+    code, *_ = shell("forget", "state", "--sample", first.ids[0], "--model", tiny_model)
+    assert code == 0 and Learner.load("state", tiny_model).stored()[0].samples == first.samples - 1
+    code, _, err = shell("forget", "state", "--sample", first.ids[0], "--model", tiny_model)
+    assert code == 1 and "There is no stored sample" in err
+
+
+def test_numbers_as_names_can_be_forgotten_from_the_shell(shell, tiny_model):
+    learner = Learner.from_pretrained(tiny_model)
+    learner.learn(np.zeros((2, 8, 8, 3), np.uint8), [7, 8])
+    learner.save("state")
+    assert shell("forget", "state", "7", "--model", tiny_model)[0] == 0
+    assert Learner.load("state", tiny_model).labels == [8]
+
+
+def test_info_describes_a_state_without_its_model(shell, begun):
+    code, out, _ = shell("info", "state", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["model"] == "tiny0" and found["classes"] == ["green", "red"]
+    assert found["hash"] == begun["hash"] and found["settings"]["rate"] == "3/10"
+    assert [(kept["label"], kept["experiences"]) for kept in found["stored"]] == [
+        ("green", {"0": 6}),
+        ("red", {"0": 6}),
+    ]
+    assert shell("info", "state")[0] == 0
+
+
+def test_info_describes_a_model_and_the_machine(shell, tiny_model):
+    code, out, _ = shell("info", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["levels"] == {"add_0": "2x2x16"}
+    code, out, _ = shell("info", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["instruction_set_used"] in found["instruction_sets_supported"]
+    assert set(found["instruction_sets_supported"]) <= set(found["instruction_sets_built"])
+    assert "scalar" in found["instruction_sets_built"]
+
+
+def test_models_lists_every_file_of_the_zoo(shell):
+    from bitreplay import zoo
+
+    code, out, _ = shell("models", "--json")
+    found = {model["name"]: model for model in json.loads(out)["models"]}
+    assert code == 0 and set(found) == {path.stem for path in zoo.FOLDER.glob("*.safetensors")}
+    assert found["bireal18"]["levels"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
+    assert shell("models")[0] == 0
+
+
+# what is refused, and how
+
+
+def test_exit_codes(shell, begun, tiny_model, tmp_path):
+    folder = tmp_path / "first"
+    assert shell()[0] == 2 and shell("learn")[0] == 2 and shell("fly")[0] == 2
+    with statefile.Lock(tmp_path / "state"):
+        code, _, err = shell("learn", "state", folder, "--model", tiny_model)
+        assert code == 3 and "in use by another process" in err
+    code, _, err = shell("learn", "state", folder, "--model", tiny_model, "--time-limit", 0)
+    assert code == 4 and "nothing has changed" in err
+    assert Learner.load("state", tiny_model).state_hash() == begun["hash"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["learn", "state", "none"], "none is not a folder"),
+        (["learn", "state", "empty"], "has no class folder with pictures"),
+        (["learn", "state", "empty", "--label", "x"], "has no pictures"),
+        (["learn", "state", "first", "--epochs", "3"], "its settings stay: leave out epochs"),
+        (["learn", "other", "first", "--rate", "0"], "rate must be above 0"),
+        (["learn", "other", "first", "--bits", "7/7/7"], "bits must be one of"),
+        (["learn", "text", "first"], "not a bitreplay file"),
+        (["predict", "state", "none.png"], "none.png cannot be read as a picture"),
+        (["predict", "none", "none.png"], "No such file"),
+        (["forget", "state", "plum"], "There is no class 'plum'; known are green, red"),
+        (["forget", "state"], "either a label or a sample"),
+        (["rename", "state", "red", "green"], "There is a class 'green' already"),
+        (["rollback", "state"], "no generation before this one"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(shell, begun, tiny_model, tmp_path, arguments, sentence):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text").write_text("not a state, but long enough to have a header and a checksum" * 9)
+    before = (tmp_path / "state").read_bytes()
+    code, out, err = shell(*arguments, "--model", tiny_model)
+    assert code == 1 and sentence in err and err.count("\n") == 1 and out == ""
+    assert (tmp_path / "state").read_bytes() == before and not (tmp_path / "other").exists()
+
+
+def test_the_wrong_model_and_a_model_as_state(shell, begun, tmp_path):
+    other = tiny.model(tmp_path, seed=3)
+    code, _, err = shell("predict", "state", tmp_path / "first" / "red", "--model", other)
+    assert code == 1 and "belongs to the model tiny0" in err
+    code, _, err = shell("predict", other, tmp_path / "first" / "red")
+    assert code == 1 and "is no state file" in err
+    assert shell("info", tmp_path / "none")[0] == 1
+
+
+def test_an_unreadable_picture_is_refused_or_left_out_as_chosen(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "second", "blue")
+    broken = folder / "blue" / "broken.png"
+    broken.write_bytes((folder / "blue" / "0.png").read_bytes()[:60])
+    code, _, err = shell("learn", "state", folder, "--model", tiny_model)
+    assert code == 1 and "broken.png cannot be read as a picture" in err
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
+    assert code == 0 and json.loads(out)["skipped"] == 1 and "left out" in err and "broken.png" in err
+    assert shell("predict", "state", folder / "blue", "--model", tiny_model)[0] == 1
+    code, out, _ = shell("predict", "state", folder / "blue", "--model", tiny_model, "--skip-unreadable", "--json")
+    assert code == 0 and len(json.loads(out)["predictions"]) == 6

@@ -1,0 +1,161 @@
+"""Protocol runs and the demo: rows, plots, and runs that go on where they were cut off."""
+
+import json
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from bitreplay.cli import main
+from bitreplay.cli.plot import line_chart
+from bitreplay.learner import Learner
+from tests import tiny
+
+SETTINGS = ("--rate", "0.3", "--per-class", "5")
+
+
+@pytest.fixture
+def shell(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        written = capsys.readouterr()
+        return int(end.value.code or 0), written.out, written.err
+
+    return call
+
+
+@pytest.fixture
+def data(tmp_path):
+    train, test = (tiny.pictures(*tiny.COLOURS, each=each, seed=seed) for each, seed in ((12, 0), (10, 1)))
+    path = tmp_path / "colours.npz"
+    np.savez(path, train_images=train[0], train_labels=train[1], test_images=test[0], test_labels=test[1])
+    return path
+
+
+def test_a_run_leaves_config_rows_plot_and_state(shell, data, tiny_model, tmp_path):
+    code, out, err = shell(
+        "run", "--data", data, "--model", tiny_model, "--out", "here", "--seed", 2, *SETTINGS, "--json"
+    )
+    assert code == 0, err
+    found = json.loads(out)
+    assert [row["experience"] for row in found["rows"]] == [0, 1]
+    assert sorted(name for row in found["rows"] for name in row["classes"]) == sorted(tiny.COLOURS)
+    assert found["final"] == found["rows"][-1]["accuracy"] > 0.9 and found["rows"][0]["accuracy"] <= 0.5
+    assert found["rows"][0]["seen_accuracy"] > 0.9 and -1 <= found["backward_transfer"] <= 0.1
+    lines = (tmp_path / "here" / "rows.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == found["rows"]
+    assert json.loads((tmp_path / "here" / "config.json").read_text()) == found["config"]
+    ElementTree.parse(tmp_path / "here" / "plot.svg")
+    assert Learner.load(tmp_path / "here" / "state", tiny_model).state_hash() == found["hash"]
+
+
+def test_ni_brings_every_class_each_time(shell, data, tiny_model):
+    code, out, _ = shell("run", "--data", data, "--scenario", "ni", "--model", tiny_model, *SETTINGS, "--json")
+    found = json.loads(out)
+    assert code == 0 and len(found["rows"]) == 5 and "forgetting" not in found
+    assert all(sorted(row["classes"]) == sorted(tiny.COLOURS) for row in found["rows"])
+    assert found["folder"].startswith("runs/")
+
+
+@pytest.mark.parametrize("cut", ["learning", "before the row", "half a row"])
+def test_a_run_that_was_cut_off_ends_like_one_that_was_not(shell, data, tiny_model, tmp_path, monkeypatch, cut):
+    command = ("run", "--data", data, "--model", tiny_model, *SETTINGS, "--json", "--out")
+    whole = json.loads(shell(*command, "whole")[1])
+    rows = tmp_path / "cut" / "rows.jsonl"
+    if cut == "learning":
+        original, calls = Learner.learn, []
+
+        def learn(self, *arguments, **named):
+            calls.append(1)
+            if len(calls) == 2:
+                raise OSError("the power failed")
+            return original(self, *arguments, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Learner, "learn", learn)
+            assert shell(*command, "cut")[0] == 1
+        assert len(rows.read_text().splitlines()) == 1
+    else:
+        assert shell(*command, "cut")[0] == 0
+        text = rows.read_text()
+        last = text.rindex("\n", 0, -1) + 1
+        rows.write_text(text[:last] if cut == "before the row" else text[: last + 30])
+    found = json.loads(shell(*command, "cut")[1])
+    assert found["hash"] == whole["hash"]
+    timeless = [[{k: v for k, v in row.items() if k != "seconds"} for row in run["rows"]] for run in (found, whole)]
+    assert timeless[0] == timeless[1]
+
+
+def test_a_finished_run_is_only_shown_again(shell, data, tiny_model):
+    command = ("run", "--data", data, "--model", tiny_model, *SETTINGS, "--json", "--out", "here")
+    assert json.loads(shell(*command)[1]) == json.loads(shell(*command)[1])
+
+
+def test_a_folder_with_another_run_is_refused(shell, data, tiny_model):
+    command = ("run", "--data", data, "--model", tiny_model, "--out", "here")
+    assert shell(*command, *SETTINGS)[0] == 0
+    code, _, err = shell(*command)
+    assert code == 1 and "holds a run with another settings" in err
+
+
+def test_limit_takes_the_first_images_of_each_class(shell, data, tiny_model):
+    code, out, _ = shell("run", "--data", data, "--model", tiny_model, "--limit", 3, *SETTINGS, "--json")
+    assert code == 0 and [row["pictures"] for row in json.loads(out)["rows"]] == [6, 6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--data", "none"), "There is no data set 'none'"),
+        (("--data", "none.npz"), "none.npz cannot be read as .npz"),
+        (("--data", "groceries", "--scenario", "xx"), "scenario must be nc or ni"),
+        (("--data", "groceries", "--strategy", "xx"), "strategy must be one of"),
+        (("--data", "cifar10", "--data-dir", "none"), "CIFAR-10 is not at none: get it from https://"),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_one_sentence(shell, tiny_model, arguments, sentence):
+    code, _, err = shell("run", *arguments, "--model", tiny_model)
+    assert code == 1 and sentence in err and err.count("\n") == 1
+
+
+def test_the_demo_compares_three_strategies_and_the_bound(shell, tiny_model, tmp_path):
+    code, out, err = shell("demo", "--model", tiny_model, "--plot", "chart.svg", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert len(found["rows"]) == 7 and sum(row["pictures"] for row in found["rows"]) == 732
+    assert len({name for row in found["rows"] for name in row["classes"]}) == 14
+    assert all(set(row["accuracy"]) == {"replay", "cwr", "naive"} for row in found["rows"])
+    assert found["bytes"]["stored_latents"] == found["bytes"]["one_latent"] * 14 * 30
+    lines = ElementTree.parse(tmp_path / "chart.svg").getroot().iter("{http://www.w3.org/2000/svg}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [7, 7, 7, 7]
+
+
+def test_the_demo_prints_a_table(shell, tiny_model):
+    code, out, _ = shell("demo", "--model", tiny_model, "--no-joint")
+    assert code == 0 and "BNN+CWR*" in out and out.count(" %") >= 21 and "bitreplay-demo.svg" in out
+
+
+@pytest.mark.slow
+def test_the_demo_as_it_ships(shell):
+    """1-bit replay clearly above the baselines, well under a minute of work."""
+    code, out, _ = shell("demo", "--json")
+    found = json.loads(out)
+    last = found["rows"][-1]["accuracy"]
+    assert code == 0 and last["replay"] > max(last["cwr"], last["naive"]) + 0.1
+    assert found["joint"] > last["replay"] - 0.02
+
+
+def test_a_chart_puts_values_where_they_belong():
+    root = ElementTree.fromstring(line_chart("a < b", {"one": [0.0, 0.5, 1.0], "two & more": [0.25]}))
+    lines = [line.attrib["points"] for line in root.iter("{http://www.w3.org/2000/svg}polyline")]
+    points = [tuple(map(float, point.split(","))) for point in lines[0].split()]
+    xs, ys = zip(*points, strict=True)
+    assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1]) and ys[0] - ys[1] == pytest.approx(ys[1] - ys[2])
+    texts = {text.text: float(text.attrib["y"]) for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert texts["0 %"] - 4 == ys[0] and texts["100 %"] - 4 == ys[2]
+    assert "a < b" in texts and "two & more 25.0 %" in texts and "one 100.0 %" in texts
