@@ -7,6 +7,7 @@
 #include "kernels/binary_conv_input_grad.h"
 #include "kernels/dense.h"
 #include "kernels/integer_conv.h"
+#include "kernels/latent_update.h"
 #include "kernels/level_code.h"
 #include "kernels/pack_signs.h"
 #include "kernels/sign_input_grad.h"
@@ -27,6 +28,8 @@ struct Kernels {
   EncodeLevel* encode_level;
   DecodeLevel* decode_level;
   DenseSums* dense_sums;
+  LatentUpdate latent_update;
+  LatentSigns* latent_signs;
 };
 
 // The table that br_set_path or BITREPLAY_PATH chose; null if the variable names none that can be used.

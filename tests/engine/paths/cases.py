@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.bits import pack, words_for
+from tests.engine.paths.latent_cases import latent_signs, latent_update
 from tests.engine.paths.one_record import Case, Operand
 
 CHANNELS = (1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129)
@@ -236,4 +237,5 @@ KERNELS = {
     "pack_signs": pack_signs, "binary_conv": binary_conv, "binary_conv_input_grad": binary_conv_input_grad,
     "affine": affine, "affine_input_grad": affine_input_grad, "affine_param_grad": affine_param_grad,
     "sign_input_grad": sign_input_grad, "level_code": level_code, "integer_conv": integer_conv, "dense": dense,
+    "latent_signs": latent_signs, "latent_update": latent_update,
 }  # fmt: skip

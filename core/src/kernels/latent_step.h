@@ -1,0 +1,101 @@
+// One step of a row of latent weights, and their signs, in plain C++: what every instruction set falls back to.
+#pragma once
+#include "bits.h"
+#include "kernels/latent_update.h"
+
+namespace bitreplay {
+
+// The step of 31-bit sums: change = floor((sum * mantissa + random bits) / 2^shift), one shift for all.
+struct NarrowStep {
+  bool serves;  // the shift is within 1 .. 62 and the mantissa fits 32 bits
+  int64_t mantissa, shift, random_up, random_down;
+
+  explicit NarrowStep(const LatentUpdateArgs& a) {
+    mantissa = a.step.mantissa;
+    shift = sub(a.step.shift, sub(a.top, a.up));
+    serves = shift >= 1 && shift <= kLargestShift && mantissa == int32_t(mantissa);
+    random_up = most(shift - 32, 0);
+    random_down = most(32 - shift, 0);
+  }
+
+  int64_t operator()(int32_t sum, uint32_t random) const {
+    return (sum * mantissa + ((int64_t(random) << random_up) >> random_down)) >> shift;
+  }
+};
+
+// change(i): what the step takes from element i.
+template <class T, class Change>
+static inline void step_stored(T* latent, int64_t count, int64_t high, Change change) {
+  for (int64_t i = 0; i < count; ++i) latent[i] = T(saturate(sub(latent[i], change(i)), -high - 1, high));
+}
+
+template <class Change>
+static inline void step_halves(uint8_t* latent, int64_t count, Change change) {
+  for (int64_t i = 0; i < count; i += 2) {
+    const int64_t low = saturate(sub(((latent[i / 2] & 15) ^ 8) - 8, change(i)), -8, 7);
+    const int64_t high = i + 1 < count ? saturate(sub(((latent[i / 2] >> 4) ^ 8) - 8, change(i + 1)), -8, 7) : 0;
+    latent[i / 2] = uint8_t((low & 15) | (high & 15) << 4);
+  }
+}
+
+template <class Change>
+static inline void step_bits(const LatentUpdateArgs& a, int64_t row, Change change) {
+  const int64_t at = row * a.channels, high = (int64_t(1) << (a.bits - 1)) - 1;
+  switch (a.bits) {
+    case 4: return step_halves(static_cast<uint8_t*>(a.latent) + row * ((a.channels + 1) / 2), a.channels, change);
+    case 8: return step_stored(static_cast<int8_t*>(a.latent) + at, a.channels, high, change);
+    case 16: return step_stored(static_cast<int16_t*>(a.latent) + at, a.channels, high, change);
+    default: return step_stored(static_cast<int32_t*>(a.latent) + at, a.channels, high, change);
+  }
+}
+
+// Sum: uint32_t for sums of at most 31 bits and a sign, or uint64_t.
+template <class Sum>
+static inline void step_row(const LatentUpdateArgs& a, int64_t row, const Sum* sums) {
+  const uint32_t first = uint32_t(row * a.channels);
+  const NarrowStep narrow(a);
+  if (sizeof(Sum) == 4 && narrow.serves) {
+    return step_bits(a, row, [&](int64_t i) {
+      return narrow(int32_t(sums[i]), random_bits(a.step.key, first + uint32_t(i)));
+    });
+  }
+  step_bits(a, row, [&](int64_t i) {
+    const int64_t sum = sizeof(Sum) == 4 ? int64_t(int32_t(sums[i])) : int64_t(sums[i]);
+    return change_of(sum, sub(a.top, a.up), a.step, first + uint32_t(i));
+  });
+}
+
+template <class T>
+static inline void signs_of(const T* latent, const LatentSignsArgs& a) {
+  for (int64_t row = 0; row < a.rows; ++row, latent += a.channels) {
+    for (int64_t word = 0; word < a.words; ++word) {
+      const int64_t lanes = least(kWord, a.channels - word * kWord);
+      uint64_t bits = 0;
+      for (int64_t i = 0; i < lanes; ++i) bits |= uint64_t(latent[word * kWord + i] >= 0) << i;
+      a.w[row * a.words + word] = bits;
+    }
+  }
+}
+
+static inline void signs_of_halves(const uint8_t* latent, const LatentSignsArgs& a) {
+  for (int64_t row = 0; row < a.rows; ++row, latent += (a.channels + 1) / 2) {
+    for (int64_t word = 0; word < a.words; ++word) {
+      const int64_t lanes = least(kWord, a.channels - word * kWord);
+      uint64_t bits = 0;
+      for (int64_t i = 0; i < lanes; ++i)
+        bits |= uint64_t(~(latent[(word * kWord + i) / 2] >> (i % 2 * 4 + 3)) & 1) << i;
+      a.w[row * a.words + word] = bits;
+    }
+  }
+}
+
+static inline void signs_bits(const LatentSignsArgs& a) {
+  switch (a.bits) {
+    case 4: return signs_of_halves(static_cast<const uint8_t*>(a.latent), a);
+    case 8: return signs_of(static_cast<const int8_t*>(a.latent), a);
+    case 16: return signs_of(static_cast<const int16_t*>(a.latent), a);
+    default: return signs_of(static_cast<const int32_t*>(a.latent), a);
+  }
+}
+
+}  // namespace bitreplay
