@@ -24,7 +24,7 @@ struct Kernels {
   Affine* affine;
   AffineInputGrad* affine_input_grad;
   AffineParamGrad* affine_param_grad;
-  IntegerConv* integer_conv;
+  IntegerConv integer_conv;
   EncodeLevel* encode_level;
   DecodeLevel* decode_level;
   DenseSums* dense_sums;

@@ -1,7 +1,7 @@
 // integer_conv: sums[p, o] = round(sum over taps inside the map and channels of (x - x_zero) w / 2^down).
 //
 // In     x: samples * height * width rows of `channels` int8, int16 or int32; w: (outputs, kernel, kernel, channels) of
-//        int8, int16 or int32.
+//        int8, int16 or int32; derived: what the same table's `derive` made of w, 64-byte aligned.
 // Out    sums: samples * out_h * out_w rows of `outputs` int32.
 // Bound  sums before rounding wrap modulo 2^64; for compiled programs |sum / 2^down| < 2^31.
 // Reads and writes nothing outside; nothing overlaps.
@@ -18,10 +18,17 @@ struct IntegerConvArgs {
   int x_type;
   const void* w;
   int w_type;
+  const uint8_t* derived;
   int32_t* sums;
 };
 
-using IntegerConv = void(const IntegerConvArgs&);
-IntegerConv integer_conv_scalar, integer_conv_avx2, integer_conv_avx512, integer_conv_neon;
+// derived_bytes reads sizes, types and attributes alone; derive reads `w` besides.
+struct IntegerConv {
+  uint64_t (*derived_bytes)(const IntegerConvArgs&);
+  void (*derive)(const IntegerConvArgs&, uint8_t* derived);
+  void (*run)(const IntegerConvArgs&);
+};
+extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon;
+void integer_conv_scalar(const IntegerConvArgs&);
 
 }  // namespace bitreplay

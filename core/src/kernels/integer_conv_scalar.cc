@@ -46,4 +46,7 @@ void integer_conv_scalar(const IntegerConvArgs& a) {
   return run_x<int32_t>(a);
 }
 
+const IntegerConv kIntegerConvScalar = {[](const IntegerConvArgs&) { return uint64_t(0); },
+                                        [](const IntegerConvArgs&, uint8_t*) {}, integer_conv_scalar};
+
 }  // namespace bitreplay

@@ -25,17 +25,47 @@ void check(Checker& c) {
     c.require(c.size(X, axis) <= kLargestSize && c.size(SUMS, axis) <= kLargestSize, "the map is too large");
 }
 
+IntegerConvArgs arguments(const Call& c) {
+  IntegerConvArgs a = {};
+  a.samples = c.samples();
+  a.height = c.size(X, 0);
+  a.width = c.size(X, 1);
+  a.channels = c.size(X, 2);
+  a.outputs = c.size(W, 0);
+  a.kernel = c.size(W, 1);
+  a.out_h = c.size(SUMS, 0);
+  a.out_w = c.size(SUMS, 1);
+  a.x_zero = c.attribute(X_ZERO);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.down = c.attribute(DOWN);
+  a.x_type = c.type(X);
+  a.w_type = c.type(W);
+  return a;
+}
+
+uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv.derived_bytes(arguments(c)); }
+
+void derive(const Call& c, uint8_t* derived) {
+  IntegerConvArgs a = arguments(c);
+  a.w = c.bytes(W);
+  c.kernels().integer_conv.derive(a, derived);
+}
+
 int run(const Call& c) {
-  c.kernels().integer_conv({c.samples(), c.size(X, 0), c.size(X, 1), c.size(X, 2), c.size(W, 0), c.size(W, 1),
-                            c.size(SUMS, 0), c.size(SUMS, 1), c.attribute(X_ZERO), c.attribute(STRIDE),
-                            c.attribute(PAD), c.attribute(DOWN), c.bytes(X), c.type(X), c.bytes(W), c.type(W),
-                            c.data<int32_t>(SUMS)});
+  IntegerConvArgs a = arguments(c);
+  a.x = c.bytes(X);
+  a.w = c.bytes(W);
+  a.derived = c.derived();
+  a.sums = c.data<int32_t>(SUMS);
+  c.kernels().integer_conv.run(a);
   return BR_OK;
 }
 
 }  // namespace integer_conv
 
 extern const Operation kIntegerConv = {"integer_conv", 50, "x w", "sums", "x_zero stride pad down",
-                                       integer_conv::check, integer_conv::run, -1, nullptr, nullptr};
+                                       integer_conv::check, integer_conv::run, integer_conv::W,
+                                       integer_conv::derived_bytes, integer_conv::derive};
 
 }  // namespace bitreplay

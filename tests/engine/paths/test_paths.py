@@ -13,9 +13,11 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from tests.engine.paths.cases import KERNELS
+from tests.engine.paths import cases
+from tests.engine.paths.layer_cases import LAYERS
 from tests.engine.paths.one_record import check, guarded
 
+KERNELS = cases.KERNELS | LAYERS
 BUILT, AVAILABLE = native.built_paths(), native.available_paths()
 
 

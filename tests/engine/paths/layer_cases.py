@@ -1,0 +1,36 @@
+"""Random operands for the further layers, around the limits of their fast ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tests.engine.paths.cases import numbers, zeros
+from tests.engine.paths.one_record import Case, Operand
+
+
+def integer_conv_limits() -> Iterator[Case]:
+    """Rows, outputs, zeros and shifts around the limits within which 32-bit sums of 16-bit pairs are exact."""
+    rng = np.random.default_rng(13)
+    rows = [(1, 1, 15), (1, 1, 16), (3, 3, 31), (27, 3, 33), (70, 1, 97), (256, 3, 16), (257, 3, 17), (2305, 1, 32)]
+    for channels, kernel, outputs in rows:
+        for x_type, w_type, zero, down in [
+            (np.int8, np.int8, -128, 0), (np.int8, np.int8, 127, 3), (np.int16, np.int8, 0, 0),
+            (np.int16, np.int8, 0, 9), (np.int16, np.int16, 0, 0), (np.int16, np.int16, -3, -2),
+            (np.int8, np.int16, 1 << 14, -40), (np.int32, np.int8, 7, 4), (np.int8, np.int32, -(1 << 40), 1),
+        ]:  # fmt: skip
+            pad = kernel // 2
+            x = numbers(rng, x_type, (1, 3, 2, channels))
+            w = numbers(rng, w_type, (outputs, kernel, kernel, channels))
+            if down == 3:  # the largest sums
+                x[...], w[...] = np.iinfo(x_type).min, np.iinfo(w_type).min
+            operands = {
+                "x": Operand(x), "w": Operand(w, False, "constant"), "sums": zeros(np.int32, (1, 3, 2, outputs)),
+            }  # fmt: skip
+            attributes = {"x_zero": zero, "stride": 1, "pad": pad, "down": down}
+            label = f"{x_type.__name__} {w_type.__name__} {zero} {down} {channels} {kernel} {outputs}"
+            yield Case("integer_conv", operands, attributes, 1, label)
+
+
+LAYERS = {"integer_conv_limits": integer_conv_limits}
