@@ -173,7 +173,7 @@ class Compiler:
         tensors = {"g": first.tensor, "e": first.exponents, "gx": total.tensor, "ex": total.exponents}
         tensors |= other_tensors(second)
         self.emit("backward", "gradient_sum", tensors, factor=first.factor, shift=first.shift,
-                  bound=first.bound + first.factor.bit_length(), bits=self.bits.backward_other,
+                  bound=product_bound(first), bits=self.bits.backward_other,
                   **other_attributes(second))  # fmt: skip
         return total
 
@@ -210,5 +210,15 @@ def other_attributes(gradient: Gradient | None) -> dict[str, int]:
     """The optional second term of an input-gradient record: attributes."""
     if gradient is None:
         return {"other_factor": 0, "other_shift": 0, "other_bound": 0}
+    return {
+        "other_factor": gradient.factor,
+        "other_shift": gradient.shift,
+        "other_bound": product_bound(gradient),
+    }
+
+
+def product_bound(gradient: Gradient) -> int:
+    """|stored * factor| < 2^bound."""
     bound = gradient.bound + gradient.factor.bit_length()
-    return {"other_factor": gradient.factor, "other_shift": gradient.shift, "other_bound": bound}
+    assert bound <= 62, f"a gradient of {gradient.bound} bits times {gradient.factor} must fit 62 bits"
+    return bound

@@ -113,3 +113,40 @@ def test_sums_of_an_integer_convolution_that_round_up_to_32_bits():
         nearest(Fraction(total, 2**down)),
         -nearest(Fraction(total, 2**down)),
     ]
+
+
+def pool_of(low: Fraction, high: Fraction, side: int, bits: int) -> Program:
+    """One average over a map of activations in [0, 1], into [low, high]."""
+    nodes = [networks.batchnorm("x", ("image",), 3, 1, np.random.default_rng(0)), Node("y", "average_pool", ("x",))]
+    table = np.zeros((256, 3), np.int16)
+    ranges = {"x": (Fraction(0), Fraction(1)), "y": (low, high)}
+    graph = Graph((side, side, 3), [Node("image", "image", (), {}, {"table": table}), *nodes], ranges)
+    return compile_whole(graph, Bits(bits), 1)
+
+
+def wide_conv(channels: int) -> Program:
+    """A binary convolution from so many channels to one."""
+    rng, level, ends = np.random.default_rng(0), networks.LEVEL, (Fraction(-4), Fraction(4))
+    nodes = [Node(level, "image", ()), Node("sign", "sign", (level,)), networks.binary("conv", "sign", 1, channels, rng),
+             networks.batchnorm("y", ("conv",), 1, 9 * channels, rng), Node("head", "dense", ("y",))]  # fmt: skip
+    codes = {level: networks.level_codes(channels, rng)}
+    graph = Graph((1, 1, 3), nodes, {level: ends, "y": ends}, {level: (1, 1, channels)}, codes)
+    return compile_tail(graph, level, Bits(8, 1, 8), 1, 3)
+
+
+def test_sums_that_could_leave_their_bound_are_refused():
+    """One step inside each bound compiles, one outside is refused with a sentence."""
+    pool_of(Fraction(0), Fraction(1), 11, 32)
+    with pytest.raises(AssertionError, match="sums must fit 31 bits"):
+        pool_of(Fraction(0), Fraction(1), 12, 32)
+    wide_conv(3640)
+    with pytest.raises(AssertionError, match="do not fit int16"):
+        wide_conv(3641)
+    for spread, fits in ((2**8, True), (2**40, False)):
+        graph = networks.tail_graph((1, 1, 4), np.random.default_rng(0), blocks=1)
+        graph.ranges[networks.LEVEL] = (Fraction(-spread), Fraction(spread))
+        if fits:
+            compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)
+        else:
+            with pytest.raises(AssertionError, match="must fit 60 bits"):
+                compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)

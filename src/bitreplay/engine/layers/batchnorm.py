@@ -222,6 +222,8 @@ class BatchNorm(Layer):
             ratio = residual.activation.scale / y.activation.scale
             attributes["residual_zero"] = residual.activation.zero
             attributes["residual_factor"] = round_fraction(ratio * Fraction(2) ** (k.shift + up))
+            reach = residual.bound * attributes["residual_factor"]
+            assert reach.bit_length() <= (61 if up else 60), f"{name}: the shortcut must fit 60 bits"
         if up:
             attributes |= {"up": up, "limit": OFFSET_LIMIT >> up}
         c.emit("forward", "affine_fine" if up else "affine", tensors, x_zero=x.activation.zero if x.activation else 0,

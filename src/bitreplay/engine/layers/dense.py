@@ -162,6 +162,7 @@ class Dense(Layer):
         if source in c.needs_gradient:
             result = c.gradient_buffers(source, x.shape)
             bound = gradient.bound + SIGNIFICANT[c.bits.forward] - 1 + self._classes.bit_length()
+            assert bound <= 62, f"{name}: sums over {self._classes} classes must fit 62 bits"
             tensors = stored | self._operand | {"gx": result.tensor, "ex": result.exponents}
             c.emit("backward", "dense_input_grad", tensors, down=max(bound - 31, 0), bits=bits,
                    mantissa=self._scale.mantissa, shift=self._scale.shift)  # fmt: skip

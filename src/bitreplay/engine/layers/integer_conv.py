@@ -120,6 +120,7 @@ class IntegerConv(Layer):
             return Value(sums, shape, learned.bound, scales=(learned.unit(x.activation.scale),) * outputs)
         weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
         bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
+        assert bound.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits"
         self._down = max(bound.bit_length() - 31, 0)
         self._down += divide_round(bound, 1 << self._down) >= 1 << 31
         self._weights = c.constant(name, weights)

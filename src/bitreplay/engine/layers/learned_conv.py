@@ -85,9 +85,11 @@ class LearnedWeights:
         """The step, in the backward list. A unit of the sums moves by (x - x_zero) 2^-down with a unit of a master."""
         assert x.activation is not None
         step = Multiplier.of(Fraction(2) ** (2 * self.point - self.down))
+        bound = gradient.bound + (x.bound * pixels).bit_length()
+        assert bound <= 62, f"{operation_name}: sums over {pixels} pixels must fit 62 bits"
         c.emit("backward", operation_name,
                {"weights": self.master, "g": gradient.tensor, "e": gradient.exponents, "x": x.tensor},
-               x_zero=x.activation.zero, bound=gradient.bound + (x.bound * pixels).bit_length(),
+               x_zero=x.activation.zero, bound=bound,
                mantissa=step.mantissa, shift=step.shift, number=self.master, **geometry)  # fmt: skip
 
 
