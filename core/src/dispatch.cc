@@ -34,8 +34,8 @@ const Kernels kPaths[] = {
      affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, kIntegerConvAvx512, encode_level_avx512,
      decode_level_avx512, dense_sums_scalar, kLatentUpdateAvx512, latent_signs_avx512},
 #elif defined(__aarch64__)
-    {"neon", always, pack_signs_neon, sign_input_grad_scalar, binary_conv_neon, kBinaryConvInputGradNeon, affine_scalar,
-     affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvScalar, encode_level_scalar, decode_level_scalar,
+    {"neon", always, pack_signs_neon, sign_input_grad_neon, binary_conv_neon, kBinaryConvInputGradNeon, affine_neon,
+     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvScalar, encode_level_scalar, decode_level_scalar,
      dense_sums_scalar, kLatentUpdateScalar, latent_signs_scalar},
 #endif
 };
