@@ -7,6 +7,8 @@ Residual block: sign -> binary 3x3 -> ReLU -> BatchNorm -> add. Sign and weights
 factor; taps outside the map read +1. Transition: ReLU -> 2x2 max-pool of stride 1 -> 3x3 blur of stride 2 -> real 1x1
 -> BatchNorm. Top: ReLU -> global average -> linear.
 
+Larq Zoo feeds it (pixel - mean) / deviation a colour, we pixel / 127.5 - 1; `normalised` puts the difference in front.
+
 Levels are named by the Keras layer whose input they are: `quant_conv2d_16` is the 1x1 of the last transition. Counting:
 quant_conv2d and _1 are the stem, then 4 blocks _2.._5, transition _6, _7.._10, _11, _12.._15, _16, _17.._20.
 QuickNetLarge has 6, 8, 12, 6 blocks, so its transitions are _8, _17 and _30.
@@ -78,8 +80,11 @@ class QuickNet(nn.Module):
         "quant_conv2d_11": "transitions.1.blur",
     }
 
-    def __init__(self, classes: int = 200, widths: Sequence[int] = (64, 128, 256, 512)) -> None:
+    def __init__(
+        self, classes: int = 200, widths: Sequence[int] = (64, 128, 256, 512), normalised: bool = False
+    ) -> None:
         super().__init__()
+        self.normalise = nn.BatchNorm2d(3, eps=0.0, affine=False) if normalised else nn.Identity()
         self.stem = stem(widths[0])
         self.sections = nn.ModuleList(
             nn.Sequential(*(ResidualBlock(width) for _ in range(count)))
@@ -93,7 +98,7 @@ class QuickNet(nn.Module):
         self.head = nn.Linear(widths[-1], classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = self.sections[0](self.stem(x))
+        x = self.sections[0](self.stem(self.normalise(x)))
         for transition, section in zip(self.transitions, list(self.sections)[1:], strict=True):
             x = section(transition(x))
         return self.head(self.pool(self.relu(x)))

@@ -1,0 +1,120 @@
+"""Larq Zoo's Keras files: a narrow QuickNet that Larq built, with what its layers yielded (tools/compare_with_larq.py).
+
+The file of weights is written here in the layout of Keras, so that it can be spoilt too.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+h5py = pytest.importorskip("h5py", reason="the extra larq (h5py) is not installed")
+
+from bitreplay import modelfile  # noqa: E402
+from bitreplay.engine.compile import compile_whole  # noqa: E402
+from bitreplay.engine.compiler import Bits  # noqa: E402
+from bitreplay.engine.operations import Run  # noqa: E402
+from bitreplay.engine.reference import ReferenceMachine  # noqa: E402
+from bitreplay.torch.arrays import scale_pixels  # noqa: E402
+from bitreplay.torch.fold_normalisation import fold_normalisation  # noqa: E402
+from bitreplay.torch.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
+from bitreplay.torch.models import level_tensors  # noqa: E402
+from bitreplay.torch.weights import load_weights, save_weights  # noqa: E402
+
+LARQ = np.load(Path(__file__).parent / "larq_quicknet.npz", allow_pickle=False)
+KEYS = [key.split("/", 2)[1:] for key in LARQ.files if key.startswith("weights/")]
+PIXELS = scale_pixels(torch.from_numpy(LARQ["pixels"]).permute(0, 3, 1, 2))
+
+
+def write(path: Path, changes: dict[str, np.ndarray | None] | None = None, inside: str = "/") -> Path:
+    """As Keras saves weights: attributes list the layers in order, and each layer's weights. None leaves one out."""
+    changes = changes or {}
+    with h5py.File(path, "w") as file:
+        root = file.require_group(inside)
+        root.attrs["layer_names"] = list(dict.fromkeys(layer for layer, _ in KEYS))
+        for layer in root.attrs["layer_names"]:
+            group = root.create_group(layer)
+            names = [name for owner, name in KEYS if owner == layer and name and changes.get(name, name) is not None]
+            group.attrs["weight_names"] = names
+            for name in names:
+                group[name] = changes.get(name, LARQ[f"weights/{layer}/{name}"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("larq") / "quicknet_weights.h5")
+
+
+def test_levels_and_logits_are_larqs(path: Path) -> None:
+    model, note = load_larq(path)
+    assert note["model"] == "quicknet" and note["classes"] == 5 and note["options"]["widths"] == [8, 12, 16, 20]
+    found = level_tensors(model, PIXELS)
+    for level, layer in (("quant_conv2d_11", "depthwise_conv2d_1"), ("quant_conv2d_16", "depthwise_conv2d_2")):
+        ours = found[level].permute(0, 2, 3, 1).numpy()
+        np.testing.assert_allclose(ours, LARQ[f"output/{layer}"], atol=1e-5)
+    with torch.no_grad():
+        np.testing.assert_allclose(model(PIXELS).numpy(), LARQ["output/quant_dense"], atol=1e-5)
+
+
+def test_a_whole_saved_model_is_read_too(tmp_path: Path, path: Path) -> None:
+    model, _ = load_larq(write(tmp_path / "model.h5", inside="model_weights"))
+    wanted = load_larq(path)[0].state_dict()
+    assert all(torch.equal(value, wanted[key]) for key, value in model.state_dict().items())
+
+
+def test_an_imported_model_is_kept_like_one_of_ours(path: Path, tmp_path: Path) -> None:
+    model, note = load_larq(path)
+    save_weights(tmp_path / "q", model, note)
+    again, _ = load_weights(tmp_path / "q")
+    assert torch.equal(again.eval()(PIXELS), model(PIXELS))
+
+
+def test_converted_it_normalises_at_the_door_and_answers_alike(path: Path, tmp_path: Path) -> None:
+    """At 32 bits hardly anything is rounded; what is left are the door's 2^-14 and real weights of 16 bits."""
+    images = np.concatenate([LARQ["pixels"], np.random.default_rng(0).integers(0, 256, (7, 64, 64, 3), dtype=np.uint8)])
+    graph, made = convert_larq(path, images, reestimate=False, outside=0.0)
+    assert made["model"] == "quicknet" and graph.labels == [f"imagenet {k}" for k in range(5)]
+    assert [node.kind for node in graph.nodes[:3]] == ["image", "integer_conv", "batchnorm"]
+    door = graph.nodes[0]
+    table = np.asarray(door.arrays["table"]) / int(door.attributes["scale_denominator"])
+    wanted = (np.arange(256)[:, None] / 255 - np.array(MEAN)) / np.array(DEVIATION)
+    assert np.abs(table - wanted).max() <= 2.0**-14
+    modelfile.save(graph, tmp_path / "m", {})
+    assert fold_normalisation(graph) is graph
+
+    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 16), 1))
+    machine.write("images", LARQ["pixels"])
+    machine.run("forward", Run(1))
+    logits = machine.read("logits", 1) / 2**16
+    np.testing.assert_allclose(logits, LARQ["output/quant_dense"], atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"quant_conv2d_1/kernel:0": np.zeros((1, 1, 3, 8))}, r"quant_conv2d_1 has kernel \(1, 1, 3, 8\)"),
+        ({"quant_dense/kernel:0": None, "quant_dense/bias:0": None}, "21 convolutions and 0 linear layers"),
+        ({"quant_conv2d_16/kernel:0": None}, "20 convolutions"),
+        ({"batch_normalization_4/beta:0": None}, "batch_normalization_4 has .* expected .*beta"),
+        ({"depthwise_conv2d_1/depthwise_kernel:0": np.ones((3, 3, 12, 1))}, "depthwise_conv2d_1 blurs with another"),
+        ({"quant_dense/bias:0": np.full(5, np.nan)}, "quant_dense has bias with values that are no numbers"),
+        ({"quant_conv2d_20/kernel:0": np.zeros((3, 3, 20, 21))}, "which no QuickNet has"),
+    ],
+)
+def test_a_file_that_does_not_fit_gives_one_sentence(
+    tmp_path: Path, changes: dict[str, np.ndarray | None], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        load_larq(write(tmp_path / "bad.h5", changes))
+
+
+def test_what_is_no_keras_file_gives_one_sentence(tmp_path: Path, path: Path) -> None:
+    (tmp_path / "text.h5").write_text("no weights here")
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.zeros(3)
+    (tmp_path / "cut.h5").write_bytes(path.read_bytes()[:-2000])
+    for name in ("text.h5", "other.h5", "cut.h5", "missing.h5"):
+        with pytest.raises(ValueError, match="cannot be read as a Keras file"):
+            load_larq(tmp_path / name)

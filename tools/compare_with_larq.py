@@ -1,0 +1,244 @@
+"""Compare an imported QuickNet with Larq's own, layer by layer. docs/larq.md shows the result.
+
+Two environments take turns, since Larq needs an older TensorFlow; FOLDER carries files between them.
+
+    ours:  python tools/compare_with_larq.py images FOLDER
+    Larq:  python tools/compare_with_larq.py weights FOLDER quicknet
+    ours:  python tools/compare_with_larq.py values FOLDER quicknet
+    Larq:  python tools/compare_with_larq.py compare FOLDER quicknet
+    Larq:  python tools/compare_with_larq.py fixture tests/torch/larq_quicknet.npz
+
+`weights` builds Larq Zoo's model with random weights, or reads those given as a fourth argument, sets its BatchNorm
+statistics by the images when they are random, and saves them as Keras does. `values` imports the file, runs the module
+in float and the converted network in whole numbers, and keeps what every layer yields. `compare` runs Larq's model and
+Larq Compute Engine end to end beside the module, and feeds each of Larq's layers with what ours fed its own.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MEAN, DEVIATION = np.array([0.485, 0.456, 0.406]) * 255, np.array([0.229, 0.224, 0.225]) * 255
+BITS = (8, 16)
+
+
+def images(folder: Path) -> None:
+    """16 crops of two photographs."""
+    from sklearn.datasets import load_sample_images
+
+    rng = np.random.default_rng(0)
+    crops = []
+    for number in range(16):
+        picture = load_sample_images().images[number % 2]
+        y, x = (int(rng.integers(0, side - 224)) for side in picture.shape[:2])
+        crops.append(picture[y : y + 224, x : x + 224])
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "images.npy", np.stack(crops))
+
+
+def normalised(pixels: np.ndarray) -> np.ndarray:
+    return ((pixels - MEAN) / DEVIATION).astype(np.float32)
+
+
+def keras_model(name: str, path: str | None) -> Any:
+    import larq_zoo
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(1)
+    tf.keras.utils.set_random_seed(0)
+    make = {"quicknet": larq_zoo.sota.QuickNet, "quicknet_large": larq_zoo.sota.QuickNetLarge}[name]
+    return make(weights=path, input_shape=(224, 224, 3))
+
+
+def weights(folder: Path, name: str, path: str | None = None) -> None:
+    import tensorflow as tf
+
+    model = keras_model(name, path)
+    if path is None:
+        rng, x = np.random.default_rng(1), normalised(np.load(folder / "images.npy"))
+        norms = [layer for layer in model.layers if isinstance(layer, tf.keras.layers.BatchNormalization)]
+        for layer in norms:
+            layer.momentum = 0.0
+            if layer.scale:
+                layer.gamma.assign(rng.uniform(0.5, 1.5, layer.gamma.shape))
+                layer.beta.assign(rng.normal(0, 0.3, layer.beta.shape))
+        model(x, training=True)
+    model.save_weights(folder / f"{name}_weights.h5")
+
+
+def values(folder: Path, name: str) -> None:
+    import torch
+
+    from bitreplay.engine.compiler import Bits, Compiler
+    from bitreplay.engine.layers import LAYERS
+    from bitreplay.engine.operations import Run
+    from bitreplay.engine.reference import ReferenceMachine
+    from bitreplay.torch.arrays import scale_pixels
+    from bitreplay.torch.larq_weights import convert_larq, load_larq
+
+    pixels = np.load(folder / "images.npy")
+    module, _ = load_larq(folder / f"{name}_weights.h5")
+    kept: dict[str, np.ndarray] = {}
+    for target, layer in module.named_modules():
+        if not list(layer.children()):
+
+            def keep(_: Any, __: Any, y: torch.Tensor, target: str = target) -> None:
+                kept[f"float/{target}"] = (y.permute(0, 2, 3, 1) if y.dim() == 4 else y).numpy()
+
+            layer.register_forward_hook(keep)
+    with torch.no_grad():
+        module(scale_pixels(torch.from_numpy(pixels[:2]).permute(0, 3, 1, 2)))
+
+    graph, _ = convert_larq(folder / f"{name}_weights.h5", pixels, reestimate=False)
+    kept |= {f"range/{key}": np.array([float(end) for end in ends]) for key, ends in graph.ranges.items()}
+    for bits in BITS:
+        compiler = Compiler(graph, Bits(bits, 1, 16), 1, "nothing", keep=True)
+        for node in graph.nodes:
+            inputs = [compiler.values[source] for source in node.inputs]
+            compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
+        machine = ReferenceMachine(compiler.finish())
+        machine.write("images", pixels[:1])
+        machine.run("forward", Run(1))
+        for node in graph.nodes:
+            value = compiler.values[node.name]
+            stored = machine.read(machine.program.tensors[value.tensor].name, 1)
+            if value.activation is not None:
+                step = float(value.activation.scale)
+                kept[f"{bits}/{node.name}"] = ((stored.astype(np.int64) - value.activation.zero) * step).astype(
+                    np.float32
+                )
+                kept[f"step/{bits}/{node.name}"] = np.array(step)
+            elif value.scales is not None:
+                kept[f"{bits}/{node.name}"] = (stored * np.array([float(s) for s in value.scales])).astype(np.float32)
+            elif node.kind == "dense":
+                kept[f"{bits}/{node.name}"] = (stored / 2**16).astype(np.float32)
+    np.savez(folder / f"{name}_values.npz", **kept)
+
+
+def fixture(path: Path) -> None:
+    """A narrow QuickNet with random weights, an image, and what Larq's layers make of it, for the tests."""
+    import tensorflow as tf
+    from larq_zoo.sota.quicknet import QuickNetFactory
+
+    tf.keras.utils.set_random_seed(0)
+    options = {"section_filters": (8, 12, 16, 20), "input_shape": (64, 64, 3), "weights": None, "num_classes": 5}
+    model, rng = QuickNetFactory(**options).build(), np.random.default_rng(2)
+    pixels = rng.integers(0, 256, (2, 64, 64, 3), dtype=np.uint8)
+    for layer in model.layers:
+        if isinstance(layer, tf.keras.layers.BatchNormalization):
+            layer.momentum = 0.0
+            if layer.scale:
+                layer.gamma.assign(rng.uniform(0.5, 1.5, layer.gamma.shape))
+                layer.beta.assign(rng.normal(0, 0.3, layer.beta.shape))
+        elif layer.weights and "depthwise_conv2d" not in layer.name:
+            binary = getattr(layer, "kernel_quantizer", None) is not None
+            layer.set_weights([np.sign(w) if binary else np.float32(np.float16(w)) for w in layer.get_weights()])
+    model(normalised(pixels), training=True)
+    kept: dict[str, np.ndarray] = {"pixels": pixels[:1]}
+    for layer in model.layers:
+        kept |= {f"weights/{layer.name}/{w.name}": w.numpy() for w in layer.weights} or {
+            f"weights/{layer.name}/": np.zeros(0)
+        }
+    shown = [
+        layer for layer in model.layers if layer.name in ("depthwise_conv2d_1", "depthwise_conv2d_2", "quant_dense")
+    ]
+    outputs = tf.keras.Model(model.input, [layer.output for layer in shown])(normalised(pixels[:1]), training=False)
+    kept |= {f"output/{layer.name}": y.numpy() for layer, y in zip(shown, outputs, strict=True)}
+    np.savez_compressed(path, **kept)
+
+
+def pairs(model: Any, targets: list[str]) -> list[tuple[Any, str]]:
+    """Larq's layers and the targets of ours that yield the same, in order."""
+    theirs = [layer for layer in model.layers[1:-1] if "average_pooling" not in layer.name]
+    inside = ("sign", "normalise")  # Larq's convolutions take signs themselves, and end in ReLU where ours is a layer
+    ours = [t for t in targets if t.rpartition(".")[2] not in inside and t not in ("stem.0", "stem.4")]
+    ours = [t for t in ours if not (t.startswith("sections") and t.endswith("conv"))]
+    assert len(theirs) == len(ours), (len(theirs), len(ours))
+    return list(zip(theirs, ours, strict=True))
+
+
+def compare(folder: Path, name: str) -> None:
+    model = keras_model(name, str(folder / f"{name}_weights.h5"))
+    kept = np.load(folder / f"{name}_values.npz")
+    layers = pairs(model, [key.removeprefix("float/") for key in kept.files if key.startswith("float/")])
+    x = normalised(np.load(folder / "images.npy")[:2])
+    compare_engines(model, layers, kept, x)
+    for form, image in (("float", "float/normalise"), *((str(bits), f"{bits}/image") for bits in BITS)):
+        print(
+            f"{form}: the first layer reads Larq's input within {np.abs(kept[image] - x[: len(kept[image])]).max():.1e}"
+        )
+        compare_layers(model, layers, kept, form, kept[image])
+
+
+def compare_engines(model: Any, layers: list[tuple[Any, str]], kept: Any, x: np.ndarray) -> None:
+    """End to end: where the module's signs leave those of Larq's model, and Larq Compute Engine's probabilities."""
+    import larq_compute_engine as lce
+    import tensorflow as tf
+
+    outputs = tf.keras.Model(model.input, [layer.output for layer, _ in layers])(x, training=False)
+    read = [k for k in range(len(layers) - 1) if layers[k + 1][1].endswith(".relu") and "sections" in layers[k + 1][1]]
+    apart = [(outputs[k].numpy() >= 0) != (kept[f"float/{layers[k][1]}"] >= 0) for k in read]
+    first = next((k for k in range(len(read)) if apart[k].any()), None)
+    print(f"end to end: {sum(a.sum() for a in apart)} of {sum(a.size for a in apart)} signs differ", end="")
+    if first is not None:
+        values = np.abs(outputs[read[first]].numpy()[apart[first]])
+        print(
+            f", first {len(values)} behind {layers[read[first]][1]} where Larq's values are at most {values.max():.1e}",
+            end="",
+        )
+    print()
+    theirs = lce.testing.Interpreter(lce.convert_keras_model(model)).predict(x)
+    logits = kept["float/head"] - kept["float/head"].max(1, keepdims=True)
+    ours = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    print(f"Larq Compute Engine: probabilities within {np.abs(theirs - ours).max():.1e}, the largest {ours.max():.1e}")
+
+
+def compare_layers(model: Any, layers: list[tuple[Any, str]], kept: Any, form: str, fed: np.ndarray) -> None:
+    """Each of Larq's layers on what ours fed its own layer: sums over the largest value, rounded tensors in steps."""
+    shortcut, branch, sums = fed, fed, 0
+    worst: dict[str, float] = {}
+    pooling = next(layer for layer in model.layers if "average_pooling" in layer.name)
+    for layer, target in layers:
+        if target.startswith("sections") and target.endswith("norm"):
+            branch = layer(fed, training=False).numpy()  # the converted network adds the shortcut before it rounds
+            continue
+        if target.endswith("add"):
+            wanted, key = branch + shortcut, target if form == "float" else "add" if sums == 0 else f"add_{sums}"
+            sums += 1
+        else:
+            wanted = layer(pooling(fed) if target == "pool" else fed, training=False).numpy()
+            key = key_of(target, kept, form)
+        got = kept[f"{form}/{key}"].reshape(wanted.shape)
+        if f"step/{form}/{key}" in kept:
+            low, high, step = kept[f"range/{key}"][0], kept[f"range/{key}"][1], float(kept[f"step/{form}/{key}"])
+            inside = (wanted >= low) & (wanted <= high)
+            far, unit = float(np.abs(got - wanted)[inside].max() / step), "steps"
+            print(f"{form:5} {target:20} {far:.3f} steps; {100 * (1 - inside.mean()):.2f} % outside the range")
+        else:
+            far = float(np.abs(got - wanted).max() / np.abs(wanted).max())
+            unit = "binary" if target.startswith("sections") and target.endswith("relu") else "other"
+            print(f"{form:5} {target:20} {far:.1e} of the largest value")
+        worst[unit] = max(worst.get(unit, 0.0), far)
+        fed = got
+        if target.endswith(("add", "norm")) or target == "stem.8":
+            shortcut = got
+    print(f"{form}: {len(layers)} layers, worst {worst}")
+
+
+def key_of(target: str, kept: Any, form: str) -> str:
+    """The name that the converted network gives to this layer: levels have Keras's names, known by their shapes."""
+    if f"{form}/{target}" in kept:
+        return target
+    shape = kept[f"float/{target}"].shape[1:]
+    levels = [key for key in kept.files if key.startswith(f"{form}/quant_conv2d") and kept[key].shape[1:] == shape]
+    return levels[0].partition("/")[2]
+
+
+if __name__ == "__main__":
+    verb, place, *rest = sys.argv[1:]
+    {"images": images, "fixture": fixture, "weights": weights, "values": values, "compare": compare}[verb](
+        Path(place), *rest
+    )
