@@ -127,7 +127,8 @@ def pool_of(low: Fraction, high: Fraction, side: int, bits: int) -> Program:
 def wide_conv(channels: int) -> Program:
     """A binary convolution from so many channels to one."""
     rng, level, ends = np.random.default_rng(0), networks.LEVEL, (Fraction(-4), Fraction(4))
-    nodes = [Node(level, "image", ()), Node("sign", "sign", (level,)), networks.binary("conv", "sign", 1, channels, rng),
+    nodes = [Node(level, "image", ()), Node("sign", "sign", (level,)),
+             networks.binary("conv", "sign", 1, channels, rng),
              networks.batchnorm("y", ("conv",), 1, 9 * channels, rng), Node("head", "dense", ("y",))]  # fmt: skip
     codes = {level: networks.level_codes(channels, rng)}
     graph = Graph((1, 1, 3), nodes, {level: ends, "y": ends}, {level: (1, 1, channels)}, codes)
