@@ -23,9 +23,17 @@ struct NarrowStep {
   }
 };
 
-// change(i): what the step takes from element i.
+// change(i): what the step takes from element i, as int64, or as int32 below 2^31 - 2^15.
 template <class T, class Change>
 static inline void step_stored(T* latent, int64_t count, int64_t high, Change change) {
+  if (sizeof(change(0)) == 4 && sizeof(T) < 4) {  // a loop that compilers turn into vectors
+    const int32_t end = int32_t(high);
+    for (int64_t i = 0; i < count; ++i) {
+      const int32_t moved = latent[i] - int32_t(change(i));
+      latent[i] = T(moved < -end - 1 ? -end - 1 : moved > end ? end : moved);
+    }
+    return;
+  }
   for (int64_t i = 0; i < count; ++i) latent[i] = T(saturate(sub(latent[i], change(i)), -high - 1, high));
 }
 
@@ -66,15 +74,18 @@ static inline void step_row(const LatentUpdateArgs& a, int64_t row, const Sum* s
 }
 
 template <class T>
+static inline uint64_t signs_of_word(const T* latent, int64_t lanes) {
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < lanes; ++i) bits |= uint64_t(latent[i] >= 0) << i;
+  return bits;
+}
+
+template <class T>
 static inline void signs_of(const T* latent, const LatentSignsArgs& a) {
-  for (int64_t row = 0; row < a.rows; ++row, latent += a.channels) {
-    for (int64_t word = 0; word < a.words; ++word) {
-      const int64_t lanes = least(kWord, a.channels - word * kWord);
-      uint64_t bits = 0;
-      for (int64_t i = 0; i < lanes; ++i) bits |= uint64_t(latent[word * kWord + i] >= 0) << i;
-      a.w[row * a.words + word] = bits;
-    }
-  }
+  for (int64_t row = 0; row < a.rows; ++row, latent += a.channels)
+    for (int64_t word = 0; word < a.words; ++word)
+      a.w[row * a.words + word] =
+          signs_of_word(latent + word * kWord, least(kWord, a.channels - word * kWord));
 }
 
 static inline void signs_of_halves(const uint8_t* latent, const LatentSignsArgs& a) {

@@ -46,13 +46,18 @@ struct Sums {
   // N <= 4 items.
   template <int N>
   void add(const uint8_t* table, const uint8_t* index, int64_t lanes) {
+    const __m512i upper = _mm512_set1_epi16(0x0100);
     __m512i places[N][V];
     for (int n = 0; n < N; ++n)
-      for (int v = 0; v < V; ++v) places[n][v] = _mm512_load_si512(index + n * lanes + 64 * v);
+      for (int v = 0; v < V; ++v) {
+        places[n][v] = _mm512_load_si512(index + n * lanes + 64 * v);
+        asm("" : "+v"(places[n][v]));  // load once, not as an operand of each look-up: loads would be the bound
+      }
     for (int d = 0; d < kDigits; ++d) {
       __m512i digits[V];
       for (int n = 0; n < N; ++n) {
-        const __m512i entries = _mm512_load_si512(table + (n * kDigits + d) * 64);
+        __m512i entries = _mm512_load_si512(table + (n * kDigits + d) * 64);
+        asm("" : "+v"(entries));
         for (int v = 0; v < V; ++v) {
           const __m512i found = _mm512_permutexvar_epi8(places[n][v], entries);
           digits[v] = n == 0 ? found : _mm512_add_epi8(digits[v], found);
@@ -60,7 +65,8 @@ struct Sums {
       }
       for (int v = 0; v < V; ++v) {
         low[d][v] = _mm512_add_epi16(low[d][v], digits[v]);
-        high[d][v] = _mm512_add_epi16(high[d][v], _mm512_srli_epi16(digits[v], 8));
+        // A shift would do, but takes the port of vpermb.
+        high[d][v] = _mm512_add_epi16(high[d][v], _mm512_maddubs_epi16(digits[v], upper));
       }
     }
   }

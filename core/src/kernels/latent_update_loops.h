@@ -14,7 +14,7 @@
 //    arrange(x, words, index)            kGroup rows of x (null: no such sample) -> 64 index bytes a word
 //    build(g, table)                     kGroup gradients -> one table
 //    add_up(runs, words, minus, sums)    sums[i] += 2 sum of T - minus
-//    step(a, row, sums)                  the step of one row of `channels` latent weights
+//    step(a, row, sums)                  the step of one row of `channels` latent weights; may write to the sums
 #pragma once
 #include "bits.h"
 #include "elements.h"
