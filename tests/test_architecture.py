@@ -18,7 +18,7 @@ PLAIN = {"classes", "door", "settings", "watch", "state", "answers", "reports", 
 BELOW_THE_DOOR = (
     PARTS
     | PLAIN
-    | {"data", "scenario", "learner", "planner", "modelfile", "statefile", "pretrained", "engine", "torch"}
+    | {"data", "scenario", "learner", "planner", "modelfile", "statefile", "pretrained", "engine", "torch", "counts"}
 )
 
 # module: (parts of bitreplay it may import, outside packages it may import)
@@ -46,6 +46,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "cwr_head": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
     "learner": (PARTS | PLAIN | {"engine", "statefile", "pretrained"}, {"numpy"}),
+    "counts": ({"engine"}, {"numpy"}),
     "planner": ({"engine", "modelfile"}, {"numpy"}),
     "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py", "rich"}),
     "bench": (BELOW_THE_DOOR | {"bench"}, {"numpy", "onnx", "onnxruntime"}),

@@ -2,13 +2,14 @@
 
 import pytest
 import torch
-from torch import nn
+from torch import fx, nn
 
+from bitreplay import zoo
+from bitreplay.counts import SETTING, rows
 from bitreplay.torch import binarize, layers
 from bitreplay.torch.binarize import BinaryConv2d
 from bitreplay.torch.layers import Blur, trace
 from bitreplay.torch.models import MODELS, TEACHERS, build, level_tensors
-from bitreplay.torch.table1 import PAPER, Row, table1
 
 SMALL = {
     "bireal18": (8, 8, 16, 16),
@@ -129,35 +130,45 @@ def test_unknown_model_is_named() -> None:
         build("resnet")
 
 
-@pytest.fixture(scope="module")
-def rows() -> dict[tuple[str, str], Row]:
-    return {(row.model, row.level): row for row in table1()}
+def convolution_weights(layer: nn.Module) -> int:
+    return layer.weight.numel() if isinstance(layer, (nn.Conv2d, BinaryConv2d)) else 0
 
 
-@pytest.mark.parametrize(
-    ("model", "level", "total", "binary", "other"),
-    [
-        ("quicknet", "quant_conv2d_16", 12_756_370, 9_568_256, 35_890),
-        ("quicknet", "quant_conv2d_11", 12_756_370, 11_960_320, 43_314),
-        ("quicknet_large", "quant_conv2d_30", 22_871_954, 14_286_848, 39_986),
-        ("quicknet_large", "quant_conv2d_17", 22_871_954, 21_397_504, 55_602),
-        ("vgg_small", "conv_5", 4_663_690, 2_359_296, 86_026),
-        ("react18", "add_12", 11_198_474, 7_077_888, 18_954),
-        ("react18", "add_11", 11_198_474, 8_388_608, 24_074),
-        ("bireal18", "add_12", 11_183_562, 7_077_888, 11_274),
-        ("bireal18", "add_8", 11_183_562, 10_158_080, 18_442),
-    ],
-)
-def test_table1(rows: dict[tuple[str, str], Row], model: str, level: str, total: int, binary: int, other: int) -> None:
-    row = rows[model, level]
-    assert (row.total, row.binary, row.other) == (total, binary, other)
-    assert row.shape == PAPER[model, level][1]
+def other_weights(layer: nn.Module) -> int:
+    if isinstance(layer, nn.BatchNorm2d):
+        return layer.num_features * (4 if layer.affine else 2)
+    if isinstance(layer, Blur):
+        return layer.kernel.numel()
+    return 0 if convolution_weights(layer) else sum(p.numel() for p in layer.parameters())
 
 
-def test_rows_that_differ_from_the_paper_say_why(rows: dict[tuple[str, str], Row]) -> None:
-    """The paper truncates its figures or rounds them, so each must be one of the two."""
-    assert set(rows) == set(PAPER)
-    for row in rows.values():
-        assert row.paper_binary == f"{row.binary // 100_000 / 10}M"
-        fits = row.paper_other in (f"{row.other // 1000}K", f"{round(row.other / 1000)}K")
-        assert fits != bool(row.remark), (row.model, row.level)
+def layers_after(graph: fx.GraphModule, path: str) -> list[nn.Module]:
+    """The layers whose output depends on the output of the layer at `path`; all of them for the empty path."""
+    after: set[fx.Node] = set()
+    found: list[nn.Module] = []
+    for node in graph.graph.nodes:
+        if node.target == path or (not path and node.op == "placeholder"):
+            after.add(node)
+        elif after & set(node.all_input_nodes):
+            after.add(node)
+            if node.op == "call_module":
+                found.append(graph.get_submodule(str(node.target)))
+    return found
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_shipped_files_count_as_the_published_networks_do(name: str) -> None:
+    """Table 1 is counted from graphs; here the modules are counted, with the paper's classes and image size."""
+    side, classes = SETTING[name]
+    model = build(name, classes)
+    graph, levels = trace(model), model.levels
+    assert isinstance(levels, dict)
+    shapes = {level: x.shape for level, x in level_tensors(model, torch.zeros(1, 3, side, side)).items()}
+    found = rows(name, zoo.find(name).graph)
+    assert {row.level for row in found} == set(levels)
+    for row in found:
+        behind = layers_after(graph, levels[row.level])
+        assert row.total == sum(convolution_weights(m) + other_weights(m) for m in layers_after(graph, ""))
+        assert (row.binary, row.other) == (sum(map(convolution_weights, behind)), sum(map(other_weights, behind)))
+        _, channels, height, width = shapes[row.level]
+        assert row.shape == (height, width, channels)
