@@ -38,8 +38,8 @@ SETTING = {
     "quicknet_large": (224, 50),
 }
 REMARK = {
-    "bireal18": "As published a block has one BatchNorm. The paper's NB fits 19,466 and 28,682: a BatchNorm before and "
-    "after each convolution and one before the head.",
+    "bireal18": "As published a block has one BatchNorm. The paper's NB fits 19,466 and 28,682: a BatchNorm before "
+    "each sign, after each binary convolution and before the head, none in a shortcut.",
 }
 
 
