@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from bitreplay.bench import ours
 from bitreplay.bench.onnx_models import MOBILENET_V2
+from bitreplay.engine.compiler import Bits
 from bitreplay.torch.binarize import BinaryConv2d
-from bitreplay.torch.peers import bireal18, mobilenet_v2, works
+from bitreplay.torch.peers import bireal18, mobilenet_v2, quicknet, works
 from bitreplay.torch.peers.settings import Setting, inference, training
 
 
@@ -60,3 +62,10 @@ def test_settings_compute_the_same_network(bits16, last):
     found = inference(net, x, Setting(bits16, last, False))()
     assert isinstance(found, torch.Tensor)
     assert torch.allclose(found.float(), expected, atol=1e-5 if bits16 == "no" else 0.05)
+
+
+def test_quicknet_is_the_same_graph_at_another_size():
+    wanted, made = quicknet.graph(64, 10), ours.at_size(quicknet.graph(32, 10), 64)
+    assert (made.input_shape, made.shapes) == (wanted.input_shape, wanted.shapes)
+    assert [node.name for node in made.nodes] == [node.name for node in wanted.nodes]
+    assert ours.backbone_forward(made, "quant_conv2d_16", Bits(8))() is not None

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bitreplay.bench import forward, memory, minibatch, tail
+from bitreplay.bench import forward, memory, minibatch, quicknet, tail, trained
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row, table
 from bitreplay.bench.timing import pin
@@ -25,6 +25,8 @@ from bitreplay.engine import native
 QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "forward": forward.rows,
     "tail": tail.rows,
+    "trained": trained.rows,
+    "quicknet": quicknet.rows,
     "minibatch": minibatch.rows,
     "memory": memory.rows,
 }

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.engine.compile import compile_backbone, compile_tail, compile_whole
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph
@@ -26,6 +28,34 @@ RATE = Multiplier.of(Fraction(1, 100))
 @cache
 def bireal18() -> Graph:
     return load(ZOO / "bireal18.safetensors")[0]
+
+
+def quicknet(size: int, works: Any | None) -> Graph | None:
+    """The shipped QuickNet for images of `size`; else a random one made by PyTorch's driver; else None."""
+    if (ZOO / "quicknet.safetensors").exists():
+        return at_size(load(ZOO / "quicknet.safetensors")[0], size)
+    return None if works is None else works.quicknet_graph(size, CLASSES)
+
+
+def at_size(graph: Graph, size: int) -> Graph:
+    """The same layers for square images of another size; maps grow in proportion."""
+    before = graph.input_shape[0]
+    shapes = {name: (rows * size // before, columns * size // before, channels)
+              for name, (rows, columns, channels) in graph.shapes.items()}  # fmt: skip
+    return replace(graph, input_shape=(size, size, graph.input_shape[2]), shapes=shapes)
+
+
+def backbone_forward(graph: Graph, level: str, bits: Bits) -> Callable[[], object]:
+    """One uint8 image -> the level's code, with the copies in and out."""
+    machine = NativeMachine(compile_backbone(graph, level, bits, 1))
+    image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
+
+    def work() -> object:
+        machine.write("images", image)
+        machine.run("forward", Run(1))
+        return machine.read("latents")
+
+    return work
 
 
 def whole_forward(graph: Graph, bits: Bits) -> Callable[[], object]:

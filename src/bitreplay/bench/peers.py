@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from bitreplay.bench import ours
 from bitreplay.bench.row import Row
 from bitreplay.bench.timing import race
 
@@ -35,12 +36,12 @@ class Bench:
                 self.absent[name] = f"absent: {error}"
 
     def package(self, name: str) -> Any | None:
-        """The module that drives a peer, or None if the peer is absent."""
-        return None if name in self.absent else self._modules[name]
+        """The module that drives a peer, or None if the peer is absent. "ours" is always there."""
+        return None if name in self.absent else self._modules.get(name, ours)
 
-    def contest(self, question: str, work: str, ours: Work, peers: list[Peer]) -> Iterator[Row]:
+    def contest(self, question: str, work: str, mine: Work, peers: list[Peer]) -> Iterator[Row]:
         """One row for each peer: milliseconds of ours and theirs from one race."""
-        contestants, notes = {"ours": ours}, {}
+        contestants, notes = {"ours": mine}, {}
         for peer in peers:
             driver = self.package(peer.package)
             if driver is not None:

@@ -8,7 +8,13 @@ import torch
 from torch import nn
 
 from . import bireal18, mobilenet_v2
+from .quicknet import graph as quicknet_graph
 from .settings import Work, inference, settings, step_of, training
+
+__all__ = [
+    "bireal18_forward", "bireal18_step", "mobilenet_v2_forward", "mobilenet_v2_step", "plain_bireal18_step",
+    "quicknet_graph", "version",
+]  # fmt: skip
 
 Settings = list[tuple[str, Callable[[], Work]]]
 
