@@ -1,8 +1,6 @@
-from fractions import Fraction
-
 import numpy as np
 
-from bitreplay.answers import POINT, probabilities, threshold
+from bitreplay.answers import POINT, probabilities
 
 LOWEST = -(1 << 31)
 
@@ -29,12 +27,3 @@ def test_equal_logits_share_equally_and_extremes_stay_in_range():
     assert probabilities(np.zeros((1, 4), np.int32)).tolist() == [[2**28] * 4]
     extreme = probabilities(np.array([[2**31 - 1, LOWEST + 1]], np.int32))
     assert extreme.tolist() == [[2**POINT, 0]]
-
-
-def test_at_most_the_share_lies_below_the_threshold():
-    scores = np.random.default_rng(1).integers(0, 50, 333)
-    for share in (Fraction(0), Fraction(1, 20), Fraction(1, 2), Fraction(99, 100)):
-        found = threshold(scores, share)
-        assert (scores < found).sum() <= share * 333
-        higher = np.unique(scores[scores > found])
-        assert len(higher) == 0 or (scores < higher[0]).sum() > share * 333

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bitreplay"
 
 # The learner's own parts, then everything that the outermost modules may call.
 PARTS = {"backbone", "replay", "tail", "cwr_head", "metrics"}
-PLAIN = {"classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo", "knowledge"}
+PLAIN = {"classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo", "knowledge", "novelty"}
 BELOW_THE_DOOR = (
     PARTS
     | PLAIN
@@ -33,6 +33,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "settings": ({"engine"}, set()),
     "watch": (set(), set()),
     "views": ({"data", "engine"}, {"numpy"}),
+    "novelty": (set(), {"numpy"}),
     "answers": ({"engine"}, {"numpy"}),
     "reports": ({"classes", "metrics"}, {"numpy"}),
     "state": ({"classes", "replay"}, {"numpy"}),

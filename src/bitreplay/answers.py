@@ -1,12 +1,10 @@
-"""Logits -> answers: probabilities, and the score below which an answer is "unknown".
+"""Logits -> probabilities, in whole numbers.
 
 Logits are integers with 16 bits behind the point (those of a float tail are rounded to that). Probabilities come from
 the engine's integer exponential, 30 bits behind the point.
 """
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +26,3 @@ def as_integers(logits: NDArray) -> NDArray[np.int64]:
         scaled = np.rint(logits.astype(np.float64) * 2.0**LOGIT_POINT)
         return np.clip(scaled, LOWEST_LOGIT, HIGHEST_LOGIT).astype(np.int64)
     return logits.astype(np.int64)
-
-
-def scores(logits: NDArray) -> NDArray[np.int64]:
-    """How sure an answer is: the probability of the class that wins."""
-    return probabilities(logits).max(axis=1)
-
-
-def threshold(scores: NDArray[np.int64], share: Fraction) -> int:
-    """The highest score that at most `share` of the given ones lie below."""
-    below = int(share * len(scores))
-    return int(np.sort(scores)[below])

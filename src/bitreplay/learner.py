@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import answers, door, pretrained, statefile, zoo
+from bitreplay import answers, door, novelty, pretrained, statefile, zoo
 from bitreplay.backbone import Backbone
 from bitreplay.classes import Name, names_of
 from bitreplay.engine.counter import key, random_bits
@@ -42,7 +42,7 @@ class Learner(Knowledge):
     ) -> None:  # fmt: skip
         super().__init__(tail, memory)
         self.backbone, self.settings, self.augment, self.model = backbone, settings or Settings(), augment, model
-        self._stored_scores = (-1, np.zeros(0, np.int64))
+        self._among_stored = (-1, np.zeros(0, np.int64))
         self._origin = statefile.Origin()
 
     @classmethod
@@ -148,8 +148,8 @@ class Learner(Knowledge):
         logits = self._logits(codes)
         numbers = logits.argmax(axis=1)
         share = self.settings.unknown if unknown is None else Settings.of(unknown=unknown).unknown
-        if share and len(self.memory):
-            numbers = np.where(answers.scores(logits) < self._least_score(share), -1, numbers)
+        if share and len(self.memory) > 1:
+            numbers = np.where(self._strange(codes, share), -1, numbers)
         return self.classes.named(numbers)
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
@@ -172,11 +172,12 @@ class Learner(Knowledge):
             raise ValueError("Nothing has been learned yet: call learn first.")
         return self.tail.logits(codes)
 
-    def _least_score(self, share: Fraction) -> int:
-        """The score that the stored samples reach, but for the share of them that may be called unknown."""
-        if self._stored_scores[0] != self.changes:
-            self._stored_scores = (self.changes, answers.scores(self.tail.logits(self.memory.codes)))
-        return answers.threshold(self._stored_scores[1], share)
+    def _strange(self, codes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
+        """Whether codes are further from the stored ones than those are from one another, but for a share of them."""
+        stored, planes = [kept.codes for kept in self.memory.kept.values()], self.settings.code_bits
+        if self._among_stored[0] != self.changes:
+            self._among_stored = (self.changes, novelty.stored_distances(stored, planes))
+        return novelty.nearest(codes, stored, planes) > novelty.limit(self._among_stored[1], share)
 
     # what is kept
 

@@ -28,7 +28,7 @@ class Settings:
     new, replayed    parts of a minibatch; 1 : 4 in the paper
     rate             learning rate: a fraction, a decimal, or text such as "1/100"
     augment          crop and flip new pictures anew in each epoch
-    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown"
+    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py)
     seed             of everything random
     """
 

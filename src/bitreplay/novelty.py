@@ -1,0 +1,63 @@
+"""How strange a picture is: the distance of its latent to the nearest stored one, in bits.
+
+    distance(x, y) = sum over bit planes j of 2^j popcount(x_j xor y_j)
+
+"Unknown" are pictures further away than the stored samples are from one another: `limit` is the distance that at most a
+chosen share of them exceed, each measured against all others but itself. Stored latents are not trained, so they are a
+fair sample, while the head's probabilities on them are not. docs/learner.md has figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_PROBES = 1000
+WORDS_AT_ONCE = 1 << 22
+
+
+def nearest(codes: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
+    """From each code to the nearest stored one, part by part, so that little memory is needed."""
+    flat, found = _flat(codes), np.full(len(codes), np.iinfo(np.int64).max)
+    for part in stored:
+        if len(part):
+            found = np.minimum(found, _between(flat, _flat(part), planes, codes.shape[-1]).min(axis=1))
+    return found
+
+
+def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
+    """From stored samples to the nearest other one; of a large memory, an even selection of them."""
+    total = sum(len(part) for part in stored)
+    probes = np.unique(np.linspace(0, total - 1, min(total, MOST_PROBES)).astype(np.int64))
+    ends = np.cumsum([len(part) for part in stored])
+    found = np.empty(len(probes), np.int64)
+    for k, probe in enumerate(probes):
+        owner = int(np.searchsorted(ends, probe, side="right"))
+        at = int(probe - (ends[owner] - len(stored[owner])))
+        rest = [np.delete(part, at, axis=0) if number == owner else part for number, part in enumerate(stored)]
+        found[k] = nearest(stored[owner][at : at + 1], rest, planes)[0]
+    return found
+
+
+def limit(found: NDArray[np.int64], share: Fraction) -> int:
+    """The least distance that at most `share` of the given ones exceed."""
+    return int(np.sort(found)[len(found) - 1 - int(share * len(found))])
+
+
+def _flat(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return codes.reshape(len(codes), -1)
+
+
+def _between(one: NDArray[np.uint64], other: NDArray[np.uint64], planes: int, words: int) -> NDArray[np.int64]:
+    """Rows of `one` against rows of `other`; a pixel has `words` words, plane after plane."""
+    weights = np.left_shift(1, np.arange(words) * planes // words, dtype=np.int64)
+    weights = np.tile(weights, one.shape[1] // words)
+    found = np.empty((len(one), len(other)), np.int64)
+    at_once = max(1, WORDS_AT_ONCE // max(1, other.size))
+    for start in range(0, len(one), at_once):
+        differing = np.bitwise_count(one[start : start + at_once, None] ^ other[None])
+        found[start : start + at_once] = differing @ weights
+    return found
