@@ -43,7 +43,7 @@ def test_replay_is_what_keeps_them(tiny_model):
 
 
 @pytest.mark.parametrize("strategy", ["replay", "cwr", "naive"])
-@pytest.mark.parametrize("bits", ["8/1/16", "16/1/8", "32/1/32"])
+@pytest.mark.parametrize("bits", ["8/1/16", "16/1/8", "32/1/32", "8/4/16", "8/8/16"])
 def test_every_strategy_and_width_learns_one_pair(tiny_model, strategy, bits):
     learner = teach(Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits, **FAST), ("red", "blue"))
     assert learner.evaluate(*tiny.pictures("red", "blue", each=20, seed=9)).accuracy > 0.9
