@@ -17,7 +17,7 @@ REDRAW_SECONDS = 0.5
 class Display:
     """A context. `show` takes steps and reports, `say` a line of text. A quiet one prints nothing at all.
 
-    Loss and accuracy are read from the device twice a second at most, since each reading waits for it.
+    Loss and accuracy are read from the device twice a second and at the end of an epoch, since reading waits for it.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Display:
             self.top1 = f"{event.top1:.2f} %"
             if self.bar.disable:
                 self.say(event.line())
-        elif not self.bar.disable and self.clock() - self.drawn >= REDRAW_SECONDS:
+        elif not self.bar.disable and (event.step == event.steps or self.clock() - self.drawn >= REDRAW_SECONDS):
             self.drawn = self.clock()
             tally = event.tally
             self.bar.update(
