@@ -68,6 +68,7 @@ def test_an_imported_model_is_kept_like_one_of_ours(path: Path, tmp_path: Path) 
     model, note = load_larq(path)
     save_weights(tmp_path / "q", model, note)
     again, _ = load_weights(tmp_path / "q")
+    assert again.input_size == 224
     assert torch.equal(again.eval()(PIXELS), model(PIXELS))
 
 

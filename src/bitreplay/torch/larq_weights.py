@@ -33,6 +33,7 @@ try:
 except ImportError as error:
     raise ImportError("Reading Keras files needs h5py: pip install 'bitreplay[larq]'.") from error
 
+SIZE = 224
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
 VARIANTS = {21: "quicknet", 37: "quicknet_large"}  # by their ordinary and binary convolutions, the depthwise left out
@@ -93,7 +94,7 @@ def _build(layers: list[KerasLayer], path: Path) -> tuple[nn.Module, dict[str, A
         )
     name, classes = VARIANTS[len(convolutions)], int(kernels[-1][1])
     widths = list(dict.fromkeys(int(shape[3]) for shape in convolutions[1:]))
-    options: dict[str, Any] = {"widths": widths, "normalised": True}
+    options: dict[str, Any] = {"widths": widths, "normalised": True, "size": SIZE}
     try:
         model = build(name, classes, **options)
     except ValueError as error:

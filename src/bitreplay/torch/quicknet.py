@@ -73,7 +73,7 @@ class Transition(nn.Module):
 class QuickNet(nn.Module):
     """Levels: `quant_conv2d_16` (7, 7, 256) and `quant_conv2d_11` (14, 14, 128) at 224; 4x4 and 8x8 at 128."""
 
-    input_size: ClassVar[int] = 128
+    input_size: int = 128
     blocks: ClassVar[tuple[int, ...]] = (4, 4, 4, 4)
     levels: ClassVar[dict[str, str]] = {
         "quant_conv2d_16": "transitions.2.blur",
@@ -81,9 +81,14 @@ class QuickNet(nn.Module):
     }
 
     def __init__(
-        self, classes: int = 200, widths: Sequence[int] = (64, 128, 256, 512), normalised: bool = False
+        self,
+        classes: int = 200,
+        widths: Sequence[int] = (64, 128, 256, 512),
+        normalised: bool = False,
+        size: int = 128,
     ) -> None:
         super().__init__()
+        self.input_size = size
         self.normalise = nn.BatchNorm2d(3, eps=0.0, affine=False) if normalised else nn.Identity()
         self.stem = stem(widths[0])
         self.sections = nn.ModuleList(
