@@ -44,13 +44,14 @@ def run(
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
-    settings = Settings.of(strategy=strategy, seed=seed, **options.given(
-        bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate, augment=augment,
-    ))  # fmt: skip
+    source = named(data, data_dir, found.graph.input_shape[0])
+    settings = Settings.of(
+        strategy=strategy, seed=seed, augment=source.augment if augment is None else augment,
+        **options.given(bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate),
+    )  # fmt: skip
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
     folder = RunFolder(out or default_path(config), config)
-    source = named(data, data_dir, found.graph.input_shape[0])
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
         rows, learner = follow(source, scenario, limit, found, settings, folder, lock, bar, quiet=json)
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
@@ -105,11 +106,13 @@ def follow(
 
 
 def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Iterator[Experience]:
+    if scenario == "ni" and source.sessions is not None:
+        if limit is not None:
+            raise ValueError("--limit does not go with ni on this set: its experiences are whole sessions.")
+        return grouped(source.data, source.sessions)
     data, rng = source.data if limit is None else source.data.limit(limit), np.random.default_rng(seed)
     if scenario == "nc":
         return new_classes(data, source.nc_sizes, rng)
-    if source.sessions is not None and limit is None:
-        return grouped(data, source.sessions)
     return new_instances(data, source.ni_count, rng)
 
 

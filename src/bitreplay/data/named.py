@@ -18,12 +18,14 @@ NAMES = ("groceries", "cifar10", "cifar100", "core50", "tiny-imagenet")
 
 @dataclass(frozen=True)
 class Source:
-    """A data set, the class counts of its NC experiences, how many experiences NI has, and CORe50's sessions."""
+    """A data set, the class counts of its NC experiences, how many experiences NI has, CORe50's sessions, and whether
+    the paper augments it."""
 
     data: Dataset
     nc_sizes: tuple[int, ...]
     ni_count: int
     sessions: np.ndarray | None = None
+    augment: bool = False
 
 
 def named(name: str, place: str | Path | None = None, side: int = 32) -> Source:
@@ -31,9 +33,9 @@ def named(name: str, place: str | Path | None = None, side: int = 32) -> Source:
     if name == "groceries":
         return Source(groceries(place), (2,) * 7, 7)
     if name == "cifar10":
-        return Source(cifar10(_in(place, "cifar-10-batches-bin")), (2,) * 5, 10)
+        return Source(cifar10(_in(place, "cifar-10-batches-bin")), (2,) * 5, 10, augment=True)
     if name == "cifar100":
-        return Source(cifar100(_in(place, "cifar-100-binary")), (10,) * 10, 10)
+        return Source(cifar100(_in(place, "cifar-100-binary")), (10,) * 10, 10, augment=True)
     if name == "tiny-imagenet":
         return Source(tiny_imagenet(_in(place, "tiny-imagenet-200")), (20,) * 10, 10)
     if name == "core50":
