@@ -57,6 +57,12 @@ def test_resizing_is_the_image_door_bit_for_bit(side: int) -> None:
     assert np.array_equal(resize(PIXELS, side).permute(0, 2, 3, 1).numpy(), door)
 
 
+def test_large_white_pictures_stay_white() -> None:
+    """Sums beyond 32 bits: 255 * 2500 * 2500."""
+    white = torch.full((1, 1, 2500, 2500), 255, dtype=torch.uint8)
+    assert resize(white, 3).eq(255).all() and resize(white[..., :9, :9], 1100).eq(255).all()
+
+
 @pytest.mark.parametrize("side", [4, 5, 8, 12, 16])
 def test_resized_views_agree_to_rounding(side: int) -> None:
     difference = resize_view(PIXELS.double(), side) - resize(PIXELS, side).double()

@@ -21,9 +21,10 @@ def resize(images: Tensor, side: int) -> Tensor:
     if tuple(images.shape[2:]) == (side, side):
         return images
     area = taps(images.shape[2], side)[2] * taps(images.shape[3], side)[2]
+    wide = torch.int32 if 511 * area < 2**31 else torch.int64  # the largest number below is 2 * 255 * area + area
     parts = []
     for part in images.split(CHUNK):
-        total = weigh(weigh(part, side, 2), side, 3)
+        total = weigh(weigh(part.to(wide), side, 2), side, 3)
         parts.append(torch.div(2 * total + area, 2 * area, rounding_mode="floor").to(torch.uint8))
     return torch.cat(parts) if parts else images.new_empty((0, images.shape[1], side, side))
 
@@ -36,8 +37,8 @@ def weigh(values: Tensor, side: int, axis: int) -> Tensor:
     total: Tensor | int = 0
     for k in range(index.shape[1]):
         source = torch.from_numpy(index[:, k].copy()).to(values.device)
-        weight = torch.from_numpy(weights[:, k].copy()).to(values.device).view(along)
-        total = total + values.index_select(axis, source).long() * weight
+        weight = torch.from_numpy(weights[:, k].copy()).to(values).view(along)
+        total = total + values.index_select(axis, source) * weight
     assert isinstance(total, Tensor)
     return total
 
