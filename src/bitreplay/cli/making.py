@@ -1,0 +1,84 @@
+"""bitreplay pretrain, convert, bench: what needs PyTorch, on a host. `pip install 'bitreplay[torch]'` brings it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from bitreplay import bench as benchmark
+from bitreplay import modelfile
+from bitreplay.cli import options, show
+from bitreplay.data.resize import resize
+
+LICENCE = "Weights: Apache-2.0. The terms of the data they were trained on apply to their use."
+
+
+def pretrain(context: typer.Context) -> None:
+    """Pre-train a model: MODEL --data DIR --out FILE; `bitreplay pretrain --help` lists all options."""
+    _need_torch()
+    from bitreplay.torch.pretrain import main
+
+    main(context.args)
+
+
+def convert(
+    weights: Annotated[Path, typer.Argument(help="Weights of `bitreplay pretrain`, or with --larq a Keras file.")],
+    data: Annotated[Path, typer.Option(help="Images to calibrate with, as for `bitreplay pretrain`.")],
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    larq: Annotated[bool, typer.Option("--larq", help="WEIGHTS are Larq Zoo's QuickNet or QuickNetLarge.")] = False,
+    level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
+    code_bits: Annotated[int, typer.Option(help="Code to re-estimate for.")] = 1,
+    reestimate: Annotated[bool, typer.Option(help="Renew the tail's statistics for the coded level.")] = False,
+    images: Annotated[int, typer.Option(help="Calibration images.")] = 500,
+    outside: Annotated[float, typer.Option(help="Share of values that ranges leave out at either end.")] = 0.001,
+    json: options.Json = False,
+) -> None:
+    """Turn trained weights into a model file."""
+    _need_torch()
+    from bitreplay.torch.arrays import open_dataset
+    from bitreplay.torch.convert import convert as convert_module
+    from bitreplay.torch.weights import load_weights
+
+    if larq:
+        from bitreplay.torch.larq_weights import load_larq
+
+        module, note = load_larq(weights)
+    else:
+        module, note = load_weights(weights)
+    side = int(getattr(module, "input_size", 224))
+    found = open_dataset(data, side)
+    chosen = found.train_images[:: max(len(found.train_images) // images, 1)][:images]
+    pictures = np.stack([resize(np.asarray(image), side) for image in chosen])
+    names = (
+        found.class_names if len(found.class_names) == note.get("classes") else [str(k) for k in range(note["classes"])]
+    )
+    graph, how = convert_module(
+        module, pictures, class_names=names, level=level, code_bits=code_bits, reestimate=reestimate, outside=outside
+    )
+    training = {key: value for key, value in note.items() if key != "parts"}
+    about = {"name": out.stem, "conversion": how, "training": training, "licence": LICENCE}
+    digest = modelfile.save(graph, out, about)
+    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": sorted(graph.levels)}
+    if json:
+        show.as_json(row)
+    else:
+        show.out().print(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
+
+
+def bench(json: options.Json = False, rounds: Annotated[int, typer.Option(help="Best of so many.")] = 20) -> None:
+    """Our speed and memory beside the peers', in one run on one thread; a peer that is not installed is named."""
+    raise typer.Exit(benchmark.main(json=json, rounds=rounds))
+
+
+def _need_torch() -> None:
+    try:
+        import bitreplay.torch.models as _models
+    except ModuleNotFoundError as error:
+        raise ValueError(f"This command needs {error.name}: pip install 'bitreplay[torch]'.") from None
+    del _models
+
+
+PASS_ON: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
