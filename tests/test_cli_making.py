@@ -14,7 +14,7 @@ from sklearn.datasets import load_sample_images
 from bitreplay import modelfile
 
 
-def bitreplay(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def bitreplay(*arguments: str | Path | int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "bitreplay", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import bitreplay
-from bitreplay import statefile, zoo
+from bitreplay import counts, statefile, zoo
 from bitreplay.cli import options, show
 from bitreplay.engine import native
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
@@ -34,13 +34,17 @@ def info(
 
 
 def models(json: options.Json = False) -> None:
-    """List the models that ship with the package."""
+    """List the models that ship with the package, and Table 1 of the paper counted from them."""
     found = [model(zoo.find(name)) for name in zoo.names()]
+    table = counts.table1({name: zoo.find(name).graph for name in zoo.names()})
     if json:
-        show.as_json({"models": found})
+        show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
     rows = [(m["name"], m["input"], ", ".join(m["levels"]), m.get("top1", ""), show.size(m["bytes"])) for m in found]
     show.out().print(show.table("models", ("name", "input", "levels", "top-1 %", "file"), rows))
+    columns = list(table[0].to_json()) if table else []
+    counted = [[_plain(row.to_json()[column]) for column in columns] for row in table]
+    show.out().print(show.table("Table 1 of the paper, counted", columns, counted))
 
 
 def machine() -> dict[str, Any]:

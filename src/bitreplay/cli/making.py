@@ -58,6 +58,10 @@ def convert(
     graph, how = convert_module(
         module, pictures, class_names=names, level=level, code_bits=code_bits, reestimate=reestimate, outside=outside
     )
+    if larq:
+        from bitreplay.torch.fold_normalisation import fold_normalisation
+
+        graph = fold_normalisation(graph)
     training = {key: value for key, value in note.items() if key != "parts"}
     about = {"name": out.stem, "conversion": how, "training": training, "licence": LICENCE}
     digest = modelfile.save(graph, out, about)
