@@ -5,7 +5,6 @@
 #include "kernels/affine_grad.h"
 #include "kernels/binary_conv.h"
 #include "kernels/binary_conv_input_grad.h"
-#include "kernels/dense.h"
 #include "kernels/integer_conv.h"
 #include "kernels/latent_update.h"
 #include "kernels/level_code.h"
@@ -13,6 +12,16 @@
 #include "kernels/sign_input_grad.h"
 
 namespace bitreplay {
+
+struct Call;
+
+// An operation whose run was compiled for an instruction set (kernels/loops.h); the list ends with code 0.
+struct Loop {
+  uint32_t code;
+  int (*run)(const Call&);
+};
+extern const Loop* const kLoopsAvx2;
+extern const Loop* const kLoopsAvx512;
 
 struct Kernels {
   const char* name;
@@ -27,9 +36,9 @@ struct Kernels {
   IntegerConv integer_conv;
   EncodeLevel* encode_level;
   DecodeLevel* decode_level;
-  DenseSums* dense_sums;
   LatentUpdate latent_update;
   LatentSigns* latent_signs;
+  const Loop* const* loops;  // null: the operations' own
 };
 
 // The table that br_set_path or BITREPLAY_PATH chose; null if the variable names none that can be used.

@@ -61,6 +61,12 @@ const Operation* operation_of_code(uint32_t code) {
   return nullptr;
 }
 
+int (*run_of(const Kernels& kernels, const Operation& operation))(const Call&) {
+  for (const Loop* loop = kernels.loops ? *kernels.loops : nullptr; loop && loop->code; ++loop)
+    if (loop->code == operation.code) return loop->run;
+  return operation.run;
+}
+
 const Operation* operation_at(size_t index) {
   return index < sizeof kOperations / sizeof *kOperations ? kOperations[index] : nullptr;
 }

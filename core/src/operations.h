@@ -23,6 +23,8 @@ struct Operation {
 };
 
 const Operation* operation_of_code(uint32_t code);
+// Its run for an instruction set: the one compiled for it, or its own.
+int (*run_of(const Kernels& kernels, const Operation& operation))(const Call&);
 const Operation* operation_at(size_t index);  // null beyond the last
 
 // Roles in the order of a record: reads, then writes that are not read too.

@@ -150,7 +150,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
   Role roles[kMostRoles];
   int role_count = roles_of(*operation, roles);
-  *r = {operation, *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4)};
+  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4)};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
     return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
   memcpy(*numbers, at + kRecordBytes, 4 * tensors);

@@ -7,6 +7,7 @@
 
 namespace bitreplay {
 
+struct Call;
 struct Kernels;
 struct Operation;
 
@@ -27,6 +28,7 @@ enum class Derived : uint32_t { none, program, arena };
 
 struct Record {
   const Operation* operation;
+  int (*run)(const Call&);     // the operation's own, or the one compiled for the instruction set
   const int32_t* tensors;      // numbers, -1 where an optional one is absent
   const int64_t* attributes;
   uint64_t derived_offset;

@@ -5,6 +5,7 @@
 #pragma once
 #include "elements.h"
 #include "fixedpoint.h"
+#include "tiles.h"
 
 namespace bitreplay {
 
@@ -30,13 +31,13 @@ static inline void quantise_sample(Fill fill, int64_t size, int64_t exponent, in
   for (int64_t i = 0; i < size; i += kTile) {
     int64_t count = least(kTile, size - i);
     fill(i, count, tile);
-    for (int64_t j = 0; j < count; ++j) largest = most(largest, absolute(tile[j]));
+    largest = largest_of(tile, count, largest);
   }
   int64_t shift = quantising_shift(largest, bits);
   for (int64_t i = 0; i < size; i += kTile) {
     int64_t count = least(kTile, size - i);
     fill(i, count, tile);
-    for (int64_t j = 0; j < count; ++j) tile[j] = round_shift(tile[j], shift);
+    round_tile(tile, count, shift);
     narrow(type, tile, count, stored, at + i);
   }
   *new_exponent = quantised_exponent(largest, exponent, shift);

@@ -10,7 +10,7 @@ int run_list(const br_program& program, uint32_t list, uint8_t* const* regions, 
     if (record.list != list) continue;
     Call call{program, record, args, regions};
     if (record.derived == Derived::arena) record.operation->derive(call, call.derived());
-    if (int error = record.operation->run(call)) return error;
+    if (int error = record.run(call)) return error;
   }
   return BR_OK;
 }

@@ -22,18 +22,20 @@ static inline void check_second(Checker& c, int g, int other, int factor) {
 template <class First>
 static inline void quantise_with_second(const Call& c, int64_t n, First first, int64_t e, int64_t bound, int other,
                                         int factor, int64_t bits, int gx) {
-  const int64_t size = c.elements(gx);
+  const int64_t size = c.elements(gx), multiplier = c.has(other) ? c.attribute(factor) : 0;
   Alignment both = {e, {0, 0}, {true, false}};
   if (c.has(other)) both = align(e, bound, c.data<int32_t>(other + 1)[n] - c.attribute(factor + 1),
                                  c.attribute(factor + 2));
   auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
     first(at, count, tile);
-    for (int64_t i = 0; i < count; ++i) tile[i] = both.live[0] ? round_shift(tile[i], both.shift[0]) : 0;
+    if (both.live[0]) round_tile(tile, count, both.shift[0]);
+    else for (int64_t i = 0; i < count; ++i) tile[i] = 0;
     if (!both.live[1]) return;
     int64_t second[kTile];
     widen(c.type(other), c.bytes(other), n * size + at, count, second);
-    for (int64_t i = 0; i < count; ++i)
-      tile[i] = add(tile[i], round_shift(mul(second[i], c.attribute(factor)), both.shift[1]));
+    for (int64_t i = 0; i < count; ++i) second[i] = mul(second[i], multiplier);
+    round_tile(second, count, both.shift[1]);
+    for (int64_t i = 0; i < count; ++i) tile[i] = add(tile[i], second[i]);
   };
   quantise_sample(fill, size, both.exponent, bits, c.type(gx), c.bytes(gx), n * size, c.data<int32_t>(gx + 1) + n);
 }

@@ -1,12 +1,10 @@
 // clip and clip_input_grad: engine/layers/clip.py.
 #include "operations.h"
 #include "quant.h"
+#include "operations/clip_loops.h"
 
 namespace bitreplay {
 namespace clip {
-
-enum { X, Y };
-enum { X_ZERO, MANTISSA, SHIFT, Y_ZERO, LOW, HIGH };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
@@ -20,27 +18,9 @@ void check(Checker& c) {
   c.value(HIGH);
 }
 
-int run(const Call& c) {
-  const int64_t size = c.samples() * c.elements(X);
-  int64_t x[kTile];
-  for (int64_t at = 0; at < size; at += kTile) {
-    const int64_t count = least(kTile, size - at);
-    widen(c.type(X), c.bytes(X), at, count, x);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t y = round_shift(mul(sub(x[i], c.attribute(X_ZERO)), c.attribute(MANTISSA)), c.attribute(SHIFT));
-      x[i] = saturate(add(y, c.attribute(Y_ZERO)), c.attribute(LOW), c.attribute(HIGH));
-    }
-    narrow(c.type(Y), x, count, c.bytes(Y), at);
-  }
-  return BR_OK;
-}
-
 }  // namespace clip
 
 namespace clip_input_grad {
-
-enum { G, E, X, GX, EX };
-enum { ABOVE, BELOW, MANTISSA, SHIFT, BITS };
 
 void check(Checker& c) {
   c.per_sample(G, kStored, 3);
@@ -55,24 +35,6 @@ void check(Checker& c) {
   c.mantissa(MANTISSA);
   c.shift(SHIFT);
   c.gradient_bits(BITS, GX);
-}
-
-int run(const Call& c) {
-  const int64_t size = c.elements(G);
-  for (int64_t n = 0; n < c.samples(); ++n) {
-    auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
-      int64_t x[kTile];
-      widen(c.type(G), c.bytes(G), n * size + at, count, tile);
-      widen(c.type(X), c.bytes(X), n * size + at, count, x);
-      for (int64_t i = 0; i < count; ++i) {
-        const bool inside = x[i] > c.attribute(ABOVE) && x[i] < c.attribute(BELOW);
-        tile[i] = inside ? mul(tile[i], c.attribute(MANTISSA)) : 0;
-      }
-    };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
-  }
-  return BR_OK;
 }
 
 }  // namespace clip_input_grad

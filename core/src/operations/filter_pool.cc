@@ -3,14 +3,14 @@
 #include "operations.h"
 #include "pixels.h"
 #include "quant.h"
+#include "operations/filter_pool_loops.h"
 
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLargestSize = 1 << 16;
+using namespace filter_window;
 
-// Attributes stride pad come first.
-enum { STRIDE, PAD };
+constexpr int64_t kLargestSize = 1 << 16;
 
 void check_windows(Checker& c, int map, int pooled, int kernel) {
   c.whole(kernel, type_bit(BR_INT32), 2);
@@ -27,9 +27,6 @@ void check_windows(Checker& c, int map, int pooled, int kernel) {
 
 namespace filter_pool {
 
-enum { X, KERNEL, Y };
-enum { X_ZERO = 2, MANTISSA, SHIFT, Y_ZERO, LOW, HIGH };
-
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   c.per_sample(Y, kStored, 3);
@@ -42,40 +39,9 @@ void check(Checker& c) {
   c.value(HIGH);
 }
 
-int run(const Call& c) {
-  const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2), kernel = c.size(KERNEL, 0);
-  const int64_t out_w = c.size(Y, 1), pixels = c.size(Y, 0) * out_w;
-  const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
-  for (int64_t p = 0; p < c.samples() * pixels; ++p) {
-    const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
-    const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
-    const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
-    for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
-      int64_t sums[kTile] = {}, x[kTile];
-      for (int64_t row = rows.first; row < rows.last; ++row) {
-        for (int64_t column = columns.first; column < columns.last; ++column) {
-          const int64_t r = out_row * stride + row - pad, k = out_column * stride + column - pad;
-          const int64_t weight = c.data<int32_t>(KERNEL)[row * kernel + column];
-          widen(c.type(X), c.bytes(X), ((p / pixels * height + r) * width + k) * channels + at, count, x);
-          for (int64_t i = 0; i < count; ++i) sums[i] = add(sums[i], mul(sub(x[i], c.attribute(X_ZERO)), weight));
-        }
-      }
-      for (int64_t i = 0; i < count; ++i)
-        sums[i] = saturate(add(round_shift(mul(sums[i], c.attribute(MANTISSA)), c.attribute(SHIFT)),
-                               c.attribute(Y_ZERO)), c.attribute(LOW), c.attribute(HIGH));
-      narrow(c.type(Y), sums, count, c.bytes(Y), p * channels + at);
-    }
-  }
-  return BR_OK;
-}
-
 }  // namespace filter_pool
 
 namespace filter_pool_input_grad {
-
-enum { G, E, KERNEL, GX, EX };
-enum { MANTISSA = 2, SHIFT, BITS };
 
 void check(Checker& c) {
   c.per_sample(G, kStored, 3);
@@ -86,31 +52,6 @@ void check(Checker& c) {
   c.mantissa(MANTISSA);
   c.shift(SHIFT);
   c.gradient_bits(BITS, GX);
-}
-
-int run(const Call& c) {
-  const int64_t width = c.size(GX, 1), channels = c.size(GX, 2), size = c.elements(GX), kernel = c.size(KERNEL, 0);
-  const int64_t out_h = c.size(G, 0), out_w = c.size(G, 1), stride = c.attribute(STRIDE), pad = c.attribute(PAD);
-  for (int64_t n = 0; n < c.samples(); ++n) {
-    auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
-      for (int64_t i = 0; i < count; ++i) tile[i] = 0;
-      over_pixels(at, count, channels, [&](int64_t pixel, int64_t channel, int64_t lanes, int64_t offset) {
-        over_readers(pixel / width, kernel, stride, pad, out_h, [&](int64_t out_row, int64_t row) {
-          over_readers(pixel % width, kernel, stride, pad, out_w, [&](int64_t out_column, int64_t column) {
-            int64_t g[kTile];
-            const int64_t weight = c.data<int32_t>(KERNEL)[row * kernel + column];
-            widen(c.type(G), c.bytes(G), n * c.elements(G) + (out_row * out_w + out_column) * channels + channel,
-                  lanes, g);
-            for (int64_t i = 0; i < lanes; ++i) tile[offset + i] = add(tile[offset + i], mul(g[i], weight));
-          });
-        });
-      });
-      for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], c.attribute(MANTISSA));
-    };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
-  }
-  return BR_OK;
 }
 
 }  // namespace filter_pool_input_grad

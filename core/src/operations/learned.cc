@@ -2,12 +2,10 @@
 #include "elements.h"
 #include "operations.h"
 #include "sgd.h"
+#include "operations/learned_loops.h"
 
 namespace bitreplay {
 namespace learned_operand {
-
-enum { MASTER, OPERAND };
-enum { MANTISSA, SHIFT, LIMIT };
 
 void check(Checker& c) {
   c.whole(MASTER, type_bit(BR_INT32), 1);
@@ -18,21 +16,9 @@ void check(Checker& c) {
   c.range(LIMIT, 0, INT64_MAX);
 }
 
-int run(const Call& c) {
-  for (int64_t i = 0; i < c.elements(MASTER); ++i) {
-    const int64_t product = mul(c.data<int32_t>(MASTER)[i], c.attribute(MANTISSA));
-    const int64_t value = saturate(round_shift(product, c.attribute(SHIFT)), -c.attribute(LIMIT), c.attribute(LIMIT));
-    narrow(c.type(OPERAND), &value, 1, c.bytes(OPERAND), i);
-  }
-  return BR_OK;
-}
-
 }  // namespace learned_operand
 
 namespace learned_update {
-
-enum { MASTER, P, PE };
-enum { MANTISSA, SHIFT, AT, NUMBER };
 
 void check(Checker& c) {
   c.whole(MASTER, type_bit(BR_INT32), 1);
@@ -43,15 +29,6 @@ void check(Checker& c) {
   c.shift(SHIFT);
   if (c.ok()) c.range(AT, 0, c.size(PE, 0) - 1);
   c.range(NUMBER, 0, kInt32Max);
-}
-
-int run(const Call& c) {
-  const Step step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
-  const int64_t exponent = c.data<int32_t>(PE)[c.attribute(AT)];
-  int32_t* master = c.data<int32_t>(MASTER);
-  for (int64_t i = 0; i < c.elements(MASTER); ++i)
-    master[i] = descend(master[i], c.data<int64_t>(P)[i], exponent, step, uint32_t(i));
-  return BR_OK;
 }
 
 }  // namespace learned_update

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 
 from tests.engine.paths.cases import numbers, zeros
 from tests.engine.paths.one_record import Case, Operand
+
+LIMITS: list[tuple[type, type, int, int]] = [
+    (np.int8, np.int8, -128, 0), (np.int8, np.int8, 127, 3), (np.int16, np.int8, 0, 0),
+    (np.int16, np.int8, 0, 9), (np.int16, np.int16, 0, 0), (np.int16, np.int16, -3, -2),
+    (np.int8, np.int16, 1 << 14, -40), (np.int32, np.int8, 7, 4), (np.int8, np.int32, -(1 << 40), 1),
+]  # fmt: skip
 
 
 def integer_conv_limits() -> Iterator[Case]:
@@ -15,11 +22,7 @@ def integer_conv_limits() -> Iterator[Case]:
     rng = np.random.default_rng(13)
     rows = [(1, 1, 15), (1, 1, 16), (3, 3, 31), (27, 3, 33), (70, 1, 97), (256, 3, 16), (257, 3, 17), (2305, 1, 32)]
     for channels, kernel, outputs in rows:
-        for x_type, w_type, zero, down in [
-            (np.int8, np.int8, -128, 0), (np.int8, np.int8, 127, 3), (np.int16, np.int8, 0, 0),
-            (np.int16, np.int8, 0, 9), (np.int16, np.int16, 0, 0), (np.int16, np.int16, -3, -2),
-            (np.int8, np.int16, 1 << 14, -40), (np.int32, np.int8, 7, 4), (np.int8, np.int32, -(1 << 40), 1),
-        ]:  # fmt: skip
+        for x_type, w_type, zero, down in LIMITS:
             pad = kernel // 2
             x = numbers(rng, x_type, (1, 3, 2, channels))
             w = numbers(rng, w_type, (outputs, kernel, kernel, channels))
@@ -33,4 +36,17 @@ def integer_conv_limits() -> Iterator[Case]:
             yield Case("integer_conv", operands, attributes, 1, label)
 
 
-LAYERS = {"integer_conv_limits": integer_conv_limits}
+def clip_same_scale() -> Iterator[Case]:
+    """Numbers of one scale on both sides, int16 and bytes, short rows and long ones."""
+    rng = np.random.default_rng(14)
+    for dtype, shift, channels in product((np.int8, np.int16), (0, 13, 30, 31), (1, 31, 64, 65, 700)):
+        x = numbers(rng, dtype, (2, 1, 3, channels))
+        attributes = {
+            "x_zero": int(rng.integers(-90, 90)), "mantissa": 1 << shift, "shift": shift,
+            "y_zero": int(rng.integers(-90, 90)), "low": -100, "high": 101 if dtype is np.int8 else 30000,
+        }  # fmt: skip
+        operands = {"x": Operand(x), "y": zeros(dtype, x.shape)}
+        yield Case("clip", operands, attributes, 2, f"{dtype.__name__} {shift} {channels}")
+
+
+LAYERS = {"integer_conv_limits": integer_conv_limits, "clip_same_scale": clip_same_scale}

@@ -15,9 +15,10 @@ from bitreplay.engine import layers as layers
 from bitreplay.engine import native
 from tests.engine.paths import cases
 from tests.engine.paths.layer_cases import LAYERS
+from tests.engine.paths.loop_cases import LOOPS
 from tests.engine.paths.one_record import check, guarded
 
-KERNELS = cases.KERNELS | LAYERS
+KERNELS = cases.KERNELS | LAYERS | {f"{name} loops": make for name, make in LOOPS.items()}
 BUILT, AVAILABLE = native.built_paths(), native.available_paths()
 
 
