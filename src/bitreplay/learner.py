@@ -81,7 +81,7 @@ class Learner(Knowledge):
                 for number, chosen in enumerate(self._minibatches(len(codes), epoch), 1):
                     watch.check()
                     new = codes[chosen] if fresh is None else fresh(chosen)
-                    self.tail.step(*self._join(new, labels[chosen]), self.settings.rate)
+                    self.tail.step(*self._join(new, labels[chosen]), self.settings.step_size)
                     watch.report("steps", epoch * minibatches + number, epochs * minibatches)
             self._end(present)
             first = self.memory.offered

@@ -11,7 +11,8 @@ from typing import Any
 
 from bitreplay.engine.compiler import Bits
 
-STRATEGIES = ("replay", "cwr", "naive")
+RATES = {"replay": Fraction(1, 20), "cwr": Fraction(1, 100), "naive": Fraction(1, 100)}
+STRATEGIES = tuple(RATES)
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
 
@@ -26,7 +27,7 @@ class Settings:
     per_class        stored samples a class
     epochs           passes over the new samples of an experience, and at least `least_steps` minibatches
     new, replayed    parts of a minibatch; 1 : 4 in the paper
-    rate             learning rate: a fraction, a decimal, or text such as "1/100"
+    rate             learning rate: a fraction, a decimal, or text such as "1/100"; None is the strategy's best (RATES)
     augment          crop and flip new pictures anew in each epoch
     unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py)
     seed             of everything random
@@ -41,24 +42,32 @@ class Settings:
     least_steps: int = 20
     new: int = 32
     replayed: int = 128
-    rate: Fraction = Fraction(1, 100)
+    rate: Fraction | None = None
     augment: bool = False
     unknown: Fraction = Fraction(0)
     seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bits", _bits(self.bits))
+        _need(self.strategy in STRATEGIES, f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        if self.rate is None:
+            object.__setattr__(self, "rate", RATES[self.strategy])
         for name in ("rate", "unknown"):
             object.__setattr__(self, name, _fraction(name, getattr(self, name)))
         for name, least in (("per_class", 1), ("epochs", 1), ("least_steps", 1), ("new", 1), ("replayed", 1)):
             _whole(name, getattr(self, name), least, 1 << 20)
         _whole("seed", self.seed, 0, (1 << 64) - 1)
-        _need(self.strategy in STRATEGIES, f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
         _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits!r}.")
         _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {self.level!r}.")
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {self.augment!r}.")
-        _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
+        _need(0 < self.step_size <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {self.unknown}.")
+
+    @property
+    def step_size(self) -> Fraction:
+        """The rate, never None."""
+        assert self.rate is not None
+        return self.rate
 
     @property
     def minibatch(self) -> int:

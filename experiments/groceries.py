@@ -1,0 +1,95 @@
+"""Groceries, 7 experiences of 2 classes: 1-bit replay, BNN+CWR*, naive fine-tuning and joint training.
+
+    python experiments/groceries.py --models bireal18 react18 --strategies replay cwr naive joint --seeds 0 1 2
+
+Level codes are computed once for each model ("cached", not augmented). One row a run is appended to
+results/groceries.csv: accuracy on all 14 classes after each experience. `joint` learns everything in one experience.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.groceries import groceries
+from bitreplay.door import pictures
+from bitreplay.learner import Learner
+from bitreplay.scenario import new_classes
+
+RESULTS = Path(__file__).parent / "results" / "groceries.csv"
+HEADER = ["model", "level", "code_bits", "archive", "strategy", "rate", "epochs", "per_class", "seed"]
+HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
+
+
+def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarray, np.ndarray, float]:
+    """Codes of training and test pictures, and the seconds that a training picture took."""
+    if kept is not None and kept.exists():
+        with np.load(kept) as archive:
+            return archive["train"], archive["test"], float(archive["seconds"])
+    side = learner.backbone.input_shape[0]
+    start = time.process_time()
+    train = learner.latent_bits(pictures(data.train_images, side))
+    seconds = (time.process_time() - start) / len(train)
+    test = learner.latent_bits(pictures(data.test_images, side))
+    if kept is not None:
+        np.savez(kept, train=train, test=test, seconds=seconds)
+    return train, test, seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=["bireal18"])
+    parser.add_argument("--level")
+    parser.add_argument("--code-bits", type=int, default=1)
+    parser.add_argument("--strategies", nargs="+", default=["replay", "cwr", "naive", "joint"])
+    parser.add_argument("--rates", nargs="+", default=["1/20"])
+    parser.add_argument("--epochs", type=int, nargs="+", default=[5])
+    parser.add_argument("--per-class", type=int, default=30)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--archive", type=Path, help="pictures of another size, made by tools/make_groceries.py")
+    parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args()
+
+    data = groceries(args.archive)
+    archive = f"{data.train_images.shape[1]}x{data.train_images.shape[2]}"
+    for model in args.models:
+        level = {} if args.level is None else {"level": args.level}
+        settings = {"code_bits": args.code_bits, "per_class": args.per_class, **level}
+        probe = Learner.from_pretrained(model, **settings)
+        name = args.level or (probe.model.levels[-1] if probe.model else "")
+        kept = args.codes / f"groceries-{model}-{name}-{args.code_bits}-{archive}.npz" if args.codes else None
+        train, test, encode = coded(probe, data, kept)
+        for strategy, rate, epochs, seed in (
+            (s, r, e, seed) for s in args.strategies for r in args.rates for e in args.epochs for seed in args.seeds
+        ):
+            method = "naive" if strategy == "joint" else strategy
+            learner = Learner.from_pretrained(model, strategy=method, rate=rate, epochs=epochs, seed=seed, **settings)
+            start, after = time.process_time(), []
+            for experience in new_classes(data, [14] if strategy == "joint" else [2] * 7, np.random.default_rng(seed)):
+                chosen = np.flatnonzero(np.isin(data.train_labels, experience.classes))
+                learner.learn_codes(train[chosen], data.train_labels[chosen])
+                after.append(round(100 * learner.evaluate_codes(test, data.test_labels).accuracy, 2))
+            empty = [""] * (7 - len(after))
+            row = [model, name, args.code_bits, archive, strategy, rate, epochs, args.per_class, seed, *empty, *after]
+            write(args.results, [*row, round(encode, 4), round(time.process_time() - start, 1)])
+
+
+def write(path: Path, row: list) -> None:
+    print(*row, flush=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(HEADER)
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Few pictures: a learner that knows 13 kinds of fruit is shown 5, 10 or 20 pictures of the fourteenth.
+
+    python experiments/groceries_few.py --model bireal18 --held 0 1 2 3 4 5 6 7 8 9 10 11 12 13
+
+Level codes are computed once. One row a trial is appended to results/groceries_few.csv: accuracy on the test pictures
+of the new class, on those of the others before and after, and the share of the others' that is taken for the new class.
+`--share` measures "unknown" too: how many test pictures of known classes, of the class not yet shown and (with
+`--cifar`) of no fruit at all are refused; these are columns of the rows with 0 pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.data.cifar import cifar10
+from bitreplay.data.groceries import groceries
+from bitreplay.door import pictures
+from bitreplay.learner import Learner
+
+RESULTS = Path(__file__).parent / "results" / "groceries_few.csv"
+HEADER = ["model", "rate", "held", "pictures", "new_accuracy", "others_before", "others_after", "taken_for_new",
+          "known_refused", "new_refused", "far_refused", "seconds"]  # fmt: skip
+
+
+def percent(values: np.ndarray) -> float:
+    return round(100 * float(np.mean(values)), 2)
+
+
+def refused(learner: Learner, codes: np.ndarray, share: float) -> float:
+    return percent(np.array([answer is None for answer in learner.predict_codes(codes, unknown=share)]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="bireal18")
+    parser.add_argument("--held", type=int, nargs="+", default=list(range(14)))
+    parser.add_argument("--pictures", type=int, nargs="+", default=[5, 10, 20])
+    parser.add_argument("--rate", help="the default rate if not given")
+    parser.add_argument("--share", type=float, default=0.05, help="of the stored samples that may be called unknown")
+    parser.add_argument("--cifar", type=Path, help="CIFAR-10, for pictures of no fruit")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    args = parser.parse_args()
+
+    data = groceries()
+    settings = {} if args.rate is None else {"rate": args.rate}
+    probe = Learner.from_pretrained(args.model)
+    side = probe.backbone.input_shape[0]
+    train, test = (probe.latent_bits(pictures(part, side)) for part in (data.train_images, data.test_images))
+    far = probe.latent_bits(pictures(cifar10(args.cifar).test_images[:500], side)) if args.cifar else None
+    for held in args.held:
+        learner = Learner.from_pretrained(args.model, seed=held, **settings)
+        rng = np.random.default_rng(held)
+        for group in np.array_split(rng.permutation(np.delete(np.arange(14), held)), 6):
+            chosen = np.flatnonzero(np.isin(data.train_labels, group))
+            learner.learn_codes(train[chosen], data.train_labels[chosen])
+        known, base = learner.state(), data.test_labels != held
+        before = percent(learner.predict_codes(test[base]) == data.test_labels[base])
+        shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
+        shares += ["" if far is None else refused(learner, far, args.share)]  # type: ignore[list-item]
+        start = [args.model, str(learner.settings.rate), data.class_names[held]]
+        write(args.results, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
+        own = rng.permutation(np.flatnonzero(data.train_labels == held))
+        for count in args.pictures:
+            learner.restore(known)
+            clock = time.process_time()
+            learner.learn_codes(train[own[:count]], data.train_labels[own[:count]])
+            seconds = round(time.process_time() - clock, 2)
+            answers = learner.predict_codes(test)
+            row = [count, percent(answers[~base] == held), before, percent(answers[base] == data.test_labels[base])]
+            write(args.results, [*start, *row, percent(answers[base] == held), "", "", "", seconds])
+
+
+def write(path: Path, row: list) -> None:
+    print(*row, flush=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(HEADER)
+        writer.writerow(row)
+
+
+if __name__ == "__main__":
+    main()
