@@ -23,7 +23,7 @@ import numpy as np
 
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program, ProgramError
-from bitreplay.engine.reference import Memory, ReferenceMachine, _aligned
+from bitreplay.engine.reference import Memory, ReferenceMachine, aligned
 
 BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
 LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
@@ -105,13 +105,13 @@ class NativeMachine(Memory):
         # Not Memory's: the constants are the program's own bytes, and the arena is larger (see below).
         self.program = program
         self._core = library()
-        self._bytes = _aligned(np.frombuffer(program.to_bytes(), np.uint8))
+        self._bytes = aligned(np.frombuffer(program.to_bytes(), np.uint8))
         self._open()
         # Behind the arena's tensors there is room for learned weights that are rearranged.
         self.regions = {
             "constant": self._bytes[len(self._bytes) - len(program.constants) :],
-            "parameter": _aligned(program.parameters),
-            "arena": _aligned(np.zeros(self._core.br_program_arena_bytes(self._handle), np.uint8)),
+            "parameter": aligned(program.parameters),
+            "arena": aligned(np.zeros(self._core.br_program_arena_bytes(self._handle), np.uint8)),
         }
         self.run("prepare", Run(samples=1))
 
@@ -156,16 +156,27 @@ class SlowMachine(ReferenceMachine):
             self.run(name, run)
 
 
+def known_operations() -> set[str]:
+    """The names of the operations in the library."""
+    info, names = OperationInfo(), set()
+    while library().br_operation(len(names), ctypes.byref(info)):
+        names.add(info.name.decode())
+    return names
+
+
 def machine(program: Program) -> NativeMachine | SlowMachine:
-    """The fastest machine there is for a program."""
+    """The fastest machine there is for a program: the reference where the library is missing or too old for it."""
     try:
-        library()
+        lacking = sorted({record.operation for record in program.records} - known_operations())
+        why = f"the native core does not know the operation {lacking[0]}" if lacking else ""
     except OSError as error:
-        warnings.warn(
-            f"the native core could not be loaded ({error}); the NumPy reference runs instead: the same results, "
-            "forward and training steps ten to a thousand times slower",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return SlowMachine(program)
-    return NativeMachine(program)
+        why = f"the native core could not be loaded ({error})"
+    if not why:
+        return NativeMachine(program)
+    warnings.warn(
+        f"{why}; the NumPy reference runs instead: the same results, forward and training steps ten to a thousand "
+        "times slower",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return SlowMachine(program)

@@ -23,9 +23,9 @@ class Memory:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.regions = {
-            "constant": _aligned(program.constants),
-            "parameter": _aligned(program.parameters),
-            "arena": _aligned(np.zeros(program.arena_bytes, np.uint8)),
+            "constant": aligned(program.constants),
+            "parameter": aligned(program.parameters),
+            "arena": aligned(np.zeros(program.arena_bytes, np.uint8)),
         }
 
     def view(self, tensor: Tensor, samples: int) -> NDArray:
@@ -66,7 +66,7 @@ class ReferenceMachine(Memory):
         entry.reference(SimpleNamespace(**arrays), SimpleNamespace(**attributes), run)
 
 
-def _aligned(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def aligned(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """A copy that starts at a multiple of 64 bytes."""
     raw = np.zeros(len(content) + 64, np.uint8)
     start = -raw.ctypes.data % 64

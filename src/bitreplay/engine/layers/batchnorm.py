@@ -26,12 +26,14 @@ from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift,
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.program import ProgramError
 from bitreplay.engine.quant import SIGNIFICANT, merge_samples, quantise_samples
 from bitreplay.engine.sgd import descend, to_31_bits
 
 OFFSET_LIMIT = (1 << 61) - 1
 GROWTH_BITS = 4
 LARGEST_FACTOR = (1 << 30) - 1
+FINEST_POINT = 200
 # A shortcut of 24 bits stays below 2^60, and so does a gradient of 23 bits times the factor.
 LARGEST_RESIDUAL_FACTOR = (1 << 36) - 1
 
@@ -154,10 +156,13 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     )
     factor_point = _point(max(abs(r) for r in ratios), LARGEST_FACTOR)
     means = [m / s for m, s in zip(mean.fractions(), scales, strict=True)]
+    # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
+    shift = min(shift, gamma.shift + factor_point)
     mean_shift = min(12, _point(max(max(abs(m) for m in means), Fraction(1)), LARGEST_FACTOR))
     beta_multiplier = Multiplier.of(Fraction(2) ** (shift - beta.shift) / y_scale)
     a_shift = gamma.shift + factor_point - shift
-    assert a_shift >= 0 and beta_multiplier.shift >= 0, "BatchNorm: parameters out of range"
+    if beta_multiplier.shift < 0 or mean_shift < 0:
+        raise ProgramError("BatchNorm's mean or beta is too large for its range of activations")
     factor = [round_fraction(r * Fraction(2) ** factor_point) for r in ratios]
     return Constants(
         shift,
@@ -177,9 +182,9 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
 
 
 def _point(largest: Fraction, limit: int) -> int:
-    """The finest binary point at which `largest` stays within `limit`."""
+    """The finest binary point, up to FINEST_POINT, at which `largest` stays within `limit`."""
     point = 0
-    while largest * Fraction(2) ** (point + 1) <= limit:
+    while point < FINEST_POINT and largest * Fraction(2) ** (point + 1) <= limit:
         point += 1
     while largest * Fraction(2) ** point > limit:
         point -= 1
