@@ -17,7 +17,6 @@ import numpy as np
 
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
-from bitreplay.door import pictures
 from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
@@ -31,11 +30,10 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
     if kept is not None and kept.exists():
         with np.load(kept) as archive:
             return archive["train"], archive["test"], float(archive["seconds"])
-    side = learner.backbone.input_shape[0]
     start = time.process_time()
-    train = learner.latent_bits(pictures(data.train_images, side))
+    train = learner.latent_bits(data.train_images)
     seconds = (time.process_time() - start) / len(train)
-    test = learner.latent_bits(pictures(data.test_images, side))
+    test = learner.latent_bits(data.test_images)
     if kept is not None:
         np.savez(kept, train=train, test=test, seconds=seconds)
     return train, test, seconds

@@ -19,7 +19,6 @@ import numpy as np
 
 from bitreplay.data.cifar import cifar10
 from bitreplay.data.groceries import groceries
-from bitreplay.door import pictures
 from bitreplay.learner import Learner
 
 RESULTS = Path(__file__).parent / "results" / "groceries_few.csv"
@@ -49,9 +48,8 @@ def main() -> None:
     data = groceries()
     settings = {} if args.rate is None else {"rate": args.rate}
     probe = Learner.from_pretrained(args.model)
-    side = probe.backbone.input_shape[0]
-    train, test = (probe.latent_bits(pictures(part, side)) for part in (data.train_images, data.test_images))
-    far = probe.latent_bits(pictures(cifar10(args.cifar).test_images[:500], side)) if args.cifar else None
+    train, test = (probe.latent_bits(part) for part in (data.train_images, data.test_images))
+    far = probe.latent_bits(cifar10(args.cifar).test_images[:500]) if args.cifar else None
     for held in args.held:
         learner = Learner.from_pretrained(args.model, seed=held, **settings)
         rng = np.random.default_rng(held)

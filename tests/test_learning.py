@@ -303,6 +303,18 @@ def test_a_learner_that_knows_nothing_says_so(learner):
             call(images)
 
 
+@pytest.mark.parametrize(
+    "codes", [np.zeros((2, 2, 2, 1)), np.zeros((2, 2, 3, 1), np.uint64), np.zeros((0, 2, 2, 1), np.uint64), [1, 2]]
+)
+def test_codes_of_another_kind_are_refused(learner, codes):
+    teach(learner, ("red", "green"))
+    before = learner.state_hash()
+    for call in (lambda: learner.learn_codes(codes, "red"), lambda: learner.predict_codes(codes)):
+        with pytest.raises(ValueError, match=r"Codes must be uint64 of shape \(n, \*\(2, 2, 1\)\)"):
+            call()
+    assert learner.state_hash() == before
+
+
 def test_models_and_levels_that_do_not_exist_are_refused(tiny_model, tmp_path):
     with pytest.raises(ValueError, match="There is no model 'resnet': expected .*bireal18"):
         Learner.from_pretrained("resnet")

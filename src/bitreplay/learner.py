@@ -71,7 +71,7 @@ class Learner(Knowledge):
         self, codes: NDArray[np.uint64], labels: Any, fresh: Fresh | None = None, watch: Watch | None = None
     ) -> Learned:
         """The loop, from level codes. `fresh` makes augmented codes of chosen samples; without it codes are reused."""
-        watch, names = watch or Watch(), _names(labels, len(codes))
+        watch, names = watch or Watch(), _names(labels, len(self._checked(codes)))
         with self.all_or_nothing():
             labels, added = self.add_names(names)
             present = self.present(labels)
@@ -127,8 +127,9 @@ class Learner(Knowledge):
 
     # what may be asked
 
-    def latent_bits(self, images: NDArray[np.uint8], watch: Watch | None = None) -> NDArray[np.uint64]:
-        """Level codes of pictures; those that have the backbone's size are not copied."""
+    def latent_bits(self, images: Any, watch: Watch | None = None) -> NDArray[np.uint64]:
+        """Level codes of pictures of any size."""
+        images = door.pictures(images, self.backbone.input_shape[0])
         watch, codes = watch or Watch(), np.empty((len(images), *self.memory.sample_shape), np.uint64)
         for start in range(0, len(images), ENCODED_AT_ONCE):
             watch.check()
@@ -142,7 +143,7 @@ class Learner(Knowledge):
 
         `unknown` is the share of the stored samples that may be called so; the setting of that name if not given.
         """
-        return self.predict_codes(self.latent_bits(self._pictures(images)), unknown=unknown)
+        return self.predict_codes(self.latent_bits(images), unknown=unknown)
 
     def predict_codes(self, codes: NDArray[np.uint64], *, unknown: float | Fraction | None = None) -> NDArray:
         logits = self._logits(codes)
@@ -154,23 +155,27 @@ class Learner(Knowledge):
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes), in the order of `labels`."""
-        found = answers.probabilities(self._logits(self.latent_bits(self._pictures(images))))
+        found = answers.probabilities(self._logits(self.latent_bits(images)))
         return found[:, np.flatnonzero(self.head.seen)] / 2.0**answers.POINT
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""
-        return self.evaluate_codes(self.latent_bits(self._pictures(images)), labels)
+        return self.evaluate_codes(self.latent_bits(images), labels)
 
     def evaluate_codes(self, codes: NDArray[np.uint64], labels: Any) -> Evaluation:
         return Evaluation.of(self.predict_codes(codes).tolist(), _names(labels, len(codes)), self.labels)
 
-    def _pictures(self, images: Any) -> NDArray[np.uint8]:
-        return door.pictures(images, self.backbone.input_shape[0])
-
     def _logits(self, codes: NDArray[np.uint64]) -> NDArray:
         if not self.labels:
             raise ValueError("Nothing has been learned yet: call learn first.")
-        return self.tail.logits(codes)
+        return self.tail.logits(self._checked(codes))
+
+    def _checked(self, codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        fits = isinstance(codes, np.ndarray) and codes.dtype == np.uint64 and codes.ndim == 4 and len(codes) > 0
+        if not fits or codes.shape[1:] != self.memory.sample_shape:
+            found = f"{codes.dtype} {codes.shape}" if isinstance(codes, np.ndarray) else type(codes).__name__
+            raise ValueError(f"Codes must be uint64 of shape (n, *{self.memory.sample_shape}), got {found}.")
+        return codes
 
     def _strange(self, codes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
         """Whether codes are further from the stored ones than those are from one another, but for a share of them."""

@@ -19,7 +19,6 @@ from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.plot import line_chart
 from bitreplay.data.groceries import groceries
-from bitreplay.door import pictures
 from bitreplay.learner import Learner
 from bitreplay.scenario import Experience, new_classes
 from bitreplay.settings import RATES
@@ -55,10 +54,10 @@ def demo(
     names = np.array(data.class_names)
     learners = {strategy: Learner.from_pretrained(found, strategy=strategy, seed=seed) for strategy in STRATEGIES}
     replay = learners["replay"]
-    side, rows = replay.backbone.input_shape[0], []
+    rows: list[Row] = []
     with show.bar(quiet=json) as bar:
         bar.part("test pictures", 0, 1)
-        test = replay.latent_bits(pictures(data.test_images, side))
+        test = replay.latent_bits(data.test_images)
         truth = names[data.test_labels]
         for experience in new_classes(data, PAIRS, np.random.default_rng(seed)):
             rows.append(step(experience, names, learners, test, truth, bar))
@@ -82,7 +81,7 @@ def step(
     bar.part(f"experience {number}", 0, len(learners) + 1)
     replay = learners["replay"]
     start = time.perf_counter()
-    codes = replay.latent_bits(pictures(experience.images, replay.backbone.input_shape[0]))
+    codes = replay.latent_bits(experience.images)
     encoding, seconds = time.perf_counter() - start, 0.0
     accuracy, seen = {}, {}
     for done, (strategy, learner) in enumerate(learners.items(), 1):

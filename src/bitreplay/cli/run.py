@@ -15,7 +15,6 @@ from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data.named import NAMES, Source, named
-from bitreplay.door import pictures
 from bitreplay.learner import Learner
 from bitreplay.scenario import Experience, grouped, new_classes, new_instances
 from bitreplay.settings import Settings
@@ -78,10 +77,9 @@ def follow(
     """Go through the stream from where the folder's state stands."""
     exists = folder.state.exists()
     learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_json())
-    side = learner.backbone.input_shape[0]
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
-    test = learner.latent_bits(pictures(source.data.test_images, side))
+    test = learner.latent_bits(source.data.test_images)
     rows = folder.rows()[: learner.experiences]
     for experience in stream(source, scenario, limit, settings.seed):
         if experience.index < len(rows):
