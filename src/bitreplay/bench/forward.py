@@ -9,12 +9,14 @@ from bitreplay.bench.peers import Bench, Peer, plain_fp32
 from bitreplay.bench.row import Row
 from bitreplay.engine.compiler import Bits
 
+RELU = "ReLU in place of sign"
+
 
 def rows(bench: Bench) -> Iterator[Row]:
     peers = [
         Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_forward(False)), 15),
         Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_forward(bench.compiled), 6),
-        Peer("ONNX Runtime int8", "ONNX Runtime", lambda o: o.settings(onnx_models.resnet18_shape()), 3),
+        Peer("ONNX Runtime int8", "ONNX Runtime", lambda o: o.settings(onnx_models.resnet18_shape(), RELU), 3),
     ]
     work = ours.whole_forward(ours.bireal18(), Bits(8))
     yield from bench.contest("forward", "Bi-Real-18 forward, one 32x32 image", work, peers)

@@ -52,6 +52,6 @@ def int8_forward(model: Any) -> Callable[[], object]:
     return lambda: session.run(None, images[0])
 
 
-def settings(model: Any) -> list[tuple[str, Callable[[], Callable[[], object]]]]:
+def settings(model: Any, note: str = "one thread") -> list[tuple[str, Callable[[], Callable[[], object]]]]:
     """The one setting that is compared with."""
-    return [("ReLU in place of sign", lambda: int8_forward(model))]
+    return [(note, lambda: int8_forward(model))]

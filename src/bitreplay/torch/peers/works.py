@@ -26,11 +26,13 @@ def version() -> str:
 
 
 def _forward(module: nn.Module, shape: tuple[int, ...], compiled: bool) -> Settings:
+    torch.compiler.reset()  # the compiler gives up on a function that it has compiled for too many networks
     x = torch.randn(1, *shape)
     return [(str(s), lambda s=s: inference(module, x, s)) for s in settings(compiled, ("no", "all"))]  # type: ignore[misc]
 
 
 def _step(module: nn.Module, shape: tuple[int, ...], minibatch: int, classes: int, compiled: bool) -> Settings:
+    torch.compiler.reset()
     x, labels = torch.randn(minibatch, *shape), torch.randint(classes, (minibatch,))
     return [(str(s), lambda s=s: training(module, x, labels, s)) for s in settings(compiled)]  # type: ignore[misc]
 
