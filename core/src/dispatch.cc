@@ -27,8 +27,8 @@ const Kernels kPaths[] = {
      affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvScalar, encode_level_scalar,
      decode_level_scalar, kLatentUpdateScalar, latent_signs_scalar, nullptr},
 #if defined(__x86_64__)
-    {"avx2", has_avx2, pack_signs_avx2, sign_input_grad_scalar, binary_conv_avx2, kBinaryConvInputGradAvx2, affine_scalar,
-     affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvAvx2, encode_level_scalar, decode_level_scalar,
+    {"avx2", has_avx2, pack_signs_avx2, sign_input_grad_avx2, binary_conv_avx2, kBinaryConvInputGradAvx2, affine_avx2,
+     affine_input_grad_avx2, affine_param_grad_avx2, kIntegerConvAvx2, encode_level_scalar, decode_level_scalar,
      kLatentUpdateAvx2, latent_signs_avx2, &kLoopsAvx2},
     {"avx512", has_avx512, pack_signs_avx512, sign_input_grad_avx512, binary_conv_avx512, kBinaryConvInputGradAvx512,
      affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, kIntegerConvAvx512, encode_level_avx512,

@@ -41,12 +41,12 @@ def test_batchnorm_with_all_zeros_compiles_and_steps_as_the_reference(name, bits
     assert isinstance(old, Fixed)
     node.arrays[name] = Fixed(np.zeros_like(old.values), old.shift)
     program = compile_tail(graph, networks.LEVEL, bits, 2, 5)
-    machines = [native.NativeMachine(program), native.SlowMachine(program)]
+    fast, slow = native.NativeMachine(program), native.SlowMachine(program)
     for step in range(2):
-        networks.feed(machines, 2, seed=step)
-        for machine in machines:
-            machine.run_step(networks.run_of(2, step))
-    assert np.array_equal(machines[0].regions["parameter"], machines[1].regions["parameter"])
+        networks.feed([fast, slow], 2, seed=step)
+        fast.run_step(networks.run_of(2, step))
+        slow.run_step(networks.run_of(2, step))
+    assert np.array_equal(fast.regions["parameter"], slow.regions["parameter"])
 
 
 def test_a_mean_beyond_its_range_is_refused_with_a_sentence():

@@ -1,30 +1,7 @@
-#include "kernels/affine.h"
-
-#include "elements.h"
-#include "fixedpoint.h"
+#include "kernels/affine_tiles.h"
 
 namespace bitreplay {
 
-void affine_scalar(const AffineArgs& a) {
-  int64_t x[kTile], residual[kTile], left_range = 0;
-  for (int64_t row = 0; row < a.rows; ++row) {
-    for (int64_t c = 0; c < a.channels; c += kTile) {
-      const int64_t count = least(kTile, a.channels - c), at = row * a.channels + c;
-      widen(a.x_type, a.x, at, count, x);
-      for (int64_t i = 0; i < count; ++i) x[i] = add(mul(sub(x[i], a.x_zero), a.a[c + i]), a.b[c + i]);
-      if (a.residual) {
-        widen(a.residual_type, a.residual, at, count, residual);
-        for (int64_t i = 0; i < count; ++i) x[i] = add(x[i], mul(sub(residual[i], a.residual_zero), a.residual_factor));
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t y = add(round_shift(x[i], a.shift), a.y_zero);
-        left_range += y < a.low || y > a.high;
-        x[i] = saturate(y, a.low, a.high);
-      }
-      narrow(a.y_type, x, count, a.y, at);
-    }
-  }
-  *a.saturated = add(*a.saturated, left_range);
-}
+void affine_scalar(const AffineArgs& a) { affine_tiles(a); }
 
 }  // namespace bitreplay

@@ -1,31 +1,7 @@
-#include "kernels/sign_input_grad.h"
-
-#include "elements.h"
-#include "fixedpoint.h"
-#include "quant.h"
+#include "kernels/sign_input_grad_tiles.h"
 
 namespace bitreplay {
 
-void sign_input_grad_scalar(const SignInputGradArgs& a) {
-  for (int64_t n = 0; n < a.samples; ++n) {
-    const int64_t e = a.e[n] - a.peak_shift;
-    Alignment both = {e, {0, 0}, {true, false}};
-    if (a.other) both = align(e, a.bound, a.other_e[n] - a.other_shift, a.other_bound);
-    auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
-      int64_t x[kTile];
-      widen(a.g_type, a.g, n * a.size + at, count, tile);
-      widen(a.x_type, a.x, n * a.size + at, count, x);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t slope = round_shift(mul(absolute(sub(x[i], a.zero)), a.slope_mantissa), a.slope_shift);
-        const int64_t product = mul(tile[i], most(0, sub(a.peak, slope)));
-        tile[i] = both.live[0] ? round_shift(product, both.shift[0]) : 0;
-      }
-      if (!both.live[1]) return;
-      widen(a.other_type, a.other, n * a.size + at, count, x);
-      for (int64_t i = 0; i < count; ++i) tile[i] = add(tile[i], round_shift(mul(x[i], a.other_factor), both.shift[1]));
-    };
-    quantise_sample(fill, a.size, both.exponent, a.bits, a.gx_type, a.gx, n * a.size, a.ex + n);
-  }
-}
+void sign_input_grad_scalar(const SignInputGradArgs& a) { sign_input_grad_tiles(a); }
 
 }  // namespace bitreplay

@@ -158,7 +158,7 @@ class SlowMachine(ReferenceMachine):
 
 def known_operations() -> set[str]:
     """The names of the operations in the library."""
-    info, names = OperationInfo(), set()
+    info, names = OperationInfo(), set[str]()
     while library().br_operation(len(names), ctypes.byref(info)):
         names.add(info.name.decode())
     return names
