@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize test-arm wheel-arm test-wheel-arm bench demo clean
+.PHONY: setup build lint test test-slow sanitize golden-long test-arm wheel-arm test-wheel-arm bench demo clean
 
 setup: $(STAMP)
 
@@ -51,6 +51,10 @@ sanitize: $(STAMP)
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
 	  $(BIN)/python -m pytest -m "not slow" tests/engine/test_native.py tests/engine/test_native_corrupt.py \
 	  tests/engine/paths
+
+# Ten thousand steps on every instruction set, at every bit width: the same state.
+golden-long: build
+	BITREPLAY_GOLDEN_STEPS=10000 $(BIN)/python -m pytest -q tests/engine/test_golden.py
 
 # 64-bit ARM by the cross compiler, run under qemu-user.
 test-arm: build
