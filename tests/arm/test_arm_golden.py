@@ -12,7 +12,7 @@ from tests.arm.emulator import PATHS, needs_arm, train
 from tests.engine import networks
 
 STEPS, SAMPLES, MINIBATCHES = 1000, 4, 5
-WIDTHS = [Bits(8, 1, 8), Bits(8, 1, 16), Bits(8, 1, 32), Bits(16, 1, 16)]
+WIDTHS = [Bits(8, binary, other) for binary in (1, 4, 8) for other in (8, 16, 32)] + [Bits(16, 1, 16), Bits(32, 16, 32)]
 
 
 @needs_arm
