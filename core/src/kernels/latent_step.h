@@ -9,19 +9,17 @@ namespace bitreplay {
 struct NarrowStep {
   bool serves;  // the shift is within 1 .. 62 and the mantissa fits 32 bits
   int64_t mantissa, shift, random_up, random_down;
-
-  explicit NarrowStep(const LatentUpdateArgs& a) {
-    mantissa = a.step.mantissa;
-    shift = sub(a.step.shift, sub(a.top, a.up));
-    serves = shift >= 1 && shift <= kLargestShift && mantissa == int32_t(mantissa);
-    random_up = most(shift - 32, 0);
-    random_down = most(32 - shift, 0);
-  }
-
-  int64_t operator()(int32_t sum, uint32_t random) const {
-    return (sum * mantissa + ((int64_t(random) << random_up) >> random_down)) >> shift;
-  }
 };
+
+static inline NarrowStep narrow_step(const LatentUpdateArgs& a) {
+  const int64_t mantissa = a.step.mantissa, shift = sub(a.step.shift, sub(a.top, a.up));
+  const bool serves = shift >= 1 && shift <= kLargestShift && mantissa == int32_t(mantissa);
+  return {serves, mantissa, shift, most(shift - 32, 0), most(32 - shift, 0)};
+}
+
+static inline int64_t narrow_change(const NarrowStep& step, int32_t sum, uint32_t random) {
+  return (sum * step.mantissa + ((int64_t(random) << step.random_up) >> step.random_down)) >> step.shift;
+}
 
 // change(i): what the step takes from element i, as int64, or as int32 below 2^31 - 2^15.
 template <class T, class Change>
@@ -61,10 +59,10 @@ static inline void step_bits(const LatentUpdateArgs& a, int64_t row, Change chan
 template <class Sum>
 static inline void step_row(const LatentUpdateArgs& a, int64_t row, const Sum* sums) {
   const uint32_t first = uint32_t(row * a.channels);
-  const NarrowStep narrow(a);
+  const NarrowStep narrow = narrow_step(a);
   if (sizeof(Sum) == 4 && narrow.serves) {
     return step_bits(a, row, [&](int64_t i) {
-      return narrow(int32_t(sums[i]), random_bits(a.step.key, first + uint32_t(i)));
+      return narrow_change(narrow, int32_t(sums[i]), random_bits(a.step.key, first + uint32_t(i)));
     });
   }
   step_bits(a, row, [&](int64_t i) {

@@ -3,8 +3,8 @@
 //    sum[o, t, i] = sum over samples n and pixels p of g'[n, p, o] x[n, p + t, i],  x = +-1, outside the map `padding`
 //    latent[o, t, i] <- clip( latent - stochastic( sum * step ) )
 //
-// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample, `top` the largest;
-//           g' = round(g 2^up / 2^(top - e)), 0 where a sample has no gradient.
+// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample, `top` the
+//           largest; g' = round(g 2^up / 2^(top - e)), 0 where a sample has no gradient.
 //        x: samples * height * width rows of `words` words; bits behind `channels` may be anything.
 //        step: constant * rate / samples and the generator's key; element numbers count latent[o, t, i].
 // In/out latent: (outputs, kernel, kernel, channels) of `bits` bits; 4-bit ones two in a byte, the last half byte 0.

@@ -1,8 +1,9 @@
 // Eight samples make two tables of 16 sums, looked up by vpshufb.
 //
-// T of four samples is at most 4 * 2^15 < 2^18: three digits of 6 bits, each with its own table of 16 bytes. Two items are
-// four look-ups, which add up in a byte (4 * 63 < 256). Bytes are gathered in 16-bit lanes by two additions: `low` adds the
-// lanes as they are, modulo 2^16, and `high` their upper bytes, so that the sum of the lower bytes is low - 256 high.
+// T of four samples is at most 4 * 2^15 < 2^18: three digits of 6 bits, each with its own table of 16 bytes. Two items
+// are four look-ups, which add up in a byte (4 * 63 < 256). Bytes are gathered in 16-bit lanes by two additions: `low`
+// adds the lanes as they are, modulo 2^16, and `high` their upper bytes, so that the sum of the lower bytes is
+// low - 256 high.
 //
 // Byte 4 j + r of 32 index bytes is channel 8 r + j, so that 16-bit sums widen to 8 neighbours without a shuffle.
 // A table: [digits][2][16 bytes], samples 0 to 3 first.
@@ -38,8 +39,9 @@ inline void subset_sums(const int16_t* g, __m256i sums[2]) {
   const int32_t first = 1, second = 1 << 16, both = first | second;
   const __m256i bits01 = _mm256_setr_epi32(0, first, second, both, 0, first, second, both);
   const __m256i low = _mm256_add_epi32(none, _mm256_madd_epi16(bits01, g01));
-  sums[0] = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_setr_epi32(0, 0, 0, 0, second, second, second, second), g23));
-  sums[1] = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_setr_epi32(first, first, first, first, both, both, both, both), g23));
+  const __m256i bits23[2] = {_mm256_setr_epi32(0, 0, 0, 0, second, second, second, second),
+                             _mm256_setr_epi32(first, first, first, first, both, both, both, both)};
+  for (int k = 0; k < 2; ++k) sums[k] = _mm256_add_epi32(low, _mm256_madd_epi16(bits23[k], g23));
 }
 
 struct Sums {
@@ -61,20 +63,22 @@ struct Sums {
     }
     for (int d = 0; d < kDigits; ++d) {
       __m256i digits = _mm256_shuffle_epi8(table_at(table + 32 * d), places[0]);
-      for (int k = 1; k < 2 * N; ++k)
-        digits = _mm256_add_epi8(digits, _mm256_shuffle_epi8(table_at(table + (k / 2 * kDigits + d) * 32 + k % 2 * 16), places[k]));
+      for (int k = 1; k < 2 * N; ++k) {
+        const __m256i entries = table_at(table + (k / 2 * kDigits + d) * 32 + k % 2 * 16);
+        digits = _mm256_add_epi8(digits, _mm256_shuffle_epi8(entries, places[k]));
+      }
       low[d] = _mm256_add_epi16(low[d], digits);
       high[d] = _mm256_add_epi16(high[d], _mm256_srli_epi16(digits, 8));
     }
   }
 
-  void flush(uint32_t minus, uint32_t* sums) {
+  void flush(uint32_t minus, uint32_t* sums) const {
     const __m256i lower = _mm256_set1_epi32(0xFFFF), constant = _mm256_set1_epi32(int32_t(minus));
     __m256i parts[4];
     for (int d = kDigits - 1; d >= 0; --d) {
       const __m256i odd = high[d], even = _mm256_sub_epi16(low[d], _mm256_slli_epi16(odd, 8));
-      const __m256i digit[4] = {_mm256_and_si256(even, lower), _mm256_and_si256(odd, lower), _mm256_srli_epi32(even, 16),
-                                _mm256_srli_epi32(odd, 16)};
+      const __m256i digit[4] = {_mm256_and_si256(even, lower), _mm256_and_si256(odd, lower),
+                                _mm256_srli_epi32(even, 16), _mm256_srli_epi32(odd, 16)};
       for (int r = 0; r < 4; ++r)
         parts[r] = d == kDigits - 1 ? digit[r] : _mm256_add_epi32(_mm256_slli_epi32(parts[r], kDigitBits), digit[r]);
     }
@@ -82,7 +86,6 @@ struct Sums {
       const __m256i change = _mm256_sub_epi32(_mm256_slli_epi32(parts[r], 1), constant);
       store(sums + 8 * r, _mm256_add_epi32(load(sums + 8 * r), change));
     }
-    clear();
   }
 };
 
@@ -98,11 +101,12 @@ inline __m256i hash(__m256i elements, uint64_t key) {
   return _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
 }
 
-// Sums become what the step takes away, for a shift of 32 or more: the upper half of floor(sum * mantissa / 2^k) + random,
-// k = shift - 32. The floor of a signed x is ((x + 2^63) >> k) - 2^(63 - k) with a logical shift, modulo 2^64.
+// Sums become what the step takes away, for a shift of 32 or more: the upper half of floor(sum * mantissa / 2^k) +
+// random, k = shift - 32. The floor of a signed x is ((x + 2^63) >> k) - 2^(63 - k) with a logical shift, modulo 2^64.
 void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, uint32_t* sums) {
   const __m256i mantissa = _mm256_set1_epi64x(step.mantissa), lower = _mm256_set1_epi64x(0xFFFFFFFF);
-  const __m256i top = _mm256_set1_epi64x(INT64_MIN), back = _mm256_set1_epi64x(int64_t(uint64_t(1) << (63 - step.random_up)));
+  const __m256i top = _mm256_set1_epi64x(INT64_MIN);
+  const __m256i back = _mm256_set1_epi64x(int64_t(uint64_t(1) << (63 - step.random_up)));
   const __m128i places = _mm_cvtsi64_si128(step.random_up);
   const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const auto part = [&](__m256i product, __m256i random) {
@@ -121,7 +125,7 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
 struct Table16 {
   using Sum = uint32_t;
   using Gradient = int16_t;
-  static constexpr int64_t kGroup = 8, kTableBytes = kDigits * 32, kItems = 128;
+  static constexpr int64_t kGroup = 8, kTableBytes = kDigits * 32, kItems = 128, kWords = 2;
 
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t word = 0; word < words; ++word) {
@@ -158,33 +162,27 @@ struct Table16 {
     }
   }
 
-  static void add_up(const LatentRuns& runs, int64_t words, uint32_t minus, uint32_t* sums) {
-    constexpr int64_t kMost = 256;  // 256 times 252 fits 16 bits
-    const int64_t lanes = words * kWord;
-    for (int64_t at = 0; at < lanes; at += 32) {
-      int64_t room = kMost;
-      uint32_t constant = minus;
-      Sums total;
-      total.clear();
-      runs.each([&](const uint8_t* table, const uint8_t* index) {
-        index += at;
-        int64_t left = runs.length;
-        for (; left > 0; left -= 2, table += 2 * kTableBytes, index += 2 * lanes) {
-          if (room-- == 0) {
-            total.flush(constant, sums + at);
-            constant = 0;
-            room = kMost - 1;
-          }
-          if (left >= 2) total.add<2>(table, index, lanes);
-          else total.add<1>(table, index, lanes);
-        }
-      });
-      total.flush(constant, sums + at);
-    }
+  // At most 256 pairs of items: 256 * 252 fits 16 bits.
+  [[gnu::noinline]] static void add_part(const LatentRuns<Sum>& runs, int64_t block, uint32_t* sums) {
+    const int64_t lanes = runs.lanes;
+    Sums total;
+    total.clear();
+    runs.each(block, [&](const uint8_t* table, const uint8_t* index) {
+      int64_t left = runs.length;
+      for (; left >= 2; left -= 2, table += 2 * kTableBytes, index += 2 * lanes) total.add<2>(table, index, lanes);
+      if (left) total.add<1>(table, index, lanes);
+    });
+    total.flush(runs.minus, sums);
+  }
+
+  static void add_up(const LatentRuns<Sum>& runs, int64_t block, int64_t words, uint32_t* sums) {
+    runs.in_parts(2 * 256, 2, kTableBytes, [&](const LatentRuns<Sum>& part) {
+      for (int64_t at = 0; at < words * kWord; at += 32) add_part(part, block + at, sums + at);
+    });
   }
 
   static void step(const LatentUpdateArgs& a, int64_t row, uint32_t* sums) {
-    const NarrowStep narrow(a);
+    const NarrowStep narrow = narrow_step(a);
     if (!narrow.serves || narrow.shift < 32) return step_row(a, row, sums);
     changes(a, narrow, uint32_t(row * a.channels), sums);
     step_bits(a, row, [&](int64_t i) { return int32_t(sums[i]); });

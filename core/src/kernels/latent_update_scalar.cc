@@ -10,7 +10,7 @@ template <class SumType, class GradientType>
 struct Scalar {
   using Sum = SumType;
   using Gradient = GradientType;
-  static constexpr int64_t kGroup = 8, kTableBytes = 256 * sizeof(Sum), kItems = 64;
+  static constexpr int64_t kGroup = 8, kTableBytes = 256 * sizeof(Sum), kItems = 64, kWords = 64;
 
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t word = 0; word < words; ++word) {
@@ -32,19 +32,19 @@ struct Scalar {
       for (int64_t m = 0; m < int64_t(1) << j; ++m) table[(int64_t(1) << j) + m] = table[m] + Sum(g[j]);
   }
 
-  static void add_up(const LatentRuns& runs, int64_t words, Sum minus, Sum* sums) {
-    const int64_t lanes = words * kWord;
-    for (int64_t i = 0; i < lanes; ++i) sums[i] -= minus;
-    runs.each([&](const uint8_t* bytes, const uint8_t* index) {
+  static void add_up(const LatentRuns<Sum>& runs, int64_t block, int64_t words, Sum* sums) {
+    const int64_t lanes = runs.lanes, count = words * kWord;
+    for (int64_t i = 0; i < count; ++i) sums[i] -= runs.minus;
+    runs.each(block, [&](const uint8_t* bytes, const uint8_t* index) {
       const Sum* table = reinterpret_cast<const Sum*>(bytes);
       int64_t left = runs.length;
       for (; left >= 4; left -= 4, table += 4 * 256, index += 4 * lanes) {
-        for (int64_t i = 0; i < lanes; ++i)
+        for (int64_t i = 0; i < count; ++i)
           sums[i] += Sum(2) * (table[index[i]] + table[256 + index[lanes + i]] + table[512 + index[2 * lanes + i]] +
                                table[768 + index[3 * lanes + i]]);
       }
       for (; left > 0; --left, table += 256, index += lanes)
-        for (int64_t i = 0; i < lanes; ++i) sums[i] += Sum(2) * table[index[i]];
+        for (int64_t i = 0; i < count; ++i) sums[i] += Sum(2) * table[index[i]];
     });
   }
 

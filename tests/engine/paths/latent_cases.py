@@ -89,10 +89,13 @@ def latent_update() -> Iterator[Case]:
         case = update_case(rng, (4, 4, 3, 1, 1), 0, 65, 2, WIDTHS[at % 4], 16, 3)
         case.attributes["shift"] = shift - 30
         yield case
-    # The largest sums: every product has the same sign.
-    for q, sign in product(GRADIENTS, (-1, 1)):
-        case = update_case(rng, (3, 3, 3, 1, 1), 1, 130, 2, 32, q, 40)
+    # The largest sums: every product has the same sign. One map is longer than 16-bit sums of digits can be.
+    for geometry, q, sign in product(((3, 3, 3, 1, 1), (1, 1100, 3, 1, 1), (1, 2200, 1, 2, 0)), GRADIENTS, (-1, 1)):
+        case = update_case(rng, geometry, 1, 65, 2, 32, q, 16)
         case.operands["g"].content[...] = sign * ((1 << (SIGNIFICANT[q] - 1)) - 1)
         case.operands["e"].content[...] = -30
-        case.operands["x"].content[...] = pack(np.ones((40, 3, 3, 130), bool))
+        case.operands["x"].content[...] = pack(np.ones((16, *geometry[:2], 65), bool))
         yield case
+    # So many pixels that sums of 16-bit gradients leave 32 bits.
+    for q in GRADIENTS:
+        yield update_case(rng, (256, 257, 1, 1, 0), 0, 2, 2, 16, q, 1)
