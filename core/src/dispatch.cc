@@ -36,7 +36,7 @@ const Kernels kPaths[] = {
 #elif defined(__aarch64__)
     {"neon", always, pack_signs_neon, sign_input_grad_neon, binary_conv_neon, kBinaryConvInputGradNeon, affine_neon,
      affine_input_grad_neon, affine_param_grad_neon, kIntegerConvScalar, encode_level_scalar, decode_level_scalar,
-     kLatentUpdateScalar, latent_signs_scalar, nullptr},
+     kLatentUpdateNeon, latent_signs_scalar, nullptr},
 #endif
 };
 #if defined(__x86_64__)

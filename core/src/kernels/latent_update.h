@@ -48,6 +48,6 @@ struct LatentSignsArgs {
   uint64_t* w;
 };
 using LatentSigns = void(const LatentSignsArgs&);
-LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512, latent_signs_neon;
+LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512;
 
 }  // namespace bitreplay
