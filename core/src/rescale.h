@@ -42,12 +42,12 @@ static inline bool rescale_bytes(const Rescaled& rescaled, int x_type, const voi
 static inline bool shift_words(const Rescaled& rescaled, int x_type, const void* x, int64_t size, int y_type, void* y) {
   constexpr int64_t bound = int64_t(1) << 24;
   const Stored& to = rescaled.stored;
-  const int64_t limits[] = {rescaled.x_zero, to.zero, to.low, to.high};
   if (x_type != BR_INT16 || y_type != BR_INT16) return false;
   if (to.shift < 0 || to.shift > 31 || rescaled.mantissa != int64_t(1) << to.shift) return false;
-  for (int64_t limit : limits)
-    if (limit < -bound || limit > bound) return false;
-  const int32_t offset = int32_t(to.zero - rescaled.x_zero), low = int32_t(to.low), high = int32_t(to.high);
+  if (absolute(rescaled.x_zero) > bound || absolute(to.zero) > bound || to.low > bound || to.high < -bound) return false;
+  // No number is further from 0 than 2^26: an end beyond 2^30 is never met.
+  const int32_t offset = int32_t(to.zero - rescaled.x_zero);
+  const int32_t low = int32_t(most(to.low, -(1 << 30))), high = int32_t(least(to.high, 1 << 30));
   const int16_t* from = static_cast<const int16_t*>(x);
   int16_t* target = static_cast<int16_t*>(y);
   for (int64_t i = 0; i < size; ++i) {
