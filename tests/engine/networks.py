@@ -35,8 +35,9 @@ def binary(
     name: str, source: str, outputs: int, channels: int, rng: np.random.Generator, **attributes: int | str
 ) -> Node:
     kernel = int(attributes.pop("kernel", 3))
+    geometry: dict[str, int | str] = {"pad": kernel // 2}
     weights = pack(rng.random((outputs, kernel, kernel, channels)) < 0.5)
-    return Node(name, "binary_conv", (source,), {"pad": kernel // 2} | attributes,
+    return Node(name, "binary_conv", (source,), geometry | attributes,
                 {"weights": weights, "scale": Fixed.of(rng.uniform(0.03, 0.07, outputs))})  # fmt: skip
 
 
