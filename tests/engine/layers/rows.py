@@ -238,13 +238,11 @@ def without_input(oracle: Oracle, number: int) -> Oracle:
 
 def binary_conv(s: Setting, kernel: int = 3, stride: int = 1, padding: str = "zero") -> tuple[Graph, str, Oracle]:
     node = binary("mine", "sign", 6, s.channels, s.rng, kernel=kernel, stride=stride, padding=padding)
-    node = Node(node.name, node.kind, node.inputs, node.attributes | {"latent_magnitude": "0.0625"}, node.arrays)
     w, scale = binary_weights(node, s.channels), torch.from_numpy(numbers(node, "scale"))
     outside, frozen = 1.0 if padding == "one" else 0.0, torch.from_numpy(w)
 
     def formula(x: Tensor, latent: Tensor = frozen) -> Tensor:
-        # The derivative by a latent weight is that by the sign, over the layer's mean scale.
-        straight = frozen + (latent - latent.detach()) / scale.mean()
+        straight = frozen + (latent - latent.detach())
         return conv(x, straight, stride, kernel // 2, kernel // 2, outside) * scale
 
     graph = sums_after(s, [Node("sign", "sign", ("before",)), node], 6)

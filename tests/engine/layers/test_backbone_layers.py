@@ -23,11 +23,11 @@ ENDS = (Fraction(-3), Fraction(4))
 def graph_of(rng: np.random.Generator) -> Graph:
     """An image, a 1x1 convolution, a BatchNorm at the level, a pool and a head."""
     table = np.repeat(np.arange(-255, 256, 2, dtype=np.int16)[:, None], 3, axis=1)
-    weights = Fixed.of(rng.normal(0, 0.5, (CHANNELS, 1, 1, 3)), 16)
+    weights = Fixed.of(rng.normal(0, 2, (CHANNELS, 1, 1, 3)), 16)
     nodes = [
         Node("image", "image", (), {}, {"table": table}),
         Node("conv", "integer_conv", ("image",), {}, {"weights": weights}),
-        batchnorm("level", ("conv",), CHANNELS, 300, rng),
+        batchnorm("level", ("conv",), CHANNELS, 3000, rng),
         Node("pool", "average_pool", ("level",)),
         Node("head", "dense", ("pool",)),
     ]

@@ -25,8 +25,8 @@ WIDTHS = {
     "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
     "quicknet_large": (8, 8, 16, 24),
 }  # fmt: skip
-# The real-valued convolutions of the tail learn too, and no latent weight is far from its other sign.
-LEARNING: dict[str, dict[str, int | str]] = {"integer_conv": {"learns": 1}, "binary_conv": {"latent_magnitude": "0.01"}}
+# The real-valued convolutions of the tail learn too.
+LEARNING: dict[str, dict[str, int | str]] = {"integer_conv": {"learns": 1}}
 CLASSES, SAMPLES, STEPS = 4, 3, 3
 SETTINGS = [Bits(8, 1, 16), Bits(8, 4, 16), Bits(16, 8, 8)]
 

@@ -116,7 +116,7 @@ def mean_movement(bits: int, start: int, steps: int) -> np.ndarray:
         machine.regions["parameter"][...] = whole
         machine.run("prepare", networks.run_of(1, 0))
         networks.feed([machine], SAMPLES, seed=0)
-        machine.run_step(replace(networks.run_of(SAMPLES, step), rate_shift=networks.RATE.shift + 6))
+        machine.run_step(replace(networks.run_of(SAMPLES, step), rate_shift=networks.RATE.shift + 10))
         total += latent(machine) - before
     return total / steps / start
 

@@ -10,7 +10,6 @@ The weights' real scale (one number per output) stays a property of the sums: Ba
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from bitreplay.engine.bits import signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import wide
-from bitreplay.engine.layers.latent_weights import LatentWeights
+from bitreplay.engine.layers.latent_weights import LATENT_GAIN, LatentWeights
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
 
@@ -77,9 +76,7 @@ class BinaryConv(Layer):
     """Reads signs, yields sums. Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output.
 
     Attributes: stride (1); pad (1); padding, "zero" or "one". With q_b^bin above 1 the weights learn in a tail, from
-    latent weights that start at latent_start units (2^(q_b^bin - 2)), which stand for latent_magnitude, a decimal
-    number as text (the mean of `scale`). The derivative of a binary weight by its latent one is 1, or with
-    magnitude_aware (0) equal to 1 the latent_magnitude.
+    latent weights: latent_start (2^(q_b^bin - 2)) and latent_gain (12) as in `latent_weights.py`.
     """
 
     def trains(self, c: Compiler) -> bool:
@@ -105,20 +102,12 @@ class BinaryConv(Layer):
         self._latent = None
         if self.trains(c):
             start = self.number("latent_start", 1 << (c.bits.backward_binary - 2))
-            self._latent = LatentWeights(c, name, weights, channels, start)
+            gain = self.number("latent_gain", LATENT_GAIN)
+            self._latent = LatentWeights(c, name, weights, channels, start, gain)
         self._weights = self._latent.words if self._latent else c.constant(f"{name}.w", weights)
         c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
                channels=channels, padding=self._padding(), **self._geometry())  # fmt: skip
         return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
-
-    def _latent_factor(self, start: int) -> Fraction:
-        """d(sums) = x d(sign);  d(loss)/d(latent) = (sum g x) / scale [* magnitude];  a unit is magnitude / start."""
-        scales = self.fixed("scale").fractions()
-        scale = sum(scales, Fraction(0)) / len(scales)
-        given = self.node.attributes.get("latent_magnitude")
-        magnitude = scale if given is None else Fraction(str(given))
-        derivative = magnitude if self.number("magnitude_aware", 0) else Fraction(1)
-        return derivative / scale * start / magnitude
 
     def backward(self, c: Compiler, inputs: list[Value]) -> None:
         (x,) = inputs
@@ -137,9 +126,8 @@ class BinaryConv(Layer):
                    channels=x.shape[2], **self._geometry())  # fmt: skip
             c.contribute(source, Gradient(wide_gradient, gradient.exponents, bound))
         if self._latent:
-            factor = self._latent_factor(self._latent.start)
-            self._latent.emit_update(c, x, gradient, output.shape[0] * output.shape[1], factor,
-                                     padding=self._padding(), **self._geometry())  # fmt: skip
+            self._latent.emit_update(c, x, gradient, output.shape[0] * output.shape[1], padding=self._padding(),
+                                     **self._geometry())  # fmt: skip
 
 
 def out_size(size: tuple[int, int], kernel: int, stride: int, pad: int) -> tuple[int, int]:
