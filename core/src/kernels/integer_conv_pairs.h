@@ -133,7 +133,7 @@ void run_pairs(const IntegerConvArgs& a) {
 // Vectors of the compiler's: each instruction set has its own registers for them.
 template <class X, class W>
 void run_wide(const IntegerConvArgs& a) {
-  typedef int64_t Sums __attribute__((vector_size(8 * kWideLanes)));
+  typedef uint64_t Sums __attribute__((vector_size(8 * kWideLanes)));  // without a sign: they wrap
   typedef W Weights __attribute__((vector_size(sizeof(W) * kWideLanes)));
   const X* x = static_cast<const X*>(a.x);
   const int64_t row = row_of(a);
@@ -145,11 +145,11 @@ void run_wide(const IntegerConvArgs& a) {
         for (int64_t i = 0; i < count; ++i) {
           Weights w;
           memcpy(&w, weights + (at + i) * kWideLanes, sizeof w);
-          sums += __builtin_convertvector(w, Sums) * sub(x[from + i], a.x_zero);
+          sums += __builtin_convertvector(w, Sums) * uint64_t(sub(x[from + i], a.x_zero));
         }
       });
       for (int64_t o = 0; o < least(kWideLanes, a.outputs - first); ++o)
-        a.sums[q * a.outputs + first + o] = int32_t(round_shift(sums[o], a.down));
+        a.sums[q * a.outputs + first + o] = int32_t(round_shift(int64_t(sums[o]), a.down));
     }
   }
 }
