@@ -31,7 +31,7 @@ def test_c_learns_what_python_learns(tmp_path: Path) -> None:
     source = str(ROOT / "examples" / "train.c")
     built = subprocess.run(["cc", *flags, source, str(LIBRARY), "-o", str(binary)], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    command = [binary, *(tmp_path / name for name in "pxy"), str(STEPS), tmp_path / "learned"]
+    command = [str(path) for path in (binary, *(tmp_path / name for name in "pxy"), STEPS, tmp_path / "learned")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
