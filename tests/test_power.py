@@ -248,7 +248,8 @@ def test_two_processes_never_lose_what_one_has_learned(tmp_path, tiny_model):
             learner.save(path, lock=lock)
 
     child = in_child(first)
-    os.read(ready[0], 1)
+    os.close(ready[1])
+    assert os.read(ready[0], 1) == b"."
     second = Learner.load(path, tiny_model)
     second.learn(*tiny.pictures("white", seed=1))
     with pytest.raises(StateInUse, match="in use by another process; try again when it has finished"):
