@@ -78,32 +78,47 @@ static inline uint64_t signs_of_word(const T* latent, int64_t lanes) {
   return bits;
 }
 
-template <class T>
-static inline void signs_of(const T* latent, const LatentSignsArgs& a) {
-  for (int64_t row = 0; row < a.rows; ++row, latent += a.channels)
-    for (int64_t word = 0; word < a.words; ++word)
-      a.w[row * a.words + word] =
-          signs_of_word(latent + word * kWord, least(kWord, a.channels - word * kWord));
+// Eight bytes at a time: their highest bits, moved to the lowest, are gathered by one product.
+static inline uint64_t signs_of_word(const int8_t* latent, int64_t lanes) {
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < lanes; i += 8) {
+    uint64_t eight = 0;
+    __builtin_memcpy(&eight, latent + i, size_t(least(8, lanes - i)));
+    bits |= ((~eight >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
+  }
+  return lanes < kWord ? bits & ((uint64_t(1) << lanes) - 1) : bits;
 }
 
-static inline void signs_of_halves(const uint8_t* latent, const LatentSignsArgs& a) {
-  for (int64_t row = 0; row < a.rows; ++row, latent += (a.channels + 1) / 2) {
-    for (int64_t word = 0; word < a.words; ++word) {
-      const int64_t lanes = least(kWord, a.channels - word * kWord);
-      uint64_t bits = 0;
-      for (int64_t i = 0; i < lanes; ++i)
-        bits |= uint64_t(~(latent[(word * kWord + i) / 2] >> (i % 2 * 4 + 3)) & 1) << i;
-      a.w[row * a.words + word] = bits;
-    }
+// Two weights in a byte: bits 3 and 7 of eight bytes, brought together in three steps.
+static inline uint64_t signs_of_word(const uint8_t* latent, int64_t lanes) {
+  uint64_t bits = 0;
+  for (int64_t i = 0; i < lanes; i += 16) {
+    uint64_t x = 0;
+    __builtin_memcpy(&x, latent + i / 2, size_t(least(8, (lanes - i + 1) / 2)));
+    x = ~x >> 3 & 0x1111111111111111u;
+    x = (x | x >> 3) & 0x0303030303030303u;
+    x = (x | x >> 6) & 0x000F000F000F000Fu;
+    x = (x | x >> 12) & 0x000000FF000000FFu;
+    bits |= ((x | x >> 24) & 0xFFFF) << i;
   }
+  return lanes < kWord ? bits & ((uint64_t(1) << lanes) - 1) : bits;
+}
+
+// `row_size` elements of T a row, `word_size` of them for 64 weights.
+template <class T>
+static inline void signs_of(const T* latent, int64_t row_size, int64_t word_size, const LatentSignsArgs& a) {
+  for (int64_t row = 0; row < a.rows; ++row)
+    for (int64_t word = 0; word < a.words; ++word)
+      a.w[row * a.words + word] =
+          signs_of_word(latent + row * row_size + word * word_size, least(kWord, a.channels - word * kWord));
 }
 
 static inline void signs_bits(const LatentSignsArgs& a) {
   switch (a.bits) {
-    case 4: return signs_of_halves(static_cast<const uint8_t*>(a.latent), a);
-    case 8: return signs_of(static_cast<const int8_t*>(a.latent), a);
-    case 16: return signs_of(static_cast<const int16_t*>(a.latent), a);
-    default: return signs_of(static_cast<const int32_t*>(a.latent), a);
+    case 4: return signs_of(static_cast<const uint8_t*>(a.latent), (a.channels + 1) / 2, kWord / 2, a);
+    case 8: return signs_of(static_cast<const int8_t*>(a.latent), a.channels, kWord, a);
+    case 16: return signs_of(static_cast<const int16_t*>(a.latent), a.channels, kWord, a);
+    default: return signs_of(static_cast<const int32_t*>(a.latent), a.channels, kWord, a);
   }
 }
 

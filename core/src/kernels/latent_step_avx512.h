@@ -6,6 +6,8 @@
 
 namespace bitreplay {
 
+constexpr __mmask16 kAll16 = 0xFFFF;
+
 // 16 latent weights of one width as 32-bit lanes.
 static inline __m512i load_latent(const int8_t* from, __mmask16 mask) {
   return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, from));
@@ -13,11 +15,16 @@ static inline __m512i load_latent(const int8_t* from, __mmask16 mask) {
 static inline __m512i load_latent(const int16_t* from, __mmask16 mask) {
   return _mm512_cvtepi16_epi32(_mm256_maskz_loadu_epi16(mask, from));
 }
+// Masked stores are slow on some CPUs: only the end of a row takes one.
 static inline void store_latent(int8_t* to, __mmask16 mask, __m512i x) {
-  _mm512_mask_cvtsepi32_storeu_epi8(to, mask, x);
+  const __m128i narrow = _mm512_cvtsepi32_epi8(x);
+  if (mask == kAll16) _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrow);
+  else _mm_mask_storeu_epi8(to, mask, narrow);
 }
 static inline void store_latent(int16_t* to, __mmask16 mask, __m512i x) {
-  _mm512_mask_cvtsepi32_storeu_epi16(to, mask, x);
+  const __m256i narrow = _mm512_cvtsepi32_epi16(x);
+  if (mask == kAll16) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), narrow);
+  else _mm256_mask_storeu_epi16(to, mask, narrow);
 }
 
 // Two weights in a byte.
@@ -25,7 +32,9 @@ static inline __mmask16 byte_mask(__mmask16 mask) {
   return __mmask16((1u << ((__builtin_popcount(mask) + 1) / 2)) - 1);
 }
 static inline __m512i load_halves(const uint8_t* from, __mmask16 mask) {
-  const __m128i bytes = _mm_cvtepu8_epi16(_mm_maskz_loadu_epi8(byte_mask(mask), from));
+  const __m128i stored = mask == kAll16 ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))
+                                        : _mm_maskz_loadu_epi8(byte_mask(mask), from);
+  const __m128i bytes = _mm_cvtepu8_epi16(stored);
   const __m128i halves = _mm_and_si128(_mm_or_si128(bytes, _mm_slli_epi16(bytes, 4)), _mm_set1_epi8(15));
   const __m512i eight = _mm512_set1_epi32(8);
   return _mm512_sub_epi32(_mm512_xor_si512(_mm512_cvtepu8_epi32(halves), eight), eight);
@@ -34,7 +43,9 @@ static inline void store_halves(uint8_t* to, __mmask16 mask, __m512i x) {
   x = _mm512_min_epi32(_mm512_max_epi32(x, _mm512_set1_epi32(-8)), _mm512_set1_epi32(7));
   const __m128i halves = _mm512_cvtepi32_epi8(_mm512_maskz_and_epi32(mask, x, _mm512_set1_epi32(15)));
   const __m128i pairs = _mm_maddubs_epi16(halves, _mm_set1_epi16(0x1001));  // even + 16 odd
-  _mm_mask_storeu_epi8(to, byte_mask(mask), _mm_packus_epi16(pairs, pairs));
+  const __m128i bytes = _mm_packus_epi16(pairs, pairs);
+  if (mask == kAll16) _mm_storel_epi64(reinterpret_cast<__m128i*>(to), bytes);
+  else _mm_mask_storeu_epi8(to, byte_mask(mask), bytes);
 }
 
 // What the step takes from 16 weights: floor((sum * mantissa + random bits) / 2^shift). For a shift of 32 or more that
@@ -99,7 +110,7 @@ class Change16 {
 template <bool kLarge, class Each>
 static inline void over_row(Change16 change, int64_t channels, const uint32_t* sums, Each each) {
   for (int64_t i = 0; i < channels; i += 16) {
-    const __mmask16 mask = channels - i >= 16 ? __mmask16(0xFFFF) : __mmask16((1 << (channels - i)) - 1);
+    const __mmask16 mask = channels - i >= 16 ? kAll16 : __mmask16((1 << (channels - i)) - 1);
     each(i, mask, change.next<kLarge>(_mm512_load_si512(sums + i)));
   }
 }
