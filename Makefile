@@ -41,7 +41,7 @@ test-slow: build
 	$(BIN)/python -m pytest -m slow
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it. Leaks are not looked for:
-# the interpreter itself never frees everything.
+# the interpreter itself never frees everything. Reports go to the terminal, not into what pytest captures.
 sanitize: $(STAMP)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja -DBITREPLAY_SANITIZE=ON --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
@@ -49,7 +49,7 @@ sanitize: $(STAMP)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
-	  $(BIN)/python -m pytest -m "not slow" tests/engine/test_native.py tests/engine/test_native_corrupt.py \
+	  $(BIN)/python -m pytest --capture=sys -m "not slow" tests/engine/test_native.py tests/engine/test_native_corrupt.py \
 	  tests/engine/paths
 
 # Ten thousand steps on every instruction set, at every bit width: the same state.
@@ -64,7 +64,7 @@ test-arm: build
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -m "not slow" tests/arm
 
-# A wheel for 64-bit ARM Linux in dist/. The core needs no more than glibc 2.17, which the tag promises and objdump shows.
+# A wheel for 64-bit ARM Linux in dist/. Its tag promises glibc 2.17, and objdump must show no later one.
 wheel-arm: $(STAMP)
 	rm -f dist/bitreplay-*_aarch64.whl
 	PATH="$(CURDIR)/$(BIN):$$PATH" _PYTHON_HOST_PLATFORM=manylinux_2_17-aarch64 $(BIN)/python -m pip wheel . --quiet \
