@@ -35,7 +35,7 @@ const Kernels kPaths[] = {
      decode_level_avx512, kLatentUpdateAvx512, latent_signs_avx512, &kLoopsAvx512},
 #elif defined(__aarch64__)
     {"neon", always, pack_signs_neon, sign_input_grad_neon, binary_conv_neon, kBinaryConvInputGradNeon, affine_neon,
-     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvScalar, encode_level_scalar, decode_level_scalar,
+     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvNeon, encode_level_scalar, decode_level_scalar,
      kLatentUpdateNeon, latent_signs_scalar, nullptr},
 #endif
 };
