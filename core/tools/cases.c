@@ -2,11 +2,16 @@
  *
  *     cases CASES RESULTS
  *
- * CASES: for each case u64 program bytes, u64 arena bytes, u64 samples, the program, the arena's first content (sizes are
- * multiples of 8). RESULTS: the arenas afterwards, one behind the other. Prints the instruction set and the number of
- * cases. */
+ * CASES: for each case u64 program bytes, u64 arena bytes, br_run_args, the program, the arena's first content (sizes
+ * are multiples of 8). RESULTS: the arenas afterwards, one behind the other. Prints the instruction set and the number
+ * of cases. */
 #include "bitreplay.h"
 #include "file.h"
+
+struct head {
+  uint64_t program_bytes, arena_bytes;
+  br_run_args args;
+};
 
 int main(int count, char** words) {
   if (count != 3) stop("usage", "cases CASES RESULTS");
@@ -14,22 +19,21 @@ int main(int count, char** words) {
   uint8_t* file = read_file(words[1], &size);
   FILE* results = fopen(words[2], "wb");
   if (!results) stop(words[2], "cannot be written");
-  for (uint64_t head[3]; at < size; at += sizeof head + head[0] + head[1], ++cases) {
-    memcpy(head, file + at, sizeof head);
-    uint8_t* bytes = guarded(head[0]);
-    memcpy(bytes, file + at + sizeof head, head[0]);
+  for (struct head head; at < size; at += sizeof head + head.program_bytes + head.arena_bytes, ++cases) {
+    memcpy(&head, file + at, sizeof head);
+    uint8_t* bytes = guarded(head.program_bytes);
+    memcpy(bytes, file + at + sizeof head, head.program_bytes);
     br_program* program;
     char error[256];
-    if (br_program_open(bytes, head[0], &program, error, sizeof error)) stop(words[1], error);
+    if (br_program_open(bytes, head.program_bytes, &program, error, sizeof error)) stop(words[1], error);
     size_t arena_bytes = br_program_arena_bytes(program);
     uint8_t *arena = guarded(arena_bytes), *parameters = guarded(64);
-    memcpy(arena, file + at + sizeof head + head[0], head[1]);
-    br_run_args args = {0, 0, (int64_t)head[2], 0, 0};
-    int failed = br_run(program, BR_FORWARD, parameters, arena, &args);
+    memcpy(arena, file + at + sizeof head + head.program_bytes, head.arena_bytes);
+    int failed = br_run(program, BR_FORWARD, parameters, arena, &head.args);
     if (failed) stop("a case failed", br_error_text(failed));
-    if (fwrite(arena, 1, head[1], results) != head[1]) stop(words[2], "cannot be written");
+    if (fwrite(arena, 1, head.arena_bytes, results) != head.arena_bytes) stop(words[2], "cannot be written");
     br_program_close(program);
-    release(bytes, head[0]);
+    release(bytes, head.program_bytes);
     release(arena, arena_bytes);
     release(parameters, 64);
   }

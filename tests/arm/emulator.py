@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.engine.reference import ReferenceMachine
-from tests.engine.paths.one_record import Case, program_of
+from tests.engine.paths.one_record import Case, program_of, run_of
 
 PATHS = ("scalar", "neon")
 LISTS = {"forward": 1, "step": 4}
@@ -53,7 +53,7 @@ def train(
 
 def arenas(path: str, folder: Path, cases: list[tuple[Case, str]]) -> list[tuple[bytes, bytes]]:
     """(expected, found) content of the arena after each case, with the named tensor last before a guard page."""
-    file, expected = bytearray(), []
+    file, expected, changed = bytearray(), [], 0
     for case, last in cases:
         program = program_of(case, last)
         reference = ReferenceMachine(program)
@@ -61,9 +61,13 @@ def arenas(path: str, folder: Path, cases: list[tuple[Case, str]]) -> list[tuple
             if operand.region == "arena":
                 reference.write(role, operand.content)
         bytes_, arena = program.to_bytes(), reference.regions["arena"].tobytes()
-        file += struct.pack("<QQQ", len(bytes_), len(arena), case.samples) + bytes_ + arena
-        reference.run("forward", Run(case.samples))
+        run = run_of(case)
+        numbers = (run.seed, run.step, run.samples, run.rate_mantissa, run.rate_shift)
+        file += struct.pack("<QQQQqqq", len(bytes_), len(arena), *numbers) + bytes_ + arena
+        reference.run("forward", run)
         expected.append(reference.regions["arena"].tobytes())
+        changed += expected[-1] != arena
+    assert 2 * changed > len(cases), "most cases do nothing"
     (folder / "cases").write_bytes(file)
     done = emulate(path, "cases", str(folder / "cases"), str(folder / "results"))
     assert done.stdout.split()[1] == str(len(cases))

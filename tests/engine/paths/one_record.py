@@ -98,6 +98,10 @@ class GuardedMachine(native.NativeMachine):
         self.regions["arena"] = guarded(self.regions["arena"])
 
 
+def run_of(case: Case) -> Run:
+    return Run(case.samples, seed=7, step=3, rate_mantissa=(1 << 30) + 12345, rate_shift=30)
+
+
 def check(case: Case, path: str) -> None:
     """Native equals reference in every byte of the arena, whichever tensor lies last."""
     native.set_path(path)
@@ -109,7 +113,7 @@ def check(case: Case, path: str) -> None:
             if operand.region == "arena":
                 reference.write(role, operand.content)
                 machine.write(role, operand.content)
-        run = Run(case.samples, seed=7, step=3, rate_mantissa=(1 << 30) + 12345, rate_shift=30)
+        run = run_of(case)
         reference.run("forward", run)
         machine.run("forward", run)
         for role in case.operands:

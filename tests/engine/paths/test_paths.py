@@ -13,22 +13,19 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from tests.engine.paths import cases
-from tests.engine.paths.layer_cases import LAYERS
-from tests.engine.paths.loop_cases import LOOPS
+from tests.engine.paths.every_case import EVERY
 from tests.engine.paths.one_record import check, guarded
 
-KERNELS = cases.KERNELS | LAYERS | {f"{name} loops": make for name, make in LOOPS.items()}
 BUILT, AVAILABLE = native.built_paths(), native.available_paths()
 
 
 @pytest.mark.parametrize("path", BUILT)
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", EVERY)
 def test_a_kernel_equals_the_reference(kernel, path):
     if path not in AVAILABLE:
         pytest.skip(f"This CPU lacks the instruction set {path}: the kernel {kernel} was not tested on it.")
     count = 0
-    for case in KERNELS[kernel]():
+    for case in EVERY[kernel]():
         check(case, path)
         count += 1
     assert count >= 20

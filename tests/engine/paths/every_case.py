@@ -1,0 +1,12 @@
+"""The cases of every operation, by name: kernels, further layers and the operations of kernels/loops.h."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tests.engine.paths.cases import KERNELS
+from tests.engine.paths.layer_cases import LAYERS
+from tests.engine.paths.loop_cases import LOOPS
+from tests.engine.paths.one_record import Case
+
+EVERY: dict[str, Callable[[], Iterator[Case]]] = KERNELS | LAYERS | {f"{name} loops": LOOPS[name] for name in LOOPS}
