@@ -136,6 +136,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the image")
     p.add_argument("--jitter", type=float, help="colour jitter")
     p.add_argument("--mix", type=float, help="share of minibatches with blended images (with a teacher)")
+    p.add_argument(
+        "--rounding", type=float, help="share of the run, at its end, with the engine's rounding in the loop"
+    )
     p.add_argument("--seed", type=int)
     p.add_argument("--compile", choices=["auto", "on", "off"])
     p.add_argument("--device", help="cuda, cpu, ...; a GPU when there is one")

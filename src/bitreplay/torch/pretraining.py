@@ -21,6 +21,7 @@ from torch.nn.parallel import DistributedDataParallel
 from .arrays import Arrays
 from .binarize import clip_latent_weights, set_binary_weights
 from .checkpoint import checkpoint_of, load_checkpoint, load_model_state, load_optimizer_state, save_checkpoint
+from .engine_rounding import EngineRounding
 from .fastest import FastestForward
 from .loss import pretraining_loss
 from .recipe import Recipe, make_optimizer
@@ -31,6 +32,8 @@ from .validate import reestimate_batchnorm, top1
 from .views import Views, view_for
 from .weights import save_weights
 from .world import World
+
+CALIBRATION_IMAGES = 500
 
 
 class Pretraining:
@@ -66,6 +69,9 @@ class Pretraining:
             self.teacher = teacher.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
             self.teacher.requires_grad_(False).eval()
         self.gpu = world.device.type == "cuda"
+        self.rounding: EngineRounding | None = None
+        every = -(-len(train) // CALIBRATION_IMAGES)
+        self.calibration = resize(train.images[::every], self.size)
         self.views = Views(train, recipe.augmentation(), recipe.minibatch, recipe.seed, world)
         self.schedule = Schedule(recipe.epochs, recipe.time_limit, reserve)
         self.checkpoint = checkpoint_of(out)
@@ -99,6 +105,10 @@ class Pretraining:
         self.stage = stage
         set_binary_weights(self.model, stage == 2)
         self.optimizer = make_optimizer(self.model, self.recipe, stage)
+        self.choose_forward()
+
+    def choose_forward(self) -> None:
+        """Distribute and compile the model as it is now; hooks that come later need this again."""
         student: nn.Module = self.model
         if self.world.size > 1:
             student = DistributedDataParallel(student, device_ids=[self.world.device.index] if self.gpu else None)
@@ -112,6 +122,7 @@ class Pretraining:
             stage, _ = stage_of(self.schedule.progress, self.recipe.first_stage)
             if stage != self.stage:
                 self.enter_stage(stage)
+            self.round_near_the_end()
             epoch, expected = self.schedule.done + 1, self.schedule.expected(self.elapsed())
             tally = Tally(self.world.device)
             self.model.train()
@@ -128,6 +139,17 @@ class Pretraining:
             elapsed = self.elapsed()
             expected, seconds = self.schedule.expected(elapsed), self.schedule.seconds[-1]
             yield Report(epoch, expected, self.stage, self.rate, loss, accuracy, self.last_top1, seconds, elapsed)
+
+    def round_near_the_end(self) -> None:
+        """In the last part of the run the model learns under the engine's rounding, its ranges renewed each epoch."""
+        if self.schedule.progress < 1 - self.recipe.rounding - 1e-9:
+            return
+        if self.rounding is None:
+            self.rounding = EngineRounding(self.model, self.calibration)
+            self.rounding.calibrate()
+            self.choose_forward()
+        else:
+            self.rounding.calibrate()
 
     def set_rate(self, progress: float) -> None:
         """The learning rate at this progress; an epoch that crosses a stage's border stays at the stage's end."""
@@ -189,6 +211,11 @@ class Pretraining:
         running = top1(self.model, self.val, self.world, autocast=False)
         views = itertools.islice(self.views.minibatches(self.schedule.done), most_minibatches)
         reestimate_batchnorm(self.model, (view_for(self.model, view) for view, _ in views), self.world)
+        rounded = None
+        if self.rounding is not None:
+            self.rounding.calibrate()
+            rounded = top1(self.model, self.val, self.world, autocast=False)
+            self.rounding.remove()
         note = {
             **note,
             "model": self.recipe.model,
@@ -199,6 +226,7 @@ class Pretraining:
             "seconds": round(self.elapsed(), 1),
             "top1_mixed": self.last_top1,
             "top1_running": running,
+            "top1_rounded": rounded,
             "top1": top1(self.model, self.val, self.world, autocast=False),
         }
         if self.world.rank == 0:

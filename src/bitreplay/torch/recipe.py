@@ -23,6 +23,7 @@ LIMITS = (
     ("least_area", 0, 1),
     ("jitter", 0, 1),
     ("mix", 0, 1),
+    ("rounding", 0, 1),
 )
 
 
@@ -33,6 +34,8 @@ class Recipe:
 
     Weight decay acts on real-valued convolutions and linear layers, and on the weights of binary convolutions in the
     first stage alone: in the second only their sign counts and pulling them to zero would make them flip at random.
+    For the share `rounding` of the way, at its end, activations are rounded as the engine rounds them, and the level's
+    1-bit code is in the loop.
     """
 
     model: str
@@ -50,6 +53,7 @@ class Recipe:
     least_area: float = 0.3
     jitter: float = 0.2
     mix: float = 0.0
+    rounding: float = 0.2
     seed: int = 0
     compile: str = "auto"
 
@@ -78,6 +82,7 @@ def default_recipe(model: str, **changes: Any) -> Recipe:
             rate_shape="cosine",
             weight_decay=5e-4,
             first_stage=0.0,
+            rounding=0.0,
             least_area=0.25,
         )
     unknown = [name for name in changes if name not in recipe.as_dict()]
