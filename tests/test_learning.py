@@ -177,6 +177,22 @@ def test_augmentation_is_deterministic_and_changes_the_result(tiny_model):
     assert hashes[0] == hashes[1] != hashes[2]
 
 
+def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay(tiny_model, monkeypatch):
+    learner, encoded = Learner.from_pretrained(tiny_model, augment=True, **FAST), list[int]()
+    encode = learner.backbone.latent_bits
+
+    def counted(images):
+        encoded.append(len(images))
+        return encode(images)
+
+    monkeypatch.setattr(learner.backbone, "latent_bits", counted)
+    images, labels = tiny.pictures("red", "green", each=40)
+    learned = learner.learn(images, labels)
+    assert encoded[learned.steps :] == [2 * FAST["per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
+    kept = learner.memory.kept.values()
+    assert all(np.array_equal(reservoir.codes, encode(images[reservoir.ids])) for reservoir in kept)
+
+
 def test_another_process_with_the_same_seed_ends_in_the_same_state(learner, tiny_model):
     code = (
         "import sys; from bitreplay import Learner; from tests import tiny\n"

@@ -137,3 +137,21 @@ def test_draws_differ_from_one_another_and_repeat_with_the_seed():
     one, same, other = (filled(30, [[0] * 90], seed) for seed in (1, 1, 2))
     drawn = [memory.sample(20)[0].tolist() for memory in (one, same, other, one)]
     assert drawn[0] == drawn[1] != drawn[2] and drawn[0] != drawn[3]
+
+
+@repeatable
+@given(experiences, st.integers(1, 6))
+def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, per_class):
+    arrays, asking = filled(per_class, parts), ReplayMemory(per_class, (2,))
+    for number, labels in enumerate(parts):
+        asked: list[list[int]] = []
+        first = asking.offered
+
+        def codes_of(chosen, asked=asked, first=first, labels=labels):
+            asked.append(chosen.tolist())
+            return np.array([[first + n, labels[n]] for n in chosen], np.uint64).reshape(-1, 2)
+
+        asking.update(codes_of, np.array(labels, np.int32), number)
+        kept = {n - first for r in asking.kept.values() for n in r.ids.tolist() if n >= first}
+        assert len(asked) == 1 and len(asked[0]) == len(kept) and set(asked[0]) == kept
+    assert np.array_equal(arrays.codes, asking.codes) and np.array_equal(arrays.origins, asking.origins)

@@ -3,7 +3,7 @@
     images -> backbone -> level code -> minibatch of new and replayed codes -> tail: forward, backward, update
                                     \\-> replay memory                          head: consolidated per experience
 
-`Learner.learn_codes` is the whole loop. Pictures of any size come in by door.py; what is learned lies in knowledge.py.
+`Learner._learn` is the whole loop. Pictures of any size come in by door.py; what is learned lies in knowledge.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bitreplay.classes import Name, names_of
 from bitreplay.engine.counter import key, random_bits
 from bitreplay.knowledge import Knowledge
 from bitreplay.pretrained import Augment, TailLike
-from bitreplay.replay import ReplayMemory
+from bitreplay.replay import CodesOf, ReplayMemory
 from bitreplay.reports import Evaluation, Learned
 from bitreplay.settings import Settings
 from bitreplay.watch import Progress, Watch
@@ -30,7 +30,6 @@ from bitreplay.zoo import Model
 
 SHUFFLE = 0x5EED0003
 ENCODED_AT_ONCE = 32
-Fresh = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
 
 
 class Learner(Knowledge):
@@ -61,32 +60,37 @@ class Learner(Knowledge):
         """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
         watch = Watch(progress, cancel, time_limit)
         images = door.pictures(images, self.backbone.input_shape[0])
-        labels = _names(labels, len(images))
-        fresh: Fresh | None = None
-        if (augment := self.augment) is not None:
-            fresh = lambda chosen: self.backbone.latent_bits(augment(images[chosen], self.tail.steps))  # noqa: E731
-        return self.learn_codes(self.latent_bits(images, watch), labels, fresh, watch)
+        names, augment = _names(labels, len(images)), self.augment
+        if augment is None:
+            return self.learn_codes(self.latent_bits(images, watch), names, watch)
+        return self._learn(
+            names,
+            fresh=lambda chosen: self.backbone.latent_bits(augment(images[chosen], self.tail.steps)),
+            plain=lambda chosen: self.backbone.latent_bits(images[chosen]),
+            watch=watch,
+        )
 
-    def learn_codes(
-        self, codes: NDArray[np.uint64], labels: Any, fresh: Fresh | None = None, watch: Watch | None = None
-    ) -> Learned:
-        """The loop, from level codes. `fresh` makes augmented codes of chosen samples; without it codes are reused."""
-        watch, names = watch or Watch(), _names(labels, len(self._checked(codes)))
+    def learn_codes(self, codes: NDArray[np.uint64], labels: Any, watch: Watch | None = None) -> Learned:
+        """As `learn`, from level codes, which every epoch uses as they are."""
+        codes = self._checked(codes)
+        return self._learn(_names(labels, len(codes)), codes.__getitem__, codes.__getitem__, watch or Watch())
+
+    def _learn(self, names: list[Name], fresh: CodesOf, plain: CodesOf, watch: Watch) -> Learned:
+        """The loop. Of chosen samples `fresh` makes the codes of this step, `plain` those that are stored."""
         with self.all_or_nothing():
             labels, added = self.add_names(names)
             present = self.present(labels)
             self._begin(present)
-            epochs, minibatches = self._epochs(len(codes)), -(-len(codes) // self.settings.new)
+            epochs, minibatches = self._epochs(len(names)), -(-len(names) // self.settings.new)
             for epoch in range(epochs):
-                for number, chosen in enumerate(self._minibatches(len(codes), epoch), 1):
+                for number, chosen in enumerate(self._minibatches(len(names), epoch), 1):
                     watch.check()
-                    new = codes[chosen] if fresh is None else fresh(chosen)
-                    self.tail.step(*self._join(new, labels[chosen]), self.settings.step_size)
+                    self.tail.step(*self._join(fresh(chosen), labels[chosen]), self.settings.step_size)
                     watch.report("steps", epoch * minibatches + number, epochs * minibatches)
             self._end(present)
             first = self.memory.offered
             if self.settings.strategy == "replay":
-                self.memory.update(codes, labels, self.experiences)
+                self.memory.update(plain, labels, self.experiences)
             self.experiences += 1
         return Learned(self.experiences - 1, range(first, self.memory.offered), added, epochs * minibatches)
 

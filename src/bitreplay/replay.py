@@ -9,6 +9,7 @@ read for its intent: see docs/method.md). Random numbers come from the counter g
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.counter import key, random_bits
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
+CodesOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,18 @@ class Reservoir:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def with_samples(
+        self, slots: list[int], codes: NDArray, ids: NDArray[np.int64], experience: int, offered: int
+    ) -> Reservoir:
+        """The samples in their slots, new ones behind the last or others' place; `offered` more have been seen."""
+        size = max([len(self), *(slot + 1 for slot in slots)])
+        new = Reservoir(np.empty((size, *codes.shape[1:]), np.uint64), np.empty(size, np.int32),
+                        np.empty(size, np.int64), self.seen + offered)  # fmt: skip
+        for array, before in ((new.codes, self.codes), (new.origins, self.origins), (new.ids, self.ids)):
+            array[: len(self)] = before
+        new.codes[slots], new.origins[slots], new.ids[slots] = codes, experience, ids
+        return new
 
     def without(self, sample: int) -> Reservoir:
         """The slot becomes free; the class's next sample takes it."""
@@ -81,31 +95,32 @@ class ReplayMemory:
         """Stored samples of each class."""
         return {c: len(r) for c, r in self._sorted() if len(r)}
 
-    def update(self, codes: NDArray[np.uint64], labels: NDArray, experience: int) -> None:
-        """Offer the samples of an experience, in order. Nothing changes until all of them have their place."""
-        assert codes.shape[1:] == self.sample_shape and codes.dtype == np.uint64, (codes.shape, codes.dtype)
-        changed = {}
-        for c in np.unique(labels):
-            members = np.flatnonzero(labels == c)
-            changed[int(c)] = self._offer(int(c), codes[members], self.offered + members, experience)
+    def update(self, codes: NDArray[np.uint64] | CodesOf, labels: NDArray, experience: int) -> None:
+        """Offer the samples of an experience, in order. Nothing changes until all of them have their place.
+
+        `codes` may be a function of sample numbers: it is asked, once, for those that get a place.
+        """
+        members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
+        chosen = {c: self._choose(c, len(own)) for c, own in members.items()}
+        placed = np.array([members[c][offer] for c in members for offer in chosen[c].values()], np.int64)
+        found = codes[placed] if isinstance(codes, np.ndarray) else codes(placed)
+        assert found.shape == (len(placed), *self.sample_shape) and found.dtype == np.uint64, found.shape
+        changed, start = {}, 0
+        for c, own in members.items():
+            end = start + len(chosen[c])
+            slots, numbers = list(chosen[c]), self.offered + placed[start:end]
+            changed[c] = self._reservoir(c).with_samples(slots, found[start:end], numbers, experience, len(own))
+            start = end
         self.kept = self.kept | changed
         self.offered += len(labels)
 
-    def _offer(self, c: int, codes: NDArray, ids: NDArray, experience: int) -> Reservoir:
-        none = Reservoir(codes[:0], np.zeros(0, np.int32), np.zeros(0, np.int64), 0)
-        old = self.kept.get(c, none)
-        chosen = self._choose(c, len(codes), len(old), old.seen)
-        size = max([len(old), *(slot + 1 for slot in chosen)])
-        new = Reservoir(np.empty((size, *self.sample_shape), np.uint64), np.empty(size, np.int32),
-                        np.empty(size, np.int64), old.seen + len(codes))  # fmt: skip
-        for array, before in ((new.codes, old.codes), (new.origins, old.origins), (new.ids, old.ids)):
-            array[: len(old)] = before
-        for slot, offer in chosen.items():
-            new.codes[slot], new.origins[slot], new.ids[slot] = codes[offer], experience, ids[offer]
-        return new
+    def _reservoir(self, c: int) -> Reservoir:
+        none = np.zeros((0, *self.sample_shape), np.uint64)
+        return self.kept.get(c, Reservoir(none, np.zeros(0, np.int32), np.zeros(0, np.int64), 0))
 
-    def _choose(self, c: int, offered: int, held: int, seen: int) -> dict[int, int]:
+    def _choose(self, c: int, offered: int) -> dict[int, int]:
         """For each slot that changes, the offered sample that ends up in it."""
+        held, seen = len(self._reservoir(c)), self._reservoir(c).seen
         numbers = np.arange(seen, seen + offered, dtype=np.uint64)
         random = random_bits(key(self.seed, c, RESERVOIR), numbers.astype(np.uint32)).astype(np.uint64)
         slots = (random * (numbers + np.uint64(1)) >> np.uint64(32)).astype(np.int64)

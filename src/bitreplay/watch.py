@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an experience is: first its pictures pass the backbone, then the steps of training follow."""
+    """How far an experience is: first its pictures pass the backbone, then the steps of training follow.
+
+    Augmented pictures pass the backbone in each step anew, so then there are only steps.
+    """
 
     part: str
     done: int
