@@ -52,6 +52,16 @@ typedef struct br_tensor_info {
   uint32_t shape[4];
 } br_tensor_info;
 
+/* All that running a program takes, in bytes: the sum of these. */
+typedef struct br_memory {
+  uint64_t image;      /* the program's bytes, which the caller keeps (or maps) */
+  uint64_t tables;     /* owned by the program */
+  uint64_t derived;    /* owned by the program: operands made of constant weights */
+  uint64_t parameters; /* the caller's, as br_program_parameter_bytes */
+  uint64_t arena;      /* the caller's: tensors, laid out by lifetime, as the program asks for */
+  uint64_t scratch;    /* the caller's, behind them in the same region: what operations work in, one at a time */
+} br_memory;
+
 typedef struct br_operation_info {
   const char* name;
   const char* reads;
@@ -68,10 +78,13 @@ BR_API void br_program_close(br_program* program);
 BR_API uint32_t br_program_max_samples(const br_program* program);
 BR_API uint64_t br_program_parameter_bytes(const br_program* program);
 BR_API uint64_t br_program_constant_bytes(const br_program* program);
-/* What the program asks for, and behind it room for operands that are derived from weights that learn. */
+/* `arena` and `scratch` of br_memory. */
 BR_API uint64_t br_program_arena_bytes(const br_program* program);
 /* Operands derived from constant weights when the program was opened; owned by the program. */
 BR_API uint64_t br_program_derived_bytes(const br_program* program);
+BR_API void br_program_memory(const br_program* program, br_memory* memory);
+/* The same figures before a program is opened; takes no more than its tables meanwhile. */
+BR_API int br_program_plan(const void* bytes, size_t size, br_memory* memory, char* error, size_t error_size);
 BR_API const void* br_program_initial_parameters(const br_program* program);
 BR_API const void* br_program_constants(const br_program* program);
 BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);

@@ -34,8 +34,8 @@ struct Call {
   }
   BR_INLINE uint8_t* derived() const {
     if (record.derived == Derived::none) return nullptr;
-    uint8_t* base = record.derived == Derived::program ? program.derived : regions[BR_ARENA] + program.arena_bytes;
-    return base + record.derived_offset;
+    if (record.derived == Derived::scratch) return regions[BR_ARENA] + program.arena_bytes;
+    return program.derived + record.derived_offset;
   }
 };
 

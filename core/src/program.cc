@@ -38,6 +38,7 @@ class Reader {
   Reader(const uint8_t* bytes, size_t size, char* error, size_t error_size)
       : bytes_(bytes), size_(size), error_(error), error_size_(error_size) {}
   int open(br_program** result);
+  int plan(br_memory* memory);
 
  private:
   int fail(int code, const char* format, ...) __attribute__((format(printf, 3, 4)));
@@ -47,7 +48,9 @@ class Reader {
   int records();
   int record(Record* record, const uint8_t* at, int32_t** numbers, int64_t** attributes);
   int overlaps(const Record& record);
-  int derived();
+  int derived();  // how large
+  int derive();
+  int read_all();
 
   const uint8_t* bytes_;
   size_t size_;
@@ -192,9 +195,9 @@ int Reader::overlaps(const Record& r) {
   return BR_OK;
 }
 
-// Rearranged weights: constant ones are made now, learned ones get room behind the arena's tensors.
+// Rearranged weights: constant ones are kept in the program, learned ones pass through the shared scratch.
 int Reader::derived() {
-  const uint64_t most = 16 * uint64_t(size_) + (1 << 20);
+  const uint64_t most_derived = 16 * uint64_t(size_) + (1 << 20);
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   for (uint32_t i = 0; i < header_.records; ++i) {
@@ -203,15 +206,24 @@ int Reader::derived() {
     Call call{*program_, r, none, regions};
     const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
     if (bytes == 0) continue;
-    const bool constant = call.tensor(r.operation->weights).info.region == BR_CONSTANT;
-    uint64_t* total = constant ? &program_->derived_bytes : &program_->arena_derived_bytes;
-    r.derived = constant ? Derived::program : Derived::arena;
-    r.derived_offset = *total;
-    *total += bytes;
-    if (*total > most && constant) return fail(BR_MALFORMED, "program uses its weights in too many operations");
-    if (*total > kLargestRegion) return fail(BR_MALFORMED, "program uses its weights in too many operations");
+    if (call.tensor(r.operation->weights).info.region == BR_CONSTANT) {
+      r.derived = Derived::program;
+      r.derived_offset = program_->derived_bytes;
+      program_->derived_bytes += bytes;
+    } else {
+      r.derived = Derived::scratch;
+      program_->scratch_bytes = bytes > program_->scratch_bytes ? bytes : program_->scratch_bytes;
+    }
+    if (program_->derived_bytes > most_derived || program_->scratch_bytes > kLargestRegion)
+      return fail(BR_MALFORMED, "program uses its weights in too many operations");
   }
+  return BR_OK;
+}
+
+int Reader::derive() {
   if (program_->derived_bytes == 0) return BR_OK;
+  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
+  const br_run_args none = {};
   program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
   if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
                                       static_cast<unsigned long long>(program_->derived_bytes));
@@ -224,7 +236,8 @@ int Reader::derived() {
   return BR_OK;
 }
 
-int Reader::open(br_program** result) {
+// With nothing derived yet: enough to tell how much memory it takes.
+int Reader::read_all() {
   if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", getenv("BITREPLAY_PATH"), br_paths());
@@ -236,6 +249,8 @@ int Reader::open(br_program** result) {
   program_ = static_cast<br_program*>(calloc(1, bytes));
   if (!program_) return fail(BR_NO_MEMORY, "no memory for the tables of the program");
   program_->kernels = kernels;
+  program_->image_bytes = size_;
+  program_->table_bytes = bytes;
   program_->tensors = reinterpret_cast<Tensor*>(program_ + 1);
   program_->records = reinterpret_cast<Record*>(program_->tensors + header_.tensors);
   program_->parameters = bytes_ + records_end_;
@@ -249,8 +264,21 @@ int Reader::open(br_program** result) {
   error = tensors();
   if (!error) error = records();
   if (!error) error = derived();
+  return error;
+}
+
+int Reader::open(br_program** result) {
+  int error = read_all();
+  if (!error) error = derive();
   if (error) br_program_close(program_);
   else *result = program_;
+  return error;
+}
+
+int Reader::plan(br_memory* memory) {
+  const int error = read_all();
+  if (!error) br_program_memory(program_, memory);
+  br_program_close(program_);
   return error;
 }
 
@@ -262,6 +290,15 @@ int br_program_open(const void* bytes, size_t size, br_program** program, char* 
   return bitreplay::Reader(static_cast<const uint8_t*>(bytes), size, error, error_size).open(program);
 }
 
+int br_program_plan(const void* bytes, size_t size, br_memory* memory, char* error, size_t error_size) {
+  *memory = {};
+  return bitreplay::Reader(static_cast<const uint8_t*>(bytes), size, error, error_size).plan(memory);
+}
+
+void br_program_memory(const br_program* p, br_memory* memory) {
+  *memory = {p->image_bytes, p->table_bytes, p->derived_bytes, p->parameter_bytes, p->arena_bytes, p->scratch_bytes};
+}
+
 void br_program_close(br_program* program) {
   if (program) free(program->derived);
   free(program);
@@ -270,7 +307,7 @@ void br_program_close(br_program* program) {
 uint32_t br_program_max_samples(const br_program* p) { return p->max_samples; }
 uint64_t br_program_parameter_bytes(const br_program* p) { return p->parameter_bytes; }
 uint64_t br_program_constant_bytes(const br_program* p) { return p->constant_bytes; }
-uint64_t br_program_arena_bytes(const br_program* p) { return p->arena_bytes + p->arena_derived_bytes; }
+uint64_t br_program_arena_bytes(const br_program* p) { return p->arena_bytes + p->scratch_bytes; }
 uint64_t br_program_derived_bytes(const br_program* p) { return p->derived_bytes; }
 const void* br_program_initial_parameters(const br_program* p) { return p->parameters; }
 const void* br_program_constants(const br_program* p) { return p->constants; }

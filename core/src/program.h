@@ -23,8 +23,9 @@ struct Tensor {
   uint64_t bytes(uint64_t samples) const;  // with `samples` samples
 };
 
-// Where the derived operand of a record is: nowhere, in the program, or behind the arena's tensors.
-enum class Derived : uint32_t { none, program, arena };
+// Where the derived operand of a record is: nowhere, in the program, or in the scratch behind the arena's tensors, which
+// all records share: it is made just before its record runs.
+enum class Derived : uint32_t { none, program, scratch };
 
 struct Record {
   const Operation* operation;
@@ -38,7 +39,7 @@ struct Record {
 
 }  // namespace bitreplay
 
-// One allocation: this, tensors, records, their numbers, derived operands.
+// Two allocations: this with tensors, records and their numbers; derived operands.
 struct br_program {
   const bitreplay::Kernels* kernels;
   bitreplay::Tensor* tensors;
@@ -46,6 +47,6 @@ struct br_program {
   const uint8_t* parameters;
   const uint8_t* constants;
   uint8_t* derived;
-  uint64_t arena_bytes, parameter_bytes, constant_bytes, derived_bytes, arena_derived_bytes;
+  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, derived_bytes;
   uint32_t max_samples, tensor_count, record_count;
 };

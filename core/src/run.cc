@@ -9,7 +9,7 @@ int run_list(const br_program& program, uint32_t list, uint8_t* const* regions, 
     const Record& record = program.records[i];
     if (record.list != list) continue;
     Call call{program, record, args, regions};
-    if (record.derived == Derived::arena) record.operation->derive(call, call.derived());
+    if (record.derived == Derived::scratch) record.operation->derive(call, call.derived());
     if (int error = record.run(call)) return error;
   }
   return BR_OK;

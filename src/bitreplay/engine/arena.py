@@ -6,7 +6,7 @@ largest tensor first, each at the lowest offset that is free during its life.
 
 from __future__ import annotations
 
-ALIGNMENT = 64
+from bitreplay.engine.aligned import ALIGNMENT
 
 
 class Arena:

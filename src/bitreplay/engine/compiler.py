@@ -89,7 +89,6 @@ class Compiler:
         self._held: set[int] = set()
         self._contents: dict[str, list[NDArray[np.uint8]]] = {"constant": [], "parameter": []}
         self._sizes = {"constant": 0, "parameter": 0}
-        self._scratch = 0
 
     # tensors
 
@@ -122,10 +121,6 @@ class Compiler:
         """Let a tensor live for the whole program: inputs, outputs, and operands derived from parameters."""
         self._held.add(tensor)
         return tensor
-
-    def scratch(self, size: int) -> None:
-        """State that a native operation works in `size` bytes besides its tensors."""
-        self._scratch = max(self._scratch, size)
 
     # records
 
@@ -194,7 +189,7 @@ class Compiler:
         self.records.sort(key=lambda record: LISTS.index(record.list))
         empty = [np.zeros(64, np.uint8)]
         program = Program(
-            self.max_samples, tensors, self.records, arena.bytes + self._scratch, arena.bytes,
+            self.max_samples, tensors, self.records, arena.bytes, arena.bytes,
             np.concatenate(self._contents["parameter"] or empty), np.concatenate(self._contents["constant"] or empty),
         )  # fmt: skip
         check(program)

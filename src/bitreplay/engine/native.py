@@ -3,6 +3,7 @@
     machine = native.machine(program)         a NativeMachine, or the reference with a warning that says why
     machine.run("forward", Run(samples=32))
     machine.run_step(Run(samples=32, ...))    forward, backward, update, prepare in one call
+    native.footprint(program).total           the bytes that this takes, known without a machine
 
 The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
 core/include/bitreplay.h is its interface.
@@ -16,14 +17,15 @@ import os
 import warnings
 import weakref
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
+from bitreplay.engine.aligned import aligned, aligned_zeros
+from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program, ProgramError
-from bitreplay.engine.reference import Memory, ReferenceMachine, aligned
+from bitreplay.engine.reference import Memory, ReferenceMachine
 
 BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
 LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
@@ -51,11 +53,15 @@ class OperationInfo(ctypes.Structure):
     ]
 
 
+class MemoryInfo(ctypes.Structure):
+    _fields_ = [(part.name, c_uint64) for part in fields(Footprint)]
+
+
 SIGNATURES = {
     "br_program_open": (c_int, [c_void_p, c_size_t, POINTER(c_void_p), c_char_p, c_size_t]),
+    "br_program_plan": (c_int, [c_void_p, c_size_t, POINTER(MemoryInfo), c_char_p, c_size_t]),
     "br_program_close": (None, [c_void_p]),
-    "br_program_arena_bytes": (c_uint64, [c_void_p]),
-    "br_program_derived_bytes": (c_uint64, [c_void_p]),
+    "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
     "br_program_path": (c_char_p, [c_void_p]),
     "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
     "br_paths": (c_char_p, []),
@@ -102,16 +108,16 @@ def set_path(name: str) -> None:
 
 class NativeMachine(Memory):
     def __init__(self, program: Program) -> None:
-        # Not Memory's: the constants are the program's own bytes, and the arena is larger (see below).
+        # Not Memory's: the constants are the program's own bytes, and behind the arena's tensors there is scratch.
         self.program = program
         self._core = library()
-        self._bytes = aligned(np.frombuffer(program.to_bytes(), np.uint8))
+        self._bytes = program.image
         self._open()
-        # Behind the arena's tensors there is room for learned weights that are rearranged.
+        memory = self.footprint
         self.regions = {
-            "constant": self._bytes[len(self._bytes) - len(program.constants) :],
+            "constant": program.constants,
             "parameter": aligned(program.parameters),
-            "arena": aligned(np.zeros(self._core.br_program_arena_bytes(self._handle), np.uint8)),
+            "arena": aligned_zeros(memory.arena + memory.scratch),
         }
         self.run("prepare", Run(samples=1))
 
@@ -130,9 +136,10 @@ class NativeMachine(Memory):
         return self._core.br_program_path(self._handle).decode()
 
     @property
-    def derived_bytes(self) -> int:
-        """Memory that the library owns besides the regions: rearranged constant weights."""
-        return int(self._core.br_program_derived_bytes(self._handle))
+    def footprint(self) -> Footprint:
+        info = MemoryInfo()
+        self._core.br_program_memory(self._handle, ctypes.byref(info))
+        return _footprint(info)
 
     def run(self, list_name: str, run: Run) -> None:
         self._run(LISTS.index(list_name), run)
@@ -162,6 +169,23 @@ def known_operations() -> set[str]:
     while library().br_operation(len(names), ctypes.byref(info)):
         names.add(info.name.decode())
     return names
+
+
+def footprint(program: Program) -> Footprint:
+    """What a machine for this program will take. Without the library: the regions, which is less than NumPy takes."""
+    info, error = MemoryInfo(), ctypes.create_string_buffer(256)
+    try:
+        core = library()
+    except OSError:
+        return Footprint(len(program.image), 0, 0, len(program.parameters), program.arena_bytes, 0)
+    failed = core.br_program_plan(program.image.ctypes.data, len(program.image), ctypes.byref(info), error, len(error))
+    if failed:
+        raise ProgramError(error.value.decode())
+    return _footprint(info)
+
+
+def _footprint(info: MemoryInfo) -> Footprint:
+    return Footprint(*(int(getattr(info, part.name)) for part in fields(Footprint)))
 
 
 def machine(program: Program) -> NativeMachine | SlowMachine:

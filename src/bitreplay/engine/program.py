@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.operations import BY_CODE, OPERATIONS
 
 MAGIC = b"BITREPLY"
@@ -30,7 +31,6 @@ VERSION = 1
 REGIONS = ("constant", "parameter", "arena")
 LISTS = ("prepare", "forward", "backward", "update")
 DTYPES = tuple(np.dtype(name) for name in ("i1", "<i2", "<i4", "<i8", "u1", "<u4", "<u8"))
-ALIGNMENT = 64
 
 _HEADER = struct.Struct("<8sIIIIIIQQQQ")
 _TENSOR = struct.Struct("<BBBB4IQ44s")
@@ -79,7 +79,8 @@ class Program:
     scratch_offset: int
     parameters: NDArray[np.uint8]
     constants: NDArray[np.uint8]
-    _by_name: dict[str, Tensor] = field(default_factory=dict, repr=False)
+    _by_name: dict[str, Tensor] = field(init=False, repr=False)
+    _image: NDArray[np.uint8] | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         self._by_name = {tensor.name: tensor for tensor in self.tensors}
@@ -90,44 +91,70 @@ class Program:
     def has(self, name: str) -> bool:
         return name in self._by_name
 
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """The serialised form, aligned and read-only: made once, and from then on the only copy of the content."""
+        if self._image is None:
+            self._keep(self._serialised())
+        assert self._image is not None
+        return self._image
+
+    def _keep(self, image: NDArray[np.uint8]) -> None:
+        """Let parameters and constants be what `image` ends with."""
+        image.flags.writeable = False
+        constants = len(image) - len(self.constants)
+        self.parameters = image[constants - len(self.parameters) : constants]
+        self.constants = image[constants:]
+        self._image = image
+
     def to_bytes(self) -> bytes:
-        body = bytearray()
+        return self._serialised().tobytes()
+
+    def _serialised(self) -> NDArray[np.uint8]:
+        tables = bytearray()
         for tensor in self.tensors:
             dims = (*tensor.shape, 1, 1, 1, 1)[:4]
-            body += _TENSOR.pack(
+            tables += _TENSOR.pack(
                 REGIONS.index(tensor.region), DTYPES.index(tensor.dtype), tensor.per_sample, len(tensor.shape),
                 *dims, tensor.offset, tensor.name.encode(),
             )  # fmt: skip
         for record in self.records:
             code = OPERATIONS[record.operation].code
-            body += _RECORD.pack(code, LISTS.index(record.list), len(record.tensors), len(record.attributes))
-            body += struct.pack(f"<{len(record.tensors)}i", *record.tensors)
-            body += b"\0" * (-len(record.tensors) % 2 * 4)
-            body += struct.pack(f"<{len(record.attributes)}q", *record.attributes)
-        body += self.parameters.tobytes() + self.constants.tobytes()
+            tables += _RECORD.pack(code, LISTS.index(record.list), len(record.tensors), len(record.attributes))
+            tables += struct.pack(f"<{len(record.tensors)}i", *record.tensors)
+            tables += b"\0" * (-len(record.tensors) % 2 * 4)
+            tables += struct.pack(f"<{len(record.attributes)}q", *record.attributes)
         fields = (self.max_samples, len(self.tensors), len(self.records), 0, self.arena_bytes,
                   len(self.parameters), len(self.constants), self.scratch_offset)  # fmt: skip
-        after_crc = _HEADER.pack(MAGIC, VERSION, 0, *fields)[16:] + bytes(body)
-        return MAGIC + struct.pack("<II", VERSION, zlib.crc32(after_crc)) + after_crc
+        parts = (np.frombuffer(_HEADER.pack(MAGIC, VERSION, 0, *fields), np.uint8), np.frombuffer(tables, np.uint8),
+                 self.parameters, self.constants)  # fmt: skip
+        image = aligned_zeros(sum(len(part) for part in parts))
+        np.concatenate(parts, out=image)
+        image[12:16] = np.frombuffer(struct.pack("<I", zlib.crc32(image[16:].data)), np.uint8)
+        return image
 
     @staticmethod
-    def from_bytes(data: bytes) -> Program:
-        if len(data) < _HEADER.size or data[:8] != MAGIC:
+    def from_bytes(data: bytes | memoryview) -> Program:
+        """Checks everything before it believes it; keeps a copy of `data`."""
+        if len(data) < _HEADER.size or bytes(data[:8]) != MAGIC:
             raise ProgramError("not a bitreplay program: the first bytes are not BITREPLY and a whole header")
         _, version, crc, samples, n_tensors, n_records, _, arena, n_param, n_const, scratch = _HEADER.unpack_from(data)
         if version != VERSION:
             raise ProgramError(f"program version {version} cannot be read; expected {VERSION}")
-        if zlib.crc32(data[16:]) != crc:
+        if zlib.crc32(memoryview(data)[16:]) != crc:
             raise ProgramError("program is damaged: its checksum does not match its content")
         try:
-            return _parse(data, samples, n_tensors, n_records, arena, n_param, n_const, scratch)
+            program = _parse(data, samples, n_tensors, n_records, arena, n_param, n_const, scratch)
         except (struct.error, IndexError, KeyError, UnicodeDecodeError) as error:
             raise ProgramError(f"program is malformed: {error}") from None
+        program._keep(aligned(np.frombuffer(data, np.uint8)))
+        return program
 
 
 def _parse(
-    data: bytes, samples: int, n_tensors: int, n_records: int, arena: int, n_param: int, n_const: int, scratch: int
-) -> Program:
+    data: bytes | memoryview, samples: int, n_tensors: int, n_records: int, arena: int, n_param: int, n_const: int,
+    scratch: int,
+) -> Program:  # fmt: skip
     at = _HEADER.size
     tensors = []
     for _ in range(n_tensors):
@@ -148,8 +175,8 @@ def _parse(
         records.append(Record(BY_CODE[code].name, LISTS[list_number], ids, values))
     if len(data) != at + n_param + n_const:
         raise ProgramError(f"program has {len(data)} bytes, expected {at + n_param + n_const}")
-    parameters = np.frombuffer(data, np.uint8, n_param, at).copy()
-    constants = np.frombuffer(data, np.uint8, n_const, at + n_param).copy()
+    parameters = np.frombuffer(data, np.uint8, n_param, at)
+    constants = np.frombuffer(data, np.uint8, n_const, at + n_param)
     program = Program(samples, tensors, records, arena, scratch, parameters, constants)
     check(program)
     return program

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.operations import OPERATIONS, Run
 from bitreplay.engine.program import Program, Record, Tensor
 
@@ -25,7 +25,7 @@ class Memory:
         self.regions = {
             "constant": aligned(program.constants),
             "parameter": aligned(program.parameters),
-            "arena": aligned(np.zeros(program.arena_bytes, np.uint8)),
+            "arena": aligned_zeros(program.arena_bytes),
         }
 
     def view(self, tensor: Tensor, samples: int) -> NDArray:
@@ -64,11 +64,3 @@ class ReferenceMachine(Memory):
         }
         attributes = dict(zip(entry.attributes, record.attributes, strict=True))
         entry.reference(SimpleNamespace(**arrays), SimpleNamespace(**attributes), run)
-
-
-def aligned(content: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A copy that starts at a multiple of 64 bytes."""
-    raw = np.zeros(len(content) + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    raw[start : start + len(content)] = content
-    return raw[start : start + len(content)]

@@ -1,0 +1,67 @@
+/* Runs a program's steps with allocators of its own that count: what br_run asks for must be nothing.
+ *
+ *     no_allocation PROGRAM     prints "allocations while opening, while running"
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bitreplay.h"
+
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+static long count;
+static void counted(void) { __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED); }
+
+void* malloc(size_t size) { return counted(), __libc_malloc(size); }
+void* calloc(size_t number, size_t size) { return counted(), __libc_calloc(number, size); }
+void* realloc(void* old, size_t size) { return counted(), __libc_realloc(old, size); }
+void* aligned_alloc(size_t alignment, size_t size) { return counted(), __libc_memalign(alignment, size); }
+void* memalign(size_t alignment, size_t size) { return counted(), __libc_memalign(alignment, size); }
+int posix_memalign(void** to, size_t alignment, size_t size) {
+  counted();
+  *to = __libc_memalign(alignment, size);
+  return *to ? 0 : ENOMEM;
+}
+
+static void* room(size_t bytes) {
+  bytes = (bytes + 63) / 64 * 64;
+  return memset(aligned_alloc(64, bytes), 0, bytes);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  FILE* file = fopen(argv[1], "rb");
+  if (!file) return 3;
+  fseek(file, 0, SEEK_END);
+  const size_t size = (size_t)ftell(file);
+  rewind(file);
+  void* bytes = room(size);
+  if (fread(bytes, 1, size, file) != size) return 4;
+  fclose(file);
+
+  char error[256];
+  br_program* program;
+  count = 0;
+  if (br_program_open(bytes, size, &program, error, sizeof error)) {
+    fprintf(stderr, "%s\n", error);
+    return 5;
+  }
+  const long opening = count;
+  void *parameters = room(br_program_parameter_bytes(program)), *arena = room(br_program_arena_bytes(program));
+  memcpy(parameters, br_program_initial_parameters(program), br_program_parameter_bytes(program));
+  br_run_args args = {1, 0, (int64_t)br_program_max_samples(program), 1717986918, 35};
+  count = 0;
+  if (br_run(program, BR_PREPARE, parameters, arena, &args)) return 6;
+  for (args.step = 0; args.step < 3; ++args.step)
+    if (br_run(program, BR_STEP, parameters, arena, &args)) return 7;
+  const long running = count;
+  br_program_close(program);
+  printf("%ld %ld\n", opening, running);
+  return 0;
+}
