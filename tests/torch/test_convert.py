@@ -176,9 +176,10 @@ def test_ranges_hold_nearly_every_value_and_have_short_ends(model, plain, images
         model.blocks[number].add.register_forward_hook(lambda layer, inputs, out, n=number: seen.__setitem__(n, out))
     with torch.no_grad():
         model(as_float(images))
-    for number, name, room in ((0, "add", 1.0), (15, "add_15", 1.25)):
+    # A share OUTSIDE at either end. Behind the level, half of the values that set the range are coded ones.
+    for number, name, room, ends in ((0, "add", 1.0, 3), (15, "add_15", 1.25, 4)):
         low, high = (float(end) / room for end in plain.ranges[name])
-        assert ((seen[number] < low) | (seen[number] > high)).float().mean() < 3 * OUTSIDE
+        assert ((seen[number] < low) | (seen[number] > high)).float().mean() < ends * OUTSIDE
         assert low > 1.01 * seen[number].min() and high < 1.01 * seen[number].max()
     assert all(max(abs(end.numerator), end.denominator) < 2**40 for ends in plain.ranges.values() for end in ends)
     assert all(abs(end.numerator) < 2**24 for ends in plain.ranges.values() for end in ends)
