@@ -59,7 +59,9 @@ def pretrain(
         dataset = open_dataset(Path(data), max(LEAST_SIDE, input_size(model)))
         classes = len(dataset.class_names)
         options: dict[str, Any] = {} if widths is None else {"widths": list(widths)}
-        network = build(model, classes, **options) if init is None else start_from(Path(init), model, classes, options)
+        network, before = build(model, classes, **options), None
+        if init is not None:
+            network, before = start_from(Path(init), model, classes, options)
         tutor, taught = load_weights(Path(teacher)) if teacher is not None else (None, {})
         views = Arrays.of(dataset.train_images, dataset.train_labels, world.device)
         val = Arrays.of(dataset.test_images, dataset.test_labels, world.device)
@@ -87,6 +89,7 @@ def pretrain(
                 "data": Path(data).name,
                 "images": len(views),
                 "teacher_top1": taught.get("top1"),
+                "before": before,
                 "torch": torch.__version__,
                 "date": time.strftime("%Y-%m-%d", time.gmtime()),
             }
@@ -101,13 +104,13 @@ def pretrain(
         return train(world, display)
 
 
-def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> nn.Module:
-    """The network that a file of weights holds, if it is the one asked for."""
+def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
+    """The network that a file of weights holds, if it is the one asked for, and how it was trained."""
     network, note = load_weights(path)
     found, asked = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
     if found != asked:
         raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
-    return network
+    return network, {key: note.get(key) for key in ("epochs", "seconds", "top1", "recipe", "date", "before")}
 
 
 def parser() -> argparse.ArgumentParser:
