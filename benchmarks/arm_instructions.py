@@ -1,0 +1,121 @@
+"""Instructions of each operation on 64-bit ARM, counted under qemu-user: what can be known without a board.
+
+    make test-arm                                            builds the core and core/tools for ARM
+    python benchmarks/arm_instructions.py                    every question below; writes results/arm_instructions.csv
+    python benchmarks/arm_instructions.py bireal18 tail      one of them, as a table
+
+`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `trained` the
+same at 8/8/16, with latent weights.
+
+A program is cut behind its first record, its second and so on; each further record costs the difference. Counts repeat
+exactly. They say nothing of caches and of how many instructions a core starts at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay import modelfile
+from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.native import NativeMachine
+from bitreplay.engine.operations import Run
+from bitreplay.engine.program import LISTS, Program
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
+FORWARD = LISTS.index("forward")
+STEP_ORDER = ("forward", "backward", "update", "prepare")
+RESULTS = ROOT / "benchmarks" / "results" / "arm_instructions.csv"
+QUESTIONS = [(model, part) for model in ("bireal18", "quicknet") for part in ("whole", "tail", "trained")]
+PATHS = ("neon", "scalar")
+
+
+def count(program: Program, path: str) -> int:
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(program.to_bytes())
+        command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", BUILD / "qemu_count.so",
+                   BUILD / "core" / "tools" / "count", file.name, FORWARD, 1]  # fmt: skip
+        environment = os.environ | {"BITREPLAY_PATH": path}
+        done = subprocess.run(
+            [str(word) for word in command], env=environment, capture_output=True, text=True, check=True
+        )
+    found = re.search(r"^instructions (\d+)$", done.stderr, re.MULTILINE)
+    assert found is not None and done.stdout.strip() == path, (done.stdout, done.stderr)
+    return int(found[1])
+
+
+def by_operation(program: Program, path: str) -> Counter[str]:
+    """Instructions of all records of each operation, in the order of a step; all count as one list."""
+    prepare = [record for record in program.records if record.list == "prepare"]
+    step = STEP_ORDER if any(record.list == "backward" for record in program.records) else ("forward",)
+    records = [replace(record, list="forward") for name in step for record in program.records if record.list == name]
+    found: Counter[str] = Counter()
+    before = count(replace(program, records=prepare), path)
+    for number, record in enumerate(records, start=1):
+        now = count(replace(program, records=prepare + records[:number]), path)
+        found[record.operation] += now - before
+        before = now
+    return found
+
+
+def trained(program: Program) -> Program:
+    """The program after three steps: a head of zeros would let no gradient through."""
+    machine, rng = NativeMachine(program), np.random.default_rng(0)
+    codes = rng.integers(0, 1 << 64, (1, *program.tensor("latents").shape), np.uint64)
+    for step in range(3):
+        machine.write("latents", codes)
+        machine.write("labels", np.zeros(1, np.int32))
+        machine.run_step(Run(1, 0, step, 1 << 30, 37))
+    return replace(program, parameters=machine.regions["parameter"].copy())
+
+
+def measure(model: str, part: str) -> list[tuple[str, int, int]]:
+    """(operation, neon, scalar) of one sample, the dearest first."""
+    graph, _ = modelfile.load(ROOT / "src" / "bitreplay" / "zoo" / f"{model}.safetensors")
+    if part == "whole":
+        program = compile_whole(graph, Bits(8), 1)
+    else:
+        level, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
+        program = trained(compile_tail(graph, level, Bits(8, binary, 16), 1, 10))
+    neon, scalar = (by_operation(program, path) for path in PATHS)
+    return [(name, count, scalar[name]) for name, count in neon.most_common()] + [
+        ("together", neon.total(), scalar.total())
+    ]
+
+
+def show(model: str, part: str, rows: list[tuple[str, int, int]]) -> None:
+    print(f"{model + ' ' + part:28}{'neon':>12}{'scalar':>12}{'ratio':>8}")
+    for name, neon, scalar in rows:
+        print(f"{name:28}{neon:>12,}{scalar:>12,}{scalar / max(neon, 1):>8.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", help="a model of the zoo")
+    parser.add_argument("part", nargs="?", choices=["whole", "tail", "trained"], default="tail")
+    given = parser.parse_args()
+    if given.model:
+        return show(given.model, given.part, measure(given.model, given.part))
+    RESULTS.parent.mkdir(exist_ok=True)
+    with RESULTS.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["model", "part", "operation", *PATHS])
+        for model, part in QUESTIONS:
+            rows = measure(model, part)
+            show(model, part, rows)
+            table.writerows([model, part, *row] for row in rows)
+
+
+if __name__ == "__main__":
+    main()
