@@ -10,6 +10,7 @@ from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.room import check_room
 
 
 class Backbone:
@@ -17,6 +18,7 @@ class Backbone:
 
     def __init__(self, graph: Graph, level: str, bits: Bits, code_bits: int = 1, max_samples: int = 8) -> None:
         self.program = compile_backbone(graph, level, bits, max_samples, code_bits)
+        check_room(self.program)
         self.input_shape = graph.input_shape
         self._machine = machine(self.program)
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from bitreplay.backbone import Backbone
 from bitreplay.engine.compiler import Bits
+from bitreplay.engine.program import ProgramError
+from bitreplay.modelfile import ModelFileError
 from bitreplay.replay import ReplayMemory
 from bitreplay.settings import FLOAT, Settings
 from bitreplay.state import State
@@ -44,9 +46,31 @@ def build(
     model: Model, settings: Settings, capacity: int = FIRST_CAPACITY
 ) -> tuple[Backbone, TailLike, ReplayMemory, Settings, Augment | None]:
     """The arguments of a Learner."""
-    level = settings.level or model.levels[-1]
-    if level not in model.levels:
-        raise ValueError(f"{model.name} has no level {level!r}; expected {' or '.join(model.levels)}.")
+    level = _level(model, settings.level)
+    try:
+        return _build(model, level, settings, capacity)
+    except ProgramError as error:
+        told = f"bits {settings.bits}, codes of {settings.code_bits} bits"
+        raise ModelFileError(f"{model.path} cannot be used at level {level} with {told}: {error}.") from None
+
+
+def _level(model: Model, name: str | None) -> str:
+    """The level that was asked for, or the last one; the picture must be what door.py makes."""
+    height, width, colours = model.graph.input_shape
+    if height != width or colours != 3:
+        raise ModelFileError(
+            f"{model.path} reads pictures of {height}x{width}x{colours}; expected squares of 3 colours."
+        )
+    if not model.levels:
+        raise ModelFileError(f"{model.path} has no replay level, so nothing can be learned with it.")
+    if name is not None and name not in model.levels:
+        raise ValueError(f"{model.name} has no level {name!r}; expected {' or '.join(model.levels)}.")
+    return name or model.levels[-1]
+
+
+def _build(
+    model: Model, level: str, settings: Settings, capacity: int
+) -> tuple[Backbone, TailLike, ReplayMemory, Settings, Augment | None]:
     graph, code_bits = model.graph, settings.code_bits
     train = "head" if settings.strategy == "cwr" else "tail"
     tail: TailLike

@@ -17,6 +17,7 @@ from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.room import check_room
 
 
 class Tail:
@@ -27,6 +28,7 @@ class Tail:
         train: str = "tail", seed: int = 0,
     ) -> None:  # fmt: skip
         self.program = compile_tail(graph, level, bits, max_samples, classes, code_bits, train=train)
+        check_room(self.program)
         self._resize = partial(
             Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed
         )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.arena import Arena
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.operations import OPERATIONS
-from bitreplay.engine.program import LISTS, Program, Record, Tensor, check
+from bitreplay.engine.program import LISTS, Program, ProgramError, Record, Tensor, check
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, Activation
 
 
@@ -215,5 +215,6 @@ def other_attributes(gradient: Gradient | None) -> dict[str, int]:
 def product_bound(gradient: Gradient) -> int:
     """|stored * factor| < 2^bound."""
     bound = gradient.bound + gradient.factor.bit_length()
-    assert bound <= 62, f"a gradient of {gradient.bound} bits times {gradient.factor} must fit 62 bits"
+    if bound > 62:
+        raise ProgramError(f"a gradient of {gradient.bound} bits times {gradient.factor} must fit 62 bits")
     return bound

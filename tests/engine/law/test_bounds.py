@@ -12,7 +12,7 @@ from bitreplay.engine.compile import compile_tail, compile_whole
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Graph, Node
 from bitreplay.engine.operations import OPERATIONS, Run
-from bitreplay.engine.program import Program
+from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.reference import ReferenceMachine
 from tests.engine import networks
 from tests.engine.law.numbers import activation, nearest
@@ -138,10 +138,10 @@ def wide_conv(channels: int) -> Program:
 def test_sums_that_could_leave_their_bound_are_refused():
     """One step inside each bound compiles, one outside is refused with a sentence."""
     pool_of(Fraction(0), Fraction(1), 11, 32)
-    with pytest.raises(AssertionError, match="sums must fit 31 bits"):
+    with pytest.raises(ProgramError, match="sums must fit 31 bits"):
         pool_of(Fraction(0), Fraction(1), 12, 32)
     wide_conv(3640)
-    with pytest.raises(AssertionError, match="do not fit int16"):
+    with pytest.raises(ProgramError, match="do not fit int16"):
         wide_conv(3641)
     for spread, fits in ((2**8, True), (2**40, False)):
         graph = networks.tail_graph((1, 1, 4), np.random.default_rng(0), blocks=1)
@@ -149,5 +149,5 @@ def test_sums_that_could_leave_their_bound_are_refused():
         if fits:
             compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)
         else:
-            with pytest.raises(AssertionError, match="must fit 60 bits"):
+            with pytest.raises(ProgramError, match="must fit 60 bits"):
                 compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)

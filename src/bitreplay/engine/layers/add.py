@@ -16,7 +16,7 @@ import numpy as np
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import round_fraction, round_shift, saturate, wide
 from bitreplay.engine.layers.clipped_sign import binary_point
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
 FACTOR_BITS = 30
@@ -42,7 +42,7 @@ class Add(Layer):
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         a, b = inputs
         name = self.node.name
-        assert a.shape == b.shape, f"{name}: adds maps of {a.shape} and {b.shape}"
+        need(a.shape == b.shape, f"{name}: adds maps of {a.shape} and {b.shape}")
         y = c.activation_value(name, a.shape)
         assert a.activation is not None and b.activation is not None and y.activation is not None
         ratios = [term.activation.scale / y.activation.scale for term in (a, b) if term.activation]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.filter_pool import FilterPool
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -71,7 +72,7 @@ class AveragePool(FilterPool):
         assert y.activation is not None
         area = self._window["window_h"] * self._window["window_w"]
         self._multiplier = Multiplier.of(x.activation.scale / (area * y.activation.scale))
-        assert (x.bound * area).bit_length() <= 31, f"{self.node.name}: sums must fit 31 bits"
+        need((x.bound * area).bit_length() <= 31, f"{self.node.name}: sums must fit 31 bits")
         c.emit("forward", "average_pool", {"x": x.tensor, "y": y.tensor}, x_zero=x.activation.zero,
                mantissa=self._multiplier.mantissa, shift=self._multiplier.shift, y_zero=y.activation.zero,
                low=y.activation.low, high=y.activation.high, **self._window)  # fmt: skip

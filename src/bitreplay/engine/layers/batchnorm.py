@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
 from bitreplay.engine.graph import Fixed
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.program import ProgramError
 from bitreplay.engine.quant import SIGNIFICANT, merge_samples, quantise_samples
@@ -145,7 +145,7 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     gamma, beta, mean, inverse = (node_fixed(name) for name in ("gamma", "beta", "mean", "inverse_sigma"))
     channels = len(gamma.values)
     scales = x.channel_scales
-    assert len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input"
+    need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
     ratios = [i * s / y_scale for i, s in zip(inverse.fractions(), scales, strict=True)]
     a_bits = min(31, 60 - x.bound.bit_length())
     largest = max(max(abs(g * r) for g, r in zip(gamma.fractions(), ratios, strict=True)), Fraction(1, 1 << 30))
@@ -221,14 +221,15 @@ class BatchNorm(Layer):
         attributes = {"residual_zero": 0, "residual_factor": 0}
         up = 0
         if residual is not None:
-            assert residual.activation is not None and residual.shape == x.shape, name
+            assert residual.activation is not None
+            need(residual.shape == x.shape, f"{name}: adds maps of {x.shape} and {residual.shape}")
             tensors["residual"] = residual.tensor
             up = _fine_bits(k.shift, x.bound, SIGNIFICANT[c.bits.forward])
             ratio = residual.activation.scale / y.activation.scale
             attributes["residual_zero"] = residual.activation.zero
             attributes["residual_factor"] = round_fraction(ratio * Fraction(2) ** (k.shift + up))
             reach = residual.bound * attributes["residual_factor"]
-            assert reach.bit_length() <= (61 if up else 60), f"{name}: the shortcut must fit 60 bits"
+            need(reach.bit_length() <= (61 if up else 60), f"{name}: the shortcut must fit 60 bits")
         if up:
             attributes |= {"up": up, "limit": OFFSET_LIMIT >> up}
         c.emit("forward", "affine_fine" if up else "affine", tensors, x_zero=x.activation.zero if x.activation else 0,
@@ -285,7 +286,7 @@ class BatchNorm(Layer):
             "pe": c.buffer(f"{name}.pe", np.int32, (1,), per_sample=False),
         }
         pixels, mean_shift = x.shape[0] * x.shape[1], k.attributes["mean_shift"]
-        assert gradient.bound + (x.bound * pixels).bit_length() <= 62, f"{name}: sums must fit 62 bits"
+        need(gradient.bound + (x.bound * pixels).bit_length() <= 62, f"{name}: sums must fit 62 bits")
         # The merged sums leave room for 2^mean_shift and one subtraction, also where a mean lies outside the sums.
         largest = max(x.bound, int(np.abs(wide(k.mean)).max() >> mean_shift) + 1)
         bound = gradient.bound + (largest * pixels).bit_length() + mean_shift + 1

@@ -18,7 +18,7 @@ from bitreplay.engine.bits import signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import wide
 from bitreplay.engine.layers.latent_weights import LATENT_GAIN, LatentWeights
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
 PADDING = {"zero": 0, "one": 1}
@@ -94,10 +94,10 @@ class BinaryConv(Layer):
         assert isinstance(weights, np.ndarray)
         outputs, kernel, _, words = weights.shape
         height, width, channels = x.shape
-        assert words == words_for(channels), f"{name}: weights of {words} words for {channels} channels"
+        need(words == words_for(channels), f"{name}: weights of {words} words for {channels} channels")
         shape = (*out_size((height, width), kernel, **self._geometry()), outputs)
         bound = channels * kernel * kernel
-        assert bound < 1 << 15, f"{name}: sums up to {bound} do not fit int16"
+        need(bound < 1 << 15, f"{name}: sums up to {bound} do not fit int16")
         sums = c.buffer(name, np.int16, shape)
         self._latent = None
         if self.trains(c):

@@ -14,7 +14,7 @@ from typing import Any
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -50,7 +50,7 @@ class Clip(Layer):
         low, high, spec = self._limit("low"), self._limit("high"), y.activation
         least = spec.low if low is None else max(spec.low, round_fraction(low / spec.scale) + spec.zero)
         most = spec.high if high is None else min(spec.high, round_fraction(high / spec.scale) + spec.zero)
-        assert least <= most, f"{self.node.name}: the interval lies outside its range"
+        need(least <= most, f"{self.node.name}: the interval lies outside its range")
         scale, zero = x.activation.scale, x.activation.zero
         # x > low  <=>  stored - zero > floor(low / scale);   x < high  <=>  stored - zero < ceil(high / scale)
         above = -UNBOUNDED if low is None else low // scale + zero
@@ -71,7 +71,7 @@ class Clip(Layer):
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return
-        assert gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits"
+        need(gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits")
         result = c.gradient_buffers(source, x.shape)
         c.emit("backward", "clip_input_grad",
                {"g": gradient.tensor, "e": gradient.exponents, "x": self._looks_at, "gx": result.tensor,

@@ -17,6 +17,7 @@ import numpy as np
 from bitreplay.engine.bits import pack, signs, unpack
 from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
 from bitreplay.engine.fixedpoint import round_fraction, wide
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import Activation, align, quantise_samples
 
@@ -67,7 +68,7 @@ def emit_clipped_grad(c: Compiler, x: Value, mask: int, source: str, gradient: G
     """Emit the backward record and contribute its result to the gradient of `source`."""
     assert x.activation is not None
     shift = binary_point(x.activation.scale, FACTOR_BITS)
-    assert gradient.bound + FACTOR_BITS <= 62, "clipped_sign_input_grad: products must fit 62 bits"
+    need(gradient.bound + FACTOR_BITS <= 62, "clipped_sign_input_grad: products must fit 62 bits")
     other = c.pending(source)
     result = c.gradient_buffers(source, x.shape)
     tensors = {"g": gradient.tensor, "e": gradient.exponents, "mask": mask}

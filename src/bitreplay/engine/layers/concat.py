@@ -12,7 +12,7 @@ from typing import Any
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -34,7 +34,7 @@ class Concat(Layer):
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         name, (height, width, _) = self.node.name, inputs[0].shape
-        assert all(x.shape[:2] == (height, width) for x in inputs), f"{name}: maps differ in size"
+        need(all(x.shape[:2] == (height, width) for x in inputs), f"{name}: maps differ in size")
         y = c.activation_value(name, (height, width, sum(x.shape[2] for x in inputs)))
         assert y.activation is not None
         first, self._parts = 0, []
@@ -52,7 +52,7 @@ class Concat(Layer):
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return
-        assert gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits"
+        need(gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits")
         for source, x, part in zip(self.node.inputs, inputs, self._parts, strict=True):
             if source in c.needs_gradient:
                 result = c.gradient_buffers(source, x.shape)

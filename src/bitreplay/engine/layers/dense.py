@@ -17,7 +17,7 @@ import numpy as np
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.clipped_sign import emit_numbers
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
 from bitreplay.engine.sgd import descend
@@ -126,7 +126,7 @@ class Dense(Layer):
         logits = c.hold(c.buffer("logits", np.int32, (classes,)))
         self._scale = Multiplier.of(x.activation.scale * Fraction(2) ** (LOGIT_POINT - MASTER_POINT))
         self._sum_bound = (x.bound * features).bit_length() + width
-        assert self._sum_bound <= 62, f"{name}: sums must fit 62 bits"
+        need(self._sum_bound <= 62, f"{name}: sums must fit 62 bits")
         c.emit("forward", "dense",
                {"x": x.tensor, "weights": self._weights, "active": active, "logits": logits} | self._operand,
                x_zero=x.activation.zero, down=max(self._sum_bound - 31, 0), mantissa=self._scale.mantissa,
@@ -162,7 +162,7 @@ class Dense(Layer):
         if source in c.needs_gradient:
             result = c.gradient_buffers(source, x.shape)
             bound = gradient.bound + SIGNIFICANT[c.bits.forward] - 1 + self._classes.bit_length()
-            assert bound <= 62, f"{name}: sums over {self._classes} classes must fit 62 bits"
+            need(bound <= 62, f"{name}: sums over {self._classes} classes must fit 62 bits")
             tensors = stored | self._operand | {"gx": result.tensor, "ex": result.exponents}
             c.emit("backward", "dense_input_grad", tensors, down=max(bound - 31, 0), bits=bits,
                    mantissa=self._scale.mantissa, shift=self._scale.shift)  # fmt: skip

@@ -16,6 +16,7 @@ from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Int64, round_shift, saturate, wide
 from bitreplay.engine.layers.binary_conv import taps
 from bitreplay.engine.layers.integer_conv import IntegerConv
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.layers.learned_conv import aligned_outputs
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import merged_exponent, quantise_samples
@@ -82,7 +83,7 @@ class DepthwiseConv(IntegerConv):
 
     def _check(self, x: Value, shape: tuple[int, ...]) -> None:
         assert x.activation is not None, f"{self.node.name} reads activations"
-        assert shape[1] == shape[2] and shape[0] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}"
+        need(shape[1] == shape[2] and shape[0] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}")
 
     def _terms(self, c: Compiler) -> int:
         return c.tensors[self._weights].shape[1] ** 2

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.binary_conv import out_size, taps
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -67,7 +67,7 @@ class FilterPool(Layer):
         self._sum = int(np.abs(kernel).sum())
         y = c.activation_value(name, (*out_size(x.shape[:2], len(kernel), stride, pad), x.shape[2]))
         assert x.activation is not None and y.activation is not None, f"{name} reads activations"
-        assert (x.bound * self._sum).bit_length() <= 31, f"{name}: sums must fit 31 bits"
+        need((x.bound * self._sum).bit_length() <= 31, f"{name}: sums must fit 31 bits")
         scale = Multiplier.of(x.activation.scale / y.activation.scale * Fraction(1, divisor))
         self._attributes = {"stride": stride, "pad": pad, "mantissa": scale.mantissa, "shift": scale.shift}
         self._kernel = c.constant(f"{name}.kernel", kernel)
@@ -82,7 +82,7 @@ class FilterPool(Layer):
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return
-        assert gradient.bound + 31 + self._sum.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits"
+        need(gradient.bound + 31 + self._sum.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits")
         result = c.gradient_buffers(source, x.shape)
         c.emit("backward", "filter_pool_input_grad",
                {"g": gradient.tensor, "e": gradient.exponents, "kernel": self._kernel, "gx": result.tensor,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Int64, divide_round, round_shift, saturate, wide
 from bitreplay.engine.layers.binary_conv import taps
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned_conv import LearnedWeights, aligned_outputs, input_grad_room
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
@@ -100,7 +100,7 @@ class IntegerConv(Layer):
 
     def _check(self, x: Value, shape: tuple[int, ...]) -> None:
         assert x.activation is not None, f"{self.node.name} reads activations"
-        assert shape[1] == shape[2] and shape[3] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}"
+        need(shape[1] == shape[2] and shape[3] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}")
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
@@ -120,7 +120,7 @@ class IntegerConv(Layer):
             return Value(sums, shape, learned.bound, scales=(learned.unit(x.activation.scale),) * outputs)
         weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
         bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
-        assert bound.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits"
+        need(bound.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits")
         self._down = max(bound.bit_length() - 31, 0)
         self._down += divide_round(bound, 1 << self._down) >= 1 << 31
         self._weights = c.constant(name, weights)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.bits import pack, signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import NO_GRADIENT, SIGNIFICANT, STORAGE
 from bitreplay.engine.sgd import change
@@ -94,7 +95,7 @@ class LatentWeights:
         self, c: Compiler, name: str, weights: NDArray[np.uint64], channels: int, start: int, gain: int
     ) -> None:
         self.bits, self._factor, self._channels = c.bits.backward_binary, start * Fraction(2) ** gain, channels
-        assert 1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units"
+        need(1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units")
         ones = signs(weights, channels) > 0
         latent = store_latent(np.where(ones, np.int64(start - 1), np.int64(-start)), self.bits)
         self.latent = c.parameter(f"{name}.latent", latent)
@@ -106,7 +107,7 @@ class LatentWeights:
         other = c.bits.backward_other
         assert gradient.bound == SIGNIFICANT[other] - 1, "latent weights learn from stored gradients"
         reach = ALIGNED_BITS[other] - 1 + (c.max_samples * pixels).bit_length()
-        assert reach <= 62, f"sums of {c.max_samples} samples of {pixels} pixels must fit 62 bits"
+        need(reach <= 62, f"sums of {c.max_samples} samples of {pixels} pixels must fit 62 bits")
         step = Multiplier.of(self._factor)
         c.emit("backward", "latent_update",
                {"latent": self.latent, "g": gradient.tensor, "e": gradient.exponents, "x": x.tensor},

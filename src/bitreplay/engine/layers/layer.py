@@ -12,6 +12,13 @@ from __future__ import annotations
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.graph import Fixed, Node
+from bitreplay.engine.program import ProgramError
+
+
+def need(condition: bool, sentence: str) -> None:
+    """Refuse a network that whole numbers of this width cannot hold: its numbers come from a file."""
+    if not condition:
+        raise ProgramError(sentence)
 
 
 class Layer:

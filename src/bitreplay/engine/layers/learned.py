@@ -16,6 +16,7 @@ import numpy as np
 from bitreplay.engine.compiler import Compiler
 from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
 from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.sgd import descend
 
@@ -55,7 +56,7 @@ class Learned:
         self._name, self._unit, self._limit = name, unit, limit
         self._fixed = with_room(fixed) if trains else fixed
         scale = Multiplier.of(unit / Fraction(2) ** self._fixed.shift)
-        assert scale.shift >= 0, f"{name}: numbers out of range"
+        need(scale.shift >= 0, f"{name}: numbers out of range")
         attributes = {"mantissa": scale.mantissa, "shift": scale.shift, "limit": limit}
         if not trains:
             self.operand = c.constant(name, operand_of(fixed.values, **attributes).astype(dtype))

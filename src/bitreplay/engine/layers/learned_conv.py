@@ -20,6 +20,7 @@ import numpy as np
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, wide
 from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers.layer import need
 from bitreplay.engine.layers.learned import ROOM_BITS
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, quantise_samples
@@ -86,7 +87,7 @@ class LearnedWeights:
         assert x.activation is not None
         step = Multiplier.of(Fraction(2) ** (2 * self.point - self.down))
         bound = gradient.bound + (x.bound * pixels).bit_length()
-        assert bound <= 62, f"{operation_name}: sums over {pixels} pixels must fit 62 bits"
+        need(bound <= 62, f"{operation_name}: sums over {pixels} pixels must fit 62 bits")
         c.emit("backward", operation_name,
                {"weights": self.master, "g": gradient.tensor, "e": gradient.exponents, "x": x.tensor},
                x_zero=x.activation.zero, bound=bound,
@@ -96,5 +97,5 @@ class LearnedWeights:
 def input_grad_room(gradient: Gradient, bits: int, terms: int) -> int:
     """Bits by which gradients may be shifted left before sums of `terms` products with q_f-bit weights leave 62."""
     used = gradient.bound + SIGNIFICANT[bits] - 1 + terms.bit_length()
-    assert used <= 62, "sums of the input gradient must fit 62 bits"
+    need(used <= 62, "sums of the input gradient must fit 62 bits")
     return min(62 - used, 30)

@@ -17,8 +17,8 @@ import numpy as np
 from bitreplay.engine.bits import pack, unpack, words_for
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import round_fraction, wide
-from bitreplay.engine.graph import Fixed
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.graph import Fixed, LevelCode
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
@@ -54,6 +54,12 @@ def _linear(bits: int, spec: Activation) -> dict[str, int]:
     return {"bits": bits, "low": spec.low, "cut": max(SIGNIFICANT[spec.bits] - bits, 0)}
 
 
+def _table(c: Compiler, level: str, bits: int) -> LevelCode:
+    codes = c.graph.levels.get(level, {})
+    need(bits in codes, f"level {level} has codes of {sorted(codes)} bits, not of {bits}")
+    return codes[bits]
+
+
 def _stored(real: Fixed, spec: Activation, dtype: np.dtype) -> np.ndarray:
     numbers = [round_fraction(r / spec.scale) + spec.zero for r in real.fractions()]
     return np.clip(numbers, spec.low, spec.high).astype(dtype).reshape(real.values.shape)
@@ -68,7 +74,7 @@ class EncodeLevel(Layer):
         code = c.hold(c.buffer("latents", np.uint64, (height, width, bits * words_for(channels))))
         tensors = {"x": x.tensor, "code": code}
         if bits in TABLE_BITS:
-            thresholds = _stored(c.graph.levels[level][bits].thresholds, spec, np.dtype(np.int32))
+            thresholds = _stored(_table(c, level, bits).thresholds, spec, np.dtype(np.int32))
             tensors["thresholds"] = c.constant("level.thresholds", thresholds)
         c.emit("forward", "encode_level", tensors, **_linear(bits, spec))
         return Value(code, x.shape)
@@ -84,7 +90,7 @@ class DecodeLevel(Layer):
         assert spec is not None
         tensors = {"code": code, "x": x.tensor}
         if bits in TABLE_BITS:
-            values = _stored(c.graph.levels[level][bits].values, spec, np.dtype(np.int32))
+            values = _stored(_table(c, level, bits).values, spec, np.dtype(np.int32))
             tensors["values"] = c.constant("level.values", values)
         c.emit("forward", "decode_level", tensors, **_linear(bits, spec))
         return x

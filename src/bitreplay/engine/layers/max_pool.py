@@ -17,7 +17,7 @@ from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
 from bitreplay.engine.layers.binary_conv import out_size, taps
 from bitreplay.engine.layers.clip import UNBOUNDED
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
 
@@ -69,7 +69,7 @@ class MaxPool(Layer):
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs
         name, window = self.node.name, self.number("window")
-        assert 1 <= window <= LARGEST_WINDOW and self.number("pad", 0) < window, f"{name}: window out of range"
+        need(1 <= window <= LARGEST_WINDOW and self.number("pad", 0) < window, f"{name}: window out of range")
         self._geometry = {"window": window, "stride": self.number("stride", window), "pad": self.number("pad", 0)}
         size = out_size(x.shape[:2], window, self._geometry["stride"], self._geometry["pad"])
         shape = (*size, x.shape[2])
@@ -85,7 +85,7 @@ class MaxPool(Layer):
         self, c: Compiler, x: Value, shape: tuple[int, int, int]
     ) -> tuple[Value, Multiplier, dict[str, int]]:  # fmt: skip
         if x.activation is None:
-            assert x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums need a positive scale"
+            need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums need a positive scale")
             tensor = c.buffer(self.node.name, c.tensors[x.tensor].dtype, shape)
             limits = {"x_zero": 0, "y_zero": 0, "low": -UNBOUNDED, "high": UNBOUNDED}
             return Value(tensor, shape, x.bound, scales=x.scales), Multiplier(1, 0), limits
@@ -102,7 +102,7 @@ class MaxPool(Layer):
         if gradient is None or source not in c.needs_gradient:
             return
         overlapping = (-(-self._geometry["window"] // self._geometry["stride"])) ** 2
-        assert gradient.bound + 31 + overlapping.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits"
+        need(gradient.bound + 31 + overlapping.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits")
         result = c.gradient_buffers(source, x.shape)
         c.emit("backward", "max_pool_input_grad",
                {"g": gradient.tensor, "e": gradient.exponents, "place": self._place, "gx": result.tensor,

@@ -7,6 +7,7 @@ from fractions import Fraction
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.layers.clip import UNBOUNDED, Clip
+from bitreplay.engine.layers.layer import need
 
 
 class ReLU(Clip):
@@ -19,7 +20,7 @@ class ReLU(Clip):
         (x,) = inputs
         if x.activation is not None:
             return super().forward(c, inputs)
-        assert x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums with a positive scale are expected"
+        need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums with a positive scale are expected")
         y = Value(c.buffer(self.node.name, c.tensors[x.tensor].dtype, x.shape), x.shape, x.bound, scales=x.scales)
         self._emit(c, x, y, Multiplier(1, 0), 0, UNBOUNDED)
         self._inside = {"above": 0, "below": UNBOUNDED}

@@ -21,7 +21,7 @@ from bitreplay.engine.fixedpoint import Int64, round_fraction, round_shift, satu
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.batchnorm import OFFSET_LIMIT
 from bitreplay.engine.layers.clipped_sign import binary_point
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import NO_GRADIENT, merge_samples, quantise_samples
@@ -123,7 +123,7 @@ class RPReLU(Layer):
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return
-        assert gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits"
+        need(gradient.bound + 31 <= 62, f"{self.node.name}: products must fit 62 bits")
         stored = {"g": gradient.tensor, "e": gradient.exponents}
         self._param_grad(c, x, gradient)
         if source in c.needs_gradient:

@@ -19,7 +19,7 @@ from bitreplay.engine.bits import pack, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
 from bitreplay.engine.fixedpoint import Int64, Multiplier, round_fraction, round_shift, wide
 from bitreplay.engine.layers.clipped_sign import binary_point
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.layers.sign import PEAK_BITS
 from bitreplay.engine.operations import Run, operation
@@ -101,7 +101,7 @@ class RSign(Layer):
         slope = Multiplier.of(scale * peak / Fraction(2) ** self._point)
         shape = {"zero": x.activation.zero, "point": self._point, "peak": round_fraction(peak),
                  "slope_mantissa": slope.mantissa, "slope_shift": slope.shift}  # fmt: skip
-        assert gradient.bound + PEAK_BITS <= 62, "rsign_input_grad: products must fit 62 bits"
+        need(gradient.bound + PEAK_BITS <= 62, "rsign_input_grad: products must fit 62 bits")
         tensors = {"g": gradient.tensor, "e": gradient.exponents, "x": x.tensor, "threshold": self._threshold.operand}
         self._param_grad(c, x, gradient, tensors, shape)
         if source not in c.needs_gradient:

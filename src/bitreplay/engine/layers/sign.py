@@ -21,7 +21,7 @@ from bitreplay.engine.compiler import Compiler, Value, other_attributes, other_t
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, wide
 from bitreplay.engine.graph import Node
 from bitreplay.engine.layers.clipped_sign import binary_point, emit_clipped, emit_clipped_grad
-from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import align, quantise_samples
 
@@ -62,7 +62,7 @@ class Sign(Layer):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         derivative = node.attributes.get("derivative", "polynomial")
-        assert derivative in ("polynomial", "clipped"), f"{node.name}: unknown derivative {derivative}"
+        need(derivative in ("polynomial", "clipped"), f"{node.name}: unknown derivative {derivative}")
         self._clip = Fraction(str(node.attributes.get("clip", 1))) if derivative == "clipped" else None
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
@@ -88,7 +88,7 @@ class Sign(Layer):
         scale = x.activation.scale
         peak_shift = binary_point(2 * scale, PEAK_BITS)
         slope = Multiplier.of(scale * 2 * scale * Fraction(2) ** peak_shift)
-        assert gradient.bound + PEAK_BITS <= 62, "sign_input_grad: products must fit 62 bits"
+        need(gradient.bound + PEAK_BITS <= 62, "sign_input_grad: products must fit 62 bits")
         other = c.pending(source)
         result = c.gradient_buffers(source, x.shape)
         tensors = {"g": gradient.tensor, "e": gradient.exponents, "x": x.tensor}
