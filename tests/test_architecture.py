@@ -14,7 +14,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bitreplay"
 
 # The learner's own parts, then everything that the outermost modules may call.
 PARTS = {"backbone", "replay", "tail", "cwr_head", "metrics"}
-PLAIN = {"classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo", "knowledge", "novelty"}
+PLAIN = {"told", "classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo"}
+PLAIN |= {"knowledge", "novelty"}
 BELOW_THE_DOOR = (
     PARTS
     | PLAIN
@@ -28,17 +29,18 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "scenario": ({"data"}, {"numpy"}),
     "engine": ({"engine"}, {"numpy"}),
     "modelfile": ({"engine", "modelfile"}, {"numpy", "safetensors"}),
-    "classes": (set(), {"numpy"}),
+    "told": (set(), set()),
+    "classes": ({"told"}, {"numpy"}),
     "door": ({"data"}, {"numpy"}),
-    "settings": ({"engine"}, set()),
-    "watch": (set(), set()),
+    "settings": ({"engine", "told"}, set()),
+    "watch": ({"told"}, set()),
     "views": ({"data", "engine"}, {"numpy"}),
     "novelty": (set(), {"numpy"}),
     "answers": ({"engine"}, {"numpy"}),
     "reports": ({"classes", "metrics"}, {"numpy"}),
     "state": ({"classes", "replay"}, {"numpy"}),
     "statefile": ({"statefile", "state", "settings", "classes", "replay", "modelfile"}, {"numpy"}),
-    "zoo": ({"engine", "modelfile"}, set()),
+    "zoo": ({"engine", "modelfile", "told"}, set()),
     "knowledge": (PARTS | PLAIN | {"pretrained"}, {"numpy"}),
     "pretrained": (PARTS | PLAIN | {"engine", "modelfile", "statefile", "torch"}, {"numpy"}),
     "room": ({"engine"}, set()),

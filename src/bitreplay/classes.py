@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.told import told
+
 Name = str | int
 LONGEST = 200
 
@@ -36,7 +38,7 @@ class Classes:
         """The number of a known name; anything else is refused."""
         (wanted,) = names_of([name])
         if wanted not in self.known:
-            raise ValueError(f"There is no class {wanted!r}; known are {_listed(self.known)}.")
+            raise ValueError(f"There is no class {told(wanted)}; known are {_listed(self.known)}.")
         return self.names.index(wanted)
 
     def numbers(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
@@ -56,7 +58,7 @@ class Classes:
     def rename(self, old: object, new: object) -> None:
         number, (name,) = self.number(old), names_of([new])
         if name in self.known:
-            raise ValueError(f"There is a class {name!r} already; forget one of the two first.")
+            raise ValueError(f"There is a class {told(name)} already; forget one of the two first.")
         self.names = (*self.names[:number], name, *self.names[number + 1 :])
 
     def forget(self, number: int) -> None:
@@ -90,7 +92,7 @@ def names_of(labels: Any) -> list[Name]:
 def _name(label: object) -> Name:
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
-        raise ValueError(f"A label must be text or a whole number, got {label!r:.60} ({type(label).__name__}).")
+        raise ValueError(f"A label must be text or a whole number, got {told(label)} ({type(label).__name__}).")
     if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
         raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
     if isinstance(plain, int) and abs(plain) >= 1 << 53:

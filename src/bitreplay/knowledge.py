@@ -18,6 +18,7 @@ from bitreplay.pretrained import TailLike
 from bitreplay.replay import ReplayMemory
 from bitreplay.reports import Stored
 from bitreplay.state import State
+from bitreplay.told import told, whole_number
 
 
 class Knowledge:
@@ -59,10 +60,13 @@ class Knowledge:
         """
         if (label is None) == (sample is None):
             raise ValueError("Forget either a label or a sample.")
-        self.changes += 1
         if sample is not None:
-            return self.memory.forget_sample(sample)
+            if (wanted := whole_number(sample)) is None:
+                raise ValueError(f"A sample is named by its whole number, got {told(sample)}.")
+            self.changes += 1
+            return self.memory.forget_sample(wanted)
         number = self.classes.number(label)
+        self.changes += 1
         self.memory.forget_class(number)
         self.head.forget(number)
         self.classes.forget(number)

@@ -25,6 +25,7 @@ from bitreplay.pretrained import Augment, TailLike
 from bitreplay.replay import CodesOf, ReplayMemory
 from bitreplay.reports import Evaluation, Learned
 from bitreplay.settings import Settings
+from bitreplay.told import path_of
 from bitreplay.watch import Progress, Watch
 from bitreplay.zoo import Model
 
@@ -200,13 +201,14 @@ class Learner(Knowledge):
         """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
         if self.model is None:
             raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
+        place = path_of(path, "The state")
         content = statefile.Content(self.model.name, self.model.digest, self.settings, self.state())
-        self._origin = statefile.save(Path(path), content, self._origin, lock, overwrite)
+        self._origin = statefile.save(place, content, self._origin, lock, overwrite)
 
     @classmethod
     def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
         """A learner as it was saved. `model` is needed only if the state's own is not among those shipped."""
-        content, origin = statefile.load(Path(path))
+        content, origin = statefile.load(path_of(path, "The state"))
         found = pretrained.model_of(content, model, path)
         learner = cls(*pretrained.build(found, content.settings, content.state.capacity), model=found)
         pretrained.check_fit(content.state, learner.tail, learner.memory, path)
@@ -217,14 +219,14 @@ class Learner(Knowledge):
     @classmethod
     def rollback(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
         """Put the generation before the last save in its place, and load it."""
-        statefile.rollback(Path(path))
+        statefile.rollback(path_of(path, "The state"))
         return cls.load(path, model)
 
 
 def _names(labels: Any, count: int) -> list[Name]:
     """One name for each sample; a single name stands for all of them."""
     names = names_of(labels)
-    names = names * count if isinstance(labels, str | int) else names
+    names = names * count if isinstance(labels, str | int | np.generic) else names
     if len(names) != count:
         raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {count}.")
     if not names:

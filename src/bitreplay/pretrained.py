@@ -20,6 +20,7 @@ from bitreplay.settings import FLOAT, Settings
 from bitreplay.state import State
 from bitreplay.statefile import Content, StateFileError
 from bitreplay.tail import Tail
+from bitreplay.told import told
 from bitreplay.views import crop_and_flip
 from bitreplay.zoo import Model, find, find_by_digest
 
@@ -64,7 +65,7 @@ def _level(model: Model, name: str | None) -> str:
     if not model.levels:
         raise ModelFileError(f"{model.path} has no replay level, so nothing can be learned with it.")
     if name is not None and name not in model.levels:
-        raise ValueError(f"{model.name} has no level {name!r}; expected {' or '.join(model.levels)}.")
+        raise ValueError(f"{model.name} has no level {told(name)}; expected {' or '.join(model.levels)}.")
     return name or model.levels[-1]
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from bitreplay.engine.compiler import Bits
+from bitreplay.told import told, whole_number
 
 RATES = {"replay": Fraction(1, 20), "cwr": Fraction(1, 100), "naive": Fraction(1, 100)}
 STRATEGIES = tuple(RATES)
@@ -49,17 +50,18 @@ class Settings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bits", _bits(self.bits))
-        _need(self.strategy in STRATEGIES, f"strategy must be one of {', '.join(STRATEGIES)}, got {self.strategy!r}.")
+        known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
+        _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {told(self.strategy)}.")
         if self.rate is None:
             object.__setattr__(self, "rate", RATES[self.strategy])
         for name in ("rate", "unknown"):
             object.__setattr__(self, name, _fraction(name, getattr(self, name)))
-        for name, least in (("per_class", 1), ("epochs", 1), ("least_steps", 1), ("new", 1), ("replayed", 1)):
-            _whole(name, getattr(self, name), least, 1 << 20)
-        _whole("seed", self.seed, 0, (1 << 64) - 1)
-        _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits!r}.")
-        _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {self.level!r}.")
-        _need(isinstance(self.augment, bool), f"augment must be True or False, got {self.augment!r}.")
+        for name in ("per_class", "epochs", "least_steps", "new", "replayed", "code_bits"):
+            object.__setattr__(self, name, _whole(name, getattr(self, name), 1, 1 << 20))
+        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, (1 << 64) - 1))
+        _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits}.")
+        _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
+        _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
         _need(0 < self.step_size <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {self.unknown}.")
 
@@ -91,9 +93,11 @@ def _need(condition: bool, sentence: str) -> None:
         raise ValueError(sentence)
 
 
-def _whole(name: str, value: object, least: int, most: int) -> None:
-    fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    _need(fits, f"{name} must be a whole number from {least} to {most}, got {value!r}.")
+def _whole(name: str, value: object, least: int, most: int) -> int:
+    number = whole_number(value)
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{name} must be a whole number from {least} to {most}, got {told(value)}.")
+    return number
 
 
 def _fraction(name: str, value: Any) -> Fraction:
@@ -101,13 +105,13 @@ def _fraction(name: str, value: Any) -> Fraction:
     try:
         return Fraction(str(value)).limit_denominator(1 << 30)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {value!r}.") from None
+        raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {told(value)}.") from None
 
 
 def _bits(value: Bits | str) -> Bits | str:
-    if isinstance(value, Bits) or value == FLOAT:
+    if isinstance(value, str) and value == FLOAT:
         return value
-    parts = str(value).split("/")
-    if not isinstance(value, str) or len(parts) != 3 or not all(part.isdecimal() for part in parts):
-        raise ValueError(f"bits must be three widths such as 8/1/16, or float, got {value!r}.")
+    parts = str(value).split("/") if isinstance(value, str | Bits) else []
+    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
+        raise ValueError(f"bits must be three widths such as 8/1/16, or float, got {told(value)}.")
     return Bits(*(int(part) for part in parts))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+from bitreplay.told import told
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,12 @@ class Watch:
         cancel: Callable[[], bool] | None = None,
         time_limit: float | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit >= 0:
-            raise ValueError(f"time_limit must be a number of seconds, got {time_limit!r}.")
+        for name, function in (("progress", progress), ("cancel", cancel)):
+            if function is not None and not callable(function):
+                raise ValueError(f"{name} must be a function, got {told(function)}.")
+        real = isinstance(time_limit, numbers.Real) and not isinstance(time_limit, bool)
+        if time_limit is not None and not (real and time_limit >= 0):
+            raise ValueError(f"time_limit must be a number of seconds, got {told(time_limit)}.")
         self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
         self._start = time.monotonic()
 

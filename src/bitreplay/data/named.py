@@ -45,7 +45,7 @@ def named(name: str, place: str | Path | None = None, side: int = 32) -> Source:
         return _own(folder(name, side))
     if Path(name).suffix == ".npz":
         return _own(npz(name))
-    raise ValueError(f"There is no data set {name!r}: expected {', '.join(NAMES)}, a folder or a .npz file.")
+    raise ValueError(f"There is no data set {str(name)[:60]!r}: expected {', '.join(NAMES)}, a folder or a .npz file.")
 
 
 def _in(place: str | Path | None, usual: str) -> Path | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bitreplay import modelfile
 from bitreplay.engine.graph import Graph
+from bitreplay.told import path_of, told
 
 FOLDER = Path(__file__).parent
 SUFFIX = ".safetensors"
@@ -35,9 +37,10 @@ def names() -> list[str]:
 
 def find(model: str | Path) -> Model:
     """A model by its name in the zoo, or by the path of its file."""
-    path = FOLDER / f"{model}{SUFFIX}" if str(model) in names() else Path(model)
-    if not path.exists():
-        raise ValueError(f"There is no model {str(model)!r}: expected {', '.join(names()) or 'a path'} or a file.")
+    path = path_of(model, "A model")
+    path = FOLDER / f"{path}{SUFFIX}" if str(path) in names() else path
+    if not os.path.exists(path):
+        raise ValueError(f"There is no model {told(str(model))}: expected {', '.join(names()) or 'a path'} or a file.")
     graph, about = modelfile.load(path)
     return Model(str(about.get("name", path.stem)), path, graph, about, modelfile.digest(graph))
 
