@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import sys
@@ -47,5 +46,5 @@ def test_the_guard_page_guards():
     code = "import numpy as np, ctypes; from tests.engine.paths.one_record import guarded; " \
            "a = guarded(np.zeros(5000, np.uint8)); a[-1] = 1; ctypes.memset(a.ctypes.data + 5000, 1, 1)"  # fmt: skip
     root = Path(__file__).resolve().parents[3]
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, env=os.environ).returncode < 0
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True).returncode < 0
     assert guarded(np.arange(100, dtype=np.uint8))[-1] == 99
