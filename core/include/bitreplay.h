@@ -73,7 +73,18 @@ typedef struct br_operation_info {
 /* `bytes` must be aligned to 8 and stay unchanged until br_program_close: constants are read where they lie (so a file
  * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
 BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
+/* After all runs have returned. Threads in br_serve are sent home first. */
 BR_API void br_program_close(br_program* program);
+
+/* Threads are the caller's and optional: br_run shares its work with those that wait in br_serve, and ends in the same
+ * bits whether they are many or none. `threads` (1 to 64, with the one that calls br_run) sets how much scratch there is
+ * for work that needs it; br_program_open has 1. br_serve returns when the program is closed; no thread may call it
+ * after that, so wait until br_program_helpers has counted those that you started. Where runs of one program overlap,
+ * one of them has the helpers. A forked child has none and works alone. */
+BR_API int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
+                                   size_t error_size);
+BR_API int br_serve(br_program* program);
+BR_API uint32_t br_program_helpers(const br_program* program);
 
 BR_API uint32_t br_program_max_samples(const br_program* program);
 BR_API uint64_t br_program_parameter_bytes(const br_program* program);
@@ -84,7 +95,8 @@ BR_API uint64_t br_program_arena_bytes(const br_program* program);
 BR_API uint64_t br_program_derived_bytes(const br_program* program);
 BR_API void br_program_memory(const br_program* program, br_memory* memory);
 /* The same figures before a program is opened; takes no more than its tables meanwhile. */
-BR_API int br_program_plan(const void* bytes, size_t size, br_memory* memory, char* error, size_t error_size);
+BR_API int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
+                           size_t error_size);
 BR_API const void* br_program_initial_parameters(const br_program* program);
 BR_API const void* br_program_constants(const br_program* program);
 BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);

@@ -1,5 +1,8 @@
 // What an operation sees while it runs: its tensors as pointers, its attributes, the arguments of the run.
 //
+// A call may be about a part of the work: some samples (tensors per sample then begin at the first of them), or, where
+// the operation is `in_parts`, part number `part` of `parts`.
+//
 // Members are always inlined: loops are compiled once for each instruction set, and the linker must not keep the copy of
 // one of them for all.
 #pragma once
@@ -13,8 +16,11 @@ namespace bitreplay {
 struct Call {
   const br_program& program;
   const Record& record;
-  const br_run_args& run;
-  uint8_t* const* regions;  // by br_region; the constants are never written
+  const br_run_args& run;  // of the whole minibatch
+  int64_t count;           // samples of this call
+  int64_t part, parts;
+  uint8_t* scratch;
+  uint8_t* roles[kMostRoles];  // null where an optional tensor is absent; the constants are never written
 
   BR_INLINE bool has(int role) const { return record.tensors[role] >= 0; }
   BR_INLINE const Tensor& tensor(int role) const { return program.tensors[record.tensors[role]]; }
@@ -22,23 +28,24 @@ struct Call {
   BR_INLINE int64_t size(int role, int axis) const { return tensor(role).info.shape[axis]; }
   BR_INLINE int64_t elements(int role) const { return int64_t(tensor(role).elements); }
   BR_INLINE int64_t attribute(int number) const { return record.attributes[number]; }
-  BR_INLINE int64_t samples() const { return run.samples; }
+  BR_INLINE int64_t samples() const { return count; }
   BR_INLINE const Kernels& kernels() const { return *program.kernels; }
 
-  BR_INLINE uint8_t* bytes(int role) const {
-    return has(role) ? regions[tensor(role).info.region] + tensor(role).info.offset : nullptr;
-  }
+  BR_INLINE uint8_t* bytes(int role) const { return roles[role]; }
   template <class T>
   BR_INLINE T* data(int role) const {
-    return reinterpret_cast<T*>(bytes(role));
+    return reinterpret_cast<T*>(roles[role]);
   }
   BR_INLINE uint8_t* derived() const {
     if (record.derived == Derived::none) return nullptr;
-    if (record.derived == Derived::scratch) return regions[BR_ARENA] + program.arena_bytes;
-    return program.derived + record.derived_offset;
+    return record.derived == Derived::scratch ? scratch : program.derived + record.derived_offset;
   }
 };
 
 #undef BR_INLINE
+
+// A call about `count` samples from `first` on; `regions` by br_region.
+Call call_of(const br_program& program, const Record& record, const br_run_args& run, uint8_t* const* regions,
+             int64_t first, int64_t count);
 
 }  // namespace bitreplay

@@ -3,6 +3,10 @@
 // An operation has a check, which refuses a record whose tensors or attributes could lead outside the regions, and a
 // run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once where
 // the weights are constant, and before each run where they learn.
+//
+// A run works on any samples that it is given. One that writes more than tensors per sample (and the number
+// `saturated`) is given all of them; where it is `in_parts` it does the part that the call asks for, and all parts
+// together write what one call about everything would, each byte once.
 #pragma once
 #include "call.h"
 #include "checker.h"
@@ -20,6 +24,7 @@ struct Operation {
   int weights;  // the role that is rearranged, or -1
   uint64_t (*derived_bytes)(const Call&);  // reads no tensor's content; nor does derive, but for the weights
   void (*derive)(const Call&, uint8_t* derived);
+  bool in_parts = false;
 };
 
 const Operation* operation_of_code(uint32_t code);
@@ -28,7 +33,6 @@ int (*run_of(const Kernels& kernels, const Operation& operation))(const Call&);
 const Operation* operation_at(size_t index);  // null beyond the last
 
 // Roles in the order of a record: reads, then writes that are not read too.
-constexpr int kMostRoles = 16;
 struct Role {
   const char* name;
   int length;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "chains.h"
 #include "crc32.h"
 #include "dispatch.h"
 #include "elements.h"
@@ -35,8 +36,9 @@ struct Header {
 
 class Reader {
  public:
-  Reader(const uint8_t* bytes, size_t size, char* error, size_t error_size)
-      : bytes_(bytes), size_(size), error_(error), error_size_(error_size) {}
+  Reader(const void* bytes, size_t size, uint32_t threads, char* error, size_t error_size)
+      : bytes_(static_cast<const uint8_t*>(bytes)), size_(size), threads_(threads), error_(error),
+        error_size_(error_size) {}
   int open(br_program** result);
   int plan(br_memory* memory);
 
@@ -54,6 +56,7 @@ class Reader {
 
   const uint8_t* bytes_;
   size_t size_;
+  uint32_t threads_;
   char* error_;
   size_t error_size_;
   Header header_ = {};
@@ -153,9 +156,10 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
   Role roles[kMostRoles];
   int role_count = roles_of(*operation, roles);
-  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4)};
+  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, -1, 0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
     return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
+  r->tensor_count = tensors;
   memcpy(*numbers, at + kRecordBytes, 4 * tensors);
   memcpy(*attributes, at + kRecordBytes + 4 * (tensors + tensors % 2), 8 * count);
   *numbers += tensors + tensors % 2;
@@ -203,7 +207,7 @@ int Reader::derived() {
   for (uint32_t i = 0; i < header_.records; ++i) {
     Record& r = program_->records[i];
     if (r.operation->weights < 0) continue;
-    Call call{*program_, r, none, regions};
+    const Call call = call_of(*program_, r, none, regions, 0, 1);
     const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
     if (bytes == 0) continue;
     if (call.tensor(r.operation->weights).info.region == BR_CONSTANT) {
@@ -230,7 +234,7 @@ int Reader::derive() {
   for (uint32_t i = 0; i < header_.records; ++i) {
     const Record& r = program_->records[i];
     if (r.derived != Derived::program) continue;
-    Call call{*program_, r, none, regions};
+    const Call call = call_of(*program_, r, none, regions, 0, 1);
     r.operation->derive(call, call.derived());
   }
   return BR_OK;
@@ -239,6 +243,8 @@ int Reader::derive() {
 // With nothing derived yet: enough to tell how much memory it takes.
 int Reader::read_all() {
   if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
+  if (threads_ < 1 || threads_ > kMostThreads)
+    return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMostThreads, threads_);
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", getenv("BITREPLAY_PATH"), br_paths());
   int error = header();
@@ -259,11 +265,13 @@ int Reader::read_all() {
   program_->parameter_bytes = header_.parameters;
   program_->constant_bytes = header_.constants;
   program_->max_samples = header_.max_samples;
+  program_->threads = threads_;
   program_->tensor_count = header_.tensors;
   program_->record_count = header_.records;
   error = tensors();
   if (!error) error = records();
   if (!error) error = derived();
+  if (!error) find_chains(program_);
   return error;
 }
 
@@ -286,13 +294,19 @@ int Reader::plan(br_memory* memory) {
 }  // namespace bitreplay
 
 int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size) {
-  *program = nullptr;
-  return bitreplay::Reader(static_cast<const uint8_t*>(bytes), size, error, error_size).open(program);
+  return br_program_open_threads(bytes, size, 1, program, error, error_size);
 }
 
-int br_program_plan(const void* bytes, size_t size, br_memory* memory, char* error, size_t error_size) {
+int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
+                            size_t error_size) {
+  *program = nullptr;
+  return bitreplay::Reader(bytes, size, threads, error, error_size).open(program);
+}
+
+int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
+                    size_t error_size) {
   *memory = {};
-  return bitreplay::Reader(static_cast<const uint8_t*>(bytes), size, error, error_size).plan(memory);
+  return bitreplay::Reader(bytes, size, threads, error, error_size).plan(memory);
 }
 
 void br_program_memory(const br_program* p, br_memory* memory) {
@@ -300,7 +314,9 @@ void br_program_memory(const br_program* p, br_memory* memory) {
 }
 
 void br_program_close(br_program* program) {
-  if (program) free(program->derived);
+  if (!program) return;
+  program->crew.dismiss();
+  free(program->derived);
   free(program);
 }
 

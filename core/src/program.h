@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "bitreplay.h"
+#include "crew.h"
 
 namespace bitreplay {
 
@@ -14,6 +15,8 @@ struct Operation;
 constexpr uint32_t kLists = 4;
 constexpr uint64_t kLargestRegion = uint64_t(1) << 46;  // sums of sizes below it cannot overflow
 constexpr uint32_t kLargestMinibatch = 1 << 20;
+constexpr uint32_t kMostThreads = 64;
+constexpr int kMostRoles = 16;  // tensors of a record
 
 struct Tensor {
   br_tensor_info info;
@@ -35,6 +38,9 @@ struct Record {
   uint64_t derived_offset;
   Derived derived;
   uint32_t list;
+  uint32_t tensor_count;
+  int32_t counter;  // the role that counts saturated numbers, or -1
+  uint32_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
 };
 
 }  // namespace bitreplay
@@ -48,5 +54,6 @@ struct br_program {
   const uint8_t* constants;
   uint8_t* derived;
   uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, derived_bytes;
-  uint32_t max_samples, tensor_count, record_count;
+  uint32_t max_samples, tensor_count, record_count, threads;
+  mutable bitreplay::Crew crew;
 };

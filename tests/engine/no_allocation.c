@@ -1,9 +1,11 @@
 /* Runs a program's steps with allocators of its own that count: what br_run asks for must be nothing.
  *
- *     no_allocation PROGRAM     prints "allocations while opening, while running"
+ *     no_allocation PROGRAM THREADS     prints "allocations while opening, while running"
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +36,14 @@ static void* room(size_t bytes) {
   return memset(aligned_alloc(64, bytes), 0, bytes);
 }
 
+static void* serve(void* program) {
+  br_serve(program);
+  return NULL;
+}
+
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
+  const uint32_t threads = (uint32_t)atoi(argv[2]);
   FILE* file = fopen(argv[1], "rb");
   if (!file) return 3;
   fseek(file, 0, SEEK_END);
@@ -48,11 +56,15 @@ int main(int argc, char** argv) {
   char error[256];
   br_program* program;
   count = 0;
-  if (br_program_open(bytes, size, &program, error, sizeof error)) {
+  if (br_program_open_threads(bytes, size, threads, &program, error, sizeof error)) {
     fprintf(stderr, "%s\n", error);
     return 5;
   }
   const long opening = count;
+  pthread_t helpers[64];
+  for (uint32_t i = 1; i < threads; ++i)
+    if (pthread_create(&helpers[i], NULL, serve, program)) return 8;
+  while (br_program_helpers(program) < threads - 1) sched_yield();
   void *parameters = room(br_program_parameter_bytes(program)), *arena = room(br_program_arena_bytes(program));
   memcpy(parameters, br_program_initial_parameters(program), br_program_parameter_bytes(program));
   br_run_args args = {1, 0, (int64_t)br_program_max_samples(program), 1717986918, 35};
@@ -62,6 +74,7 @@ int main(int argc, char** argv) {
     if (br_run(program, BR_STEP, parameters, arena, &args)) return 7;
   const long running = count;
   br_program_close(program);
+  for (uint32_t i = 1; i < threads; ++i) pthread_join(helpers[i], NULL);
   printf("%ld %ld\n", opening, running);
   return 0;
 }

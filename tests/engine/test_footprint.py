@@ -110,10 +110,11 @@ def test_without_the_library_the_regions_are_planned(monkeypatch):
 def test_nothing_is_allocated_while_a_program_runs(bits, path, tmp_path):
     source, include = Path(__file__).with_name("no_allocation.c"), Path(__file__).resolve().parents[2] / "core/include"
     binary, library = tmp_path / "no_allocation", native.LIBRARY
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-Wl,-rpath,{library.parent}"]
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-Wl,-rpath,{library.parent}", "-pthread"]
     subprocess.run(["cc", *flags, str(source), str(library), "-o", str(binary)], check=True)
     (tmp_path / "program").write_bytes(networks.tail((4, 4, 65), bits, 5).to_bytes())
     environment = os.environ | {"BITREPLAY_PATH": path}
-    found = subprocess.check_output([str(binary), str(tmp_path / "program")], env=environment, text=True)
-    opening, running = map(int, found.split())
-    assert opening in (1, 2) and running == 0
+    for threads in (1, 3):
+        command = [str(binary), str(tmp_path / "program"), str(threads)]
+        opening, running = map(int, subprocess.check_output(command, env=environment, text=True).split())
+        assert opening in (1, 2) and running == 0

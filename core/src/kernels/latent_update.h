@@ -23,6 +23,7 @@ namespace bitreplay {
 struct LatentUpdateArgs {
   int64_t samples, height, width, words, channels;
   int64_t outputs, kernel, out_h, out_w;
+  int64_t first, last;  // the outputs whose latent weights move
   int64_t stride, pad, padding;
   const void* g;
   int g_type;

@@ -35,8 +35,8 @@ class LatentLoops {
 
   void run() {
     arrange();
-    for (int64_t first = 0; first < a_.outputs; first += kOutputsTogether) {
-      const int64_t count = least(kOutputsTogether, a_.outputs - first);
+    for (int64_t first = a_.first; first < a_.last; first += kOutputsTogether) {
+      const int64_t count = least(kOutputsTogether, a_.last - first);
       align(first, count);
       for (int64_t o = 0; o < count; ++o) output(first + o, gradients() + o * plan_.groups * pixels() * Path::kGroup);
     }

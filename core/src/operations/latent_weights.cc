@@ -1,5 +1,6 @@
 // latent_signs and latent_update; the layer: engine/layers/latent_weights.py.
 #include "bits.h"
+#include "elements.h"
 #include "operations.h"
 #include "quant.h"
 
@@ -40,9 +41,11 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
-  const int64_t words = c.size(W, 3);
-  c.kernels().latent_signs({c.elements(W) / words, words, c.attribute(CHANNELS), c.attribute(BITS), c.bytes(LATENT),
-                            c.data<uint64_t>(W)});
+  const int64_t words = c.size(W, 3), rows = c.elements(W) / words;
+  const int64_t first = rows * c.part / c.parts, last = rows * (c.part + 1) / c.parts;
+  const int64_t row_bytes = c.elements(LATENT) / rows * element_bytes(c.type(LATENT));
+  c.kernels().latent_signs({last - first, words, c.attribute(CHANNELS), c.attribute(BITS),
+                            c.bytes(LATENT) + first * row_bytes, c.data<uint64_t>(W) + first * words});
   return BR_OK;
 }
 
@@ -92,11 +95,13 @@ LatentUpdateArgs arguments(const Call& c, int64_t samples) {
   return a;
 }
 
-// The kernel works in what a program keeps for a rearranged operand behind the arena's tensors: the latent weights are
-// learned, so it never lies in the program. There is nothing to make before the run.
-uint64_t scratch_bytes(const Call& c) {
-  return c.kernels().latent_update.scratch_bytes(arguments(c, c.program.max_samples));
+// The kernel works in the scratch, as if it were a rearranged operand: the latent weights are learned, so it never lies
+// in the program. There is nothing to make before the run. Each part has its own.
+uint64_t part_bytes(const Call& c) {
+  return (c.kernels().latent_update.scratch_bytes(arguments(c, c.program.max_samples)) + 63) / 64 * 64;
 }
+
+uint64_t scratch_bytes(const Call& c) { return c.program.threads * part_bytes(c); }
 
 void make_nothing(const Call&, uint8_t*) {}
 
@@ -110,7 +115,9 @@ int run(const Call& c) {
   a.x = c.data<uint64_t>(X);
   a.latent = c.bytes(LATENT);
   a.step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
-  a.scratch = c.derived();
+  a.scratch = c.derived() + uint64_t(c.part) * part_bytes(c);
+  a.first = a.outputs * c.part / c.parts;
+  a.last = a.outputs * (c.part + 1) / c.parts;
   c.kernels().latent_update.run(a);
   return BR_OK;
 }
@@ -118,10 +125,10 @@ int run(const Call& c) {
 }  // namespace latent_update
 
 extern const Operation kLatentSigns = {"latent_signs", 17, "latent", "w", "channels bits", latent_signs::check,
-                                       latent_signs::run, -1, nullptr, nullptr};
+                                       latent_signs::run, -1, nullptr, nullptr, true};
 extern const Operation kLatentUpdate = {"latent_update", 18, "latent g e x", "latent",
                                         "channels stride pad padding bits up mantissa shift number",
                                         latent_update::check, latent_update::run, latent_update::LATENT,
-                                        latent_update::scratch_bytes, latent_update::make_nothing};
+                                        latent_update::scratch_bytes, latent_update::make_nothing, true};
 
 }  // namespace bitreplay

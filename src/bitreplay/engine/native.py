@@ -7,19 +7,23 @@
 
 The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
 core/include/bitreplay.h is its interface.
-A machine keeps the instruction set that was chosen when it was made (`set_path`, or BITREPLAY_PATH).
+A machine keeps the instruction set that was chosen when it was made (`set_path`, or BITREPLAY_PATH) and its number of
+threads (`threads`, or BITREPLAY_THREADS, or 1). The others wait inside the library until a run has work for them, and
+end with the machine. Whatever their number, the bits are the same. A forked child runs on one thread.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import time
 import warnings
 import weakref
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from threading import Thread
 
 from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.footprint import Footprint
@@ -30,6 +34,7 @@ from bitreplay.engine.reference import Memory, ReferenceMachine
 BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
 LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
 STEP = len(LISTS)
+MOST_THREADS = 64
 _64 = (1 << 64) - 1
 
 
@@ -59,8 +64,12 @@ class MemoryInfo(ctypes.Structure):
 
 SIGNATURES = {
     "br_program_open": (c_int, [c_void_p, c_size_t, POINTER(c_void_p), c_char_p, c_size_t]),
-    "br_program_plan": (c_int, [c_void_p, c_size_t, POINTER(MemoryInfo), c_char_p, c_size_t]),
+    "br_program_open_threads": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(c_void_p), c_char_p, c_size_t]),
+    "br_program_plan": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(MemoryInfo), c_char_p, c_size_t]),
     "br_program_close": (None, [c_void_p]),
+    "br_serve": (c_int, [c_void_p]),
+    "br_program_helpers": (c_uint32, [c_void_p]),
+    "br_program_arena_bytes": (c_uint64, [c_void_p]),
     "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
     "br_program_path": (c_char_p, [c_void_p]),
     "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
@@ -106,12 +115,21 @@ def set_path(name: str) -> None:
         raise ValueError(f"instruction set {name!r} cannot be used here; available: {available_paths()}")
 
 
+def default_threads() -> int:
+    """What BITREPLAY_THREADS says, or 1."""
+    text = os.environ.get("BITREPLAY_THREADS") or "1"
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
+        raise ValueError(f"BITREPLAY_THREADS must be a number from 1 to {MOST_THREADS}, got {text!r}")
+    return int(text)
+
+
 class NativeMachine(Memory):
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, threads: int | None = None) -> None:
         # Not Memory's: the constants are the program's own bytes, and behind the arena's tensors there is scratch.
         self.program = program
         self._core = library()
         self._bytes = program.image
+        self.threads = default_threads() if threads is None else threads
         self._open()
         memory = self.footprint
         self.regions = {
@@ -124,11 +142,15 @@ class NativeMachine(Memory):
     def _open(self) -> None:
         """Let the library read the program's bytes, which must stay where they are."""
         self._handle, error = c_void_p(), ctypes.create_string_buffer(256)
-        failed = self._core.br_program_open(
-            self._bytes.ctypes.data, len(self._bytes), ctypes.byref(self._handle), error, len(error)
+        failed = self._core.br_program_open_threads(
+            self._bytes.ctypes.data, len(self._bytes), self.threads, ctypes.byref(self._handle), error, len(error)
         )
         if failed:
             raise ProgramError(error.value.decode())
+        for _ in range(1, self.threads):
+            Thread(target=self._core.br_serve, args=(self._handle,), name="bitreplay", daemon=True).start()
+        while self._core.br_program_helpers(self._handle) < self.threads - 1:
+            time.sleep(0.0001)
         self._close = weakref.finalize(self, self._core.br_program_close, self._handle)
 
     @property
@@ -171,14 +193,17 @@ def known_operations() -> set[str]:
     return names
 
 
-def footprint(program: Program) -> Footprint:
+def footprint(program: Program, threads: int | None = None) -> Footprint:
     """What a machine for this program will take. Without the library: the regions, which is less than NumPy takes."""
     info, error = MemoryInfo(), ctypes.create_string_buffer(256)
     try:
         core = library()
     except OSError:
         return Footprint(len(program.image), 0, 0, len(program.parameters), program.arena_bytes, 0)
-    failed = core.br_program_plan(program.image.ctypes.data, len(program.image), ctypes.byref(info), error, len(error))
+    threads = default_threads() if threads is None else threads
+    failed = core.br_program_plan(
+        program.image.ctypes.data, len(program.image), threads, ctypes.byref(info), error, len(error)
+    )
     if failed:
         raise ProgramError(error.value.decode())
     return _footprint(info)
@@ -188,7 +213,7 @@ def _footprint(info: MemoryInfo) -> Footprint:
     return Footprint(*(int(getattr(info, part.name)) for part in fields(Footprint)))
 
 
-def machine(program: Program) -> NativeMachine | SlowMachine:
+def machine(program: Program, threads: int | None = None) -> NativeMachine | SlowMachine:
     """The fastest machine there is for a program: the reference where the library is missing or too old for it."""
     try:
         lacking = sorted({record.operation for record in program.records} - known_operations())
@@ -196,7 +221,7 @@ def machine(program: Program) -> NativeMachine | SlowMachine:
     except OSError as error:
         why = f"the native core could not be loaded ({error})"
     if not why:
-        return NativeMachine(program)
+        return NativeMachine(program, threads)
     warnings.warn(
         f"{why}; the NumPy reference runs instead: the same results, forward and training steps ten to a thousand "
         "times slower",
