@@ -10,7 +10,7 @@ import time
 import pytest
 
 from bitreplay import bench
-from bitreplay.bench import memory, ours, peers, resident
+from bitreplay.bench import memory, ours, peers, resident, threads
 from bitreplay.bench.peers import Bench, Peer
 from bitreplay.bench.row import Row, table
 from bitreplay.bench.timing import race
@@ -103,3 +103,13 @@ def test_a_child_measures_our_step(tmp_path):
     file.write_bytes(program.to_bytes())
     found = memory.child("ours", str(file), "2")
     assert program.arena_bytes < found < 40 << 20
+
+
+def test_two_threads_are_compared_with_two_processes(monkeypatch):
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 1)
+    (row,) = threads.rows(Bench(rounds=1, compiled=False))
+    assert row.ours is None and "fewer than 2 cores" in row.note
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 2)
+    (row,) = threads.rows(Bench(rounds=1, compiled=False))
+    assert row.ours is not None and row.theirs is not None and row.least == 0.85
+    assert 0.1 < row.as_dict()["ratio"] < 10 and 1 < row.ours < 1000

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bitreplay.bench import forward, memory, minibatch, quicknet, tail, trained
+from bitreplay.bench import forward, memory, minibatch, quicknet, tail, threads, trained
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row, table
 from bitreplay.bench.timing import pin
@@ -28,6 +28,7 @@ QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "trained": trained.rows,
     "quicknet": quicknet.rows,
     "minibatch": minibatch.rows,
+    "threads": threads.rows,
     "memory": memory.rows,
 }
 

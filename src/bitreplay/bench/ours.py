@@ -47,7 +47,7 @@ def at_size(graph: Graph, size: int) -> Graph:
 
 def backbone_forward(graph: Graph, level: str, bits: Bits) -> Callable[[], object]:
     """One uint8 image -> the level's code, with the copies in and out."""
-    machine = NativeMachine(compile_backbone(graph, level, bits, 1))
+    machine = NativeMachine(compile_backbone(graph, level, bits, 1), 1)
     image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
 
     def work() -> object:
@@ -60,7 +60,7 @@ def backbone_forward(graph: Graph, level: str, bits: Bits) -> Callable[[], objec
 
 def whole_forward(graph: Graph, bits: Bits) -> Callable[[], object]:
     """One uint8 image -> logits, with the copies in and out."""
-    machine = NativeMachine(compile_whole(graph, bits, 1))
+    machine = NativeMachine(compile_whole(graph, bits, 1), 1)
     image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
     output = graph.nodes[-1].name if machine.program.has(graph.nodes[-1].name) else "logits"
 
@@ -76,9 +76,9 @@ def tail_program(graph: Graph, level: str, bits: Bits, minibatch: int) -> Progra
     return compile_tail(graph, level, bits, minibatch, CLASSES)
 
 
-def tail_step(program: Program, minibatch: int) -> Callable[[], object]:
+def tail_step(program: Program, minibatch: int, threads: int = 1) -> Callable[[], object]:
     """Level code and labels -> forward, backward, update; with the copies in."""
-    machine = NativeMachine(program)
+    machine = NativeMachine(program, threads)
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 1 << 64, (minibatch, *program.tensor("latents").shape), np.uint64)
     labels = rng.integers(0, CLASSES, minibatch).astype(np.int32)
