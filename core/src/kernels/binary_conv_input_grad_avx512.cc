@@ -36,24 +36,34 @@ uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
   return uint64_t(groups * a.kernel * a.kernel * vectors_of(a) * kVectorBytes);
 }
 
+// A word of weights is a mask of 64 channels: five of them set the bits of an index. Bytes are put in an order in which
+// two rounds of unpacking the four tables' indices leave channels 16 b .. 16 b + 15 in vector b.
 void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
   if (!own(a)) return kBinaryConvInputGradScalar.derive(a, derived);
   const int64_t taps = a.kernel * a.kernel, vectors = vectors_of(a);
+  alignas(64) uint8_t places[64];
+  for (int i = 0; i < 64; ++i) places[i] = uint8_t(16 * (i / 4 % 4) + 4 * (i / 16) + i % 4);
+  const __m512i order = _mm512_load_si512(places);
   for (int64_t first = 0; first < a.channels; first += kChannels) {
     for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t vector = 0; vector < vectors; ++vector) {
-        for (int64_t i = 0; i < kChannels; ++i) {
-          for (int64_t table = 0; table < 4; ++table) {
-            uint8_t index = uint8_t(table << kGroup);
-            for (int64_t j = 0; j < kGroup; ++j) {
-              const int64_t o = vector * kOutputs + table * kGroup + j, channel = first + i;
-              if (o >= a.outputs || channel >= a.channels) continue;
-              const uint64_t word = a.w[(o * taps + tap) * a.words + channel / 64];
-              index = uint8_t(index | ((word >> (channel % 64)) & 1) << j);
-            }
-            *derived++ = index;
+      const uint64_t* w = a.w + tap * a.words + first / kChannels;
+      for (int64_t vector = 0; vector < vectors; ++vector, derived += kVectorBytes) {
+        __m512i index[4];
+        for (int64_t table = 0; table < 4; ++table) {
+          __m512i bytes = _mm512_set1_epi8(char(table << kGroup));
+          for (int64_t j = 0; j < kGroup; ++j) {
+            const int64_t o = vector * kOutputs + table * kGroup + j;
+            const __mmask64 ones = o < a.outputs ? w[o * taps * a.words] : 0;
+            bytes = _mm512_mask_add_epi8(bytes, ones, bytes, _mm512_set1_epi8(char(1 << j)));
           }
+          index[table] = _mm512_permutexvar_epi8(order, bytes);
         }
+        const __m512i low01 = _mm512_unpacklo_epi8(index[0], index[1]), low23 = _mm512_unpacklo_epi8(index[2], index[3]);
+        const __m512i high01 = _mm512_unpackhi_epi8(index[0], index[1]), high23 = _mm512_unpackhi_epi8(index[2], index[3]);
+        _mm512_store_si512(derived, _mm512_unpacklo_epi16(low01, low23));
+        _mm512_store_si512(derived + 64, _mm512_unpackhi_epi16(low01, low23));
+        _mm512_store_si512(derived + 128, _mm512_unpacklo_epi16(high01, high23));
+        _mm512_store_si512(derived + 192, _mm512_unpackhi_epi16(high01, high23));
       }
     }
   }

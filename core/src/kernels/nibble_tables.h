@@ -7,6 +7,7 @@
 // Derived: [channels / 32][kernel * kernel][outputs / 16][2][32 bytes]: for each channel two bytes of weight bits, output
 // 16 block + 8 half + j at bit j. Outputs behind the last have gradient 0.
 #pragma once
+#include "bits.h"
 #include "bitreplay.h"
 #include "kernels/binary_conv_input_grad.h"
 #include "kernels/taps.h"
@@ -40,13 +41,14 @@ static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* deri
   for (int64_t first = 0; first < a.channels; first += kNibbleChannels) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int64_t octet = 0; octet < 2 * nibble_blocks(a); ++octet) {
-        for (int64_t channel = first; channel < first + kNibbleChannels; ++channel) {
-          unsigned bits = 0;
-          for (int64_t j = 0; j < 8 && channel < a.channels && 8 * octet + j < a.outputs; ++j) {
-            const uint64_t word = a.w[((8 * octet + j) * taps + tap) * a.words + channel / 64];
-            bits |= unsigned((word >> (channel % 64)) & 1) << j;
-          }
-          *derived++ = uint8_t(bits);
+        uint64_t words[8] = {};
+        for (int64_t j = 0; j < 8 && 8 * octet + j < a.outputs; ++j)
+          words[j] = a.w[((8 * octet + j) * taps + tap) * a.words + first / kWord] >> (first % kWord);
+        for (int64_t eight = 0; eight < kNibbleChannels; eight += 8, derived += 8) {
+          uint64_t square = 0;  // byte j: eight channels of output 8 octet + j
+          for (int64_t j = 0; j < 8; ++j) square |= ((words[j] >> eight) & 255) << (8 * j);
+          square = transpose8(square);
+          for (int64_t k = 0; k < 8; ++k) derived[k] = uint8_t(square >> (8 * k));
         }
       }
     }
