@@ -1,6 +1,7 @@
-"""CIFAR-10 and CIFAR-100 (Krizhevsky, 2009), binary version, from the folder or the .tar.gz.
+"""CIFAR-10 and CIFAR-100 (Krizhevsky, 2009), binary or Python version, from the folder or the .tar.gz.
 
-A record is one label byte (CIFAR-100: coarse, then fine) and 3072 bytes in channel, row, column order.
+A binary record is one label byte (CIFAR-100: coarse, then fine) and 3072 bytes in channel, row, column order. The
+Python version is read without unpickling (cifar_python.py).
 """
 
 import hashlib
@@ -8,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from bitreplay.data.cifar_python import batch, plain
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import locate
 
-SOURCE = "https://www.cs.toronto.edu/~kriz/cifar.html (binary version)"
+SOURCE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 CIFAR10_NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 CIFAR10_MD5 = {
     "data_batch_1.bin": "5dd7e06a14cb22eb9f671a540d1b7c25",
@@ -22,39 +24,71 @@ CIFAR10_MD5 = {
     "data_batch_5.bin": "53f37980c15c3d472c316c40844f3f0d",
     "test_batch.bin": "803d5f7f4d78ea53de84dbe85f74fb6d",
 }
+CIFAR10_PYTHON_MD5 = {
+    "data_batch_1": "c99cafc152244af753f735de768cd75f",
+    "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+    "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+    "data_batch_4": "634d18415352ddfa80567beed471001a",
+    "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+    "test_batch": "40351d587109b95175f43aff81a1287e",
+}
+CIFAR100_FILES = ("train.bin", "test.bin", "fine_label_names.txt")
+CIFAR100_PYTHON_MD5 = {
+    "train": "16019d7e3df5f24257cddd939b257f8d",
+    "test": "f0ef6b0ae62326f3e7ffdfab6717acfc",
+    "meta": "7973b15100ade9c7d40fb424638fde48",
+}
 
 
 def cifar10(path: str | Path | None = None, check_md5: bool = False) -> Dataset:
     """50,000 training and 10,000 test images, 32x32, 10 classes; `check_md5` compares with the official files."""
-    place = locate("CIFAR-10", path, ("cifar-10-batches-bin", "cifar-10-binary.tar.gz"), SOURCE)
-    found = read(place, *CIFAR10_MD5)
+    names = ("cifar-10-batches-bin", "cifar-10-binary.tar.gz", "cifar-10-batches-py", "cifar-10-python.tar.gz")
+    place = locate("CIFAR-10", path, names, SOURCE)
+    found = read(place, tuple(CIFAR10_MD5), tuple(CIFAR10_PYTHON_MD5))
     if check_md5:
-        for name, official in CIFAR10_MD5.items():
-            got = hashlib.md5(found[name]).hexdigest()
-            if got != official:
-                raise ValueError(f"{name} in {place} has md5 {got}, the official file {official}.")
-    train = [decode(found[name], name, label_bytes=1) for name in sorted(CIFAR10_MD5) if name != "test_batch.bin"]
-    train_images, train_labels = (np.concatenate(parts) for parts in zip(*train, strict=True))
-    test_images, test_labels = decode(found["test_batch.bin"], "test_batch.bin", label_bytes=1)
-    return Dataset(train_images, train_labels, test_images, test_labels, CIFAR10_NAMES)
+        _check_md5(found, CIFAR10_MD5 | CIFAR10_PYTHON_MD5, place)
+    parts = {
+        name: decode(content, name, label_bytes=1) if name.endswith(".bin") else batch(content, name, "labels")
+        for name, content in sorted(found.items())
+    }
+    train = [part for name, part in parts.items() if name.startswith("data_batch")]
+    (test,) = (part for name, part in parts.items() if name.startswith("test_batch"))
+    train_images, train_labels = (np.concatenate(columns) for columns in zip(*train, strict=True))
+    return Dataset(train_images, train_labels, *test, CIFAR10_NAMES)
 
 
-def cifar100(path: str | Path | None = None) -> Dataset:
-    """50,000 training and 10,000 test images, 32x32, the 100 fine classes."""
-    place = locate("CIFAR-100", path, ("cifar-100-binary", "cifar-100-binary.tar.gz"), SOURCE)
-    found = read(place, "train.bin", "test.bin", "fine_label_names.txt")
-    train_images, train_labels = decode(found["train.bin"], "train.bin", label_bytes=2)
-    test_images, test_labels = decode(found["test.bin"], "test.bin", label_bytes=2)
-    names = tuple(found["fine_label_names.txt"].decode().split())
-    return Dataset(train_images, train_labels, test_images, test_labels, names)
+def cifar100(path: str | Path | None = None, check_md5: bool = False) -> Dataset:
+    """50,000 training and 10,000 test images, 32x32, the 100 fine classes; `check_md5` for the Python version."""
+    names = ("cifar-100-binary", "cifar-100-binary.tar.gz", "cifar-100-python", "cifar-100-python.tar.gz")
+    place = locate("CIFAR-100", path, names, SOURCE)
+    found = read(place, CIFAR100_FILES, tuple(CIFAR100_PYTHON_MD5))
+    if check_md5:
+        _check_md5(found, CIFAR100_PYTHON_MD5, place)
+    if "train.bin" in found:
+        train, test = (decode(found[name], name, label_bytes=2) for name in ("train.bin", "test.bin"))
+        fine = found["fine_label_names.txt"].decode("ascii", "replace").split()
+    else:
+        train, test = (batch(found[name], name, "fine_labels") for name in ("train", "test"))
+        meta = plain(found["meta"], "meta")
+        fine = meta.get("fine_label_names", []) if isinstance(meta, dict) else []
+    return Dataset(*train, *test, tuple(str(name) for name in fine))
 
 
-def read(place: Path, *names: str) -> dict[str, bytes]:
-    found = {name.rpartition("/")[2]: content for name, content in files(place, *names)}
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise FileNotFoundError(f"{place} has no {', '.join(missing)}: get the data set from {SOURCE}.")
-    return found
+def _check_md5(found: dict[str, bytes], official: dict[str, str], place: Path) -> None:
+    for name, content in found.items():
+        got = hashlib.md5(content).hexdigest()
+        if got != official.get(name, got):
+            raise ValueError(f"{name} in {place} has md5 {got}, the official file {official[name]}.")
+
+
+def read(place: Path, binary: tuple[str, ...], python: tuple[str, ...]) -> dict[str, bytes]:
+    """The files of one version; the binary one if all of it is there, or if nothing is whole."""
+    found = {name.rpartition("/")[2]: content for name, content in files(place, *binary, *python)}
+    for names in (binary, python):
+        if all(name in found for name in names):
+            return {name: found[name] for name in names}
+    missing = [name for name in binary if name not in found]
+    raise FileNotFoundError(f"{place} has no {', '.join(missing)}: get the data set from {SOURCE}.")
 
 
 def decode(content: bytes, name: str, label_bytes: int) -> tuple[np.ndarray, np.ndarray]:
