@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bitreplay.cli import main
 from bitreplay.cli.plot import line_chart
@@ -116,11 +117,43 @@ def test_limit_takes_the_first_images_of_each_class(shell, data, tiny_model):
         (("--data", "groceries", "--scenario", "xx"), "scenario must be nc or ni"),
         (("--data", "groceries", "--strategy", "xx"), "strategy must be one of"),
         (("--data", "cifar10", "--data-dir", "none"), "CIFAR-10 is not at none: get it from https://"),
+        (("--data", "groceries", "--limit", "0"), "A limit must be 1 or more, got 0"),
+        (("--data", "groceries", "--seed", "-1"), "seed must be a whole number from 0"),
+        (("--data", "groceries", "--code-bits", "3"), "code_bits must be one of"),
+        (("--data", "groceries", "--code-bits", "16", "--level", "x"), "has no level 'x'"),
+        (("--data", "groceries", "--out", "file"), "file cannot be a run folder: File exists"),
+        (("--data", "groceries", "--out", "odd"), "config.json is damaged: it does not hold JSON objects"),
+        (("--data", "broken"), "0.png cannot be read as a picture"),
     ],
 )
-def test_what_cannot_be_run_is_said_in_one_sentence(shell, tiny_model, arguments, sentence):
+def test_what_cannot_be_run_is_said_in_one_sentence(shell, tiny_model, tmp_path, arguments, sentence):
+    (tmp_path / "file").write_text("text")
+    for folder in ("odd", "broken/a", "broken/b"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "odd" / "config.json").write_text("[" * 5000)
+    (tmp_path / "broken" / "a" / "0.png").write_bytes(b"text")
     code, _, err = shell("run", *arguments, "--model", tiny_model)
-    assert code == 1 and sentence in err and err.count("\n") == 1
+    assert code == 1 and sentence in err and err.strip().count("\n") == 0
+
+
+def test_a_run_leaves_out_pictures_that_cannot_be_read_if_told_so(shell, tiny_model, tmp_path):
+    images, labels = tiny.pictures("red", "green", each=10)
+    for k, (image, label) in enumerate(zip(images, labels, strict=True)):
+        (tmp_path / "set" / label).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(tmp_path / "set" / label / f"{k:02d}.png")
+    (tmp_path / "set" / "red" / "00.png").write_bytes(b"text")
+    command = ("run", "--data", "set", "--model", tiny_model, *SETTINGS, "--json")
+    code, _, err = shell(*command)
+    assert code == 1 and "00.png cannot be read as a picture" in err
+    code, out, err = shell(*command, "--skip-unreadable")
+    assert code == 0 and "left out: " in err and "00.png" in err
+    assert sum(row["pictures"] for row in json.loads(out)["rows"]) == 15
+
+
+@pytest.mark.parametrize("place", [".", "none/chart.svg"])
+def test_a_chart_that_has_no_place_is_refused_before_anything_is_learned(shell, tiny_model, place):
+    code, out, err = shell("demo", "--model", tiny_model, "--plot", place)
+    assert code == 1 and out == "" and err.startswith(f"The chart cannot be written to {place}")
 
 
 def test_the_demo_compares_three_strategies_and_the_bound(shell, tiny_model, tmp_path):

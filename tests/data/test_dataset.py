@@ -26,13 +26,18 @@ def test_limit_of_the_test_set():
 
 @pytest.mark.parametrize("label", [-1, 3])
 def test_labels_outside_the_names_are_refused(label):
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match=f"train_labels must be 0 to 2, got {label} to {label}"):
         small([label], [])
 
 
 def test_other_types_are_refused():
     good = small([0], [0])
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match=r"train_images must be uint8 .*, got float64 \(1, 2, 2, 3\)"):
         Dataset(good.train_images.astype(float), good.train_labels, good.test_images, good.test_labels, ("a",))
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match="train_labels must be 1 int64, got int32"):
         Dataset(good.train_images, good.train_labels.astype(np.int32), good.test_images, good.test_labels, ("a",))
+
+
+def test_a_limit_below_one_is_refused():
+    with pytest.raises(ValueError, match="A limit must be 1 or more, got 0"):
+        small([0], [0]).limit(0)

@@ -48,6 +48,8 @@ def demo(
     json: options.Json = False,
 ) -> None:
     """Learn 14 kinds of fruit, two at a time, and show what is remembered."""
+    if plot.is_dir() or not plot.parent.is_dir():
+        raise ValueError(f"The chart cannot be written to {plot}: name a file in a folder that exists.")
     start = time.perf_counter()
     found = zoo.find(model)
     data = groceries()

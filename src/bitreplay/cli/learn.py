@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -31,7 +30,7 @@ def learn(
     augment: options.Augment = None,
     seed: options.Seed = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds; then the state stays as it is.")] = None,
-    skip_unreadable: Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")] = False,
+    skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
@@ -82,7 +81,7 @@ def read(folder: Path, label: str | None, side: int, skip: bool) -> tuple[np.nda
             except ValueError as error:
                 if not skip:
                     raise
-                print(f"left out: {error}", file=sys.stderr)
+                show.left_out(error)
                 skipped += 1
     if not found:
         wanted = "pictures" if label is not None else "class folder with pictures"

@@ -20,6 +20,7 @@ PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.")]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the new samples of an experience.")]
 Rate = Annotated[str | None, typer.Option(help="Learning rate, such as 0.01 or 1/100.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything random.")]
+SkipUnreadable = Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")]
 Augment = Annotated[bool | None, typer.Option("--augment/--no-augment", help="Crop and flip new pictures.")]
 
 DEFAULT_MODEL = "bireal18"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +21,7 @@ def predict(
     unknown: Annotated[
         float | None, typer.Option(help='Share of the stored samples that may be "unknown"; 0 is never.')
     ] = None,
-    skip_unreadable: Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")] = False,
+    skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
     """Say what is in pictures."""
@@ -35,7 +34,7 @@ def predict(
         except ValueError as error:
             if not skip_unreadable:
                 raise
-            print(f"left out: {error}", file=sys.stderr)
+            show.left_out(error)
     if not read:
         raise ValueError("There are no pictures that can be read.")
     answers, shares = learner.predict(read, unknown=unknown), learner.predict_proba(read)

@@ -15,6 +15,7 @@ from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data.named import NAMES, Source, named
+from bitreplay.data.picture import refuse
 from bitreplay.learner import Learner
 from bitreplay.scenario import Experience, grouped, new_classes, new_instances
 from bitreplay.settings import Settings
@@ -37,22 +38,24 @@ def run(
     limit: Annotated[int | None, typer.Option(help="Training images a class, the first ones.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Where the data set lies; else BITREPLAY_DATA.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder; a run that was cut off goes on from it.")] = None,
+    skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
     """Run a protocol: config, a row an experience, plot and state go to the run folder."""
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
-    source = named(data, data_dir, found.graph.input_shape[0])
+    source = named(data, data_dir, found.graph.input_shape[0], show.left_out if skip_unreadable else refuse)
     settings = Settings.of(
         strategy=strategy, seed=seed, augment=source.augment if augment is None else augment,
         **options.given(bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate),
     )  # fmt: skip
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
+    experiences = stream(source, scenario, limit, settings.seed)
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
-        rows, learner = follow(source, scenario, limit, found, settings, folder, lock, bar, quiet=json)
+        rows, learner = follow(source, experiences, found, settings, folder, lock, bar, quiet=json)
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
                "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
     plot = folder.plot(f"{data} {scenario} with {found.name}", rows)
@@ -71,7 +74,7 @@ def run(
 
 
 def follow(
-    source: Source, scenario: str, limit: int | None, model: zoo.Model, settings: Settings, folder: RunFolder,
+    source: Source, experiences: Iterator[Experience], model: zoo.Model, settings: Settings, folder: RunFolder,
     lock: Lock, bar: show.Bar, quiet: bool,
 ) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
     """Go through the stream from where the folder's state stands."""
@@ -81,7 +84,7 @@ def follow(
     truth = names[source.data.test_labels]
     test = learner.latent_bits(source.data.test_images)
     rows = folder.rows()[: learner.experiences]
-    for experience in stream(source, scenario, limit, settings.seed):
+    for experience in experiences:
         if experience.index < len(rows):
             continue
         seconds = 0.0

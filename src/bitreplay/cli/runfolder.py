@@ -18,10 +18,13 @@ from bitreplay.modelfile.container import write_whole
 class RunFolder:
     def __init__(self, path: Path, config: dict[str, Any]) -> None:
         self.path, self.state = path, path / "state"
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ValueError(f"{path} cannot be a run folder: {error.strerror}.") from None
         place = path / "config.json"
         if place.exists():
-            found = json.loads(place.read_text())
+            found = _parsed(place, place.read_bytes())
             if found != config:
                 other = ", ".join(sorted(key for key in {*found, *config} if found.get(key) != config.get(key)))
                 raise ValueError(f"{path} holds a run with another {other}; choose another folder.")
@@ -31,8 +34,8 @@ class RunFolder:
     def rows(self) -> list[dict[str, Any]]:
         """Whole lines only: one that was cut off is dropped."""
         place = self.path / "rows.jsonl"
-        lines = place.read_text().split("\n")[:-1] if place.exists() else []
-        return [json.loads(line) for line in lines]
+        lines = place.read_bytes().split(b"\n")[:-1] if place.exists() else []
+        return [_parsed(place, line) for line in lines]
 
     def write_rows(self, rows: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
@@ -46,6 +49,17 @@ class RunFolder:
         place = self.path / "plot.svg"
         write_whole(place, line_chart(title, series).encode())
         return place
+
+
+def _parsed(place: Path, text: bytes) -> dict[str, Any]:
+    """A JSON object of a file of the folder."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f"{place} is damaged: it does not hold JSON objects. Choose another folder.")
+    return found
 
 
 def default_path(config: dict[str, Any]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,11 @@ from bitreplay.watch import Progress as Done
 
 def as_json(value: Any) -> None:
     print(json.dumps(value, allow_nan=False))
+
+
+def left_out(error: ValueError) -> None:
+    """A picture that is skipped as the user chose."""
+    print(f"left out: {error}", file=sys.stderr)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

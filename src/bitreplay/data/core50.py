@@ -7,17 +7,16 @@ one a training session, in the order of `SESSIONS`: scenario.grouped(data, sessi
 All 164,866 frames take 8 GB at 128x128 and 0.5 GB at 32x32, so `side` resizes while reading and `every` skips frames.
 """
 
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import locate
+from bitreplay.data.picture import Unreadable, decoded, refuse
 from bitreplay.data.resize import center_square, resize
 
 SOURCE = "https://vlomonaco.github.io/core50/index.html#dataset (core50_128x128.zip)"
@@ -30,13 +29,23 @@ CATEGORIES = ("plug adapter", "mobile phone", "scissors", "light bulb", "can", "
               "remote control")  # fmt: skip
 
 
-def core50(path: str | Path | None = None, side: int = 128, every: int = 1) -> tuple[Dataset, np.ndarray]:
-    """The data set, and the session of each training image. `every` keeps the frames whose number it divides."""
+def core50(
+    path: str | Path | None = None, side: int = 128, every: int = 1, unreadable: Unreadable = refuse
+) -> tuple[Dataset, np.ndarray]:
+    """The data set, and the session of each training image. `every` keeps the frames whose number it divides.
+
+    `unreadable` is told of each frame that cannot be read; if it returns, the frame is left out.
+    """
+    if every < 1:
+        raise ValueError(f"every must be 1 or more, got {every}.")
     place = locate("CORe50", path, ("core50_128x128", "core50_128x128.zip", "core50"), SOURCE)
     parts: dict[bool, list[tuple[int, int, np.ndarray]]] = {True: [], False: []}
     for session, item, frame, content, name in frames(place):
         if frame % every == 0:
-            parts[session in TEST_SESSIONS].append((session, item, decode(content, side, f"{name} in {place}")))
+            try:
+                parts[session in TEST_SESSIONS].append((session, item, decode(content, side, f"{name} in {place}")))
+            except ValueError as error:
+                unreadable(error)
     if not parts[False] or not parts[True]:
         raise FileNotFoundError(f"{place} lacks frames of training or test sessions: get CORe50 from {SOURCE}.")
     train, test = (
@@ -58,9 +67,5 @@ def frames(place: Path) -> Iterator[tuple[int, int, int, bytes, str]]:
 
 
 def decode(content: bytes, side: int, title: str) -> np.ndarray:
-    try:
-        with Image.open(io.BytesIO(content)) as picture:
-            pixels = np.asarray(picture.convert("RGB"))
-    except (UnidentifiedImageError, OSError) as error:
-        raise ValueError(f"{title} cannot be read as a picture: {error}.") from error
+    pixels = decoded(content, title)
     return pixels if pixels.shape[:2] == (side, side) else resize(center_square(pixels), side)

@@ -16,13 +16,24 @@ class Dataset:
     class_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for images, labels in ((self.train_images, self.train_labels), (self.test_images, self.test_labels)):
-            assert images.dtype == np.uint8 and images.ndim == 4 and images.shape[3] == 3, (images.dtype, images.shape)
-            assert labels.dtype == np.int64 and labels.shape == images.shape[:1], (labels.dtype, labels.shape)
-            assert labels.size == 0 or 0 <= labels.min() <= labels.max() < len(self.class_names)
+        for part in ("train", "test"):
+            images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
+            if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
+                raise ValueError(
+                    f"{part}_images must be uint8 (samples, height, width, 3), got {images.dtype} {images.shape}."
+                )
+            if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
+                raise ValueError(f"{part}_labels must be {len(images)} int64, got {labels.dtype} {labels.shape}.")
+            if labels.size and not 0 <= labels.min() <= labels.max() < len(self.class_names):
+                raise ValueError(
+                    f"{part}_labels must be 0 to {len(self.class_names) - 1}, got {labels.min()} to {labels.max()}."
+                )
 
     def limit(self, train_per_class: int, test_per_class: int | None = None) -> "Dataset":
         """The first so many samples of each class, in the order of the files; None keeps all of the test set."""
+        for count in (train_per_class, test_per_class):
+            if count is not None and count < 1:
+                raise ValueError(f"A limit must be 1 or more, got {count}.")
         train = first_of_each(self.train_labels, train_per_class)
         small = replace(self, train_images=self.train_images[train], train_labels=self.train_labels[train])
         if test_per_class is None:

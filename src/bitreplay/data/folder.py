@@ -7,15 +7,16 @@ name, is a test picture. Pictures are turned upright, cropped to their middle sq
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
 
 from bitreplay.data.dataset import Dataset
+from bitreplay.data.picture import Unreadable, decoded, refuse
 from bitreplay.data.resize import center_square, resize
 
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
 
 
-def folder(path: str | Path, side: int, test_every: int = 5) -> Dataset:
+def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreadable = refuse) -> Dataset:
+    """The data set. `unreadable` is told of each picture that cannot be read; if it returns, that one is left out."""
     root = Path(path)
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
@@ -35,24 +36,29 @@ def folder(path: str | Path, side: int, test_every: int = 5) -> Dataset:
             if place.name not in names:
                 raise ValueError(f"{place} is a class that {train_root} does not have.")
             test += [(picture, names.index(place.name)) for picture in pictures(place)]
-    return Dataset(*load(train, side), *load(test, side), class_names=names)
+    return Dataset(*load(train, side, unreadable), *load(test, side, unreadable), class_names=names)
 
 
 def pictures(place: Path) -> list[Path]:
     return sorted(p for p in place.iterdir() if p.suffix.lower() in SUFFIXES)
 
 
-def load(samples: list[tuple[Path, int]], side: int) -> tuple[np.ndarray, np.ndarray]:
+def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> tuple[np.ndarray, np.ndarray]:
     images = np.zeros((len(samples), side, side, 3), np.uint8)
-    for k, (picture, _) in enumerate(samples):
-        images[k] = resize(center_square(read_picture(picture)), side)
-    return images, np.array([label for _, label in samples], np.int64)
+    labels: list[int] = []
+    for picture, label in samples:
+        try:
+            images[len(labels)] = resize(center_square(read_picture(picture)), side)
+            labels.append(label)
+        except ValueError as error:
+            unreadable(error)
+    return images[: len(labels)], np.array(labels, np.int64)
 
 
 def read_picture(path: Path) -> np.ndarray:
     """Upright RGB pixels (height, width, 3); a picture that cannot be read is named in the error."""
     try:
-        with Image.open(path) as opened:
-            return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path} cannot be read as a picture: {error}.") from error
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read as a picture: {error.strerror}.") from None
+    return decoded(content, str(path))

@@ -4,14 +4,13 @@ From the Grocery Store data set (Klasson, Zhang, Kjellstroem, 2019), MIT; grocer
 tools/make_groceries.py made the archive. 732 training and 661 test pictures, the source's own split.
 """
 
-import io
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
 
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
+from bitreplay.data.picture import decoded
 
 ARCHIVE = Path(__file__).with_name("groceries.zip")
 
@@ -24,13 +23,18 @@ def groceries(path: str | Path | None = None) -> Dataset:
     pictures: dict[str, list[np.ndarray]] = {"train": [], "test": []}
     classes: dict[str, list[str]] = {"train": [], "test": []}
     for name, content in files(place, ".webp"):
-        part, label = name.split("/")[-3:-1]
-        with Image.open(io.BytesIO(content)) as picture:
-            pictures[part].append(np.asarray(picture.convert("RGB")))
+        part, label = name.split("/")[-3:-1] if name.count("/") > 1 else ("", "")
+        if part not in pictures:
+            raise ValueError(f"{name} in {place} does not lie under train/<class>/ or test/<class>/.")
+        pictures[part].append(decoded(content, f"{name} in {place}"))
         classes[part].append(label)
     names = tuple(sorted(set(classes["train"])))
-    if not names:
-        raise ValueError(f"{place} has no pictures under train/<class>/.")
+    if not names or not pictures["test"]:
+        raise ValueError(f"{place} has no pictures under train/<class>/ or none under test/<class>/.")
+    if not set(classes["test"]) <= set(names):
+        raise ValueError(f"{place} has test pictures of a class without training pictures.")
+    if len({image.shape for image in pictures["train"] + pictures["test"]}) > 1:
+        raise ValueError(f"{place} has pictures of different sizes.")
     labels = {part: np.array([names.index(label) for label in classes[part]], np.int64) for part in classes}
     images = {part: np.stack(pictures[part]) for part in pictures}
     return Dataset(images["train"], labels["train"], images["test"], labels["test"], names)
