@@ -26,7 +26,7 @@ BELOW_THE_DOOR = (
 ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "": ({"learner", "engine", "settings", "statefile", "watch"}, set()),
     "data": ({"data"}, {"numpy", "PIL"}),
-    "scenario": ({"data"}, {"numpy"}),
+    "scenario": ({"data", "told"}, {"numpy"}),
     "engine": ({"engine"}, {"numpy"}),
     "modelfile": ({"engine", "modelfile"}, {"numpy", "safetensors"}),
     "told": (set(), set()),

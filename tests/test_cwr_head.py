@@ -95,3 +95,51 @@ def test_an_experience_begins_with_the_consolidated_weights_of_its_classes():
     start[...] = 99
     assert head.consolidated_weights.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert head.seen.tolist() == [1, 1, 0]
+
+
+@repeatable
+@given(matrix, matrix, counts, counts.filter(any))
+def test_it_shares_no_memory_with_the_caller(cw, tw, past, present):
+    head, weights, numbers = head_of(cw, past), np.array(tw, np.int32), np.array(present, np.int64)
+    begun = head.begin_experience(numbers)
+    head.consolidate(weights, numbers)
+    expected = head.consolidated_weights.copy(), head.past.copy()
+    restored = CwrHead(CLASSES, COLUMNS - 1)
+    arrays = head.consolidated_weights.copy(), head.past.copy()
+    restored.restore(*arrays)
+    for array in (begun, weights, numbers, *arrays, head.seen):
+        array[...] = 77
+    for found in (head, restored):
+        assert np.array_equal(found.consolidated_weights, expected[0]) and np.array_equal(found.past, expected[1])
+
+
+@repeatable
+@given(matrix, counts, st.integers(CLASSES, 3 * CLASSES), st.integers(0, CLASSES - 1))
+def test_room_for_more_classes_changes_none_and_a_forgotten_one_is_as_if_never_seen(cw, past, room, gone):
+    head = head_of(cw, past)
+    head.resize(room)
+    assert head.consolidated_weights[:CLASSES].tolist() == cw and not head.consolidated_weights[CLASSES:].any()
+    assert head.past.tolist() == past + [0] * (room - CLASSES) and len(head.seen) == room
+    head.forget(gone)
+    assert not head.consolidated_weights[gone].any() and head.seen[gone] == 0
+    head.resize(CLASSES)
+    kept = [c for c in range(CLASSES) if c != gone]
+    assert [head.consolidated_weights[c].tolist() for c in kept] == [cw[c] for c in kept]
+
+
+@pytest.mark.parametrize(
+    ("weights", "present", "sentence"),
+    [
+        (np.zeros((3, 3), np.int32), [1, 0, 0, 0], "Weights must be int32"),
+        (np.zeros((4, 3)), [1, 0, 0, 0], "Weights must be int32"),
+        (np.zeros((4, 3), np.int32), [1, 0], "a count for each of 4 classes"),
+        (np.zeros((4, 3), np.int32), [1.0, np.nan, 0, 0], "a count for each of 4 classes"),
+        (np.zeros((4, 3), np.int32), [-1, 2, 0, 0], "a count for each of 4 classes"),
+        (np.zeros((4, 3), np.int32), [0, 0, 0, 0], "at least one sample of one class"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(weights, present, sentence):
+    head = head_of([[1, 2, 3]] * 4, [5, 0, 1, 0])
+    with pytest.raises(ValueError, match=sentence):
+        head.consolidate(weights, np.array(present))
+    assert head.consolidated_weights.tolist() == [[1, 2, 3]] * 4 and head.past.tolist() == [5, 0, 1, 0]

@@ -28,7 +28,7 @@ def test_confusion_matrix_agrees_with_counting(answers):
 
 @pytest.mark.parametrize("wrong", [-1, 3])
 def test_confusion_matrix_refuses_a_class_out_of_range(wrong):
-    with pytest.raises(AssertionError):
+    with pytest.raises(ValueError, match=f"Classes must be 0 to 2, got {wrong} to {wrong}"):
         confusion_matrix(np.array([wrong]), np.array([0]), 3)
 
 

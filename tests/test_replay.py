@@ -155,3 +155,31 @@ def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, per_clas
         kept = {n - first for r in asking.kept.values() for n in r.ids.tolist() if n >= first}
         assert len(asked) == 1 and len(asked[0]) == len(kept) and set(asked[0]) == kept
     assert np.array_equal(arrays.codes, asking.codes) and np.array_equal(arrays.origins, asking.origins)
+
+
+@pytest.mark.parametrize(
+    ("codes", "labels", "sentence"),
+    [
+        (np.zeros((2, 2)), [0, 1], "Codes must be uint64"),
+        (np.zeros((2, 3), np.uint64), [0, 1], "Codes must be uint64"),
+        (np.zeros((2, 2), np.uint64), [0], "as many labels as codes, got 1 and 2"),
+        (np.zeros((2, 2), np.uint64), [0.0, np.nan], "Labels must be class numbers"),
+        (np.zeros((2, 2), np.uint64), [0, -1], "Labels must be class numbers"),
+        (np.zeros((2, 2), np.uint64), [[0, 1]], "Labels must be class numbers"),
+        (lambda chosen: np.zeros((1, 2), np.uint64), [0, 1], "Codes must be uint64"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(codes, labels, sentence):
+    memory = filled(4, [[0, 1, 1]])
+    before = memory.codes.copy(), memory.offered, memory.seen
+    with pytest.raises(ValueError, match=sentence):
+        memory.update(codes, np.array(labels), 1)
+    assert np.array_equal(memory.codes, before[0]) and (memory.offered, memory.seen) == before[1:]
+
+
+@pytest.mark.parametrize("memory", [ReplayMemory(3, (2,)), ReplayMemory(0, (2,))])
+def test_nothing_can_be_drawn_from_an_empty_memory(memory):
+    with pytest.raises(ValueError, match="1 samples cannot be drawn: the memory holds 0"):
+        memory.sample(1)
+    memory.update(np.zeros((0, 2), np.uint64), np.zeros(0, np.int32), 0)
+    assert len(memory) == memory.offered == memory.bytes == 0

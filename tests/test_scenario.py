@@ -61,13 +61,22 @@ def test_all_draws_are_made_at_the_call(data):
     assert late == [e.classes for e in new_classes(data, [5, 5], np.random.default_rng(0))]
 
 
-@pytest.mark.parametrize("sizes", [[], [9], [5, 6], [10, 0], [11, -1]])
+@pytest.mark.parametrize("sizes", [[], [9], [5, 6], [10, 0], [11, -1], [5.0, 5.0], ["10"], [None]])
 def test_sizes_that_do_not_fit_are_refused(data, sizes):
     with pytest.raises(ValueError, match="sum to the 10 classes"):
         new_classes(data, sizes, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("count", [0, 34])
+@pytest.mark.parametrize("count", [0, 34, 2.0, None, "3"])
 def test_a_count_that_does_not_fit_is_refused(data, count):
     with pytest.raises(ValueError, match="one class has 33"):
         new_instances(data, count, np.random.default_rng(0))
+
+
+def test_an_experience_without_an_image_is_refused():
+    with pytest.raises(ValueError, match="There is no training image of class 2"):
+        new_classes(numbered([0, 1, 0], 3), [1, 1, 1], np.random.default_rng(0))
+    with pytest.raises(ValueError, match="one class has 0"):
+        new_instances(numbered([0, 1, 0], 3), 1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="one class has 0"):
+        new_instances(numbered([], 0), 1, np.random.default_rng(0))

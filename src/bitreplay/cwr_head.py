@@ -52,10 +52,15 @@ class CwrHead:
 
     def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
         """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""
+        self._check(present)
         return np.where((present > 0)[:, None], self.consolidated_weights, 0).astype(np.int32)
 
     def consolidate(self, temporary_weights: NDArray[np.int32], present: NDArray[np.int64]) -> None:
         """Merge the trained weights; `present` counts the distinct new and stored samples of each class."""
+        self._check(present)
+        if temporary_weights.shape != self.consolidated_weights.shape or temporary_weights.dtype != np.int32:
+            found = f"{temporary_weights.dtype} {temporary_weights.shape}"
+            raise ValueError(f"Weights must be int32 {self.consolidated_weights.shape}, got {found}.")
         classes = np.flatnonzero(present)
         tw = temporary_weights[classes].astype(np.int64)
         mean = divide_round(int(tw.sum()), tw.size)
@@ -68,7 +73,16 @@ class CwrHead:
 
     def count(self, present: NDArray[np.int64]) -> None:
         """Take the samples as seen, weights apart."""
+        self._check(present)
         self.past += present
+
+    def _check(self, present: NDArray[np.int64]) -> None:
+        if present.shape != self.past.shape or present.dtype.kind not in "iu" or present.min(initial=0) < 0:
+            raise ValueError(
+                f"There must be a count for each of {len(self.past)} classes, got {present.dtype} {present.shape}."
+            )
+        if not present.any():
+            raise ValueError("An experience needs at least one sample of one class.")
 
 
 def _divide(numerator: NDArray[np.int64], divisor: int) -> NDArray[np.int32]:

@@ -38,7 +38,8 @@ def confusion_matrix(predictions: np.ndarray, labels: np.ndarray, class_count: i
            [1, 0, 0]])
     """
     for values in (predictions, labels):
-        assert len(values) == 0 or 0 <= values.min() <= values.max() < class_count
+        if len(values) and not 0 <= values.min() <= values.max() < class_count:
+            raise ValueError(f"Classes must be 0 to {class_count - 1}, got {values.min()} to {values.max()}.")
     pairs = labels.astype(np.int64) * class_count + predictions
     return np.bincount(pairs, minlength=class_count * class_count).reshape(class_count, class_count)
 

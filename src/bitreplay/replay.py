@@ -100,11 +100,18 @@ class ReplayMemory:
 
         `codes` may be a function of sample numbers: it is asked, once, for those that get a place.
         """
+        if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
+            raise ValueError(f"Labels must be class numbers from 0, one a sample, got {labels.dtype} {labels.shape}.")
+        if isinstance(codes, np.ndarray) and len(codes) != len(labels):
+            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
         members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
         chosen = {c: self._choose(c, len(own)) for c, own in members.items()}
         placed = np.array([members[c][offer] for c in members for offer in chosen[c].values()], np.int64)
         found = codes[placed] if isinstance(codes, np.ndarray) else codes(placed)
-        assert found.shape == (len(placed), *self.sample_shape) and found.dtype == np.uint64, found.shape
+        if found.shape != (len(placed), *self.sample_shape) or found.dtype != np.uint64:
+            raise ValueError(
+                f"Codes must be uint64 of shape (n, *{self.sample_shape}), got {found.dtype} {found.shape}."
+            )
         changed, start = {}, 0
         for c, own in members.items():
             end = start + len(chosen[c])
@@ -133,6 +140,8 @@ class ReplayMemory:
 
         The time does not depend on how many are stored, but for a search over the classes.
         """
+        if count < 0 or len(self) == 0:
+            raise ValueError(f"{count} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
         ends = np.cumsum(sizes)
         random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bitreplay.data import Dataset
+from bitreplay.told import told, whole_number
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,16 @@ class Experience:
 def new_classes(data: Dataset, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Experience]:
     """Experience k has sizes[k] classes of a random order of all classes."""
     count = len(data.class_names)
-    if sum(sizes) != count or min(sizes, default=0) < 1:
-        raise ValueError(f"The sizes {list(sizes)} must be positive and sum to the {count} classes of the data set.")
-    order = rng.permutation(count)
-    groups = np.split(order, np.cumsum(sizes)[:-1])
+    whole = [whole_number(size) or 0 for size in sizes]
+    if sum(whole) != count or min(whole, default=0) < 1:
+        raise ValueError(
+            f"The sizes {told(list(sizes))} must be positive and sum to the {count} classes of the data set."
+        )
+    groups = np.split(rng.permutation(count), np.cumsum(whole)[:-1])
+    for group in groups:
+        if not np.isin(data.train_labels, group).any():
+            names = ", ".join(data.class_names[label] for label in group)
+            raise ValueError(f"There is no training image of {names}.")
     return (
         experience(data, np.flatnonzero(np.isin(data.train_labels, group)), group, index)
         for index, group in enumerate(groups)
@@ -40,11 +47,9 @@ def new_classes(data: Dataset, sizes: Sequence[int], rng: np.random.Generator) -
 def new_instances(data: Dataset, count: int, rng: np.random.Generator) -> Iterator[Experience]:
     """`count` experiences, each with a random share of every class; shares of one class differ by one at most."""
     classes = np.arange(len(data.class_names))
-    per_class = np.bincount(data.train_labels, minlength=len(classes))
-    if count < 1 or per_class.min() < count:
-        raise ValueError(
-            f"{count} experiences need so many samples of each class, and one class has {per_class.min()}."
-        )
+    least = int(np.bincount(data.train_labels, minlength=len(classes)).min(initial=len(data.train_labels)))
+    if not 1 <= (whole_number(count) or 0) <= least:
+        raise ValueError(f"{told(count)} experiences need so many samples of each class, and one class has {least}.")
     shares: list[list[np.ndarray]] = [[] for _ in range(count)]
     for label in classes:
         shuffled = rng.permutation(np.flatnonzero(data.train_labels == label))
