@@ -13,6 +13,10 @@ namespace bitreplay {
 
 #define BR_INLINE __attribute__((always_inline))
 
+struct Range {
+  int64_t first, last;
+};
+
 struct Call {
   const br_program& program;
   const Record& record;
@@ -30,6 +34,11 @@ struct Call {
   BR_INLINE int64_t attribute(int number) const { return record.attributes[number]; }
   BR_INLINE int64_t samples() const { return count; }
   BR_INLINE const Kernels& kernels() const { return *program.kernels; }
+  // The share of this part in `size` things, cut at multiples of `grain`.
+  BR_INLINE Range share(int64_t size, int64_t grain = 1) const {
+    const int64_t grains = (size + grain - 1) / grain, last = grains * (part + 1) / parts * grain;
+    return {grains * part / parts * grain, last < size ? last : size};
+  }
 
   BR_INLINE uint8_t* bytes(int role) const { return roles[role]; }
   template <class T>

@@ -6,6 +6,7 @@
 
 namespace bitreplay {
 
+constexpr int64_t kLanesShared = 64;  // channels that threads take at least: whole vectors and cache lines
 constexpr int64_t kTile = 256;  // elements that an operation holds as int64 on the stack
 
 static inline int64_t element_bytes(int type) {

@@ -5,7 +5,7 @@
 //   Out  gx: the same size in the width of `bits`; ex: int32 per sample.
 // affine_param_grad: p = sum g (x - x_zero), q = sum g, over pixels per sample, then over samples with their exponents.
 //   In   g and x: samples * pixels * channels of int8, int16 or int32.
-//   Out  p, q: int64 per channel; *pe: their common exponent.
+//   Out  p, q: int64 per channel, of the channels first .. last; *pe, where first is 0: their common exponent.
 //   Bound |sum over the pixels of one sample| < 2^bound.
 // Reads and writes nothing outside; what is written overlaps nothing.
 #pragma once
@@ -35,6 +35,7 @@ struct AffineParamGradArgs {
   int64_t *p, *q;
   int32_t* pe;
   int64_t x_zero, bound;
+  int64_t first, last;
 };
 
 using AffineInputGrad = void(const AffineInputGradArgs&);

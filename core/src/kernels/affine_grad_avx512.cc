@@ -38,9 +38,9 @@ template <class G, class X>
 void param_grad(const AffineParamGradArgs& a) {
   const int64_t common = merged_exponent(a.e, a.samples, a.bound);
   const __m512i x_zero = _mm512_set1_epi64(a.x_zero);
-  *a.pe = int32_t(common);
-  for (int64_t c = 0; c < a.channels; c += kLanes8) {
-    const __mmask8 mask = lanes_mask(a.channels - c);
+  if (a.first == 0) *a.pe = int32_t(common);
+  for (int64_t c = a.first; c < a.last; c += kLanes8) {
+    const __mmask8 mask = lanes_mask(a.last - c);
     __m512i all_p = _mm512_setzero_si512(), all_q = all_p;
     for (int64_t n = 0; n < a.samples; ++n) {
       if (a.e[n] <= kNoGradient) continue;

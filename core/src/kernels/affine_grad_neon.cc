@@ -42,9 +42,9 @@ template <class G, class X>
 void param_grad(const AffineParamGradArgs& a) {
   const int64_t common = merged_exponent(a.e, a.samples, a.bound), size = a.pixels * a.channels;
   const Narrow8 x_zero = all8(int32_t(a.x_zero));
-  *a.pe = int32_t(common);
-  int64_t c = 0;
-  for (; c + 8 <= a.channels; c += 8) {
+  if (a.first == 0) *a.pe = int32_t(common);
+  int64_t c = a.first;
+  for (; c + 8 <= a.last; c += 8) {
     Wide8 all_p = all8_wide(0), all_q = all_p;
     for (int64_t n = 0; n < a.samples; ++n) {
       if (a.e[n] <= kNoGradient) continue;
@@ -65,7 +65,7 @@ void param_grad(const AffineParamGradArgs& a) {
       vst1q_s64(a.q + c + 2 * k, all_q.v[k]);
     }
   }
-  for (; c < a.channels; ++c) {
+  for (; c < a.last; ++c) {
     int64_t all_p = 0, all_q = 0;
     for (int64_t n = 0; n < a.samples; ++n) {
       if (a.e[n] <= kNoGradient) continue;

@@ -25,10 +25,10 @@ static void affine_input_grad_tiles(const AffineInputGradArgs& a) {
 
 static void affine_param_grad_tiles(const AffineParamGradArgs& a) {
   const int64_t common = merged_exponent(a.e, a.samples, a.bound);
-  *a.pe = int32_t(common);
-  for (int64_t c = 0; c < a.channels; ++c) a.p[c] = a.q[c] = 0;
-  for (int64_t c = 0; c < a.channels; c += kTile) {
-    const int64_t count = least(kTile, a.channels - c);
+  if (a.first == 0) *a.pe = int32_t(common);
+  for (int64_t c = a.first; c < a.last; ++c) a.p[c] = a.q[c] = 0;
+  for (int64_t c = a.first; c < a.last; c += kTile) {
+    const int64_t count = least(kTile, a.last - c);
     for (int64_t n = 0; n < a.samples; ++n) {
       if (a.e[n] <= kNoGradient) continue;
       int64_t p[kTile] = {}, q[kTile] = {}, g[kTile], x[kTile];

@@ -146,9 +146,10 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
+  const Range own = c.share(c.size(G, 2), kLanesShared);
   c.kernels().affine_param_grad({c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.bytes(G), c.type(G),
                                  c.data<int32_t>(E), c.bytes(X), c.type(X), c.data<int64_t>(P), c.data<int64_t>(Q),
-                                 c.data<int32_t>(PE), c.attribute(X_ZERO), c.attribute(BOUND)});
+                                 c.data<int32_t>(PE), c.attribute(X_ZERO), c.attribute(BOUND), own.first, own.last});
   return BR_OK;
 }
 
@@ -163,6 +164,6 @@ extern const Operation kAffineFine = {"affine_fine", 25, "x a b residual", "y sa
 extern const Operation kAffineInputGrad = {"affine_input_grad", 22, "g e a", "gx ex", "shift bits",
                                            affine_input_grad::check, affine_input_grad::run, -1, nullptr, nullptr};
 extern const Operation kAffineParamGrad = {"affine_param_grad", 23, "g e x", "p q pe", "x_zero bound",
-                                           affine_param_grad::check, affine_param_grad::run, -1, nullptr, nullptr};
+                                           affine_param_grad::check, affine_param_grad::run, -1, nullptr, nullptr, true};
 
 }  // namespace bitreplay

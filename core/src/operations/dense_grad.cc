@@ -62,9 +62,9 @@ extern const Operation kDenseInputGrad = {"dense_input_grad", 82, "g e operand e
                                           "down mantissa shift bits", dense_input_grad::check, dense_input_grad::run,
                                           -1, nullptr, nullptr};
 extern const Operation kDenseParamGrad = {"dense_param_grad", 83, "g e x", "gw ge", "x_zero bound",
-                                          dense_param_grad::check, dense_param_grad::run, -1, nullptr, nullptr};
+                                          dense_param_grad::check, dense_param_grad::run, -1, nullptr, nullptr, true};
 extern const Operation kDenseUpdate = {"dense_update", 84, "weights gw ge", "weights",
                                        "mantissa shift bias_mantissa bias_shift number", dense_update::check,
-                                       dense_update::run, -1, nullptr, nullptr};
+                                       dense_update::run, -1, nullptr, nullptr, true};
 
 }  // namespace bitreplay

@@ -47,9 +47,10 @@ int run(const Call& c) {
   const int64_t classes = c.size(G, 0), features = c.elements(X);
   const int32_t* e = c.data<int32_t>(E);
   const int64_t common = merged_exponent(e, c.samples(), c.attribute(BOUND));
-  *c.data<int32_t>(GE) = int32_t(common);
+  const Range own = c.share(classes);
+  if (c.part == 0) *c.data<int32_t>(GE) = int32_t(common);
   int64_t* gw = c.data<int64_t>(GW);
-  for (int64_t i = 0; i < c.elements(GW); ++i) gw[i] = 0;
+  for (int64_t i = own.first * (features + 1); i < own.last * (features + 1); ++i) gw[i] = 0;
   for (int64_t n = 0; n < c.samples(); ++n) {
     if (e[n] <= kNoGradient) continue;
     const int64_t shift = common - e[n];
@@ -60,7 +61,7 @@ int run(const Call& c) {
       for (int64_t i = 0; i < count; ++i) x[i] = sub(x[i], c.attribute(X_ZERO));
       const bool last = at + kTile > features;  // the bias reads a 1 behind the features
       if (last) x[count] = 1;
-      for (int64_t k = 0; k < classes; ++k) {
+      for (int64_t k = own.first; k < own.last; ++k) {
         int64_t g;
         widen(c.type(G), c.bytes(G), n * classes + k, 1, &g);
         if (g == 0) continue;
@@ -90,8 +91,9 @@ int run(const Call& c) {
   const int64_t* gw = c.data<int64_t>(GW);
   const Step step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
   const Step bias_step = step_of(c.attribute(BIAS_MANTISSA), c.attribute(BIAS_SHIFT), c.run, c.attribute(NUMBER));
-  int64_t element = 0;
-  for (int64_t row = 0; row < c.size(WEIGHTS, 0); ++row) {
+  const Range own = c.share(c.size(WEIGHTS, 0));
+  int64_t element = own.first * columns;
+  for (int64_t row = own.first; row < own.last; ++row) {
     for (int64_t column = 0; column < columns; ++column, ++element)
       weights[element] = descend(weights[element], gw[element], exponent, column + 1 < columns ? step : bias_step,
                                  uint32_t(element));

@@ -96,6 +96,6 @@ extern const Operation kDepthwiseConvInputGrad = {
     depthwise_conv_input_grad::check, depthwise_conv_input_grad::run, -1, nullptr, nullptr};
 extern const Operation kLearnedDepthwiseUpdate = {
     "learned_depthwise_update", 58, "weights g e x", "weights", "x_zero stride pad bound mantissa shift number",
-    learned_depthwise_update::check, learned_depthwise_update::run, -1, nullptr, nullptr};
+    learned_depthwise_update::check, learned_depthwise_update::run, -1, nullptr, nullptr, true};
 
 }  // namespace bitreplay

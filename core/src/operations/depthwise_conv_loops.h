@@ -164,10 +164,11 @@ int run(const Call& c) {
   const int32_t* e = c.data<int32_t>(E);
   const int64_t common = merged_exponent(e, c.samples(), c.attribute(BOUND));
   const Step step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
+  const Range own = c.share(channels, kLanesShared);
   for (int64_t tap = 0; tap < kernel * kernel; ++tap) {
     const int64_t row = tap / kernel, column = tap % kernel;
-    for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+    for (int64_t at = own.first; at < own.last; at += kTile) {
+      const int64_t count = least(kTile, own.last - at);
       int64_t total[kTile] = {}, g[kTile], x[kTile];
       for (int64_t n = 0; n < c.samples(); ++n) {
         if (e[n] <= kNoGradient) continue;

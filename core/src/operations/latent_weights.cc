@@ -42,10 +42,10 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const int64_t words = c.size(W, 3), rows = c.elements(W) / words;
-  const int64_t first = rows * c.part / c.parts, last = rows * (c.part + 1) / c.parts;
+  const Range own = c.share(rows);
   const int64_t row_bytes = c.elements(LATENT) / rows * element_bytes(c.type(LATENT));
-  c.kernels().latent_signs({last - first, words, c.attribute(CHANNELS), c.attribute(BITS),
-                            c.bytes(LATENT) + first * row_bytes, c.data<uint64_t>(W) + first * words});
+  c.kernels().latent_signs({own.last - own.first, words, c.attribute(CHANNELS), c.attribute(BITS),
+                            c.bytes(LATENT) + own.first * row_bytes, c.data<uint64_t>(W) + own.first * words});
   return BR_OK;
 }
 
@@ -116,8 +116,8 @@ int run(const Call& c) {
   a.latent = c.bytes(LATENT);
   a.step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
   a.scratch = c.derived() + uint64_t(c.part) * part_bytes(c);
-  a.first = a.outputs * c.part / c.parts;
-  a.last = a.outputs * (c.part + 1) / c.parts;
+  a.first = c.share(a.outputs).first;
+  a.last = c.share(a.outputs).last;
   c.kernels().latent_update.run(a);
   return BR_OK;
 }

@@ -42,8 +42,9 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const int64_t rows = c.size(WEIGHTS, 0), size = c.elements(WEIGHTS) / rows;
+  const Range own = c.share(rows);
   int32_t* exponents = c.data<int32_t>(EXPONENTS);
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = own.first; row < own.last; ++row) {
     auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
       widen(BR_INT32, c.bytes(WEIGHTS), row * size + at, count, tile);
     };
@@ -187,7 +188,8 @@ int run(const Call& c) {
   const int32_t* e = c.data<int32_t>(E);
   const int64_t common = merged_exponent(e, c.samples(), c.attribute(BOUND));
   const Step step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
-  for (int64_t weight = 0; weight < outputs * kernel * kernel; ++weight) {
+  const Range own = c.share(outputs * kernel * kernel);
+  for (int64_t weight = own.first; weight < own.last; ++weight) {
     const int64_t o = weight / (kernel * kernel), row = weight / kernel % kernel, column = weight % kernel;
     for (int64_t at = 0; at < channels; at += kTile) {
       const int64_t count = least(kTile, channels - at);
@@ -216,7 +218,7 @@ int run(const Call& c) {
 }  // namespace learned_conv_update
 
 extern const Operation kConvOperand = {"conv_operand", 51, "weights", "operand exponents", "bits", conv_operand::check,
-                                       conv_operand::run, -1, nullptr, nullptr};
+                                       conv_operand::run, -1, nullptr, nullptr, true};
 extern const Operation kLearnedConv = {"learned_conv", 52, "x w exponents", "sums", "x_zero stride pad down limit",
                                        learned_conv::check, learned_conv::run, -1, nullptr, nullptr};
 extern const Operation kIntegerConvInputGrad = {
@@ -224,6 +226,6 @@ extern const Operation kIntegerConvInputGrad = {
     integer_conv_input_grad::check, integer_conv_input_grad::run, -1, nullptr, nullptr};
 extern const Operation kLearnedConvUpdate = {
     "learned_conv_update", 54, "weights g e x", "weights", "x_zero stride pad bound mantissa shift number",
-    learned_conv_update::check, learned_conv_update::run, -1, nullptr, nullptr};
+    learned_conv_update::check, learned_conv_update::run, -1, nullptr, nullptr, true};
 
 }  // namespace bitreplay
