@@ -37,8 +37,10 @@ lint: $(STAMP)
 test: lint build
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
+# Random shapes besides: twelve times as many as in `make test`, other ones each time.
 test-slow: build
 	$(BIN)/python -m pytest -m slow
+	BITREPLAY_EXAMPLES=300 $(BIN)/python -m pytest -n 2 tests/engine/paths/test_random_shapes.py
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
@@ -55,7 +57,8 @@ sanitize: $(STAMP)
 	  tests/engine/test_native_corrupt.py tests/engine/paths tests/engine/law tests/engine/layers \
 	  tests/engine/test_golden.py tests/test_examples.py
 
-# Ten thousand steps on every instruction set, at every bit width: the same state.
+# Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
+# BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.
 golden-long: build
 	BITREPLAY_GOLDEN_STEPS=10000 $(BIN)/python -m pytest -q tests/engine/test_golden.py
 
@@ -65,7 +68,7 @@ test-arm: build
 	  -DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/tools/aarch64-linux-gnu.cmake" -DBITREPLAY_TOOLS=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
-	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -m "not slow" tests/arm
+	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
 
 # A wheel for 64-bit ARM Linux in dist/. Its tag promises glibc 2.17, and objdump must show no later one.
 wheel-arm: $(STAMP)

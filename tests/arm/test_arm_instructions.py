@@ -8,8 +8,8 @@ import pytest
 from bitreplay.engine.bits import pack
 from bitreplay.engine.program import Program
 from tests.arm.emulator import instructions, needs_arm
-from tests.engine.paths.cases import zeros
 from tests.engine.paths.one_record import Case, Operand, program_of
+from tests.engine.paths.operands import zeros
 
 SIZE, CHANNELS = (1, 4, 4), 512
 MILLION = 1_000_000
@@ -45,11 +45,12 @@ def input_grad(dtype: type) -> Program:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_instructions_of_a_convolution(name, program, most, tmp_path, capsys):
+def test_instructions_of_a_convolution(name, program, most, tmp_path, record_property):
     first, second = (instructions("neon", tmp_path, program, "forward", 1) for _ in range(2))
     scalar = instructions("scalar", tmp_path, program, "forward", 1)
-    with capsys.disabled():
-        print(f"\n{name}: neon {first:,} instructions, scalar {scalar:,}")
+    record_property(
+        "figure", f"{name}: {first:,} instructions on neon, {scalar:,} on scalar, at most {int(most):,} asked"
+    )
     assert first == second, "counts must repeat exactly"
     assert MILLION < first <= most
     assert first < scalar

@@ -5,96 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitreplay.engine.bits import pack, words_for
+from tests.engine.paths.conv_cases import binary_conv, binary_conv_input_grad, integer_conv
 from tests.engine.paths.latent_cases import latent_signs, latent_update
 from tests.engine.paths.one_record import Case, Operand
+from tests.engine.paths.operands import STORED, exponents, numbers, zeros
 
 CHANNELS = (1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129)
-STORED = (np.int8, np.int16, np.int32)
 BITS = {np.int8: 8, np.int16: 16, np.int32: 32}
-WIDTHS: list[tuple[type, type, int]] = [
-    (np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8), (np.int32, np.int32, 20),
-    (np.int8, np.int16, 0),
-]  # fmt: skip
+LEVEL_BITS: dict[type, int] = {np.int8: 8, np.int16: 16, np.int32: 24}  # of the numbers that a level code is made of
 HEADS: list[tuple[type, int]] = [(np.int8, 1), (np.int8, 10), (np.int16, 300), (np.int32, 3)]
 
 
-def numbers(rng: np.random.Generator, dtype: type, shape: tuple[int, ...], limit: int | None = None) -> NDArray:
-    """Random integers; zero and the extremes are among them."""
-    info = np.iinfo(dtype)
-    low, high = (int(info.min), int(info.max)) if limit is None else (-limit, limit)
-    values = rng.integers(low, high, shape, dtype, endpoint=True)
-    flat = values.reshape(-1)
-    for at, value in zip(rng.permutation(flat.size)[:3], (0, low, high), strict=False):
-        flat[at] = value
-    return values
-
-
-def exponents(rng: np.random.Generator, samples: int) -> Operand:
-    """Exponents of gradients, one sample without."""
-    values = rng.integers(-60, -20, samples).astype(np.int32)
-    if samples > 2:
-        values[1] = -(1 << 20)
-    return Operand(values)
-
-
-def zeros(dtype: type, shape: tuple[int, ...], per_sample: bool = True) -> Operand:
-    return Operand(np.zeros(shape, dtype), per_sample)
+def pack_signs_case(rng: np.random.Generator, dtype: type, shape: tuple[int, ...]) -> Case:
+    zero = int(rng.integers(-100, 100))
+    x = numbers(rng, dtype, shape)
+    x.reshape(-1)[-1] = zero
+    bits = zeros(np.uint64, (*shape[:-1], words_for(shape[-1])))
+    operands = {"x": Operand(x), "bits": bits}
+    return Case("pack_signs", operands, {"zero": zero}, shape[0], f"{dtype.__name__} {shape}")
 
 
 def pack_signs() -> Iterator[Case]:
     rng = np.random.default_rng(1)
     for channels in CHANNELS:
         for dtype in STORED:
-            zero = int(rng.integers(-100, 100))
-            x = numbers(rng, dtype, (2, 3, 1, channels))
-            x.reshape(-1)[-1] = zero
-            bits = zeros(np.uint64, (2, 3, 1, words_for(channels)))
-            yield Case("pack_signs", {"x": Operand(x), "bits": bits}, {"zero": zero}, 2, f"{dtype.__name__} {channels}")
-
-
-def binary_conv() -> Iterator[Case]:
-    rng = np.random.default_rng(2)
-    geometries = [(1, 1, 1, 1, 0), (4, 4, 3, 1, 1), (5, 3, 3, 2, 1), (2, 2, 3, 1, 1), (5, 5, 5, 2, 2), (3, 3, 1, 2, 0)]
-    for height, width, kernel, stride, pad in geometries:
-        for channels, outputs in [(1, 1), (63, 7), (64, 8), (65, 9), (130, 33), (200, 41)]:
-            for padding in (0, 1):
-                shape = [(size + 2 * pad - kernel) // stride + 1 for size in (height, width)]
-                operands = {
-                    "x": Operand(pack(rng.random((2, height, width, channels)) < 0.5)),
-                    "w": Operand(pack(rng.random((outputs, kernel, kernel, channels)) < 0.5), False, "constant"),
-                    "sums": zeros(np.int16, (2, *shape, outputs)),
-                }
-                attributes = {"channels": channels, "stride": stride, "pad": pad, "padding": padding}
-                yield Case("binary_conv", operands, attributes, 2, f"{(height, width, kernel, stride, channels)}")
-
-
-def binary_conv_input_grad() -> Iterator[Case]:
-    rng = np.random.default_rng(3)
-    for height, width, kernel, stride, pad in [(1, 1, 1, 1, 0), (4, 4, 3, 1, 1), (5, 3, 3, 2, 1), (2, 2, 3, 1, 1)]:
-        for channels, outputs in [(1, 1), (15, 19), (16, 20), (17, 21), (63, 40), (64, 41), (65, 5), (130, 33)]:
-            for dtype in STORED:
-                for wide in (np.int32, np.int64):
-                    shape = [(size + 2 * pad - kernel) // stride + 1 for size in (height, width)]
-                    operands = {
-                        "g": Operand(numbers(rng, dtype, (3, *shape, outputs))),
-                        "w": Operand(pack(rng.random((outputs, kernel, kernel, channels)) < 0.5), False, "constant"),
-                        "gx": zeros(wide, (3, height, width, channels)),
-                    }
-                    attributes = {"channels": channels, "stride": stride, "pad": pad}
-                    yield Case(
-                        "binary_conv_input_grad", operands, attributes, 3, f"{dtype.__name__} {channels} {outputs}"
-                    )
-    # All gradients at the lowest value and all weights alike: the largest sums, over more outputs than one table holds.
-    for dtype in (np.int8, np.int16):
-        operands = {
-            "g": Operand(np.full((1, 3, 3, 1100), np.iinfo(dtype).min, dtype)),
-            "w": Operand(pack(np.ones((1100, 3, 3, 70), bool)), False, "constant"),
-            "gx": zeros(np.int32, (1, 3, 3, 70)),
-        }
-        yield Case("binary_conv_input_grad", operands, {"channels": 70, "stride": 1, "pad": 1}, 1, "largest sums")
+            yield pack_signs_case(rng, dtype, (2, 3, 1, channels))
 
 
 def affine() -> Iterator[Case]:
@@ -180,57 +117,50 @@ def sign_input_grad() -> Iterator[Case]:
                     yield Case("sign_input_grad", operands, attributes, 3, f"{g_type.__name__} {other} {channels}")
 
 
+def level_cases(rng: np.random.Generator, dtype: type, bits: int, shape: tuple[int, ...]) -> Iterator[Case]:
+    """Encode and decode; with a table up to 4 bits."""
+    channels, cut_from = shape[-1], LEVEL_BITS[dtype]
+    code_shape = (*shape[:-1], bits * words_for(channels))
+    attributes = {"bits": bits, "low": -(1 << (cut_from - 1)), "cut": max(cut_from - bits, 0)}
+    x = numbers(rng, dtype, shape, (1 << (cut_from - 1)) - 1)
+    encode, decode = {"x": Operand(x), "code": zeros(np.uint64, code_shape)}, {"x": zeros(dtype, shape)}
+    decode["code"] = Operand(np.concatenate([pack(rng.random(shape) < 0.5) for _ in range(bits)], -1))
+    if bits <= 4:
+        thresholds = np.sort(numbers(rng, np.int32, (channels, 2**bits - 1), 100), axis=1)
+        encode["thresholds"] = Operand(thresholds, False, "constant")
+        decode["values"] = Operand(numbers(rng, np.int32, (channels, 2**bits), 127), False, "constant")
+    label = f"{dtype.__name__} {bits} {shape}"
+    yield Case("encode_level", encode, attributes, shape[0], label)
+    yield Case("decode_level", decode, attributes, shape[0], label)
+
+
 def level_code() -> Iterator[Case]:
     rng = np.random.default_rng(8)
     for channels in CHANNELS:
-        for dtype, cut_from in ((np.int8, 8), (np.int16, 16), (np.int32, 24)):
+        for dtype in STORED:
             for bits in (1, 2, 4, 8, 16):
-                x = numbers(rng, dtype, (2, 1, 3, channels), (1 << (cut_from - 1)) - 1)
-                code = zeros(np.uint64, (2, 1, 3, bits * words_for(channels)))
-                attributes = {"bits": bits, "low": -(1 << (cut_from - 1)), "cut": max(cut_from - bits, 0)}
-                encode, decode = {"x": Operand(x), "code": code}, {"x": zeros(dtype, x.shape)}
-                decode["code"] = Operand(np.concatenate([pack(rng.random(x.shape) < 0.5) for _ in range(bits)], -1))
-                if bits <= 4:
-                    thresholds = np.sort(numbers(rng, np.int32, (channels, 2**bits - 1), 100), axis=1)
-                    encode["thresholds"] = Operand(thresholds, False, "constant")
-                    decode["values"] = Operand(numbers(rng, np.int32, (channels, 2**bits), 127), False, "constant")
-                yield Case("encode_level", encode, attributes, 2, f"{bits} {channels}")
-                yield Case("decode_level", decode, attributes, 2, f"{bits} {channels}")
+                yield from level_cases(rng, dtype, bits, (2, 1, 3, channels))
 
 
-def integer_conv() -> Iterator[Case]:
-    rng = np.random.default_rng(9)
-    for height, width, kernel, stride, pad in [(1, 1, 1, 1, 0), (5, 4, 3, 1, 1), (5, 3, 3, 2, 1), (4, 4, 1, 2, 0)]:
-        for channels, outputs in [(1, 1), (3, 16), (3, 17), (16, 15), (33, 64), (64, 9)]:
-            for x_type, w_type, down in WIDTHS:
-                shape = [(size + 2 * pad - kernel) // stride + 1 for size in (height, width)]
-                operands = {
-                    "x": Operand(
-                        numbers(rng, x_type, (2, height, width, channels), min(np.iinfo(x_type).max, 1 << 23))
-                    ),
-                    "w": Operand(numbers(rng, w_type, (outputs, kernel, kernel, channels)), False, "constant"),
-                    "sums": zeros(np.int32, (2, *shape, outputs)),
-                }
-                attributes = {"x_zero": 5, "stride": stride, "pad": pad, "down": down}
-                yield Case("integer_conv", operands, attributes, 2, f"{x_type.__name__} {channels} {outputs}")
+def dense_case(rng: np.random.Generator, x_type: type, features: int, classes: int, samples: int = 2) -> Case:
+    limit = min(np.iinfo(x_type).max, 1 << 23)
+    operands = {
+        "x": Operand(numbers(rng, x_type, (samples, 1, 1, features), limit)),
+        "operand": Operand(numbers(rng, x_type, (classes, features), limit), False),
+        "exponent": Operand(np.array([9], np.int32), False),
+        "weights": Operand(numbers(rng, np.int32, (classes, features + 1)), False),
+        "active": Operand((rng.random(classes) < 0.7).astype(np.uint8), False),
+        "logits": zeros(np.int32, (samples, classes)),
+    }
+    attributes = {"x_zero": -1, "down": 5, "mantissa": 0x60000000, "shift": 40, "bias_shift": 12}
+    return Case("dense", operands, attributes, samples, f"{x_type.__name__} {features} {classes}")
 
 
 def dense() -> Iterator[Case]:
     rng = np.random.default_rng(10)
     for features in (1, 15, 16, 33, 64, 300):
         for x_type, classes in HEADS:
-            operands = {
-                "x": Operand(numbers(rng, x_type, (2, 1, 1, features), min(np.iinfo(x_type).max, 1 << 23))),
-                "operand": Operand(
-                    numbers(rng, x_type, (classes, features), min(np.iinfo(x_type).max, 1 << 23)), False
-                ),
-                "exponent": Operand(np.array([9], np.int32), False),
-                "weights": Operand(numbers(rng, np.int32, (classes, features + 1)), False),
-                "active": Operand((rng.random(classes) < 0.7).astype(np.uint8), False),
-                "logits": zeros(np.int32, (2, classes)),
-            }
-            attributes = {"x_zero": -1, "down": 5, "mantissa": 0x60000000, "shift": 40, "bias_shift": 12}
-            yield Case("dense", operands, attributes, 2, f"{x_type.__name__} {features} {classes}")
+            yield dense_case(rng, x_type, features, classes)
 
 
 KERNELS = {

@@ -7,8 +7,8 @@ from itertools import product
 
 import numpy as np
 
-from tests.engine.paths.cases import numbers, zeros
 from tests.engine.paths.one_record import Case, Operand
+from tests.engine.paths.operands import numbers, zeros
 
 LIMITS: list[tuple[type, type, int, int]] = [
     (np.int8, np.int8, -128, 0), (np.int8, np.int8, 127, 3), (np.int16, np.int8, 0, 0),

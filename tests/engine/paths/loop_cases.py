@@ -33,17 +33,19 @@ class WideDraw(Draw):
         object.__setattr__(self, name, self.width_of_rows if name == "channels" else value)
 
 
-def cases_of(operation: str) -> Callable[[], Iterator[Case]]:
+def law_case(operation: str, seed: int, width: int) -> Case:
+    """What the law's tests draw from a seed, with `width` channels."""
     make = next(getattr(m, operation) for m in law.modules("random_*.py") if hasattr(m, operation))
+    drawn = make(WideDraw(seed, width))
+    roles = {role: held for role, held in drawn.tensors.items() if held is not None}
+    operands = {role: Operand(np.array(held.values, held.dtype), held.per_sample) for role, held in roles.items()}
+    return Case(operation, operands, drawn.attributes, drawn.run["samples"], f"seed {seed} width {width}")
 
+
+def cases_of(operation: str) -> Callable[[], Iterator[Case]]:
     def cases() -> Iterator[Case]:
         for seed in range(26):
-            drawn = make(WideDraw(seed, WIDTHS[seed % len(WIDTHS)]))
-            roles = {role: held for role, held in drawn.tensors.items() if held is not None}
-            operands = {
-                role: Operand(np.array(held.values, held.dtype), held.per_sample) for role, held in roles.items()
-            }
-            yield Case(operation, operands, drawn.attributes, drawn.run["samples"], f"seed {seed}")
+            yield law_case(operation, seed, WIDTHS[seed % len(WIDTHS)])
 
     return cases
 

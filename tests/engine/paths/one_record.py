@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,22 +103,30 @@ def run_of(case: Case) -> Run:
     return Run(case.samples, seed=7, step=3, rate_mantissa=(1 << 30) + 12345, rate_shift=30)
 
 
-def check(case: Case, path: str) -> None:
-    """Native equals reference in every byte of the arena, whichever tensor lies last."""
-    native.set_path(path)
-    for last in case.operands:
-        program = program_of(case, last)
-        reference, machine = ReferenceMachine(program), GuardedMachine(program)
-        assert machine.path == path
-        for role, operand in case.operands.items():
-            if operand.region == "arena":
-                reference.write(role, operand.content)
-                machine.write(role, operand.content)
-        run = run_of(case)
-        reference.run("forward", run)
+def compare(case: Case, paths: Sequence[str], last: str) -> None:
+    """Native equals reference in every byte of the arena, with `last` at the guard page."""
+    program, run = program_of(case, last), run_of(case)
+    reference = ReferenceMachine(program)
+    machines = []
+    for path in paths:
+        native.set_path(path)
+        machines.append(GuardedMachine(program))
+        assert machines[-1].path == path
+    for role, operand in case.operands.items():
+        if operand.region == "arena":
+            for memory in (reference, *machines):
+                memory.write(role, operand.content)
+    reference.run("forward", run)
+    for machine in machines:
         machine.run("forward", run)
         for role in case.operands:
             expected, found = reference.read(role, case.samples), machine.read(role, case.samples)
-            assert np.array_equal(expected, found), (path, case.operation, case.label, role, "last:", last)
+            assert np.array_equal(expected, found), (machine.path, case.operation, case.label, role, "last:", last)
         arena = len(reference.regions["arena"])
-        assert np.array_equal(reference.regions["arena"], machine.regions["arena"][:arena]), (path, case.label)
+        assert np.array_equal(reference.regions["arena"], machine.regions["arena"][:arena]), (machine.path, case.label)
+
+
+def check(case: Case, path: str) -> None:
+    """Native equals reference, whichever tensor lies last."""
+    for last in case.operands:
+        compare(case, [path], last)

@@ -1,0 +1,104 @@
+"""Random operands for the convolutions, in sizes around the word and the vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from bitreplay.engine.bits import pack
+from tests.engine.paths.one_record import Case, Operand
+from tests.engine.paths.operands import STORED, numbers, zeros
+
+Geometry = tuple[int, int, int, int, int]  # height, width, kernel, stride, pad
+WIDTHS: list[tuple[type, type, int]] = [
+    (np.int8, np.int8, 0), (np.int16, np.int8, 0), (np.int16, np.int16, 8), (np.int32, np.int32, 20),
+    (np.int8, np.int16, 0),
+]  # fmt: skip
+
+
+def output_shape(geometry: Geometry) -> tuple[int, int]:
+    height, width, kernel, stride, pad = geometry
+    return (height + 2 * pad - kernel) // stride + 1, (width + 2 * pad - kernel) // stride + 1
+
+
+def signs(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return pack(rng.random(shape) < 0.5)
+
+
+def binary_conv_case(
+    rng: np.random.Generator, geometry: Geometry, channels: int, outputs: int, padding: int, samples: int = 2
+) -> Case:
+    height, width, kernel, stride, pad = geometry
+    operands = {
+        "x": Operand(signs(rng, (samples, height, width, channels))),
+        "w": Operand(signs(rng, (outputs, kernel, kernel, channels)), False, "constant"),
+        "sums": zeros(np.int16, (samples, *output_shape(geometry), outputs)),
+    }
+    attributes = {"channels": channels, "stride": stride, "pad": pad, "padding": padding}
+    return Case("binary_conv", operands, attributes, samples, f"{geometry} {channels} {outputs} {padding}")
+
+
+def binary_conv() -> Iterator[Case]:
+    rng = np.random.default_rng(2)
+    geometries = [(1, 1, 1, 1, 0), (4, 4, 3, 1, 1), (5, 3, 3, 2, 1), (2, 2, 3, 1, 1), (5, 5, 5, 2, 2), (3, 3, 1, 2, 0)]
+    sizes = [(1, 1), (63, 7), (64, 8), (65, 9), (130, 33), (200, 41)]
+    for geometry, (channels, outputs), padding in product(geometries, sizes, (0, 1)):
+        yield binary_conv_case(rng, geometry, channels, outputs, padding)
+
+
+def input_grad_case(
+    rng: np.random.Generator, geometry: Geometry, channels: int, outputs: int, dtype: type, wide: type, samples: int = 3
+) -> Case:
+    height, width, kernel, stride, pad = geometry
+    operands = {
+        "g": Operand(numbers(rng, dtype, (samples, *output_shape(geometry), outputs))),
+        "w": Operand(signs(rng, (outputs, kernel, kernel, channels)), False, "constant"),
+        "gx": zeros(wide, (samples, height, width, channels)),
+    }
+    attributes = {"channels": channels, "stride": stride, "pad": pad}
+    label = f"{geometry} {dtype.__name__} {wide.__name__} {channels} {outputs}"
+    return Case("binary_conv_input_grad", operands, attributes, samples, label)
+
+
+def binary_conv_input_grad() -> Iterator[Case]:
+    rng = np.random.default_rng(3)
+    geometries = [(1, 1, 1, 1, 0), (4, 4, 3, 1, 1), (5, 3, 3, 2, 1), (2, 2, 3, 1, 1)]
+    sizes = [(1, 1), (15, 19), (16, 20), (17, 21), (63, 40), (64, 41), (65, 5), (130, 33)]
+    for geometry, (channels, outputs), dtype in product(geometries, sizes, STORED):
+        for wide in (np.int32, np.int64):
+            yield input_grad_case(rng, geometry, channels, outputs, dtype, wide)
+    # All gradients at the lowest value and all weights alike: the largest sums, over more outputs than one table holds.
+    for dtype in (np.int8, np.int16):
+        operands = {
+            "g": Operand(np.full((1, 3, 3, 1100), np.iinfo(dtype).min, dtype)),
+            "w": Operand(pack(np.ones((1100, 3, 3, 70), bool)), False, "constant"),
+            "gx": zeros(np.int32, (1, 3, 3, 70)),
+        }
+        yield Case("binary_conv_input_grad", operands, {"channels": 70, "stride": 1, "pad": 1}, 1, "largest sums")
+
+
+def integer_conv_case(
+    rng: np.random.Generator, geometry: Geometry, channels: int, outputs: int, widths: tuple[type, type, int],
+    x_zero: int = 5, samples: int = 2,
+) -> Case:  # fmt: skip
+    height, width, kernel, stride, pad = geometry
+    x_type, w_type, down = widths
+    limit = min(np.iinfo(x_type).max, 1 << 23)
+    operands = {
+        "x": Operand(numbers(rng, x_type, (samples, height, width, channels), limit)),
+        "w": Operand(numbers(rng, w_type, (outputs, kernel, kernel, channels)), False, "constant"),
+        "sums": zeros(np.int32, (samples, *output_shape(geometry), outputs)),
+    }
+    attributes = {"x_zero": x_zero, "stride": stride, "pad": pad, "down": down}
+    label = f"{geometry} {x_type.__name__} {w_type.__name__} {channels} {outputs}"
+    return Case("integer_conv", operands, attributes, samples, label)
+
+
+def integer_conv() -> Iterator[Case]:
+    rng = np.random.default_rng(9)
+    geometries = [(1, 1, 1, 1, 0), (5, 4, 3, 1, 1), (5, 3, 3, 2, 1), (4, 4, 1, 2, 0)]
+    sizes = [(1, 1), (3, 16), (3, 17), (16, 15), (33, 64), (64, 9)]
+    for geometry, (channels, outputs), widths in product(geometries, sizes, WIDTHS):
+        yield integer_conv_case(rng, geometry, channels, outputs, widths)
