@@ -95,14 +95,14 @@ def altered(good: bytes, rng: np.random.Generator, changes: int, plausible: floa
             _change_plausibly(found, rng)
         elif kind < (1 + plausible) / 2:
             name = sorted(arrays)[rng.integers(len(arrays))]
-            arrays[name] = _other_array(arrays[name], rng)
+            arrays[name] = other_array(arrays[name], rng)
         else:
             _change(found, rng)
     texts["graph"] = json.dumps(found)
     return pack_container(arrays, texts)
 
 
-def _other_array(array: NDArray, rng: np.random.Generator) -> NDArray:
+def other_array(array: NDArray, rng: np.random.Generator) -> NDArray:
     low, high = np.iinfo(array.dtype).min, np.iinfo(array.dtype).max
     flat = array.reshape(-1).copy()
     flat[rng.integers(len(flat))] = [high, low + (low < 0), 0][rng.integers(3)]
@@ -117,8 +117,8 @@ def _other_array(array: NDArray, rng: np.random.Generator) -> NDArray:
 def _change(found: Any, rng: np.random.Generator) -> None:
     """One entry somewhere in the tree; nodes and their attributes as likely as the many small lists."""
     nodes = [node for node in found.get("nodes") or [] if isinstance(node, dict)] if isinstance(found, dict) else []
-    inner = [place for node in nodes for place in _places(node.get("attributes"))]
-    places = _places(found) if rng.random() < 0.5 or not inner else inner
+    inner = [place for node in nodes for place in places_of(node.get("attributes"))]
+    places = places_of(found) if rng.random() < 0.5 or not inner else inner
     if not places:
         return
     holder, key = places[rng.integers(len(places))]
@@ -165,6 +165,6 @@ def _inside(holder: Any, key: str) -> list[Any]:
     return list(found.values()) if isinstance(found, dict) else []
 
 
-def _places(part: Any) -> list[tuple[Any, Any]]:
+def places_of(part: Any) -> list[tuple[Any, Any]]:
     keys = list(part) if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else []
-    return [place for key in keys for place in [(part, key), *_places(part[key])]]
+    return [place for key in keys for place in [(part, key), *places_of(part[key])]]

@@ -18,6 +18,7 @@ from bitreplay.state import State
 FORMAT = "bitreplay-state"
 VERSION = "1"
 COUNTERS = ("offered", "draws", "steps", "experiences")
+MOST = 1 << 62
 
 
 class StateFileError(ValueError):
@@ -64,11 +65,17 @@ def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
 def _state(arrays: Arrays, learned: dict[str, Any]) -> State:
     names = _names(learned["names"])
     counters = {name: learned[name] for name in COUNTERS}
-    _need(all(type(n) is int and 0 <= n < 1 << 62 for n in counters.values()), "Its counters are no whole numbers.")
+    _need(all(type(n) is int and 0 <= n < MOST for n in counters.values()), "Its counters are no whole numbers.")
+    _need(counters["experiences"] < 1 << 31, "It has too many experiences.")
     weights = _array(arrays, "head.consolidated_weights", np.int32, 2)
     past = _array(arrays, "head.past", np.int64, 1)
-    _need(len(weights) == len(past) >= len(names) and int(past.min(initial=0)) >= 0, "Its head does not fit its names.")
+    named = {number for number, name in enumerate(names) if name is not None}
+    fits = len(weights) == len(past) >= len(names) and set(np.flatnonzero(past).tolist()) <= named
+    _need(fits and _between(past, 0, MOST), "Its head does not fit its names.")
     kept = _reservoirs(arrays)
+    for reservoir in kept.values():
+        fits = _between(reservoir.ids, 0, counters["offered"]) and len(set(reservoir.ids.tolist())) == len(reservoir)
+        _need(fits and _between(reservoir.origins, 0, counters["experiences"]), "Its memory holds samples never seen.")
     _need(all(0 <= c < len(names) and names[c] is not None for c in kept), "Its memory holds a class without a name.")
     tensors = {name.removeprefix("tail."): values for name, values in arrays.items() if name.startswith("tail.")}
     return State(names, tensors, weights, past, kept, **counters)
@@ -92,12 +99,17 @@ def _reservoirs(arrays: Arrays) -> dict[int, Reservoir]:
     origins, ids = _array(arrays, "memory.origins", np.int32, 1), _array(arrays, "memory.ids", np.int64, 1)
     ends = np.cumsum(sizes, dtype=np.int64)
     fits = int(sizes.min()) >= 0 and len(codes) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
-    _need(fits, "Its memory's counts do not fit its samples.")
+    _need(fits and _between(seen, 0, MOST), "Its memory's counts do not fit its samples.")
     parts = [slice(int(end) - int(size), int(end)) for end, size in zip(ends, sizes, strict=True)]
     return {
         int(c): Reservoir(codes[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
         for k, (c, part) in enumerate(zip(classes, parts, strict=True))
     }
+
+
+def _between(values: NDArray, low: int, end: int) -> bool:
+    """All at least `low` and below `end`."""
+    return not len(values) or bool(low <= values.min() and values.max() < end)
 
 
 def _array(arrays: Arrays, name: str, dtype: type, dimensions: int) -> NDArray:
