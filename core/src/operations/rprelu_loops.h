@@ -1,6 +1,7 @@
 // Loops of rprelu and its gradients: engine/layers/rprelu.py.
 #pragma once
 #include "call.h"
+#include "kernels/rprelu_lanes.h"
 #include "pixels.h"
 #include "quant.h"
 
@@ -11,7 +12,23 @@ namespace {
 enum { X, S, B, O, Y, SATURATED };
 enum { X_ZERO, POINT, ONE, SHIFT, Y_ZERO, LOW, HIGH };
 
+#if BR_LANES32
+bool in_lanes(const Call& c) {
+  const RPReLUArgs a = {c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2),
+                        {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
+                        c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH),
+                        c.data<int32_t>(B), c.data<int64_t>(O), c.data<int64_t>(SATURATED)};
+  if (c.type(X) != c.type(Y)) return false;
+  if (c.type(X) == BR_INT8) return rprelu_lanes(a, c.data<int8_t>(X), c.data<int8_t>(Y));
+  if (c.type(X) == BR_INT16) return rprelu_lanes(a, c.data<int16_t>(X), c.data<int16_t>(Y));
+  return false;
+}
+#else
+bool in_lanes(const Call&) { return false; }
+#endif
+
 int run(const Call& c) {
+  if (in_lanes(c)) return BR_OK;
   const int64_t channels = c.size(X, 2), rows = c.samples() * c.size(X, 0) * c.size(X, 1);
   const int64_t zero = c.attribute(X_ZERO), point = c.attribute(POINT), one = c.attribute(ONE);
   const Stored stored = {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)};
@@ -43,7 +60,27 @@ namespace {
 enum { G, E, X, S, B, GX, EX };
 enum { X_ZERO, POINT, ONE, SHIFT, BITS };
 
+#if BR_LANES32
+bool in_lanes(const Call& c) {
+  const RPReLUGradArgs a = {c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.data<int32_t>(E),
+                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
+                            c.data<int32_t>(B)};
+  if (c.type(X) == BR_INT32 || c.type(G) != c.type(GX)) return false;
+  return with_stored(c.type(G), [&](auto stored) {
+    using T = decltype(stored);
+    const T* g = c.data<T>(G);
+    const int64_t shift = c.attribute(SHIFT), bits = c.attribute(BITS);
+    if (c.type(X) == BR_INT8)
+      return rprelu_input_grad_lanes(a, g, c.data<int8_t>(X), c.data<T>(GX), c.data<int32_t>(EX), shift, bits);
+    return rprelu_input_grad_lanes(a, g, c.data<int16_t>(X), c.data<T>(GX), c.data<int32_t>(EX), shift, bits);
+  });
+}
+#else
+bool in_lanes(const Call&) { return false; }
+#endif
+
 int run(const Call& c) {
+  if (in_lanes(c)) return BR_OK;
   const int64_t size = c.elements(G), channels = c.size(G, 2);
   const int64_t zero = c.attribute(X_ZERO), point = c.attribute(POINT), one = c.attribute(ONE);
   for (int64_t n = 0; n < c.samples(); ++n) {
@@ -76,6 +113,24 @@ namespace {
 enum { G, E, X, S, B, PS, PB, PO, PE };
 enum { X_ZERO, POINT, ONE, SLOPE_DOWN, SLOPE_BOUND, Z_DOWN, Z_BOUND, G_BOUND };
 
+#if BR_LANES32
+bool in_lanes(const Call& c, const int64_t* common) {
+  const RPReLUGradArgs a = {c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.data<int32_t>(E),
+                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
+                            c.data<int32_t>(B)};
+  int64_t* const p[] = {c.data<int64_t>(PS), c.data<int64_t>(PB), c.data<int64_t>(PO)};
+  if (c.type(X) == BR_INT32) return false;
+  return with_stored(c.type(G), [&](auto stored) {
+    const auto* g = c.data<decltype(stored)>(G);
+    const int64_t slope_down = c.attribute(SLOPE_DOWN), z_down = c.attribute(Z_DOWN);
+    if (c.type(X) == BR_INT8) return rprelu_param_grad_lanes(a, g, c.data<int8_t>(X), slope_down, z_down, common, p);
+    return rprelu_param_grad_lanes(a, g, c.data<int16_t>(X), slope_down, z_down, common, p);
+  });
+}
+#else
+bool in_lanes(const Call&, const int64_t*) { return false; }
+#endif
+
 int run(const Call& c) {
   const int64_t channels = c.size(G, 2), pixels = c.size(G, 0) * c.size(G, 1);
   const int64_t zero = c.attribute(X_ZERO), point = c.attribute(POINT), one = c.attribute(ONE);
@@ -87,6 +142,7 @@ int run(const Call& c) {
     c.data<int32_t>(PE)[k] = int32_t(c.has(PS + k) ? common[k] : kNoGradient);
     for (int64_t i = 0; c.has(PS + k) && i < channels; ++i) c.data<int64_t>(PS + k)[i] = 0;
   }
+  if (in_lanes(c, common)) return BR_OK;
   for (int64_t at = 0; at < channels; at += kTile) {
     const int64_t count = least(kTile, channels - at);
     const int32_t *s = c.data<int32_t>(S) + at, *b = c.data<int32_t>(B) + at;

@@ -8,5 +8,9 @@ from tests.engine.paths.cases import KERNELS
 from tests.engine.paths.layer_cases import LAYERS
 from tests.engine.paths.loop_cases import LOOPS
 from tests.engine.paths.one_record import Case
+from tests.engine.paths.rprelu_cases import RPRELU
+from tests.engine.paths.rsign_cases import RSIGN
 
-EVERY: dict[str, Callable[[], Iterator[Case]]] = KERNELS | LAYERS | {f"{name} loops": LOOPS[name] for name in LOOPS}
+EVERY: dict[str, Callable[[], Iterator[Case]]] = (
+    KERNELS | LAYERS | RPRELU | RSIGN | {f"{name} loops": LOOPS[name] for name in LOOPS}
+)
