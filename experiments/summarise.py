@@ -2,7 +2,7 @@
 
     python experiments/summarise.py experiments/results/cifar10_slice.csv
 
-Rows are grouped by every column that is neither the seed, nor an accuracy, nor the time.
+Rows are grouped by every column that is neither the seed nor measured.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-MEASURED = ("seed", "after", "final", "seconds")
+MEASURED = ("seed", "after", "final", "seconds", "forgetting", "cpu_seconds", "hash")
 
 
 def main(path: Path) -> None:
