@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.engine.paths.cases import BITS, exponents, numbers, zeros
+from tests.engine.paths.cases import BITS
 from tests.engine.paths.one_record import Case, Operand
+from tests.engine.paths.operands import exponents, numbers, zeros
 
 SHAPES = [(1, 1, 1), (5, 3, 7), (4, 4, 8), (1, 3, 9), (3, 6, 15), (1, 1, 16), (17, 1, 17), (3, 5, 31), (4, 4, 33),
           (2, 2, 63), (1, 2, 64), (2, 1, 130)]  # fmt: skip

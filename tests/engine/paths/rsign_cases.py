@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.bits import words_for
-from tests.engine.paths.cases import BITS, CHANNELS, exponents, numbers, zeros
+from tests.engine.paths.cases import BITS, CHANNELS
 from tests.engine.paths.one_record import Case, Operand
+from tests.engine.paths.operands import exponents, numbers, zeros
 from tests.engine.paths.rprelu_cases import LARGEST, SHAPES, WIDTHS, activations
 
 SLOPE = {"peak": 56668138, "slope_mantissa": 1531256606}
