@@ -1,8 +1,10 @@
 """Damaged pictures and archives: each is named in one sentence, and left out where that was asked for."""
 
 import io
+import os
 import tarfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from PIL import Image
 
 from bitreplay.data.container import files
 from bitreplay.data.core50 import core50
-from bitreplay.data.folder import folder
+from bitreplay.data.folder import folder, read_picture
 from bitreplay.data.groceries import groceries
 from bitreplay.data.named import named
 from bitreplay.data.picture import decoded
@@ -51,6 +53,16 @@ def test_any_damage_to_a_picture_gives_a_sentence_or_pixels(kind):
 def test_a_vast_picture_is_refused():
     with pytest.raises(ValueError, match="a.ppm cannot be read as a picture"):
         decoded(b"P6\n100000 100000\n255\n", "a.ppm")
+
+
+@pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/", "/none", "fifo", "vast.png"])
+def test_what_is_no_file_of_a_sensible_size_is_refused_without_reading_it(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    with open("vast.png", "wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(ValueError, match=f"{place} cannot be read as a picture: (it is no file|No such file)"):
+        read_picture(Path(place))
 
 
 def test_a_folder_leaves_out_what_cannot_be_read_if_told_so(tmp_path):

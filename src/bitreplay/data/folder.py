@@ -4,6 +4,7 @@ Either root/train/<class>/* with root/test/<class>/*, or root/<class>/* alone; t
 name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
 """
 
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from bitreplay.data.dataset import Dataset
 from bitreplay.data.picture import Unreadable, decoded, refuse
 from bitreplay.data.resize import center_square, resize
 
+MOST_BYTES = 1 << 28
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
 
 
@@ -58,6 +60,9 @@ def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> 
 def read_picture(path: Path) -> np.ndarray:
     """Upright RGB pixels (height, width, 3); a picture that cannot be read is named in the error."""
     try:
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+            raise ValueError(f"{path} cannot be read as a picture: it is no file of at most {MOST_BYTES} bytes.")
         content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"{path} cannot be read as a picture: {error.strerror}.") from None

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 Unreadable = Callable[[ValueError], None]
 
@@ -22,6 +22,8 @@ def decoded(content: bytes, title: str) -> np.ndarray:
     try:
         with Image.open(io.BytesIO(content)) as opened:
             pixels = np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+    except UnidentifiedImageError:
+        raise ValueError(f"{title} cannot be read as a picture: its format is not known.") from None
     except Exception as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{title} cannot be read as a picture: {why[:200].rstrip('.')}.") from error
