@@ -83,7 +83,8 @@ static inline uint64_t signs_of_word(const int8_t* latent, int64_t lanes) {
   uint64_t bits = 0;
   for (int64_t i = 0; i < lanes; i += 8) {
     uint64_t eight = 0;
-    __builtin_memcpy(&eight, latent + i, size_t(least(8, lanes - i)));
+    if (lanes - i >= 8) __builtin_memcpy(&eight, latent + i, 8);
+    else __builtin_memcpy(&eight, latent + i, size_t(lanes - i));
     bits |= ((~eight >> 7 & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
   }
   return lanes < kWord ? bits & ((uint64_t(1) << lanes) - 1) : bits;
@@ -94,7 +95,8 @@ static inline uint64_t signs_of_word(const uint8_t* latent, int64_t lanes) {
   uint64_t bits = 0;
   for (int64_t i = 0; i < lanes; i += 16) {
     uint64_t x = 0;
-    __builtin_memcpy(&x, latent + i / 2, size_t(least(8, (lanes - i + 1) / 2)));
+    if (lanes - i >= 16) __builtin_memcpy(&x, latent + i / 2, 8);
+    else __builtin_memcpy(&x, latent + i / 2, size_t((lanes - i + 1) / 2));
     x = ~x >> 3 & 0x1111111111111111u;
     x = (x | x >> 3) & 0x0303030303030303u;
     x = (x | x >> 6) & 0x000F000F000F000Fu;

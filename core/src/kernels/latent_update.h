@@ -49,6 +49,6 @@ struct LatentSignsArgs {
   uint64_t* w;
 };
 using LatentSigns = void(const LatentSignsArgs&);
-LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512;
+LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512, latent_signs_neon;
 
 }  // namespace bitreplay

@@ -37,20 +37,22 @@ static inline uint64_t nibble_derived_bytes(const BinaryConvInputGradArgs& a) {
 }
 
 static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  const int64_t taps = a.kernel * a.kernel;
-  for (int64_t first = 0; first < a.channels; first += kNibbleChannels) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      for (int64_t octet = 0; octet < 2 * nibble_blocks(a); ++octet) {
-        uint64_t words[8] = {};
-        for (int64_t j = 0; j < 8 && 8 * octet + j < a.outputs; ++j)
-          words[j] = a.w[((8 * octet + j) * taps + tap) * a.words + first / kWord] >> (first % kWord);
-        for (int64_t eight = 0; eight < kNibbleChannels; eight += 8, derived += 8) {
-          uint64_t square = 0;  // byte j: eight channels of output 8 octet + j
-          for (int64_t j = 0; j < 8; ++j) square |= ((words[j] >> eight) & 255) << (8 * j);
-          square = transpose8(square);
-          for (int64_t k = 0; k < 8; ++k) derived[k] = uint8_t(square >> (8 * k));
-        }
-      }
+  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
+  for (int64_t word = 0; word < a.words; ++word) {
+    const int64_t left = a.channels - word * kWord;
+    for (int64_t at = 0; at < taps * octets; ++at) {
+      const int64_t tap = at / octets, first = at % octets * 8;
+      uint8_t rows[8][8] = {}, columns[8][8];
+      for (int64_t j = 0; j < 8 && first + j < a.outputs; ++j)
+        __builtin_memcpy(rows[j], a.w + ((first + j) * taps + tap) * a.words + word, 8);
+      for (int k = 0; k < 8; ++k)  // byte j: eight channels of output first + j
+        for (int j = 0; j < 8; ++j) columns[k][j] = rows[j][k];
+      uint64_t squares[8];
+      __builtin_memcpy(squares, columns, sizeof squares);
+      for (uint64_t& square : squares) square = transpose8(square);
+      uint8_t* to = derived + 2 * word * group_bytes + at * kNibbleChannels;
+      __builtin_memcpy(to, squares, kNibbleChannels);
+      if (left > kNibbleChannels) __builtin_memcpy(to + group_bytes, squares + 4, kNibbleChannels);
     }
   }
 }
