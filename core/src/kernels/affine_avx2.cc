@@ -1,7 +1,10 @@
+#include "kernels/affine_lanes.h"
 #include "kernels/affine_tiles.h"
 
 namespace bitreplay {
 
-void affine_avx2(const AffineArgs& a) { affine_tiles(a); }
+void affine_avx2(const AffineArgs& a) {
+  if (!affine_lanes(a)) affine_tiles(a);
+}
 
 }  // namespace bitreplay

@@ -1,5 +1,4 @@
-#include "kernels/affine.h"
-
+#include "kernels/affine_lanes.h"
 #include "kernels/lanes_avx512.h"
 
 namespace bitreplay {
@@ -35,6 +34,7 @@ void run_as(const AffineArgs& a, const R* residual) {
 }  // namespace
 
 void affine_avx512(const AffineArgs& a) {
+  if (affine_lanes(a)) return;
   with_type(a.x_type, [&](auto x) {
     with_type(a.y_type, [&](auto y) {
       using X = decltype(x);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tests.engine.paths.affine_cases import AFFINE
 from tests.engine.paths.cases import KERNELS
 from tests.engine.paths.layer_cases import LAYERS
 from tests.engine.paths.loop_cases import LOOPS
@@ -12,5 +13,5 @@ from tests.engine.paths.rprelu_cases import RPRELU
 from tests.engine.paths.rsign_cases import RSIGN
 
 EVERY: dict[str, Callable[[], Iterator[Case]]] = (
-    KERNELS | LAYERS | RPRELU | RSIGN | {f"{name} loops": LOOPS[name] for name in LOOPS}
+    KERNELS | LAYERS | AFFINE | RPRELU | RSIGN | {f"{name} loops": LOOPS[name] for name in LOOPS}
 )
