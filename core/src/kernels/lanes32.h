@@ -110,7 +110,7 @@ struct Position {
   // What is taken from x 2^point.
   template <class Width>
   Lanes offset(Width width, int64_t channel) const {
-    return width.load(s + channel) + all_lanes(int32_t(zero << point));
+    return width.load(s + channel) + all_lanes(int32_t(left(zero, point)));
   }
 };
 
