@@ -51,15 +51,19 @@ class Tail:
 
     def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
         """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
+        multiplier = Multiplier.of(Fraction(rate))
         self._machine.write("latents", codes)
         self._machine.write("labels", labels)
-        multiplier = Multiplier.of(rate)
+        if len(codes) != len(labels):
+            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
         self._machine.run_step(Run(len(codes), self.seed, self.steps, multiplier.mantissa, multiplier.shift))
         self.steps += 1
         return self._machine.read("p_label", len(codes))
 
     def logits(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
         """16 bits behind the point; the lowest int32 for classes that are not active."""
+        if len(codes) == 0:
+            raise ValueError("There are no codes: got an array of none.")
         found = []
         for start in range(0, len(codes), self.program.max_samples):
             part = codes[start : start + self.program.max_samples]

@@ -12,7 +12,17 @@ from dataclasses import replace
 from bitreplay.engine.compiler import Bits, Compiler
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers import LAYERS
-from bitreplay.engine.program import Program
+from bitreplay.engine.layers.level_code import CODE_BITS
+from bitreplay.engine.program import Program, ProgramError
+
+MOST_CLASSES = 1 << 24
+
+
+def _check(graph: Graph, level: str, code_bits: int) -> None:
+    if level not in [node.name for node in graph.nodes]:
+        raise ProgramError(f"the network has no node {level!r} to be its level")
+    if code_bits not in CODE_BITS:
+        raise ProgramError(f"a code must have {', '.join(map(str, CODE_BITS))} bits, got {code_bits!r}")
 
 
 def _walk(compiler: Compiler, nodes: list[Node]) -> None:
@@ -30,6 +40,7 @@ def _walk(compiler: Compiler, nodes: list[Node]) -> None:
 
 def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, code_bits: int = 1) -> Program:
     """Images -> the code of a level, as packed words named `latents`."""
+    _check(graph, level, code_bits)
     compiler = Compiler(graph, bits, max_samples, "nothing")
     at = graph.position(level) + 1
     code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
@@ -49,6 +60,9 @@ def compile_tail(
     keep: bool = False,
 ) -> Program:
     """The code of a level -> logits over `classes`, and the step that trains "tail", "head" or "nothing"."""
+    _check(graph, level, code_bits)
+    if type(classes) is not int or not 1 <= classes <= MOST_CLASSES:
+        raise ProgramError(f"the classes must be a whole number from 1 to {MOST_CLASSES}, got {classes!r}")
     compiler = Compiler(graph, bits, max_samples, train, keep)
     emit_tail(compiler, level, classes, code_bits)
     return compiler.finish()

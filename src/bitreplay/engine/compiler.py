@@ -78,7 +78,12 @@ class Compiler:
     """
 
     def __init__(self, graph: Graph, bits: Bits, max_samples: int, train: str, keep: bool = False) -> None:
-        assert train in ("tail", "head", "nothing"), train
+        if train not in ("tail", "head", "nothing"):
+            raise ProgramError(f"what trains must be tail, head or nothing, got {train!r}")
+        if not isinstance(bits, Bits):
+            raise ProgramError(f"bit widths must be Bits, got {bits!r}")
+        if type(max_samples) is not int or not 1 <= max_samples < 1 << 31:
+            raise ProgramError(f"the largest minibatch must be a whole number from 1 to 2^31 - 1, got {max_samples!r}")
         self.graph, self.bits, self.max_samples, self.keep = graph, bits, max_samples, keep
         self.training, self.train_tail = train != "nothing", train == "tail"
         self.values: dict[str, Value] = {}

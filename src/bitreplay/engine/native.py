@@ -164,6 +164,8 @@ class NativeMachine(Memory):
         return _footprint(info)
 
     def run(self, list_name: str, run: Run) -> None:
+        if list_name not in LISTS:
+            raise ValueError(f"There is no list {list_name!r}; expected one of {', '.join(LISTS)}.")
         self._run(LISTS.index(list_name), run)
 
     def run_step(self, run: Run) -> None:

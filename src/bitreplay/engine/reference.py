@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.operations import OPERATIONS, Run
-from bitreplay.engine.program import Program, Record, Tensor
+from bitreplay.engine.program import LISTS, Program, Record, Tensor
 
 
 class Memory:
@@ -36,13 +37,27 @@ class Memory:
 
     def read(self, name: str, samples: int = 1) -> NDArray:
         """A copy of a tensor's present content."""
-        return self.view(self.program.tensor(name), samples).copy()
+        tensor = self._known(name)
+        if not 1 <= samples <= self.program.max_samples:
+            raise ValueError(f"{name} holds 1 to {self.program.max_samples} samples, and {samples} were asked for.")
+        return self.view(tensor, samples).copy()
 
     def write(self, name: str, values: NDArray) -> None:
-        tensor = self.program.tensor(name)
-        view = self.view(tensor, len(values) if tensor.per_sample else 1)
-        assert view.dtype == values.dtype and view.shape == values.shape, (name, view.shape, values.shape, values.dtype)
-        view[...] = values
+        """Set a tensor, or its first samples; anything but its own type and shape is refused."""
+        tensor, most = self._known(name), self.program.max_samples
+        if not isinstance(values, np.ndarray) or values.dtype != tensor.dtype:
+            found = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise ValueError(f"{name} must be an array of {tensor.dtype}, got {found}.")
+        shape = values.shape[1:] if tensor.per_sample and values.ndim else values.shape
+        if shape != tensor.shape or (tensor.per_sample and not (values.ndim and 1 <= len(values) <= most)):
+            many = f" for each of 1 to {most} samples" if tensor.per_sample else ""
+            raise ValueError(f"{name} must have the shape {tensor.shape}{many}, got {values.shape}.")
+        self.view(tensor, len(values) if tensor.per_sample else 1)[...] = values
+
+    def _known(self, name: str) -> Tensor:
+        if not self.program.has(name):
+            raise ValueError(f"The program has no tensor named {name!r}.")
+        return self.program.tensor(name)
 
 
 class ReferenceMachine(Memory):
@@ -51,7 +66,10 @@ class ReferenceMachine(Memory):
         self.run("prepare", Run(samples=1))
 
     def run(self, list_name: str, run: Run) -> None:
-        assert 0 < run.samples <= self.program.max_samples
+        if list_name not in LISTS:
+            raise ValueError(f"There is no list {list_name!r}; expected one of {', '.join(LISTS)}.")
+        if not 0 < run.samples <= self.program.max_samples:
+            raise ValueError(f"The program runs 1 to {self.program.max_samples} samples, got {run.samples}.")
         for record in self.program.records:
             if record.list == list_name:
                 self.run_record(record, run)

@@ -40,6 +40,8 @@ def exp_minus(t: Int64) -> Int64:
 @operation("cross_entropy", code=90, reads="logits labels", writes="g e p_label", attributes="bits")
 def cross_entropy(t: Any, a: Any, run: Run) -> None:
     logits = wide(t.logits)
+    if t.labels.min() < 0 or t.labels.max() >= logits.shape[1]:
+        raise ValueError("the program could not run: a label is not one of the program's classes")
     live = logits > LOWEST_LOGIT
     weight = np.where(live, exp_minus(logits.max(axis=1, keepdims=True) - logits), 0)
     total = weight.sum(axis=1, keepdims=True)

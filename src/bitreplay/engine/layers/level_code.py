@@ -23,6 +23,7 @@ from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
 TABLE_BITS = (1, 2, 4)
+CODE_BITS = (*TABLE_BITS, 8, 16, 32)
 
 
 @operation("encode_level", code=70, reads="x thresholds?", writes="code", attributes="bits low cut")
