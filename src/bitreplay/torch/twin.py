@@ -128,11 +128,15 @@ class Twin(nn.Module):
                 layer.get_buffer("weight").copy_(stored_weights(node, forward_bits))
         self.eval()
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return next(buffer.dtype for buffer in self.buffers())
+
     def pixels(self, images: NDArray[np.uint8]) -> Tensor:
         table = self.image.arrays["table"]
         assert isinstance(table, np.ndarray)
         scaled = table[images, np.arange(images.shape[3])] / int(self.image.attributes["scale_denominator"])
-        return torch.from_numpy(scaled).permute(0, 3, 1, 2)
+        return torch.from_numpy(scaled).permute(0, 3, 1, 2).to(self.dtype)
 
     def layer(self, node: Node, layer: nn.Module, inputs: list[Tensor]) -> Tensor:
         """What the node makes of these real numbers."""
