@@ -69,6 +69,10 @@ def binary_conv_input_grad() -> Iterator[Case]:
     for geometry, (channels, outputs), dtype in product(geometries, sizes, STORED):
         for wide in (np.int32, np.int64):
             yield input_grad_case(rng, geometry, channels, outputs, dtype, wide)
+    # Around the tables of six and the blocks of 128 channels of AVX-512, and more outputs than its tables hold.
+    sizes = [(31, 13), (33, 11), (95, 24), (97, 25), (127, 12), (128, 23), (129, 36), (193, 6), (257, 7), (70, 529)]
+    for (channels, outputs), dtype in product(sizes, (np.int8, np.int16)):
+        yield input_grad_case(rng, (3, 3, 3, 1, 1), channels, outputs, dtype, np.int32, samples=2)
     # All gradients at the lowest value and all weights alike: the largest sums, over more outputs than one table holds.
     for dtype in (np.int8, np.int16):
         operands = {
