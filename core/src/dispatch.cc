@@ -24,19 +24,19 @@ bool has_avx512() {
 
 const Kernels kPaths[] = {
     {"scalar", always, pack_signs_scalar, sign_input_grad_scalar, binary_conv_scalar, kBinaryConvInputGradScalar,
-     affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvScalar, encode_level_scalar,
-     decode_level_scalar, kLatentUpdateScalar, latent_signs_scalar, nullptr},
+     affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvScalar, kIntegerConvInputGradScalar,
+     encode_level_scalar, decode_level_scalar, kLatentUpdateScalar, latent_signs_scalar, nullptr},
 #if defined(__x86_64__)
     {"avx2", has_avx2, pack_signs_avx2, sign_input_grad_avx2, binary_conv_avx2, kBinaryConvInputGradAvx2, affine_avx2,
-     affine_input_grad_avx2, affine_param_grad_avx2, kIntegerConvAvx2, encode_level_avx2, decode_level_avx2,
-     kLatentUpdateAvx2, latent_signs_avx2, &kLoopsAvx2},
+     affine_input_grad_avx2, affine_param_grad_avx2, kIntegerConvAvx2, kIntegerConvInputGradAvx2, encode_level_avx2,
+     decode_level_avx2, kLatentUpdateAvx2, latent_signs_avx2, &kLoopsAvx2},
     {"avx512", has_avx512, pack_signs_avx512, sign_input_grad_avx512, binary_conv_avx512, kBinaryConvInputGradAvx512,
-     affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, kIntegerConvAvx512, encode_level_avx512,
-     decode_level_avx512, kLatentUpdateAvx512, latent_signs_avx512, &kLoopsAvx512},
+     affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, kIntegerConvAvx512, kIntegerConvInputGradAvx512,
+     encode_level_avx512, decode_level_avx512, kLatentUpdateAvx512, latent_signs_avx512, &kLoopsAvx512},
 #elif defined(__aarch64__)
     {"neon", always, pack_signs_neon, sign_input_grad_neon, binary_conv_neon, kBinaryConvInputGradNeon, affine_neon,
-     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvNeon, encode_level_neon, decode_level_neon,
-     kLatentUpdateNeon, latent_signs_neon, nullptr},
+     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvNeon, kIntegerConvInputGradNeon, encode_level_neon,
+     decode_level_neon, kLatentUpdateNeon, latent_signs_neon, nullptr},
 #endif
 };
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
 #include "kernels/binary_conv.h"
 #include "kernels/binary_conv_input_grad.h"
 #include "kernels/integer_conv.h"
+#include "kernels/integer_conv_input_grad.h"
 #include "kernels/latent_update.h"
 #include "kernels/level_code.h"
 #include "kernels/pack_signs.h"
@@ -34,6 +35,7 @@ struct Kernels {
   AffineInputGrad* affine_input_grad;
   AffineParamGrad* affine_param_grad;
   IntegerConv integer_conv;
+  IntegerConvInputGrad integer_conv_input_grad;
   EncodeLevel* encode_level;
   DecodeLevel* decode_level;
   LatentUpdate latent_update;

@@ -1,6 +1,6 @@
 #include <immintrin.h>
 
-#include "kernels/integer_conv_pairs.h"
+#include "kernels/integer_conv_input_grad_pairs.h"
 
 namespace bitreplay {
 namespace {
@@ -22,5 +22,6 @@ struct Lanes {
 }  // namespace
 
 const IntegerConv kIntegerConvAvx2 = integer_conv_with<Lanes>();
+const IntegerConvInputGrad kIntegerConvInputGradAvx2 = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay

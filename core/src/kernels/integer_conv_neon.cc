@@ -2,7 +2,7 @@
 // take two registers), which are added at the end.
 #include <arm_neon.h>
 
-#include "kernels/integer_conv_pairs.h"
+#include "kernels/integer_conv_input_grad_pairs.h"
 
 namespace bitreplay {
 namespace {
@@ -29,5 +29,6 @@ struct Lanes {
 }  // namespace
 
 const IntegerConv kIntegerConvNeon = integer_conv_with<Lanes>();
+const IntegerConvInputGrad kIntegerConvInputGradNeon = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay

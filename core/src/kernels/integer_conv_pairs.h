@@ -90,9 +90,30 @@ inline void gather(const IntegerConvArgs& a, int64_t q, int16_t* inputs) {
 }
 
 // Lanes: Vector, kLanes, zero(), load(), store(), pair(from) in all lanes, dot(sums, x, w).
+template <class Lanes>
+struct PixelSums {
+  typename Lanes::Vector of[kPixelsAtATime][2];
+};
+
+// Sums of `pairs` pairs for four pixels and 2 * kLanes outputs.
+template <class Lanes>
+inline PixelSums<Lanes> pixel_sums(const int16_t* const* x, const int32_t* w, int64_t pairs) {
+  using Vector = typename Lanes::Vector;
+  Vector s00 = Lanes::zero(), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
+  for (int64_t k = 0; k < pairs; ++k, w += 2 * Lanes::kLanes) {
+    const Vector w0 = Lanes::load(w), w1 = Lanes::load(w + Lanes::kLanes);
+    const Vector x0 = Lanes::pair(x[0] + 2 * k), x1 = Lanes::pair(x[1] + 2 * k);
+    const Vector x2 = Lanes::pair(x[2] + 2 * k), x3 = Lanes::pair(x[3] + 2 * k);
+    s00 = Lanes::dot(s00, x0, w0), s01 = Lanes::dot(s01, x0, w1);
+    s10 = Lanes::dot(s10, x1, w0), s11 = Lanes::dot(s11, x1, w1);
+    s20 = Lanes::dot(s20, x2, w0), s21 = Lanes::dot(s21, x2, w1);
+    s30 = Lanes::dot(s30, x3, w0), s31 = Lanes::dot(s31, x3, w1);
+  }
+  return {{{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}}};
+}
+
 template <class Lanes, class X>
 void run_pairs(const IntegerConvArgs& a) {
-  using Vector = typename Lanes::Vector;
   constexpr int64_t group = 2 * Lanes::kLanes;
   const int64_t pairs = (row_of(a) + 1) / 2, pixels = a.samples * a.out_h * a.out_w;
   alignas(64) int16_t inputs[kPixelsAtATime][kLongestRow];
@@ -105,24 +126,14 @@ void run_pairs(const IntegerConvArgs& a) {
       if (p < count) gather<X>(a, q + p, inputs[p]);
     }
     const int32_t* w = reinterpret_cast<const int32_t*>(a.derived);
-    for (int64_t first = 0; first < a.outputs; first += group) {
-      Vector s00 = Lanes::zero(), s01 = s00, s10 = s00, s11 = s00, s20 = s00, s21 = s00, s30 = s00, s31 = s00;
-      for (int64_t k = 0; k < pairs; ++k, w += group) {
-        const Vector w0 = Lanes::load(w), w1 = Lanes::load(w + Lanes::kLanes);
-        const Vector x0 = Lanes::pair(x[0] + 2 * k), x1 = Lanes::pair(x[1] + 2 * k);
-        const Vector x2 = Lanes::pair(x[2] + 2 * k), x3 = Lanes::pair(x[3] + 2 * k);
-        s00 = Lanes::dot(s00, x0, w0), s01 = Lanes::dot(s01, x0, w1);
-        s10 = Lanes::dot(s10, x1, w0), s11 = Lanes::dot(s11, x1, w1);
-        s20 = Lanes::dot(s20, x2, w0), s21 = Lanes::dot(s21, x2, w1);
-        s30 = Lanes::dot(s30, x3, w0), s31 = Lanes::dot(s31, x3, w1);
-      }
-      const Vector all[kPixelsAtATime][2] = {{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}};
+    for (int64_t first = 0; first < a.outputs; first += group, w += pairs * group) {
+      const PixelSums<Lanes> found = pixel_sums<Lanes>(x, w, pairs);
       const int64_t outputs = least(group, a.outputs - first);
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (q + p) * a.outputs + first;
         int32_t* place = outputs == group ? to : sums;
-        Lanes::store(place, all[p][0]);
-        Lanes::store(place + Lanes::kLanes, all[p][1]);
+        Lanes::store(place, found.of[p][0]);
+        Lanes::store(place + Lanes::kLanes, found.of[p][1]);
         if (outputs == group && a.down == 0) continue;
         for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
       }

@@ -2,7 +2,6 @@
 // integer_conv.py.
 #include "kernels/taps.h"
 #include "operations.h"
-#include "pixels.h"
 #include "quant.h"
 #include "sgd.h"
 
@@ -128,36 +127,46 @@ void check(Checker& c) {
   c.gradient_bits(BITS, GX);
 }
 
+IntegerConvInputGradArgs arguments(const Call& c) {
+  IntegerConvInputGradArgs a = {};
+  a.samples = c.samples();
+  a.height = c.size(GX, 0);
+  a.width = c.size(GX, 1);
+  a.channels = c.size(GX, 2);
+  a.outputs = c.size(G, 2);
+  a.kernel = c.size(W, 1);
+  a.out_h = c.size(G, 0);
+  a.out_w = c.size(G, 1);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.room = c.attribute(ROOM);
+  a.shift = -c.attribute(DOWN);
+  a.bits = c.attribute(BITS);
+  a.g_type = c.type(G);
+  a.w_type = c.type(W);
+  a.gx_type = c.type(GX);
+  a.has_exponents = c.has(EXPONENTS);
+  return a;
+}
+
+uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv_input_grad.derived_bytes(arguments(c)); }
+
+void derive(const Call& c, uint8_t* derived) {
+  IntegerConvInputGradArgs a = arguments(c);
+  a.w = c.bytes(W);
+  c.kernels().integer_conv_input_grad.derive(a, derived);
+}
+
 int run(const Call& c) {
-  const int64_t width = c.size(GX, 1), channels = c.size(GX, 2), size = c.elements(GX);
-  const int64_t out_h = c.size(G, 0), out_w = c.size(G, 1), outputs = c.size(G, 2), kernel = c.size(W, 1);
-  const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD), room = c.attribute(ROOM);
-  const int32_t* exponents = c.data<int32_t>(EXPONENTS);
-  int64_t top = 0;
-  for (int64_t o = 0; c.has(EXPONENTS) && o < outputs; ++o) top = o ? most(top, exponents[o]) : exponents[o];
-  const int64_t common = c.has(EXPONENTS) ? top - room : 0;
-  for (int64_t n = 0; n < c.samples(); ++n) {
-    auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
-      for (int64_t i = 0; i < count; ++i) tile[i] = 0;
-      over_pixels(at, count, channels, [&](int64_t pixel, int64_t channel, int64_t lanes, int64_t offset) {
-        over_readers(pixel / width, kernel, stride, pad, out_h, [&](int64_t out_row, int64_t row) {
-          over_readers(pixel % width, kernel, stride, pad, out_w, [&](int64_t out_column, int64_t column) {
-            const int64_t from = n * c.elements(G) + (out_row * out_w + out_column) * outputs;
-            for (int64_t o = 0; o < outputs; ++o) {
-              int64_t g, w[kTile];
-              widen(c.type(G), c.bytes(G), from + o, 1, &g);
-              if (g == 0) continue;
-              if (exponents) g = round_shift(left(g, room), top - exponents[o]);
-              widen(c.type(W), c.bytes(W), ((o * kernel + row) * kernel + column) * channels + channel, lanes, w);
-              for (int64_t i = 0; i < lanes; ++i) tile[offset + i] = add(tile[offset + i], mul(g, w[i]));
-            }
-          });
-        });
-      });
-    };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] + (common - c.attribute(DOWN)), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
-  }
+  IntegerConvInputGradArgs a = arguments(c);
+  a.g = c.bytes(G);
+  a.e = c.data<int32_t>(E);
+  a.w = c.bytes(W);
+  a.exponents = c.data<int32_t>(EXPONENTS);
+  a.derived = c.derived();
+  a.gx = c.bytes(GX);
+  a.ex = c.data<int32_t>(EX);
+  c.kernels().integer_conv_input_grad.run(a);
   return BR_OK;
 }
 
@@ -223,7 +232,8 @@ extern const Operation kLearnedConv = {"learned_conv", 52, "x w exponents", "sum
                                        learned_conv::check, learned_conv::run, -1, nullptr, nullptr};
 extern const Operation kIntegerConvInputGrad = {
     "integer_conv_input_grad", 53, "g e w exponents?", "gx ex", "stride pad room down bits",
-    integer_conv_input_grad::check, integer_conv_input_grad::run, -1, nullptr, nullptr};
+    integer_conv_input_grad::check, integer_conv_input_grad::run, integer_conv_input_grad::W,
+    integer_conv_input_grad::derived_bytes, integer_conv_input_grad::derive};
 extern const Operation kLearnedConvUpdate = {
     "learned_conv_update", 54, "weights g e x", "weights", "x_zero stride pad bound mantissa shift number",
     learned_conv_update::check, learned_conv_update::run, -1, nullptr, nullptr, true};

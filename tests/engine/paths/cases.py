@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bitreplay.engine.bits import pack, words_for
-from tests.engine.paths.conv_cases import binary_conv, binary_conv_input_grad, integer_conv
+from tests.engine.paths.conv_cases import binary_conv, binary_conv_input_grad, integer_conv, integer_conv_input_grad
 from tests.engine.paths.latent_cases import latent_signs, latent_update
 from tests.engine.paths.one_record import Case, Operand
 from tests.engine.paths.operands import STORED, exponents, numbers, zeros
@@ -167,5 +167,5 @@ KERNELS = {
     "pack_signs": pack_signs, "binary_conv": binary_conv, "binary_conv_input_grad": binary_conv_input_grad,
     "affine": affine, "affine_input_grad": affine_input_grad, "affine_param_grad": affine_param_grad,
     "sign_input_grad": sign_input_grad, "level_code": level_code, "integer_conv": integer_conv, "dense": dense,
-    "latent_signs": latent_signs, "latent_update": latent_update,
+    "latent_signs": latent_signs, "latent_update": latent_update, "integer_conv_input_grad": integer_conv_input_grad,
 }  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from bitreplay.engine.bits import pack
 from tests.engine.paths.one_record import Case, Operand
-from tests.engine.paths.operands import STORED, numbers, zeros
+from tests.engine.paths.operands import STORED, exponents, numbers, zeros
 
 Geometry = tuple[int, int, int, int, int]  # height, width, kernel, stride, pad
 WIDTHS: list[tuple[type, type, int]] = [
@@ -98,6 +98,44 @@ def integer_conv_case(
     attributes = {"x_zero": x_zero, "stride": stride, "pad": pad, "down": down}
     label = f"{geometry} {x_type.__name__} {w_type.__name__} {channels} {outputs}"
     return Case("integer_conv", operands, attributes, samples, label)
+
+
+def integer_input_grad_case(
+    rng: np.random.Generator, geometry: Geometry, channels: int, outputs: int, types: tuple[type, type, type],
+    limit: int | None = None, samples: int = 3,
+) -> Case:  # fmt: skip
+    """Gradients of at most `limit`; weights of any size. Types of gradients, weights and results."""
+    height, width, kernel, stride, pad = geometry
+    g_type, w_type, gx_type = types
+    operands = {
+        "g": Operand(numbers(rng, g_type, (samples, *output_shape(geometry), outputs), limit)),
+        "e": exponents(rng, samples),
+        "w": Operand(numbers(rng, w_type, (outputs, kernel, kernel, channels)), False, "constant"),
+        "gx": zeros(gx_type, (samples, height, width, channels)),
+        "ex": zeros(np.int32, (samples,)),
+    }
+    bits = 8 * np.dtype(gx_type).itemsize
+    attributes = {"stride": stride, "pad": pad, "room": 0, "down": 3, "bits": bits}
+    label = f"{geometry} {g_type.__name__} {w_type.__name__} {gx_type.__name__} {channels} {outputs} {limit}"
+    return Case("integer_conv_input_grad", operands, attributes, samples, label)
+
+
+def integer_conv_input_grad() -> Iterator[Case]:
+    rng = np.random.default_rng(15)
+    geometries = [(1, 1, 1, 1, 0), (3, 3, 1, 1, 0), (5, 3, 3, 2, 1), (4, 4, 1, 2, 0), (3, 5, 3, 1, 1)]
+    sizes = [(1, 1), (4, 7), (15, 8), (16, 9), (33, 64), (65, 17)]
+    widths = [(np.int8, np.int8), (np.int16, np.int8), (np.int16, np.int16), (np.int32, np.int8), (np.int16, np.int32)]
+    for at, (geometry, (channels, outputs), (g_type, w_type)) in enumerate(product(geometries, sizes, widths)):
+        types = (g_type, w_type, STORED[at % 3])
+        yield integer_input_grad_case(
+            rng, geometry, channels, outputs, types, (None, 1000)[at % 2 and g_type != np.int8]
+        )
+    # Sums at the limit of 32 bits: the longest row, and all gradients and weights alike.
+    for outputs, low in product((511, 512, 513, 2304, 2305), (-32767, -32768)):
+        case = integer_input_grad_case(rng, (1, 2, 1, 1, 0), 40, outputs, (np.int16, np.int8, np.int16))
+        case.operands["g"].content[...] = low
+        case.operands["w"].content[...] = -128
+        yield case
 
 
 def integer_conv() -> Iterator[Case]:

@@ -13,7 +13,13 @@ from hypothesis.strategies import SearchStrategy
 from bitreplay.engine import layers as layers
 from bitreplay.engine.operations import OPERATIONS
 from tests.engine.paths.cases import dense_case, level_cases, pack_signs_case
-from tests.engine.paths.conv_cases import Geometry, binary_conv_case, input_grad_case, integer_conv_case
+from tests.engine.paths.conv_cases import (
+    Geometry,
+    binary_conv_case,
+    input_grad_case,
+    integer_conv_case,
+    integer_input_grad_case,
+)
 from tests.engine.paths.latent_cases import update_case
 from tests.engine.paths.loop_cases import law_case
 from tests.engine.paths.one_record import Case
@@ -63,6 +69,10 @@ OWN: dict[str, SearchStrategy[Case]] = {
     ),
     "integer_conv": st.builds(
         integer_conv_case, GENERATORS, geometries(), SMALL, SMALL, WIDTHS, st.integers(-(1 << 15), 1 << 15), SAMPLES
+    ),
+    "integer_conv_input_grad": st.builds(
+        integer_input_grad_case, GENERATORS, geometries(), SMALL, SMALL,
+        st.tuples(STORED_TYPES, STORED_TYPES, STORED_TYPES), st.one_of(st.none(), st.integers(1, 127)), SAMPLES,
     ),
     "latent_update": st.builds(
         latent_step_case, GENERATORS, geometries(), SIZES,
