@@ -12,8 +12,10 @@ $python -m pip install --quiet --target $arm/site --only-binary=:all: --implemen
   --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 \
   dist/bitreplay-*_aarch64.whl pytest hypothesis
 
-# Tests that start another Python are left out: without the kernel's help (binfmt) it cannot be emulated.
-PYTHONPATH="$PWD/$arm/site:$PWD" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
-  qemu-aarch64 -L $arm/root $arm/root/usr/bin/python3.11 -m pytest -p no:cacheprovider -q \
-  tests/engine/paths tests/engine/test_native.py \
-  -k "not two_processes and not unknown_path and not guard_page_guards" "$@"
+# Every operation on both instruction sets, programs, and short golden runs; `make test-arm` has the rest. Tests that start
+# another Python are left out: without the kernel's help (binfmt) it cannot be emulated.
+PYTHONPATH="$PWD/$arm/site:$PWD" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 BITREPLAY_EXAMPLES=5 \
+  BITREPLAY_GOLDEN_STEPS=100 \
+  qemu-aarch64 -L $arm/root $arm/root/usr/bin/python3.11 -m pytest -p no:cacheprovider -q --durations=5 \
+  tests/engine/paths/test_random_shapes.py tests/engine/test_native.py tests/engine/test_golden.py \
+  -k "not two_processes and not unknown_path" "$@"
