@@ -17,6 +17,9 @@
 #elif defined(__AVX2__)
 #define BR_LANES32 1
 #include "kernels/lanes32_avx2.h"
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#define BR_LANES32 1
+#include "kernels/lanes32_neon.h"
 #else
 #define BR_LANES32 0
 #endif
