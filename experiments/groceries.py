@@ -21,7 +21,7 @@ from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
 RESULTS = Path(__file__).parent / "results" / "groceries.csv"
-HEADER = ["model", "level", "code_bits", "archive", "strategy", "rate", "epochs", "per_class", "seed"]
+HEADER = ["model", "digest", "level", "code_bits", "archive", "strategy", "rate", "epochs", "per_class", "seed"]
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
 
@@ -60,8 +60,9 @@ def main() -> None:
         level = {} if args.level is None else {"level": args.level}
         settings = {"code_bits": args.code_bits, "per_class": args.per_class, **level}
         probe = Learner.from_pretrained(model, **settings)
-        name = args.level or (probe.model.levels[-1] if probe.model else "")
-        kept = args.codes / f"groceries-{model}-{name}-{args.code_bits}-{archive}.npz" if args.codes else None
+        assert probe.model is not None
+        name, digest = args.level or probe.model.levels[-1], probe.model.digest[:12]
+        kept = args.codes / f"groceries-{digest}-{name}-{args.code_bits}-{archive}.npz" if args.codes else None
         train, test, encode = coded(probe, data, kept)
         for strategy, rate, epochs, seed in (
             (s, r, e, seed) for s in args.strategies for r in args.rates for e in args.epochs for seed in args.seeds
@@ -74,7 +75,8 @@ def main() -> None:
                 learner.learn_codes(train[chosen], data.train_labels[chosen])
                 after.append(round(100 * learner.evaluate_codes(test, data.test_labels).accuracy, 2))
             empty = [""] * (7 - len(after))
-            row = [model, name, args.code_bits, archive, strategy, rate, epochs, args.per_class, seed, *empty, *after]
+            row = [probe.model.name, digest, name, args.code_bits, archive, strategy, rate, epochs, args.per_class]
+            row += [seed, *empty, *after]
             write(args.results, [*row, round(encode, 4), round(time.process_time() - start, 1)])
 
 
