@@ -76,7 +76,7 @@ class BinaryConv(Layer):
     """Reads signs, yields sums. Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output.
 
     Attributes: stride (1); pad (1); padding, "zero" or "one". With q_b^bin above 1 the weights learn in a tail, from
-    latent weights: latent_start (2^(q_b^bin - 2)) and latent_gain (12) as in `latent_weights.py`.
+    latent weights: latent_start (2^(q_b^bin - 2)) and latent_gain (12; 10 for 4 bits) as in `latent_weights.py`.
     """
 
     def trains(self, c: Compiler) -> bool:
@@ -102,7 +102,7 @@ class BinaryConv(Layer):
         self._latent = None
         if self.trains(c):
             start = self.number("latent_start", 1 << (c.bits.backward_binary - 2))
-            gain = self.number("latent_gain", LATENT_GAIN)
+            gain = self.number("latent_gain", LATENT_GAIN[c.bits.backward_binary])
             self._latent = LatentWeights(c, name, weights, channels, start, gain)
         self._weights = self._latent.words if self._latent else c.constant(f"{name}.w", weights)
         c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
