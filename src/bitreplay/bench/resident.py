@@ -41,6 +41,8 @@ def _status(key: str) -> int:
 
 
 def ours(file: str, minibatch: int) -> int:
+    import numpy.random  # noqa: F401  NumPy loads it when it is first used; it makes the samples
+
     from bitreplay.bench.ours import tail_step
     from bitreplay.engine.native import library
     from bitreplay.engine.program import Program
