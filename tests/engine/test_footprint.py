@@ -67,7 +67,8 @@ def test_a_process_takes_what_was_planned(name, tmp_path):
     for file, content in zip(files, (program, *small.values()), strict=True):
         file.write_bytes(content.to_bytes())
     command = [sys.executable, "-c", CHILD, *map(str, files)]
-    taken, planned = map(int, subprocess.check_output(command, text=True).split())
+    env = os.environ | {"BITREPLAY_PATH": native.path()}
+    taken, planned = map(int, subprocess.check_output(command, text=True, env=env).split())
     assert planned == native.footprint(program).total
     assert 0.9 * planned < taken < 1.1 * planned, f"{name}: {taken} bytes were taken, {planned} planned"
 

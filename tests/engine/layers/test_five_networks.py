@@ -15,7 +15,7 @@ import torch
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
-from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, set_path
+from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, path, set_path
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.torch.convert import convert
@@ -76,6 +76,13 @@ def test_all_five_are_here():
     assert set(WIDTHS) == set(MODELS)
 
 
+@pytest.fixture(autouse=True)
+def the_path_stays():
+    before = path()
+    yield
+    set_path(before)
+
+
 @pytest.mark.parametrize("bits", SETTINGS, ids=str)
 def test_native_and_reference_end_in_the_same_state(network, bits):
     graph, images = network
@@ -87,7 +94,7 @@ def test_native_and_reference_end_in_the_same_state(network, bits):
         expected = trained(reference, codes)
         still = [name for name, has_moved in moved(program, reference).items() if not has_moved]
         assert still == [], (level, still)
-        for path in available_paths():
-            set_path(path)
-            assert np.array_equal(latents(NativeMachine(backbone), images), codes), (level, path)
-            assert trained(NativeMachine(program), codes) == expected, (level, path)
+        for name in available_paths():
+            set_path(name)
+            assert np.array_equal(latents(NativeMachine(backbone), images), codes), (level, name)
+            assert trained(NativeMachine(program), codes) == expected, (level, name)
