@@ -44,13 +44,14 @@ test-slow: build
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
-# never frees everything. Reports go to the terminal, not into what pytest captures.
+# never frees everything. Reports go to the terminal, not into what pytest captures. Stack use after return is not looked
+# for: GCC 12 places 64-byte vectors in such frames at addresses that are not multiples of 64 (GCC bug 110027).
 sanitize: $(STAMP)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja -DBITREPLAY_SANITIZE=ON --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
 	nm -D build/sanitize/libbitreplay_core.so | grep -q __asan_init
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=1:check_initialization_order=1 \
+	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:check_initialization_order=1 \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1 BITREPLAY_GOLDEN_STEPS=50 \
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys -m "not slow" tests/engine/test_native.py \
