@@ -71,7 +71,7 @@ def convert(
     spreads, whole = watch(traced, images, ranged.values(), at.values())
     for node, norm in Lowering(traced, shapes, named).norms_before_signs().items():
         wake_channels(norm, spreads[node])
-    codes = {name: {bits: _code(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
+    codes = {name: {bits: code_of(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
     if chosen is not None:
         plain = whole[at[chosen]]
         coded = _decoded(plain, codes[chosen].get(code_bits))
@@ -106,7 +106,8 @@ def _rows(values: Tensor) -> NDArray[np.float32]:
     return values.permute(0, 2, 3, 1).contiguous().numpy()
 
 
-def _code(values: Tensor, bits: int) -> LevelCode:
+def code_of(values: Tensor, bits: int) -> LevelCode:
+    """The code of a level from its values (N, C, H, W)."""
     rows = _rows(values).reshape(-1, values.shape[1])
     return level_code(rows[:: -(-len(rows) // MOST_SAMPLES)], bits)
 

@@ -38,7 +38,7 @@ class Spread:
         flat = x.detach().reshape(-1)
         self.low, self.high = min(self.low, float(flat.min())), max(self.high, float(flat.max()))
         # An odd stride meets every channel and pixel.
-        self.kept.append(flat[:: flat.numel() // KEPT | 1])
+        self.kept.append(flat[:: flat.numel() // KEPT | 1].cpu())
 
     def range(self, outside: float, headroom: float) -> tuple[Fraction, Fraction]:
         """The interval that leaves out a share `outside` at either end, widened by `headroom`, containing 0."""
