@@ -11,7 +11,6 @@ the head learns, no replay), `naive` (tail and head learn, no replay); `float-cw
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+from rows import RESULTS, append
 
 from bitreplay import modelfile
 from bitreplay.backbone import Backbone
@@ -31,7 +31,7 @@ from bitreplay.replay import ReplayMemory
 from bitreplay.tail import Tail
 
 CLASSES = 10
-RESULTS = Path(__file__).parent / "results" / "cifar10_slice.csv"
+HEADER = "model images per_class rate setting seed after1 after2 after3 after4 final seconds".split()
 
 
 def coded_data(graph: Graph, level: str, args: argparse.Namespace) -> tuple[np.ndarray, ...]:
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--level", default="add_12")
     parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
     parser.add_argument("--device", default="cpu", help="where the float settings run")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=RESULTS / "cifar10_slice.csv")
     args = parser.parse_args()
 
     graph, _ = modelfile.load(args.model)
@@ -93,16 +93,7 @@ def main() -> None:
                 after.append(round(100 * accuracy(learner.predict_codes(test), test_labels), 2))
             row = [args.model.stem, args.images, args.per_class, str(args.rate), setting, seed, *after]
             row += [round(time.perf_counter() - start)]
-            print(*row, flush=True)
-            args.results.parent.mkdir(parents=True, exist_ok=True)
-            new = not args.results.exists()
-            with args.results.open("a", newline="") as file:
-                writer = csv.writer(file)
-                if new:
-                    writer.writerow(
-                        "model images per_class rate setting seed after1 after2 after3 after4 final seconds".split()
-                    )
-                writer.writerow(row)
+            append(args.results, HEADER, row)
 
 
 if __name__ == "__main__":

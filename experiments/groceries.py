@@ -9,18 +9,17 @@ results/groceries.csv: accuracy on all 14 classes after each experience. `joint`
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
 import numpy as np
+from rows import RESULTS, append
 
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
-RESULTS = Path(__file__).parent / "results" / "groceries.csv"
 HEADER = ["model", "digest", "level", "code_bits", "archive", "strategy", "rate", "epochs", "per_class", "seed"]
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
@@ -51,7 +50,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--archive", type=Path, help="pictures of another size, made by tools/make_groceries.py")
     parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=RESULTS / "groceries.csv")
     args = parser.parse_args()
 
     data = groceries(args.archive)
@@ -77,18 +76,7 @@ def main() -> None:
             empty = [""] * (7 - len(after))
             row = [probe.model.name, digest, name, args.code_bits, archive, strategy, rate, epochs, args.per_class]
             row += [seed, *empty, *after]
-            write(args.results, [*row, round(encode, 4), round(time.process_time() - start, 1)])
-
-
-def write(path: Path, row: list) -> None:
-    print(*row, flush=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if new:
-            writer.writerow(HEADER)
-        writer.writerow(row)
+            append(args.results, HEADER, [*row, round(encode, 4), round(time.process_time() - start, 1)])
 
 
 if __name__ == "__main__":

@@ -11,17 +11,16 @@ of the new class, on those of the others before and after, and the share of the 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
 import numpy as np
+from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 
-RESULTS = Path(__file__).parent / "results" / "groceries_few.csv"
 HEADER = ["model", "rate", "held", "pictures", "new_accuracy", "others_before", "others_after", "taken_for_new",
           "known_refused", "new_refused", "far_refused", "seconds"]  # fmt: skip
 
@@ -42,7 +41,7 @@ def main() -> None:
     parser.add_argument("--rate", help="the default rate if not given")
     parser.add_argument("--share", type=float, default=0.05, help="of the stored samples that may be called unknown")
     parser.add_argument("--cifar", type=Path, help="CIFAR-10, for pictures of no fruit")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=RESULTS / "groceries_few.csv")
     args = parser.parse_args()
 
     data = groceries()
@@ -61,7 +60,7 @@ def main() -> None:
         shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
         shares += ["" if far is None else refused(learner, far, args.share)]  # type: ignore[list-item]
         start = [args.model, str(learner.settings.rate), data.class_names[held]]
-        write(args.results, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
+        append(args.results, HEADER, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
         own = rng.permutation(np.flatnonzero(data.train_labels == held))
         for count in args.pictures:
             learner.restore(known)
@@ -70,18 +69,7 @@ def main() -> None:
             seconds = round(time.process_time() - clock, 2)
             answers = learner.predict_codes(test)
             row = [count, percent(answers[~base] == held), before, percent(answers[base] == data.test_labels[base])]
-            write(args.results, [*start, *row, percent(answers[base] == held), "", "", "", seconds])
-
-
-def write(path: Path, row: list) -> None:
-    print(*row, flush=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if new:
-            writer.writerow(HEADER)
-        writer.writerow(row)
+            append(args.results, HEADER, [*start, *row, percent(answers[base] == held), "", "", "", seconds])
 
 
 if __name__ == "__main__":

@@ -9,20 +9,20 @@ run is appended to results/latent_weights.csv.
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from cifar10_slice import CLASSES, build, coded_data
+from rows import RESULTS, append
 
 from bitreplay import zoo
 from bitreplay.engine.layers.latent_weights import load_latent
 from bitreplay.learner import Learner
 from bitreplay.metrics import accuracy
 
-RESULTS = Path(__file__).parent / "results" / "latent_weights.csv"
+HEADER = "model digest images rate setting seed flipped weights after1 after2 after3 after4 final cpu_seconds".split()
 CHANNELS = 512
 
 
@@ -56,14 +56,7 @@ def main() -> None:
             flipped = int(np.count_nonzero(before != signs(learner, bits)))
             row = [model.name, model.digest[:12], args.images, args.rate, setting, seed, flipped, len(before), *after]
             row += [round(time.process_time() - start)]
-            print(*row, flush=True)
-            new = not RESULTS.exists()
-            with RESULTS.open("a", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                if new:
-                    header = "model digest images rate setting seed flipped weights after1 after2 after3 after4 final"
-                    writer.writerow([*header.split(), "cpu_seconds"])
-                writer.writerow(row)
+            append(RESULTS / "latent_weights.csv", HEADER, row)
 
 
 if __name__ == "__main__":

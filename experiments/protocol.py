@@ -15,13 +15,12 @@ is kept there after each experience, and a run that was cut off goes on from it.
 from __future__ import annotations
 
 import argparse
-import csv
-import fcntl
 import json
 import time
 from pathlib import Path
 
 import numpy as np
+from rows import RESULTS, append
 
 from bitreplay import metrics, statefile, zoo
 from bitreplay.data.cifar import cifar10, cifar100
@@ -32,7 +31,6 @@ from bitreplay.scenario import new_classes
 from bitreplay.settings import FLOAT, RATES, Settings
 from bitreplay.zoo import Model
 
-RESULTS = Path(__file__).parent / "results" / "protocol.csv"
 SETS = {"cifar10": (cifar10, (2,) * 5), "cifar100": (cifar100, (10,) * 10)}
 HEADER = ["data", "model", "digest", "strategy", "bits", "device", "level", "code_bits", "per_class", "rate", "epochs",
           "augment", "images", "seed", "after", "final", "forgetting", "replay_bytes", "seconds", "cpu_seconds", "path",
@@ -56,7 +54,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cached", action="store_true", help="codes computed once, no augmentation")
     parser.add_argument("--device", default="cpu", help="where the tail of `--bits float` runs")
     parser.add_argument("--folder", type=Path, help="keeps the state after each experience")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=RESULTS / "protocol.csv")
     return parser.parse_args()
 
 
@@ -141,14 +139,7 @@ def write(args: argparse.Namespace, settings: Settings, learner: Learner, done: 
         round(sum(entry["seconds"] for entry in done)), round(sum(entry["cpu_seconds"] for entry in done)),
         native.path(), learner.state_hash()[:12],
     ]  # fmt: skip
-    print(*row, flush=True)
-    args.results.parent.mkdir(parents=True, exist_ok=True)
-    with args.results.open("a", newline="") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        writer = csv.writer(file)
-        if file.tell() == 0:
-            writer.writerow(HEADER)
-        writer.writerow(row)
+    append(args.results, HEADER, row)
 
 
 if __name__ == "__main__":

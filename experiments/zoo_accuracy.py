@@ -10,11 +10,11 @@ rounding (`bitreplay.torch.twin`, minutes a model), and the float top-1 that the
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from rows import RESULTS, append
 
 from bitreplay import modelfile
 from bitreplay.data.resize import resize
@@ -26,7 +26,7 @@ from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 
 ZOO = Path(modelfile.__file__).resolve().parents[1] / "zoo"
-RESULTS = Path(__file__).parent / "results" / "zoo_accuracy.csv"
+HEADER = "model digest forward_bits images integer_top1 float_top1 noted_top1".split()
 AT_ONCE = 20
 
 
@@ -79,13 +79,7 @@ def main() -> None:
         real = top1(unrounded(graph), size, images, labels) if args.float else ""
         noted = about["training"]["top1"]
         row = [name, modelfile.digest(path)[:12], args.forward_bits, len(labels), integer, real, noted]
-        print(*row, flush=True)
-        new = not RESULTS.exists()
-        with RESULTS.open("a", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if new:
-                writer.writerow("model digest forward_bits images integer_top1 float_top1 noted_top1".split())
-            writer.writerow(row)
+        append(RESULTS / "zoo_accuracy.csv", HEADER, row)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ SCRIPT = Path(__file__).resolve().parents[1] / "experiments" / "protocol.py"
 
 
 @pytest.fixture
-def protocol():
+def protocol(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
     spec = importlib.util.spec_from_file_location("protocol", SCRIPT)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -105,6 +106,7 @@ def test_it_needs_numpy_alone():
     code = (
         "import runpy, sys\n"
         f"sys.argv = ['protocol.py', '--help']\n"
+        f"sys.path.insert(0, {str(SCRIPT.parent)!r})\n"
         "try:\n"
         f"    runpy.run_path({str(SCRIPT)!r}, run_name='__main__')\n"
         "except SystemExit:\n"
