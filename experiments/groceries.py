@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--level")
     parser.add_argument("--code-bits", type=int, default=1)
     parser.add_argument("--strategies", nargs="+", default=["replay", "cwr", "naive", "joint"])
-    parser.add_argument("--rates", nargs="+", default=["1/20"])
+    parser.add_argument("--rates", nargs="+", default=["fitted"], help="a number, or fitted: the default")
     parser.add_argument("--epochs", type=int, nargs="+", default=[5])
     parser.add_argument("--per-class", type=int, default=30)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
@@ -66,8 +66,8 @@ def main() -> None:
         for strategy, rate, epochs, seed in (
             (s, r, e, seed) for s in args.strategies for r in args.rates for e in args.epochs for seed in args.seeds
         ):
-            method = "naive" if strategy == "joint" else strategy
-            learner = Learner.from_pretrained(model, strategy=method, rate=rate, epochs=epochs, seed=seed, **settings)
+            method, given = "naive" if strategy == "joint" else strategy, {} if rate == "fitted" else {"rate": rate}
+            learner = Learner.from_pretrained(model, strategy=method, epochs=epochs, seed=seed, **given, **settings)
             start, after = time.process_time(), []
             for experience in new_classes(data, [14] if strategy == "joint" else [2] * 7, np.random.default_rng(seed)):
                 chosen = np.flatnonzero(np.isin(data.train_labels, experience.classes))

@@ -59,7 +59,7 @@ def main() -> None:
         before = percent(learner.predict_codes(test[base]) == data.test_labels[base])
         shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
         shares += ["" if far is None else refused(learner, far, args.share)]  # type: ignore[list-item]
-        start = [args.model, str(learner.settings.rate), data.class_names[held]]
+        start = [args.model, args.rate or "fitted", data.class_names[held]]
         append(args.results, HEADER, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
         own = rng.permutation(np.flatnonzero(data.train_labels == held))
         for count in args.pictures:

@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--images", type=int, default=300, help="training images a class")
     parser.add_argument("--per-class", type=int, default=30)
-    parser.add_argument("--rate", type=Fraction, default=Fraction(1, 20))
+    parser.add_argument("--rate", type=Fraction, help="by default fitted to the model and the experience")
     parser.add_argument("--level", default="add_12")
     args = parser.parse_args()
     args.codes, args.device, args.model = None, "cpu", Path("bireal18")
@@ -54,7 +54,17 @@ def main() -> None:
                 learner.learn_codes(train[chosen], labels[chosen].astype(np.int32))
                 after.append(round(100 * accuracy(learner.predict_codes(test), truth), 2))
             flipped = int(np.count_nonzero(before != signs(learner, bits)))
-            row = [model.name, model.digest[:12], args.images, args.rate, setting, seed, flipped, len(before), *after]
+            row = [
+                model.name,
+                model.digest[:12],
+                args.images,
+                args.rate or "fitted",
+                setting,
+                seed,
+                flipped,
+                len(before),
+                *after,
+            ]
             row += [round(time.process_time() - start)]
             append(RESULTS / "latent_weights.csv", HEADER, row)
 

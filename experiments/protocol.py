@@ -28,7 +28,7 @@ from bitreplay.engine import native
 from bitreplay.learner import Learner
 from bitreplay.pretrained import FIRST_CAPACITY, build
 from bitreplay.scenario import new_classes
-from bitreplay.settings import FLOAT, RATES, Settings
+from bitreplay.settings import FLOAT, Settings
 from bitreplay.zoo import Model
 
 SETS = {"cifar10": (cifar10, (2,) * 5), "cifar100": (cifar100, (10,) * 10)}
@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--level", help="by default the model's last one")
     parser.add_argument("--code-bits", type=int, default=1)
     parser.add_argument("--per-class", type=int, default=30)
-    parser.add_argument("--rate", help="by default the strategy's own; replay's for joint")
+    parser.add_argument("--rate", help="by default fitted to the model and the experience")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--images", type=int, help="training images a class; by default all")
@@ -104,10 +104,9 @@ def main() -> None:
     read, sizes = SETS[args.data_name]
     data = read(args.data) if args.images is None else read(args.data).limit(args.images)
     joint = args.strategy == "joint"
-    rate = args.rate or (RATES["replay"] if joint else None)
     settings = Settings(
         strategy="naive" if joint else args.strategy, bits=args.bits, level=args.level, code_bits=args.code_bits,
-        per_class=args.per_class, rate=rate, epochs=args.epochs, augment=not args.cached, seed=args.seed,
+        per_class=args.per_class, rate=args.rate, epochs=args.epochs, augment=not args.cached, seed=args.seed,
     )  # fmt: skip
     model = zoo.find(args.model)
     learner = learner_of(model, settings, args.device)
@@ -134,8 +133,8 @@ def write(args: argparse.Namespace, settings: Settings, learner: Learner, done: 
     row = [
         args.data_name, learner.model.name, learner.model.digest[:12], args.strategy, args.bits,
         args.device if args.bits == FLOAT else "cpu", args.level or learner.model.levels[-1], args.code_bits,
-        args.per_class, settings.rate, args.epochs, "no" if args.cached else "yes", args.images or "all", args.seed,
-        " ".join(after), after[-1], f"{100 * metrics.forgetting(table):.2f}", learner.memory.bytes,
+        args.per_class, settings.rate or "fitted", args.epochs, "no" if args.cached else "yes", args.images or "all",
+        args.seed, " ".join(after), after[-1], f"{100 * metrics.forgetting(table):.2f}", learner.memory.bytes,
         round(sum(entry["seconds"] for entry in done)), round(sum(entry["cpu_seconds"] for entry in done)),
         native.path(), learner.state_hash()[:12],
     ]  # fmt: skip

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bitreplay"
 # The learner's own parts, then everything that the outermost modules may call.
 PARTS = {"backbone", "replay", "tail", "cwr_head", "metrics"}
 PLAIN = {"told", "classes", "door", "settings", "watch", "state", "answers", "reports", "views", "zoo"}
-PLAIN |= {"knowledge", "novelty"}
+PLAIN |= {"knowledge", "novelty", "rates"}
 BELOW_THE_DOOR = (
     PARTS
     | PLAIN
@@ -36,6 +36,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "watch": ({"told"}, set()),
     "views": ({"data", "engine"}, {"numpy"}),
     "novelty": (set(), {"numpy"}),
+    "rates": ({"engine"}, set()),
     "answers": ({"engine"}, {"numpy"}),
     "reports": ({"classes", "metrics"}, {"numpy"}),
     "state": ({"classes", "replay"}, {"numpy"}),
@@ -46,7 +47,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "room": ({"engine"}, set()),
     "backbone": ({"engine", "modelfile", "room"}, {"numpy"}),
     "replay": ({"engine.bits", "engine.counter"}, {"numpy"}),
-    "tail": ({"engine", "modelfile", "room"}, {"numpy"}),
+    "tail": ({"engine", "modelfile", "rates", "room"}, {"numpy"}),
     "cwr_head": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
     "learner": (PARTS | PLAIN | {"engine", "statefile", "pretrained"}, {"numpy"}),

@@ -22,6 +22,7 @@ from bitreplay.classes import Name, names_of
 from bitreplay.engine.counter import key, random_bits
 from bitreplay.knowledge import Knowledge
 from bitreplay.pretrained import Augment, TailLike
+from bitreplay.rates import first_rate, rate_at
 from bitreplay.replay import CodesOf, ReplayMemory
 from bitreplay.reports import Evaluation, Learned
 from bitreplay.settings import Settings
@@ -82,18 +83,19 @@ class Learner(Knowledge):
             labels, added = self.add_names(names)
             present = self.present(labels)
             self._begin(present)
-            epochs, minibatches = self._epochs(len(names)), -(-len(names) // self.settings.new)
-            for epoch in range(epochs):
-                for number, chosen in enumerate(self._minibatches(len(names), epoch), 1):
-                    watch.check()
-                    self.tail.step(*self._join(fresh(chosen), labels[chosen]), self.settings.step_size)
-                    watch.report("steps", epoch * minibatches + number, epochs * minibatches)
+            epochs = self._epochs(len(names))
+            steps = epochs * -(-len(names) // self.settings.new)
+            first = self._first_rate(steps)
+            for done, chosen in enumerate(self._minibatches(len(names), epochs)):
+                watch.check()
+                self.tail.step(*self._join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
+                watch.report("steps", done + 1, steps)
             self._end(present)
-            first = self.memory.offered
+            offered = self.memory.offered
             if self.settings.strategy == "replay":
                 self.memory.update(plain, labels, self.experiences)
             self.experiences += 1
-        return Learned(self.experiences - 1, range(first, self.memory.offered), added, epochs * minibatches)
+        return Learned(self.experiences - 1, range(offered, self.memory.offered), added, steps)
 
     def _begin(self, present: NDArray[np.int64]) -> None:
         """Temporary weights: the consolidated ones of the classes present. Naive goes on with what it has."""
@@ -123,12 +125,17 @@ class Learner(Knowledge):
         steps = -(-samples // self.settings.new)
         return max(self.settings.epochs, -(-self.settings.least_steps // steps))
 
-    def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
-        order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
-        order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
-        for start in range(0, samples, self.settings.new):
-            yield order[start : start + self.settings.new]
+    def _first_rate(self, steps: int) -> Fraction:
+        given = self.settings.rate
+        return first_rate(self.settings.strategy, self.tail.feature_power, steps) if given is None else given
+
+    def _minibatches(self, samples: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+        """Sample numbers in a fresh order each epoch; the last minibatch of one may be short."""
+        for epoch in range(epochs):
+            order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
+            order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
+            for start in range(0, samples, self.settings.new):
+                yield order[start : start + self.settings.new]
 
     # what may be asked
 

@@ -32,6 +32,7 @@ class TailLike(Protocol):
     """What the loop needs of a tail: bitreplay.tail.Tail, or its twin in floating point."""
 
     steps: int
+    feature_power: Fraction
 
     @property
     def head_weights(self) -> NDArray[np.int32]: ...

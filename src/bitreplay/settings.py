@@ -12,8 +12,7 @@ from typing import Any
 from bitreplay.engine.compiler import Bits
 from bitreplay.told import told, whole_number
 
-RATES = {"replay": Fraction(1, 20), "cwr": Fraction(1, 100), "naive": Fraction(1, 100)}
-STRATEGIES = tuple(RATES)
+STRATEGIES = ("replay", "cwr", "naive")
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
 
@@ -28,7 +27,8 @@ class Settings:
     per_class        stored samples a class
     epochs           passes over the new samples of an experience, and at least `least_steps` minibatches
     new, replayed    parts of a minibatch; 1 : 4 in the paper
-    rate             learning rate: a fraction, a decimal, or text such as "1/100"; None is the strategy's best (RATES)
+    rate             learning rate at the start of an experience: a fraction, a decimal, or text such as "1/100"; None
+                     fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
     augment          crop and flip new pictures anew in each epoch
     unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py)
     seed             of everything random
@@ -52,24 +52,17 @@ class Settings:
         object.__setattr__(self, "bits", _bits(self.bits))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
         _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {told(self.strategy)}.")
-        if self.rate is None:
-            object.__setattr__(self, "rate", RATES[self.strategy])
-        for name in ("rate", "unknown"):
-            object.__setattr__(self, name, _fraction(name, getattr(self, name)))
+        if self.rate is not None:
+            object.__setattr__(self, "rate", _fraction("rate", self.rate))
+            _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
+        object.__setattr__(self, "unknown", _fraction("unknown", self.unknown))
         for name in ("per_class", "epochs", "least_steps", "new", "replayed", "code_bits"):
             object.__setattr__(self, name, _whole(name, getattr(self, name), 1, 1 << 20))
         object.__setattr__(self, "seed", _whole("seed", self.seed, 0, (1 << 64) - 1))
         _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits}.")
         _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
-        _need(0 < self.step_size <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {self.unknown}.")
-
-    @property
-    def step_size(self) -> Fraction:
-        """The rate, never None."""
-        assert self.rate is not None
-        return self.rate
 
     @property
     def minibatch(self) -> int:
@@ -85,7 +78,8 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        return plain | {"bits": str(self.bits), "rate": str(self.rate), "unknown": str(self.unknown)}
+        rate = None if self.rate is None else str(self.rate)
+        return plain | {"bits": str(self.bits), "rate": rate, "unknown": str(self.unknown)}
 
 
 def _need(condition: bool, sentence: str) -> None:

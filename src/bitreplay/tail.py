@@ -17,6 +17,7 @@ from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.rates import feature_power
 from bitreplay.room import check_room
 
 
@@ -35,6 +36,7 @@ class Tail:
         self._machine = machine(self.program)
         self._head = f"{graph.nodes[-1].name}.weights"
         self._active = f"{graph.nodes[-1].name}.active"
+        self.feature_power = feature_power(graph, self.head_weights.shape[1] - 1)
         self.seed = seed
         self.steps = 0
 

@@ -21,7 +21,6 @@ from bitreplay.cli.plot import line_chart
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from bitreplay.scenario import Experience, new_classes
-from bitreplay.settings import RATES
 
 STRATEGIES = {"replay": "1-bit replay", "cwr": "BNN+CWR*", "naive": "naive"}
 PAIRS = (2,) * 7
@@ -102,7 +101,7 @@ def together(
     found: zoo.Model, data: Any, names: np.ndarray, test: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar
 ) -> float:
     """Accuracy after learning all classes at once."""
-    learner = Learner.from_pretrained(found, strategy="naive", rate=RATES["replay"], epochs=JOINT_EPOCHS, seed=seed)
+    learner = Learner.from_pretrained(found, strategy="naive", epochs=JOINT_EPOCHS, seed=seed)
     learner.learn(data.train_images, names[data.train_labels], progress=bar)
     return learner.evaluate_codes(test, truth).accuracy
 

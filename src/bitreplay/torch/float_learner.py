@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from bitreplay.engine.graph import Graph
+from bitreplay.rates import feature_power
 from bitreplay.tail import with_rows
 
 from .float_tail import FloatTail
@@ -31,6 +32,7 @@ class FloatStepper:
         self._resize = partial(FloatStepper, graph, level, code_bits=code_bits, train=train, device=device)
         self.net = FloatTail(graph, level, classes, code_bits).to(device)
         self.learned = list(self.net.parameters() if train == "tail" else self.net.head.parameters())
+        self.feature_power = feature_power(graph, self.head_weights.shape[1] - 1)
         self.steps = 0
 
     @property

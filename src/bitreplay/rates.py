@@ -1,0 +1,42 @@
+"""The learning rate of each step of an experience, in whole numbers and fractions.
+
+    first = GAIN / power * sqrt(20 / steps)             unless the user gave it
+    step k of n: first * (n - k) / n                    it falls evenly, so that an experience ends settled
+
+`power` is about the mean of |x|^2 over the features x that the head reads. It decides how far one step moves the
+logits, so one gain serves networks whose features differ in size. A long experience takes smaller steps: it would
+otherwise pull the tail too far towards the classes at hand. Measured in docs/learner.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+from bitreplay.engine.graph import Graph
+
+GAIN = {"replay": Fraction(40), "cwr": Fraction(3), "naive": Fraction(40)}
+REFERENCE_STEPS = 20
+MOST = Fraction(1)
+SPAN_OF_DEVIATIONS = 16
+ROOT_POINT = 32
+
+
+def feature_power(graph: Graph, features: int) -> Fraction:
+    """From the calibrated range of the head's input, of which 1/16 is about a standard deviation; signs have 1."""
+    (source,) = graph.nodes[-1].inputs
+    if source not in graph.ranges:
+        return Fraction(features)
+    low, high = graph.ranges[source]
+    return features * ((high - low) / SPAN_OF_DEVIATIONS) ** 2
+
+
+def first_rate(strategy: str, power: Fraction, steps: int) -> Fraction:
+    """Where an experience of so many steps starts."""
+    root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
+    return min(GAIN[strategy] / power * Fraction(root, 1 << ROOT_POINT), MOST)
+
+
+def rate_at(first: Fraction, done: int, steps: int) -> Fraction:
+    """The rate of the step after `done` of all `steps`."""
+    return first * Fraction(steps - done, steps)
