@@ -1,11 +1,12 @@
 """The learning rate of each step of an experience, in whole numbers and fractions.
 
-    first = GAIN / power * sqrt(20 / steps)             unless the user gave it
+    first = GAIN / power * sqrt(20 / steps)             unless the user gave it; naive learning has no square root
     step k of n: first * (n - k) / n                    it falls evenly, so that an experience ends settled
 
 `power` is about the mean of |x|^2 over the features x that the head reads. It decides how far one step moves the
 logits, so one gain serves networks whose features differ in size. A long experience takes smaller steps: it would
-otherwise pull the tail too far towards the classes at hand. Measured in docs/learner.md.
+otherwise pull tail and head too far towards the classes at hand. Naive learning, and joint training, which is naive
+learning of everything at once, keep nothing that could be lost. Measured in docs/learner.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def feature_power(graph: Graph, features: int) -> Fraction:
 def first_rate(strategy: str, power: Fraction, steps: int) -> Fraction:
     """Where an experience of so many steps starts."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
-    return min(GAIN[strategy] / power * Fraction(root, 1 << ROOT_POINT), MOST)
+    length = Fraction(1) if strategy == "naive" else Fraction(root, 1 << ROOT_POINT)
+    return min(GAIN[strategy] / power * length, MOST)
 
 
 def rate_at(first: Fraction, done: int, steps: int) -> Fraction:

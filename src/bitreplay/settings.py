@@ -40,7 +40,7 @@ class Settings:
     code_bits: int = 1
     per_class: int = 30
     epochs: int = 5
-    least_steps: int = 20
+    least_steps: int = 40
     new: int = 32
     replayed: int = 128
     rate: Fraction | None = None

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from bitreplay.engine import native
 from bitreplay.learner import Learner
 
 
 def footprint(learner: Learner) -> dict[str, int]:
-    """Model file, working memory of backbone and tail, learned parameters, stored latents and what they may grow to."""
+    """Model file, all that backbone and tail take to run, learned parameters, stored latents, also when full."""
     sample = 8
     for length in learner.memory.sample_shape:
         sample *= length
     found = {} if learner.model is None else {"model_file": learner.model.path.stat().st_size}
-    found["backbone_working_memory"] = learner.backbone.program.arena_bytes
+    found["backbone_working_memory"] = native.footprint(learner.backbone.program).total
     if (program := getattr(learner.tail, "program", None)) is not None:
-        found["tail_working_memory"] = program.arena_bytes
+        taken = native.footprint(program)
+        found["tail_working_memory"] = taken.total - taken.parameters
     found["learned_parameters"] = sum(values.nbytes for values in learner.tail.tensors().values())
     found["one_latent"] = sample
     found["stored_latents"] = learner.memory.bytes
