@@ -25,7 +25,8 @@ def test_a_rate_falls_evenly_and_its_last_step_still_moves():
 def test_four_times_the_steps_halve_the_first_rate():
     one, four = (first_rate("replay", Fraction(500), steps) for steps in (20, 80))
     assert one == GAIN["replay"] / 500 and four == one / 2
-    assert first_rate("naive", Fraction(500), 20) == first_rate("naive", Fraction(500), 80)
+    for baseline in ("cwr", "naive"):
+        assert first_rate(baseline, Fraction(500), 20) == first_rate(baseline, Fraction(500), 80)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -1,12 +1,13 @@
 """The learning rate of each step of an experience, in whole numbers and fractions.
 
-    first = GAIN / power * sqrt(20 / steps)             unless the user gave it; naive learning has no square root
+    first = GAIN / power * sqrt(20 / steps)             unless the user gave it; baselines have no square root
     step k of n: first * (n - k) / n                    it falls evenly, so that an experience ends settled
 
 `power` is about the mean of |x|^2 over the features x that the head reads. It decides how far one step moves the
 logits, so one gain serves networks whose features differ in size. A long experience takes smaller steps: it would
-otherwise pull tail and head too far towards the classes at hand. Naive learning, and joint training, which is naive
-learning of everything at once, keep nothing that could be lost. Measured in docs/learner.md.
+otherwise pull the tail too far towards the classes at hand. The baselines have no such tail: that of BNN+CWR* is
+frozen, and naive learning, also of everything at once (joint training), tries to keep nothing. docs/learner.md has
+the figures.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def feature_power(graph: Graph, features: int) -> Fraction:
 def first_rate(strategy: str, power: Fraction, steps: int) -> Fraction:
     """Where an experience of so many steps starts."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
-    length = Fraction(1) if strategy == "naive" else Fraction(root, 1 << ROOT_POINT)
+    length = Fraction(root, 1 << ROOT_POINT) if strategy == "replay" else 1
     return min(GAIN[strategy] / power * length, MOST)
 
 
