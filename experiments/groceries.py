@@ -20,7 +20,7 @@ from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
-HEADER = ["model", "digest", "level", "code_bits", "archive", "strategy", "rate", "epochs", "per_class", "seed"]
+HEADER = "model digest level code_bits archive strategy rate epochs least_steps per_class seed".split()
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
 
@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--strategies", nargs="+", default=["replay", "cwr", "naive", "joint"])
     parser.add_argument("--rates", nargs="+", default=["fitted"], help="a number, or fitted: the default")
     parser.add_argument("--epochs", type=int, nargs="+", default=[5])
+    parser.add_argument("--least-steps", type=int, default=40)
     parser.add_argument("--per-class", type=int, default=30)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--archive", type=Path, help="pictures of another size, made by tools/make_groceries.py")
@@ -57,7 +58,7 @@ def main() -> None:
     archive = f"{data.train_images.shape[1]}x{data.train_images.shape[2]}"
     for model in args.models:
         level = {} if args.level is None else {"level": args.level}
-        settings = {"code_bits": args.code_bits, "per_class": args.per_class, **level}
+        settings = {"code_bits": args.code_bits, "per_class": args.per_class, "least_steps": args.least_steps, **level}
         probe = Learner.from_pretrained(model, **settings)
         assert probe.model is not None
         name, digest = args.level or probe.model.levels[-1], probe.model.digest[:12]
@@ -74,8 +75,8 @@ def main() -> None:
                 learner.learn_codes(train[chosen], data.train_labels[chosen])
                 after.append(round(100 * learner.evaluate_codes(test, data.test_labels).accuracy, 2))
             empty = [""] * (7 - len(after))
-            row = [probe.model.name, digest, name, args.code_bits, archive, strategy, rate, epochs, args.per_class]
-            row += [seed, *empty, *after]
+            row = [probe.model.name, digest, name, args.code_bits, archive, strategy, rate, epochs]
+            row += [args.least_steps, args.per_class, seed, *empty, *after]
             append(args.results, HEADER, [*row, round(encode, 4), round(time.process_time() - start, 1)])
 
 

@@ -1,10 +1,12 @@
 """Top-1 of the shipped models on Tiny-ImageNet's validation set, as the integer engine runs them.
 
     python experiments/zoo_accuracy.py --data DIR [--models bireal18 ...] [--forward-bits 8] [--images 10000] [--float]
+    python experiments/zoo_accuracy.py --data DIR --float --note
 
 Images are resized by the integer door to the input of the model. One row a model is appended to
 results/zoo_accuracy.csv: integer top-1, with `--float` the top-1 of the same file in floating point without any
-rounding (`bitreplay.torch.twin`, minutes a model), and the float top-1 that the training run noted.
+rounding (`bitreplay.torch.twin`, minutes a model), and the float top-1 that the training run noted. `--note` writes the
+figures into what the model file says about itself; its digest, which is that of the network, stays.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ def main() -> None:
     parser.add_argument("--forward-bits", type=int, default=8)
     parser.add_argument("--images", type=int, default=10000, help="every k-th image, so that this many are used")
     parser.add_argument("--float", action="store_true", help="measure the file in floating point too; needs torch")
+    parser.add_argument("--note", action="store_true", help="write the figures into the model files")
     args = parser.parse_args()
     data = tiny_imagenet(args.data)
     step = len(data.test_labels) // args.images
@@ -80,6 +83,9 @@ def main() -> None:
         noted = about["training"]["top1"]
         row = [name, modelfile.digest(path)[:12], args.forward_bits, len(labels), integer, real, noted]
         append(RESULTS / "zoo_accuracy.csv", HEADER, row)
+        if args.note:
+            found = {"data": "Tiny-ImageNet, validation set", "images": len(labels), "forward_bits": args.forward_bits}
+            modelfile.save(graph, path, about | {"accuracy": found | {"top1_integer": integer, "top1_float": real}})
 
 
 if __name__ == "__main__":

@@ -40,11 +40,15 @@ def models(json: options.Json = False) -> None:
     if json:
         show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
-    rows = [(m["name"], m["input"], ", ".join(m["levels"]), m.get("top1", ""), show.size(m["bytes"])) for m in found]
-    show.out().print(show.table("models", ("name", "input", "levels", "top-1 %", "file"), rows))
-    columns = list(table[0].to_json()) if table else []
-    counted = [[_plain(row.to_json()[column]) for column in columns] for row in table]
-    show.out().print(show.table("Table 1 of the paper, counted", columns, counted))
+    rows = [
+        (m["name"], m["input"], ", ".join(m["levels"]), m.get("top1_float", ""), m.get("top1_integer", ""),
+         show.size(m["bytes"])) for m in found
+    ]  # fmt: skip
+    columns = ("name", "input", "levels", "top-1 %, float", "integer", "file")
+    show.out().print(show.table("models", columns, rows))
+    counted = [row.to_json() for row in table]
+    body = [[_plain(value) for value in row.values()] for row in counted]
+    show.out().print(show.table("Table 1 of the paper, counted", list(counted[0]) if counted else [], body))
 
 
 def machine() -> dict[str, Any]:
@@ -88,14 +92,24 @@ def state(file: Path) -> dict[str, Any]:
 
 
 def model(found: zoo.Model) -> dict[str, Any]:
-    graph, training = found.graph, found.about.get("training", {})
+    graph, about = found.graph, found.about
     described = {
         "name": found.name, "checksum": found.digest, "input": "x".join(map(str, graph.input_shape)),
         "levels": {level: "x".join(map(str, graph.shapes[level])) for level in found.levels},
         "classes_trained_on": len(graph.labels), "bytes": found.path.stat().st_size,
-        "licence": found.about.get("licence", ""),
+        "licence": about.get("licence", ""),
     }  # fmt: skip
-    return described | ({"top1": training["top1"]} if isinstance(training, dict) and "top1" in training else {})
+    said = {"trained_on": _of(about, "training", "data"), "date": _of(about, "training", "date"),
+            "epochs": _of(about, "training", "epochs"), "measured_on": _of(about, "accuracy", "data"),
+            "top1_float": _of(about, "accuracy", "top1_float"),
+            "top1_integer": _of(about, "accuracy", "top1_integer")}  # fmt: skip
+    return described | {name: value for name, value in said.items() if value is not None}
+
+
+def _of(about: dict[str, Any], part: str, name: str) -> Any:
+    """What a file says about itself is free text: anything may be missing or of another kind."""
+    found = about.get(part)
+    return found.get(name) if isinstance(found, dict) else None
 
 
 def _plain(value: Any) -> str:

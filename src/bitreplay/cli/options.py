@@ -18,7 +18,7 @@ CodeBits = Annotated[int | None, typer.Option(help="Bits a latent element: 1, 2,
 Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.")]
 PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.")]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the new samples of an experience.")]
-Rate = Annotated[str | None, typer.Option(help="Learning rate, such as 0.01 or 1/100.")]
+Rate = Annotated[str | None, typer.Option(help="Learning rate at an experience's start, such as 1/100; else fitted.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything random.")]
 SkipUnreadable = Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")]
 Augment = Annotated[bool | None, typer.Option("--augment/--no-augment", help="Crop and flip new pictures.")]
