@@ -9,13 +9,10 @@
 // A table: [digits][2][16 bytes], samples 0 to 3 first.
 #include <immintrin.h>
 
-#include "kernels/latent_step.h"
-#include "kernels/latent_update_loops.h"
+#include "kernels/latent_update_sixteens.h"
 
 namespace bitreplay {
 namespace {
-
-constexpr int kDigits = 3, kDigitBits = 6;
 
 inline __m256i load(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
 inline void store(void* to, __m256i x) { _mm256_store_si256(static_cast<__m256i*>(to), x); }
@@ -122,10 +119,9 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
   }
 }
 
-struct Table16 {
-  using Sum = uint32_t;
-  using Gradient = int16_t;
-  static constexpr int64_t kGroup = 8, kTableBytes = kDigits * 32, kItems = 128, kWords = 2;
+struct Avx2Tables {
+  using Sums = bitreplay::Sums;
+  static constexpr auto changes = bitreplay::changes;
 
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t word = 0; word < words; ++word) {
@@ -133,7 +129,7 @@ struct Table16 {
         alignas(16) uint64_t rows[4];
         for (int64_t r = 0; r < 4; ++r) {
           uint64_t square = 0;
-          for (int64_t j = 0; j < kGroup; ++j)
+          for (int64_t j = 0; j < 8; ++j)
             square |= x[j] ? ((x[j][word] >> (32 * block + 8 * r)) & 255) << (8 * j) : 0;
           rows[r] = transpose8(square);
         }
@@ -161,47 +157,11 @@ struct Table16 {
       store(table + 32 * d, _mm256_permute4x64_epi64(_mm256_packus_epi16(words[0], words[1]), 0xD8));
     }
   }
-
-  // At most 256 pairs of items: 256 * 252 fits 16 bits.
-  [[gnu::noinline]] static void add_part(const LatentRuns<Sum>& runs, int64_t block, uint32_t* sums) {
-    const int64_t lanes = runs.lanes;
-    Sums total;
-    total.clear();
-    runs.each(block, [&](const uint8_t* table, const uint8_t* index) {
-      int64_t left = runs.length;
-      for (; left >= 2; left -= 2, table += 2 * kTableBytes, index += 2 * lanes) total.add<2>(table, index, lanes);
-      if (left) total.add<1>(table, index, lanes);
-    });
-    total.flush(runs.minus, sums);
-  }
-
-  static void add_up(const LatentRuns<Sum>& runs, int64_t block, int64_t words, uint32_t* sums) {
-    runs.in_parts(2 * 256, 2, kTableBytes, [&](const LatentRuns<Sum>& part) {
-      for (int64_t at = 0; at < words * kWord; at += 32) add_part(part, block + at, sums + at);
-    });
-  }
-
-  static void step(const LatentUpdateArgs& a, int64_t row, uint32_t* sums) {
-    const NarrowStep narrow = narrow_step(a);
-    if (!narrow.serves || narrow.shift < 32) return step_row(a, row, sums);
-    changes(a, narrow, uint32_t(row * a.channels), sums);
-    step_bits(a, row, [&](int64_t i) { return int32_t(sums[i]); });
-  }
 };
-
-uint64_t scratch_bytes(const LatentUpdateArgs& a) {
-  const int64_t own = gradients_are_narrow(a) ? LatentPlan<Table16>(a).end : 0;
-  return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
-}
-
-void run(const LatentUpdateArgs& a) {
-  if (!sums_are_narrow(a)) return kLatentUpdateScalar.run(a);
-  LatentLoops<Table16>(a).run();
-}
 
 }  // namespace
 
-extern const LatentUpdate kLatentUpdateAvx2 = {scratch_bytes, run};
+extern const LatentUpdate kLatentUpdateAvx2 = {Sixteens<Avx2Tables>::scratch_bytes, Sixteens<Avx2Tables>::run};
 
 void latent_signs_avx2(const LatentSignsArgs& a) {
   if (a.bits != 8) return signs_bits(a);
