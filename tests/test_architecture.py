@@ -25,7 +25,7 @@ BELOW_THE_DOOR = (
 # module: (parts of bitreplay it may import, outside packages it may import)
 ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "": ({"learner", "engine", "settings", "statefile", "watch"}, set()),
-    "data": ({"data"}, {"numpy", "PIL"}),
+    "data": ({"data", "told"}, {"numpy", "PIL"}),
     "scenario": ({"data", "told"}, {"numpy"}),
     "engine": ({"engine"}, {"numpy"}),
     "modelfile": ({"engine", "modelfile"}, {"numpy", "safetensors"}),
@@ -46,7 +46,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "pretrained": (PARTS | PLAIN | {"engine", "modelfile", "statefile", "torch"}, {"numpy"}),
     "room": ({"engine"}, set()),
     "backbone": ({"engine", "modelfile", "room"}, {"numpy"}),
-    "replay": ({"engine.bits", "engine.counter"}, {"numpy"}),
+    "replay": ({"engine.bits", "engine.counter", "told"}, {"numpy"}),
     "tail": ({"engine", "modelfile", "rates", "room"}, {"numpy"}),
     "cwr_head": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),

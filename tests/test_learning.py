@@ -231,6 +231,18 @@ def test_progress_counts_pictures_and_then_steps(learner):
     assert all(p.total == (40 if p.part == "pictures" else learned.steps) for p in seen)
 
 
+def test_pictures_of_another_size_are_counted_while_they_are_fitted_and_can_be_stopped(learner):
+    large = [np.zeros((40, 30, 3), np.uint8)] * 3
+    seen: list[bitreplay.Progress] = []
+    learner.learn(large, "dark", progress=seen.append)
+    assert [(p.done, p.total) for p in seen if p.part == "fitting"] == [(0, 3), (1, 3), (2, 3)]
+    before, told = learner.state_hash(), list[bitreplay.Progress]()
+    for pictures in (large, np.stack(large)):
+        with pytest.raises(LearningStopped, match="cancelled"):
+            learner.learn(pictures, "dark", cancel=lambda: True, progress=told.append)
+    assert told == [] and learner.state_hash() == before
+
+
 def after(calls: int):
     """A function that says yes at its n-th call."""
     left = [calls]

@@ -183,3 +183,23 @@ def test_nothing_can_be_drawn_from_an_empty_memory(memory):
         memory.sample(1)
     memory.update(np.zeros((0, 2), np.uint64), np.zeros(0, np.int32), 0)
     assert len(memory) == memory.offered == memory.bytes == 0
+
+
+@pytest.mark.parametrize("per_class", [-1, 1.5, "x", None])
+def test_slots_that_are_no_whole_number_are_refused(per_class):
+    with pytest.raises(ValueError, match="per_class must be a whole number from 0"):
+        ReplayMemory(per_class, (2,))
+
+
+@pytest.mark.parametrize("count", ["3", 1.5, -1, None])
+def test_a_count_that_is_no_whole_number_is_refused(count):
+    with pytest.raises(ValueError, match="samples cannot be drawn"):
+        filled(2, [[0, 1]]).sample(count)
+
+
+def test_codes_and_labels_of_another_kind_are_refused_or_understood():
+    memory = ReplayMemory(2, (2,))
+    with pytest.raises(ValueError, match="Codes must be an array"):
+        memory.update([[1, 2]], np.zeros(1, np.int64), 0)  # type: ignore[arg-type]
+    memory.update(np.ones((2, 2), np.uint64), [0, 1], 0)
+    assert memory.counts() == {0: 1, 1: 1}

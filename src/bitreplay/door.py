@@ -7,6 +7,7 @@ from the first pixel. Anything else is refused in one sentence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,22 @@ from bitreplay.data.resize import center_square, resize
 
 LARGEST_SIDE = 1 << 14
 PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes a pixel
+Tell = Callable[[int, int], None]
 
 
-def pictures(images: Any, side: int) -> NDArray[np.uint8]:
-    """(n, side, side, 3); a copy that shares nothing with the caller's arrays."""
+def pictures(images: Any, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:
+    """(n, side, side, 3); a copy that shares nothing with the caller's arrays.
+
+    `tell` hears how many pictures are done before each that must be resized, and may stop it by raising.
+    """
     if isinstance(images, list | tuple):
         if not images:
             raise ValueError("There are no pictures: got an empty list.")
-        return np.concatenate([pictures(_single(k, image), side) for k, image in enumerate(images)])
+        fitted = []
+        for number, image in enumerate(images):
+            tell(number, len(images))
+            fitted.append(pictures(_single(number, image), side))
+        return np.concatenate(fitted)
     if not isinstance(images, np.ndarray):
         raise ValueError(f"Pictures must be a uint8 array or a list of them, got {type(images).__name__}.")
     if images.dtype != np.uint8:
@@ -42,6 +51,7 @@ def pictures(images: Any, side: int) -> NDArray[np.uint8]:
     found = np.empty((count, side, side, 3), np.uint8)
     at_once = max(1, PIXELS_AT_ONCE // (height * width))
     for start in range(0, count, at_once):
+        tell(start, count)
         part = images[start : start + at_once]
         square = center_square(part.transpose(1, 2, 0, 3)).transpose(2, 0, 1, 3)
         found[start : start + at_once] = resize(square, side)

@@ -54,9 +54,10 @@ class Knowledge:
         self.changes += 1
 
     def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
-        """Remove a class, or one stored sample by its number: data, the head's weights and counts.
+        """Remove a class (stored data, the head's weights, counts), or one stored sample by its number.
 
-        What the tail's other weights learned from it stays. Returns whether it was there; a label must be.
+        What weights have learned from a sample, and the tail's other weights from a class, stays. Returns whether it
+        was stored; a label must be known.
         """
         if (label is None) == (sample is None):
             raise ValueError("Forget either a label or a sample.")

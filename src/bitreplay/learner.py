@@ -61,7 +61,7 @@ class Learner(Knowledge):
     ) -> Learned:  # fmt: skip
         """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
         watch = Watch(progress, cancel, time_limit)
-        images = door.pictures(images, self.backbone.input_shape[0])
+        images = door.pictures(images, self.backbone.input_shape[0], watch.fitting)
         names, augment = _names(labels, len(images)), self.augment
         if augment is None:
             return self.learn_codes(self.latent_bits(images, watch), names, watch)
@@ -141,8 +141,9 @@ class Learner(Knowledge):
 
     def latent_bits(self, images: Any, watch: Watch | None = None) -> NDArray[np.uint64]:
         """Level codes of pictures of any size."""
-        images = door.pictures(images, self.backbone.input_shape[0])
-        watch, codes = watch or Watch(), np.empty((len(images), *self.memory.sample_shape), np.uint64)
+        watch = watch or Watch()
+        images = door.pictures(images, self.backbone.input_shape[0], watch.fitting)
+        codes = np.empty((len(images), *self.memory.sample_shape), np.uint64)
         for start in range(0, len(images), ENCODED_AT_ONCE):
             watch.check()
             end = min(start + ENCODED_AT_ONCE, len(images))
@@ -167,7 +168,10 @@ class Learner(Knowledge):
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes), in the order of `labels`."""
-        found = answers.probabilities(self._logits(self.latent_bits(images)))
+        return self.predict_proba_codes(self.latent_bits(images))
+
+    def predict_proba_codes(self, codes: NDArray[np.uint64]) -> NDArray[np.float64]:
+        found = answers.probabilities(self._logits(codes))
         return found[:, np.flatnonzero(self.head.seen)] / 2.0**answers.POINT
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
@@ -199,9 +203,13 @@ class Learner(Knowledge):
     # what is kept
 
     def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
-        """As Knowledge.forget; the next `save` rewrites every generation of the file."""
+        """As Knowledge.forget; the next `save` rewrites every generation of the file.
+
+        Also for a sample that is stored no more: the generation before may hold it.
+        """
         found = super().forget(label, sample=sample)
-        self._origin = self._origin.without_past() if found else self._origin
+        if found or (sample is not None and 0 <= sample < self.memory.offered):
+            self._origin = self._origin.without_past()
         return found
 
     def save(self, path: str | Path, *, lock: statefile.Lock | None = None, overwrite: bool = False) -> None:
@@ -216,18 +224,25 @@ class Learner(Knowledge):
     def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
         """A learner as it was saved. `model` is needed only if the state's own is not among those shipped."""
         content, origin = statefile.load(path_of(path, "The state"))
-        found = pretrained.model_of(content, model, path)
-        learner = cls(*pretrained.build(found, content.settings, content.state.capacity), model=found)
-        pretrained.check_fit(content.state, learner.tail, learner.memory, path)
-        learner.restore(content.state)
+        learner = cls._of(content, model, path)
         learner._origin = origin
         return learner
 
     @classmethod
-    def rollback(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
-        """Put the generation before the last save in its place, and load it."""
-        statefile.rollback(path_of(path, "The state"))
+    def rollback(
+        cls, path: str | Path, model: str | Path | Model | None = None, *, lock: statefile.Lock | None = None
+    ) -> Learner:
+        """Put the generation before the last save in its place, if it can be used, and load it."""
+        statefile.rollback(path_of(path, "The state"), lock, check=lambda content: cls._of(content, model, path))
         return cls.load(path, model)
+
+    @classmethod
+    def _of(cls, content: statefile.Content, model: str | Path | Model | None, path: str | Path) -> Learner:
+        found = pretrained.model_of(content, model, path)
+        learner = cls(*pretrained.build(found, content.settings, content.state.capacity), model=found)
+        pretrained.check_fit(content.state, learner.tail, learner.memory, path)
+        learner.restore(content.state)
+        return learner
 
 
 def _names(labels: Any, count: int) -> list[Name]:

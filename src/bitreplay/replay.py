@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.counter import key, random_bits
+from bitreplay.told import told, whole_number
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
 CodesOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
@@ -58,7 +60,10 @@ class ReplayMemory:
     """`per_class` slots for each class; a class's slots are allocated when they are first needed."""
 
     def __init__(self, per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
-        self.per_class, self.sample_shape, self.seed = per_class, sample_shape, seed
+        slots = whole_number(per_class)
+        if slots is None or slots < 0:
+            raise ValueError(f"per_class must be a whole number from 0, got {told(per_class)}.")
+        self.per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
         self.kept: dict[int, Reservoir] = {}
         self.offered = 0
         self.draws = 0
@@ -95,13 +100,16 @@ class ReplayMemory:
         """Stored samples of each class."""
         return {c: len(r) for c, r in self._sorted() if len(r)}
 
-    def update(self, codes: NDArray[np.uint64] | CodesOf, labels: NDArray, experience: int) -> None:
+    def update(self, codes: NDArray[np.uint64] | CodesOf, labels: Any, experience: int) -> None:
         """Offer the samples of an experience, in order. Nothing changes until all of them have their place.
 
         `codes` may be a function of sample numbers: it is asked, once, for those that get a place.
         """
+        labels = np.asarray(labels)
         if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
             raise ValueError(f"Labels must be class numbers from 0, one a sample, got {labels.dtype} {labels.shape}.")
+        if not isinstance(codes, np.ndarray) and not callable(codes):
+            raise ValueError(f"Codes must be an array or a function of sample numbers, got {type(codes).__name__}.")
         if isinstance(codes, np.ndarray) and len(codes) != len(labels):
             raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
         members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
@@ -140,8 +148,9 @@ class ReplayMemory:
 
         The time does not depend on how many are stored, but for a search over the classes.
         """
-        if count < 0 or len(self) == 0:
-            raise ValueError(f"{count} samples cannot be drawn: the memory holds {len(self)}.")
+        wanted = whole_number(count)
+        if wanted is None or wanted < 0 or len(self) == 0:
+            raise ValueError(f"{told(count)} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
         ends = np.cumsum(sizes)
         random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)

@@ -12,7 +12,8 @@ from bitreplay.told import told
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an experience is: first its pictures pass the backbone, then the steps of training follow.
+    """How far an experience is. Its parts: "fitting" the pictures to the backbone's size, "pictures" that pass the
+    backbone, and "steps" of training. Pictures that have the size need no fitting.
 
     Augmented pictures pass the backbone in each step anew, so then there are only steps.
     """
@@ -49,6 +50,10 @@ class Watch:
             raise LearningStopped("Learning was cancelled; nothing has changed.")
         if self._time_limit is not None and time.monotonic() - self._start > self._time_limit:
             raise LearningStopped(f"Learning took longer than {self._time_limit:g} s; nothing has changed.")
+
+    def fitting(self, done: int, total: int) -> None:
+        self.check()
+        self.report("fitting", done, total)
 
     def report(self, part: str, done: int, total: int) -> None:
         if self._progress is not None:

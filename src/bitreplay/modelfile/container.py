@@ -51,6 +51,8 @@ def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
             "data_offsets": [start, end],
         }
     text = json.dumps(header, separators=(",", ":")).encode()
+    if len(text) + 8 > MOST_HEADER:
+        raise ContainerError(f"Its header would have {len(text)} bytes, at most {MOST_HEADER} are read.")
     text += b" " * (-len(text) % 8)
     data = bytearray(len(text).to_bytes(8, "little") + text + b"".join(little[name].tobytes() for name in order))
     at = 8 + len(BEGIN)

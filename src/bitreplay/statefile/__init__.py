@@ -2,19 +2,20 @@
 
     origin = save(path, content, origin, lock=None, overwrite=False)
     content, origin = load(path)
-    rollback(path)
+    rollback(path, lock=None, check=None)
 
 A state belongs to one model, by checksum. docs/state-format.md is the specification.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bitreplay.modelfile.container import ContainerError, pack_container, read_whole, unpack_container
 from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
-from bitreplay.statefile.generations import Lock, StateInUse, checksum, put_back, write_generation
+from bitreplay.statefile.generations import Lock, StateInUse, checksum, put_back, real_path, write_generation
 
 __all__ = ["Content", "Lock", "Origin", "StateFileError", "StateInUse", "load", "rollback", "save"]
 
@@ -23,30 +24,34 @@ MOST_BYTES = 4 << 30
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a learner's state was last read from or written to, and whether something was forgotten since."""
+    """Where a learner's state was last read from or written to, and whether something was forgotten since.
+
+    `cleared` are the files whose generation before has been rewritten since then.
+    """
 
     path: Path | None = None
     checksum: str = ""
     forgets: bool = False
+    cleared: frozenset[Path] = frozenset()
 
     def without_past(self) -> Origin:
-        return replace(self, forgets=True)
+        return replace(self, forgets=True, cleared=frozenset())
 
 
 def save(path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False) -> Origin:
     """Write a new generation; the one before stays beside it unless something was forgotten."""
-    path = path.absolute()
-    data = pack_container(*to_file(content))
+    path = real_path(path)
+    data = _packed(path, content)
     with lock.used_for(path) if lock is not None else Lock(path):
         there = checksum(path)
         if there and not overwrite:
             _refuse_a_stranger(path, there, origin)
-        write_generation(path, data, keep=not origin.forgets)
-    return Origin(path, checksum(path))
+        write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
+    return Origin(path, checksum(path), origin.forgets, origin.cleared | {path})
 
 
 def load(path: Path) -> tuple[Content, Origin]:
-    path = path.absolute()
+    path = real_path(path)
     try:
         arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path))
         return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
@@ -54,11 +59,28 @@ def load(path: Path) -> tuple[Content, Origin]:
         raise StateFileError(str(error)) from None
 
 
-def rollback(path: Path, lock: Lock | None = None) -> None:
-    """Put the generation before in the place of the last one, which is gone then."""
-    path = path.absolute()
+def rollback(path: Path, lock: Lock | None = None, check: Callable[[Content], object] | None = None) -> None:
+    """Put the generation before in the place of the last one, which is gone then. `check` may refuse what it holds."""
+    path = real_path(path)
+
+    def readable(before: Path) -> None:
+        content, _ = load(before)
+        if check is not None:
+            check(content)
+
     with lock.used_for(path) if lock is not None else Lock(path):
-        put_back(path, check=load)
+        put_back(path, readable)
+
+
+def _packed(path: Path, content: Content) -> bytes:
+    """The bytes of the file, unless no reader would take it."""
+    try:
+        data = pack_container(*to_file(content))
+    except ContainerError as error:
+        raise StateFileError(f"{path} cannot be written: {error}") from None
+    if len(data) > MOST_BYTES:
+        raise StateFileError(f"{path} cannot be written: {len(data)} bytes, of which at most {MOST_BYTES} are read.")
+    return data
 
 
 def _refuse_a_stranger(path: Path, there: str, origin: Origin) -> None:

@@ -3,7 +3,7 @@
 NAME            the last generation, always whole
 NAME.before     the one before it
 NAME.lock       locked while a process writes, or learns and then writes; never removed
-NAME.*.part     being written; one left behind by a killed process is swept away by the next writer
+NAME.PID.part   being written; one left behind by a killed process is swept away by the next writer
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -25,10 +26,16 @@ class StateInUse(StateFileError):
 
 
 class Lock:
-    """Excludes other writers of a state file, in this process and in others; the system frees it with the process."""
+    """Excludes other writers of a state file, in this process and in others; the system frees it with the process.
 
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path).absolute()
+    with Lock(path) as lock:
+        learner = Learner.load(path)
+        ...
+        learner.save(path, lock=lock)
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = real_path(Path(path))
         self._descriptor = -1
 
     def __enter__(self) -> Lock:
@@ -59,6 +66,14 @@ class Lock:
         if self._descriptor < 0 or self.path != path:
             raise ValueError(f"The lock is not held for {path}.")
         return nullcontext()
+
+
+def real_path(path: Path) -> Path:
+    """Behind links, so that one file has one lock and is never replaced by way of a link to it."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
 
 
 def write_generation(path: Path, data: bytes, keep: bool) -> None:
@@ -110,13 +125,11 @@ def _before(path: Path) -> Path:
 
 
 def _sweep(path: Path) -> None:
-    for name in (path.name, _before(path).name):
-        for part in path.parent.glob(f"{_literal(name)}.*.part"):
-            part.unlink(missing_ok=True)
-
-
-def _literal(name: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+    """Remove what killed writers left; a user's own files may end in .part too."""
+    left = re.compile(rf"{re.escape(path.name)}(\.before)?\.\d+\.part")
+    for name in os.listdir(path.parent):
+        if left.fullmatch(name):
+            (path.parent / name).unlink(missing_ok=True)
 
 
 def _link(path: Path, before: Path) -> None:
