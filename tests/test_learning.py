@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -136,7 +137,25 @@ def test_many_classes(tiny_model, classes):
     learned = learner.learn(images, np.arange(classes))
     assert len(learned.new_classes) == len(learner.labels) == len(learner.stored()) == classes
     assert learner.predict_proba(images[:2]).shape == (2, classes)
+    found = learner.evaluate(images[:40], np.arange(40))
+    assert found.samples == 40 and len(found.per_class) == 40 and len(found.labels) == classes
     assert learner.learn(images[:40], "one more").new_classes == ["one more"]
+
+
+def test_settings_may_be_given_whole_and_changed(tiny_model):
+    whole = bitreplay.Settings(per_class=7, rate=Fraction(3, 10))
+    assert Learner.from_pretrained(tiny_model, whole).settings == whole
+    assert Learner.from_pretrained(tiny_model, whole, seed=3).settings == bitreplay.Settings(
+        per_class=7, rate=Fraction(3, 10), seed=3
+    )
+    with pytest.raises(ValueError, match="settings must be Settings, got 7"):
+        Learner.from_pretrained(tiny_model, 7)  # type: ignore[arg-type]
+
+
+def test_a_class_may_keep_its_name(learner):
+    teach(learner, ("red", "green"))
+    learner.rename("red", "red")
+    assert learner.labels == ["green", "red"]
 
 
 def test_probabilities_agree_with_the_answers(learner):

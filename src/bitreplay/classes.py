@@ -57,7 +57,7 @@ class Classes:
 
     def rename(self, old: object, new: object) -> None:
         number, (name,) = self.number(old), names_of([new])
-        if name in self.known:
+        if name in self.known and name != self.names[number]:
             raise ValueError(f"There is a class {told(name)} already; forget one of the two first.")
         self.names = (*self.names[:number], name, *self.names[number + 1 :])
 

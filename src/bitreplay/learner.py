@@ -26,7 +26,7 @@ from bitreplay.rates import first_rate, rate_at
 from bitreplay.replay import CodesOf, ReplayMemory
 from bitreplay.reports import Evaluation, Learned
 from bitreplay.settings import Settings
-from bitreplay.told import path_of
+from bitreplay.told import path_of, told
 from bitreplay.watch import Progress, Watch
 from bitreplay.zoo import Model
 
@@ -47,9 +47,14 @@ class Learner(Knowledge):
         self._origin = statefile.Origin()
 
     @classmethod
-    def from_pretrained(cls, model: str | Path | Model, **settings: Any) -> Learner:
-        """A learner that knows nothing yet. `model` is a name (`bitreplay models`) or a file; see Settings."""
-        chosen = Settings.of(**settings)
+    def from_pretrained(
+        cls, model: str | Path | Model, settings: Settings | None = None, **changes: Any
+    ) -> Learner:  # fmt: skip
+        """A learner that knows nothing yet. `model` is a name (`bitreplay models`) or a file.
+
+        `changes` are fields of Settings, changed in `settings` or in the defaults.
+        """
+        chosen = Settings.of(**(_fields(settings) | changes))
         found = model if isinstance(model, Model) else zoo.find(model)
         return cls(*pretrained.build(found, chosen), model=found)
 
@@ -243,6 +248,12 @@ class Learner(Knowledge):
         pretrained.check_fit(content.state, learner.tail, learner.memory, path)
         learner.restore(content.state)
         return learner
+
+
+def _fields(settings: Settings | None) -> dict[str, Any]:
+    if settings is not None and not isinstance(settings, Settings):
+        raise ValueError(f"settings must be Settings, got {told(settings)}; name single ones, such as per_class=30.")
+    return {} if settings is None else dict(vars(settings))
 
 
 def _names(labels: Any, count: int) -> list[Name]:

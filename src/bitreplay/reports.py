@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,26 @@ class Stored:
     bytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Accuracy on all samples, on those of learned classes, and of each class; `confusion` has a row for each true
-    class of `labels` and a column for each answer, the last for "unknown"."""
+    """Accuracy on all samples, on those of learned classes, and of each class.
+
+    `answers` and `truth` are numbers of `labels`, one a sample; the number behind the last stands for "unknown".
+    """
 
     samples: int
     accuracy: float
     seen_accuracy: float
     per_class: dict[Name, float]
     labels: list[Name]
-    confusion: NDArray[np.int64]
+    answers: NDArray[np.int32] = field(repr=False)
+    truth: NDArray[np.int32] = field(repr=False)
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """A row for each true class of `labels` and a column for each answer, the last for "unknown"."""
+        count = len(self.labels)
+        return metrics.confusion_matrix(self.answers, self.truth, count + 1)[:count]
 
     @staticmethod
     def of(answers: list[Name | None], truth: list[Name], learned: list[Name]) -> Evaluation:
@@ -51,17 +60,19 @@ class Evaluation:
         table.add([*truth, *learned])
         count = len(table)
         numbers = table.numbers(answers)
-        numbers = np.where(numbers < 0, count, numbers)
+        numbers = np.where(numbers < 0, count, numbers).astype(np.int32)
         targets = table.numbers(truth)
-        full = metrics.confusion_matrix(numbers, targets, count + 1)[:count]
-        per_class = metrics.accuracy_per_class(full)
-        tested = sorted(set(targets.tolist()))
-        seen = [number for number in table.numbers(learned).tolist() if number in tested]
+        tested = np.unique(targets)
+        right = np.bincount(targets[numbers == targets], minlength=count) / np.bincount(targets, minlength=count).clip(
+            1
+        )
+        seen = np.intersect1d(table.numbers(learned), tested)
         return Evaluation(
             len(truth),
             metrics.accuracy(numbers, targets),
-            metrics.accuracy_on(seen, numbers, targets) if seen else 0.0,
-            {table.known[number]: float(per_class[number]) for number in tested},
+            metrics.accuracy_on(seen, numbers, targets) if len(seen) else 0.0,
+            {table.known[number]: float(right[number]) for number in tested.tolist()},
             table.known,
-            full,
+            numbers,
+            targets,
         )
