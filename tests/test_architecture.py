@@ -24,7 +24,7 @@ BELOW_THE_DOOR = (
 
 # module: (parts of bitreplay it may import, outside packages it may import)
 ARROWS: dict[str, tuple[set[str], set[str]]] = {
-    "": ({"learner", "engine", "settings", "statefile", "watch"}, set()),
+    "": ({"follow", "learner", "engine", "settings", "statefile", "watch"}, set()),
     "data": ({"data", "told"}, {"numpy", "PIL"}),
     "scenario": ({"data", "told"}, {"numpy"}),
     "engine": ({"engine"}, {"numpy"}),
@@ -51,6 +51,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "cwr_head": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
     "learner": (PARTS | PLAIN | {"engine", "statefile", "pretrained"}, {"numpy"}),
+    "follow": ({"classes", "learner", "metrics", "reports", "scenario"}, {"numpy"}),
     "counts": ({"engine"}, {"numpy"}),
     "planner": ({"engine", "modelfile"}, {"numpy"}),
     "torch": (BELOW_THE_DOOR, {"numpy", "torch", "safetensors", "h5py", "rich"}),

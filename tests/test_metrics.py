@@ -71,3 +71,31 @@ def test_accuracies_before_a_class_was_learned_do_not_count():
 
 def test_one_experience_forgets_nothing():
     assert forgetting(np.array([[0.7]])) == backward_transfer(np.array([[0.7]])) == 0.0
+
+
+def test_lists_do_as_well_as_arrays():
+    table = [[0.75, 0.0, 0.0], [0.5, 0.75, 0.0], [0.25, 0.5, 1.0]]
+    assert accuracy([0, 1, 1, 0], [0, 1, 1, 2]) == 0.75 and accuracy(["a", "b"], ["a", "a"]) == 0.5
+    assert accuracy_on([0, 1], [0, 1, 1, 0], [0, 1, 1, 2]) == 1.0
+    assert confusion_matrix([0, 1, 1, 0], [0, 1, 1, 2], 3).tolist() == [[1, 0, 0], [0, 2, 0], [1, 0, 0]]
+    assert confusion_matrix([], [], 2).tolist() == [[0, 0], [0, 0]]
+    assert accuracy_per_class([[3, 1], [1, 1]]).tolist() == [0.75, 0.5]
+    assert forgetting(table) == 0.375 and backward_transfer(table) == -0.375
+    assert forgetting([]) == backward_transfer([]) == 0.0
+
+
+@pytest.mark.parametrize("table", [[0.5, 0.5], [[0.5, 0.5]], 0.5, np.zeros((2, 2, 2))])
+def test_a_table_that_is_not_square_is_refused(table):
+    for metric in (forgetting, backward_transfer):
+        with pytest.raises(ValueError, match="The table needs a row and a column for each experience, got the shape"):
+            metric(table)
+
+
+def test_lists_that_do_not_fit_are_refused():
+    for measure in (accuracy, lambda said, truth: accuracy_on([0], said, truth)):
+        with pytest.raises(ValueError, match="as many predictions as labels"):
+            measure([0, 1], [0])
+    with pytest.raises(ValueError, match="as many predictions as labels"):
+        confusion_matrix([0, 1], [0], 2)
+    with pytest.raises(ValueError, match="Classes must be whole numbers, got float64"):
+        confusion_matrix([0.5], [0], 2)

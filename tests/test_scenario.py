@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bitreplay.data import Dataset
-from bitreplay.scenario import new_classes, new_instances
+from bitreplay.scenario import grouped, new_classes, new_instances
 
 
 def numbered(labels, classes):
@@ -53,6 +53,24 @@ def test_images_keep_their_labels_and_the_seed_decides(data, divide):
     assert not np.array_equal(first[0].images, other[0].images)
 
 
+@pytest.mark.parametrize("divide", [lambda d, r: new_classes(d, [2] * 5, r), lambda d, r: new_instances(d, 3, r)])
+def test_a_seed_is_as_good_as_its_generator(data, divide):
+    expected = list(divide(data, np.random.default_rng(7)))
+    for seed in (7, np.int64(7)):
+        for a, b in zip(divide(data, seed), expected, strict=True):
+            assert a.classes == b.classes
+            np.testing.assert_array_equal(a.images, b.images)
+    for wrong in (None, -1, 1.0, "7", True, np.random.RandomState(7), [7]):
+        with pytest.raises(ValueError, match="rng must be a numpy Generator or a seed, a whole number from 0, got"):
+            divide(data, wrong)
+
+
+def test_an_experience_unpacks_as_images_and_labels(data):
+    for experience in new_classes(data, [5, 5], 0):
+        images, labels = experience
+        assert images is experience.images and labels is experience.labels
+
+
 def test_all_draws_are_made_at_the_call(data):
     rng = np.random.default_rng(0)
     stream = new_classes(data, [5, 5], rng)
@@ -61,7 +79,7 @@ def test_all_draws_are_made_at_the_call(data):
     assert late == [e.classes for e in new_classes(data, [5, 5], np.random.default_rng(0))]
 
 
-@pytest.mark.parametrize("sizes", [[], [9], [5, 6], [10, 0], [11, -1], [5.0, 5.0], ["10"], [None]])
+@pytest.mark.parametrize("sizes", [[], [9], [5, 6], [10, 0], [11, -1], [5.0, 5.0], ["10"], [None], 10, None])
 def test_sizes_that_do_not_fit_are_refused(data, sizes):
     with pytest.raises(ValueError, match="sum to the 10 classes"):
         new_classes(data, sizes, np.random.default_rng(0))
@@ -80,3 +98,8 @@ def test_an_experience_without_an_image_is_refused():
         new_instances(numbered([0, 1, 0], 3), 1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="one class has 0"):
         new_instances(numbered([], 0), 1, np.random.default_rng(0))
+
+
+def test_groups_may_be_a_list():
+    stream = list(grouped(numbered([0, 1, 0], 2), [8, 3, 8]))  # type: ignore[arg-type]
+    assert [e.labels.tolist() for e in stream] == [[1], [0, 0]]

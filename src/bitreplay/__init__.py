@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bitreplay.engine.compiler import Bits as Bits
+    from bitreplay.follow import History as History
+    from bitreplay.follow import follow as follow
     from bitreplay.learner import Learner as Learner
     from bitreplay.settings import Settings as Settings
     from bitreplay.statefile import StateFileError as StateFileError
@@ -22,12 +24,14 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Bits": "bitreplay.engine.compiler",
+    "History": "bitreplay.follow",
     "Learner": "bitreplay.learner",
     "LearningStopped": "bitreplay.watch",
     "Progress": "bitreplay.watch",
     "Settings": "bitreplay.settings",
     "StateFileError": "bitreplay.statefile",
     "StateInUse": "bitreplay.statefile",
+    "follow": "bitreplay.follow",
 }
 __all__ = sorted(_PLACES)
 

@@ -48,7 +48,7 @@ class Learner(Knowledge):
 
     @classmethod
     def from_pretrained(
-        cls, model: str | Path | Model, settings: Settings | None = None, **changes: Any
+        cls, model: str | Path | Model, settings: Settings | None = None, /, **changes: Any
     ) -> Learner:  # fmt: skip
         """A learner that knows nothing yet. `model` is a name (`bitreplay models`) or a file.
 

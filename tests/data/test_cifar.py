@@ -1,8 +1,10 @@
+import hashlib
 import tarfile
 
 import numpy as np
 import pytest
 
+from bitreplay.data import fetch
 from bitreplay.data.cifar import CIFAR10_MD5, CIFAR10_NAMES, cifar10, cifar100
 
 
@@ -64,6 +66,29 @@ def test_other_bytes_than_the_official_ones_are_refused_when_asked(tmp_path, ima
         cifar10(tmp_path / "set", check_md5=True)
 
 
+def test_a_file_without_a_known_checksum_is_not_called_checked(tmp_path, images):
+    write_cifar100(tmp_path / "set", images)
+    sentence = "There is no known checksum of train.bin in .*, only of the archive cifar-100-binary.tar.gz"
+    with pytest.raises(ValueError, match=sentence):
+        cifar100(tmp_path / "set", check_md5=True)
+    with pytest.raises(ValueError, match=sentence):
+        cifar100(pack(tmp_path / "set"), check_md5=True)
+
+
+@pytest.mark.parametrize(("write", "read", "name"), [(write_cifar10, cifar10, "cifar10"),
+                                                     (write_cifar100, cifar100, "cifar100")])  # fmt: skip
+def test_the_official_archive_is_checked_as_a_whole(tmp_path, images, monkeypatch, write, read, name):
+    write(tmp_path / "set", images)
+    archive = pack(tmp_path / "set").rename(tmp_path / fetch.ARCHIVES[name].name)
+    assert len(read(tmp_path / archive.name).class_names) in (10, 100)
+    with pytest.raises(ValueError, match=f"{archive.name} has md5 .*, the official file {fetch.ARCHIVES[name].md5}"):
+        read(archive, check_md5=True)
+    known = fetch.Archive(fetch.ARCHIVES[name].url, hashlib.md5(archive.read_bytes()).hexdigest())
+    monkeypatch.setitem(fetch.ARCHIVES, name, known)
+    np.testing.assert_array_equal(read(archive, check_md5=True).train_images[0], images[0])
+    assert archive.exists()
+
+
 def test_a_cut_file_is_refused(tmp_path, images):
     write_cifar10(tmp_path / "set", images)
     cut = tmp_path / "set" / "test_batch.bin"
@@ -75,8 +100,10 @@ def test_a_cut_file_is_refused(tmp_path, images):
 def test_a_missing_file_is_named(tmp_path, images):
     write_cifar10(tmp_path / "set", images)
     (tmp_path / "set" / "data_batch_3.bin").unlink()
-    with pytest.raises(FileNotFoundError, match="has no data_batch_3.bin: get the data set from https"):
+    with pytest.raises(FileNotFoundError, match="has no data_batch_3.bin: get it from https.*data fetch cifar10`"):
         cifar10(tmp_path / "set")
+    with pytest.raises(FileNotFoundError, match="has no train.bin.*data fetch cifar100`"):
+        cifar100(tmp_path / "set")
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path):

@@ -34,10 +34,17 @@ def test_other_types_are_refused():
     good = small([0], [0])
     with pytest.raises(ValueError, match=r"train_images must be uint8 .*, got float64 \(1, 2, 2, 3\)"):
         Dataset(good.train_images.astype(float), good.train_labels, good.test_images, good.test_labels, ("a",))
+    with pytest.raises(ValueError, match=r"train_images must be uint8 .*, got list"):
+        Dataset(good.train_images.tolist(), good.train_labels, good.test_images, good.test_labels, ("a",))
+    with pytest.raises(ValueError, match="test_labels must be 1 int64, got list"):
+        Dataset(good.train_images, good.train_labels, good.test_images, [0], ("a",))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="class_names must be a tuple of texts, got None"):
+        Dataset(good.train_images, good.train_labels, good.test_images, good.test_labels, None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="train_labels must be 1 int64, got int32"):
         Dataset(good.train_images, good.train_labels.astype(np.int32), good.test_images, good.test_labels, ("a",))
 
 
-def test_a_limit_below_one_is_refused():
-    with pytest.raises(ValueError, match="A limit must be 1 or more, got 0"):
-        small([0], [0]).limit(0)
+@pytest.mark.parametrize("limits", [(0,), (-1,), ("x",), (2.0,), (True,), (1, 0), (1, "x")])
+def test_a_limit_below_one_is_refused(limits):
+    with pytest.raises(ValueError, match=f"A limit must be 1 or more, got {limits[-1]!r}"):
+        small([0], [0]).limit(*limits)

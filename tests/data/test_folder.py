@@ -34,12 +34,13 @@ def test_train_and_test_folders(tmp_path):
 
 
 def test_a_turned_photograph_is_set_upright(tmp_path):
-    (tmp_path / "a").mkdir()
+    paint(tmp_path / "test" / "a" / "1.png", (1, 0, 0))
+    (tmp_path / "train" / "a").mkdir(parents=True)
     pixels = np.zeros((8, 8, 3), np.uint8)
     pixels[:4] = 255
     exif = Image.Exif()
     exif[0x0112] = 3  # upside down
-    Image.fromarray(pixels).save(tmp_path / "a" / "1.png", exif=exif)
+    Image.fromarray(pixels).save(tmp_path / "train" / "a" / "1.png", exif=exif)
     found = folder(tmp_path, side=8)
     np.testing.assert_array_equal(found.train_images[0], pixels[::-1])
 
@@ -66,3 +67,42 @@ def test_a_file_that_is_no_picture_is_named(tmp_path):
     (tmp_path / "a" / "1.png").write_text("words")
     with pytest.raises(ValueError, match="1.png cannot be read as a picture"):
         folder(tmp_path, side=8)
+
+
+def test_without_test_pictures_it_says_what_to_do(tmp_path):
+    for k in range(4):
+        paint(tmp_path / "a" / f"{k}.png", (k, 0, 0))
+    with pytest.raises(ValueError, match="No test pictures could be set aside .* no class has 5 pictures: add some"):
+        folder(tmp_path, side=8)
+    assert len(folder(tmp_path, side=8, test_every=4).test_images) == 1
+    paint(tmp_path / "both" / "train" / "a" / "1.png", (1, 0, 0))
+    (tmp_path / "both" / "test" / "a").mkdir(parents=True)
+    with pytest.raises(ValueError, match="test has no test pictures: expected them in one folder a class"):
+        folder(tmp_path / "both", side=8)
+
+
+def test_if_every_test_picture_is_left_out_it_says_so(tmp_path):
+    paint(tmp_path / "train" / "a" / "1.png", (1, 0, 0))
+    (tmp_path / "test" / "a").mkdir(parents=True)
+    (tmp_path / "test" / "a" / "2.png").write_text("words")
+    with pytest.raises(ValueError, match="None of 1 pictures could be read, the first of which is .*2.png"):
+        folder(tmp_path, side=8, unreadable=lambda error: None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"path": None}, "A folder of pictures must be a path, got None"),
+        ({"path": 3}, "A folder of pictures must be a path, got 3"),
+        ({"side": 0}, "side must be a whole number from 1, got 0"),
+        ({"side": 8.0}, "side must be a whole number from 1, got 8.0"),
+        ({"side": None}, "side must be a whole number from 1, got None"),
+        ({"test_every": 0}, "test_every must be a whole number from 2, got 0"),
+        ({"test_every": 1}, "test_every must be a whole number from 2, got 1"),
+        ({"test_every": "5"}, "test_every must be a whole number from 2, got '5'"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(tmp_path, arguments, sentence):
+    paint(tmp_path / "a" / "1.png", (1, 0, 0))
+    with pytest.raises(ValueError, match=sentence):
+        folder(**({"path": tmp_path, "side": 8} | arguments))

@@ -50,3 +50,5 @@ def test_a_missing_archive_and_an_empty_one_are_refused(tmp_path):
         module.groceries(tmp_path / "none.zip")
     with pytest.raises(ValueError, match="no pictures"):
         module.groceries(tmp_path)
+    with pytest.raises(ValueError, match="The archive of groceries must be a path, got 3"):
+        module.groceries(3)  # type: ignore[arg-type]

@@ -1,14 +1,18 @@
 import hashlib
 import http.server
+import shutil
 import threading
+import zipfile
 from functools import partial
 
 import numpy as np
 import pytest
 
-from bitreplay.data.fetch import Archive, fetch
+from bitreplay.data.fetch import ARCHIVES, Archive, fetch
 from bitreplay.data.named import named
-from bitreplay.data.npz import npz
+from bitreplay.data.npz import ARRAYS, npz
+from tests.data.test_cifar import pack, write_cifar10, write_cifar100
+from tests.data.test_core50 import png
 
 IMAGES = np.arange(3 * 4 * 4 * 3, dtype=np.uint8).reshape(3, 4, 4, 3)
 
@@ -41,6 +45,7 @@ def test_npz_names_its_classes_in_sorted_order(tmp_path):
         ({"train_images": IMAGES[..., :1]}, "train_images must be uint8"),
         ({"train_labels": ["a"]}, "train_labels must be 3"),
         ({"test_labels": [0.5]}, "test_labels must be 1"),
+        ({"test_labels": [0]}, "must have integers as labels in both parts or texts in both"),
         ({"test_labels": np.array([None], object)}, "cannot be read as .npz: Object arrays"),
     ],
 )
@@ -53,6 +58,17 @@ def test_npz_refuses_other_files(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK\x03\x04 and then nothing")
     with pytest.raises(ValueError, match="cannot be read as .npz"):
         npz(tmp_path / "x.npz")
+    with open(tmp_path / "array.npz", "wb") as file:
+        np.save(file, IMAGES)
+    with pytest.raises(ValueError, match=r"array.npz cannot be read as .npz: it is a single array, a .npy file"):
+        npz(tmp_path / "array.npz")
+    with zipfile.ZipFile(tmp_path / "z.npz", "w") as archive:
+        for name in ARRAYS:
+            archive.writestr(name, b"text")
+    with pytest.raises(ValueError, match="train_images must be uint8"):
+        npz(tmp_path / "z.npz")
+    with pytest.raises(ValueError, match="A .npz file must be a path, got None"):
+        npz(None)  # type: ignore[arg-type]
     np.savez(tmp_path / "y.npz", train_images=IMAGES)
     with pytest.raises(ValueError, match="has no train_labels, test_images, test_labels"):
         npz(tmp_path / "y.npz")
@@ -64,6 +80,49 @@ def test_sources_by_name(tmp_path):
     assert named(str(write(tmp_path / "x.npz"))).nc_sizes == (2,)
     with pytest.raises(ValueError, match="There is no data set 'imagenet': expected groceries, cifar10"):
         named("imagenet")
+
+
+@pytest.mark.parametrize("name", [None, 3, b"groceries", ["groceries"]])
+def test_a_name_that_is_none_is_refused(name):
+    with pytest.raises(ValueError, match="There is no data set .*: expected groceries, cifar10"):
+        named(name)
+
+
+def test_a_folder_of_sets_does_not_hide_the_groceries(tmp_path):
+    assert len(named("groceries", tmp_path).data.train_images) == 732
+    with pytest.raises(FileNotFoundError, match="none.zip does not exist"):
+        named("groceries", tmp_path / "none.zip")
+    with pytest.raises(ValueError, match="The place of groceries must be a path, got 3"):
+        named("groceries", 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("write_set", [write_cifar10, write_cifar100])
+def test_an_archive_as_fetch_leaves_it_is_found_in_its_folder(tmp_path, write_set):
+    name = write_set.__name__.removeprefix("write_")
+    images = np.random.default_rng(0).integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
+    write_set(tmp_path / "set", images)
+    pack(tmp_path / "set").rename(tmp_path / ARCHIVES[name].name)
+    shutil.rmtree(tmp_path / "set")
+    np.testing.assert_array_equal(named(name, tmp_path).data.train_images[0], images[0])
+
+
+def test_the_zips_as_fetch_leaves_them_are_found_in_their_folder(tmp_path):
+    with zipfile.ZipFile(tmp_path / ARCHIVES["core50"].name, "w") as archive:
+        for session in (1, 3):
+            archive.writestr(f"core50_128x128/s{session}/o1/C_{session:02d}_01_000.png", png(session, 8))
+    assert named("core50", tmp_path, 8).data.train_images[0, 0, 0, 0] == 1
+    with zipfile.ZipFile(tmp_path / ARCHIVES["tiny-imagenet"].name, "w") as archive:
+        archive.writestr("t/wnids.txt", "n1")
+        archive.writestr("t/val/val_annotations.txt", "v.JPEG\tn1")
+        for name in ("train/n1/images/a.JPEG", "val/images/v.JPEG"):
+            archive.writestr(f"t/{name}", png(7, 64))
+    assert named("tiny-imagenet", tmp_path).data.train_images[0, 0, 0, 0] == 7
+
+
+@pytest.mark.parametrize("name", list(ARCHIVES))
+def test_an_empty_folder_says_how_to_fetch_the_set(tmp_path, name):
+    with pytest.raises(FileNotFoundError, match=f": get it from .* or with `bitreplay data fetch {name}`"):
+        named(name, tmp_path)
 
 
 class Server(http.server.SimpleHTTPRequestHandler):

@@ -12,7 +12,8 @@ import numpy as np
 from bitreplay.data.cifar_python import batch, plain
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.location import locate
+from bitreplay.data.fetch import ARCHIVES, Archive, md5_of
+from bitreplay.data.location import locate, to_get
 
 SOURCE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 CIFAR10_NAMES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -41,12 +42,15 @@ CIFAR100_PYTHON_MD5 = {
 
 
 def cifar10(path: str | Path | None = None, check_md5: bool = False) -> Dataset:
-    """50,000 training and 10,000 test images, 32x32, 10 classes; `check_md5` compares with the official files."""
+    """50,000 training and 10,000 test images, 32x32, 10 classes.
+
+    `check_md5` compares with the official archive if that is what is read, else with each of the official files.
+    """
     names = ("cifar-10-batches-bin", "cifar-10-binary.tar.gz", "cifar-10-batches-py", "cifar-10-python.tar.gz")
-    place = locate("CIFAR-10", path, names, SOURCE)
-    found = read(place, tuple(CIFAR10_MD5), tuple(CIFAR10_PYTHON_MD5))
+    place = locate("CIFAR-10", path, names, SOURCE, "cifar10")
+    found = read(place, tuple(CIFAR10_MD5), tuple(CIFAR10_PYTHON_MD5), to_get(SOURCE, "cifar10"))
     if check_md5:
-        _check_md5(found, CIFAR10_MD5 | CIFAR10_PYTHON_MD5, place)
+        _check_md5(found, CIFAR10_MD5 | CIFAR10_PYTHON_MD5, place, ARCHIVES["cifar10"])
     parts = {
         name: decode(content, name, label_bytes=1) if name.endswith(".bin") else batch(content, name, "labels")
         for name, content in sorted(found.items())
@@ -58,12 +62,15 @@ def cifar10(path: str | Path | None = None, check_md5: bool = False) -> Dataset:
 
 
 def cifar100(path: str | Path | None = None, check_md5: bool = False) -> Dataset:
-    """50,000 training and 10,000 test images, 32x32, the 100 fine classes; `check_md5` for the Python version."""
+    """50,000 training and 10,000 test images, 32x32, the 100 fine classes.
+
+    `check_md5` as for CIFAR-10; of the binary version only the archive as a whole has a known checksum.
+    """
     names = ("cifar-100-binary", "cifar-100-binary.tar.gz", "cifar-100-python", "cifar-100-python.tar.gz")
-    place = locate("CIFAR-100", path, names, SOURCE)
-    found = read(place, CIFAR100_FILES, tuple(CIFAR100_PYTHON_MD5))
+    place = locate("CIFAR-100", path, names, SOURCE, "cifar100")
+    found = read(place, CIFAR100_FILES, tuple(CIFAR100_PYTHON_MD5), to_get(SOURCE, "cifar100"))
     if check_md5:
-        _check_md5(found, CIFAR100_PYTHON_MD5, place)
+        _check_md5(found, CIFAR100_PYTHON_MD5, place, ARCHIVES["cifar100"])
     if "train.bin" in found:
         train, test = (decode(found[name], name, label_bytes=2) for name in ("train.bin", "test.bin"))
         fine = found["fine_label_names.txt"].decode("ascii", "replace").split()
@@ -74,21 +81,30 @@ def cifar100(path: str | Path | None = None, check_md5: bool = False) -> Dataset
     return Dataset(*train, *test, tuple(str(name) for name in fine))
 
 
-def _check_md5(found: dict[str, bytes], official: dict[str, str], place: Path) -> None:
+def _check_md5(found: dict[str, bytes], official: dict[str, str], place: Path, archive: Archive) -> None:
+    """The archive as a whole if it has the official name, else file by file; a file of no known sum is refused."""
+    if place.is_file() and place.name == archive.name:
+        _compare(str(place), md5_of(place), archive.md5)
+        return
     for name, content in found.items():
-        got = hashlib.md5(content).hexdigest()
-        if got != official.get(name, got):
-            raise ValueError(f"{name} in {place} has md5 {got}, the official file {official[name]}.")
+        if name not in official:
+            raise ValueError(f"There is no known checksum of {name} in {place}, only of the archive {archive.name}.")
+        _compare(f"{name} in {place}", hashlib.md5(content).hexdigest(), official[name])
 
 
-def read(place: Path, binary: tuple[str, ...], python: tuple[str, ...]) -> dict[str, bytes]:
+def _compare(title: str, got: str, official: str) -> None:
+    if got != official:
+        raise ValueError(f"{title} has md5 {got}, the official file {official}.")
+
+
+def read(place: Path, binary: tuple[str, ...], python: tuple[str, ...], get: str) -> dict[str, bytes]:
     """The files of one version; the binary one if all of it is there, or if nothing is whole."""
     found = {name.rpartition("/")[2]: content for name, content in files(place, *binary, *python)}
     for names in (binary, python):
         if all(name in found for name in names):
             return {name: found[name] for name in names}
     missing = [name for name in binary if name not in found]
-    raise FileNotFoundError(f"{place} has no {', '.join(missing)}: get the data set from {SOURCE}.")
+    raise FileNotFoundError(f"{place} has no {', '.join(missing)}: {get}.")
 
 
 def decode(content: bytes, name: str, label_bytes: int) -> tuple[np.ndarray, np.ndarray]:

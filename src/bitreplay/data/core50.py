@@ -15,9 +15,10 @@ import numpy as np
 
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.location import locate
+from bitreplay.data.location import locate, to_get
 from bitreplay.data.picture import Unreadable, decoded, refuse
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.resize import center_square, resize, side_of
+from bitreplay.told import told, whole_number
 
 SOURCE = "https://vlomonaco.github.io/core50/index.html#dataset (core50_128x128.zip)"
 OBJECTS = 50
@@ -36,9 +37,10 @@ def core50(
 
     `unreadable` is told of each frame that cannot be read; if it returns, the frame is left out.
     """
-    if every < 1:
-        raise ValueError(f"every must be 1 or more, got {every}.")
-    place = locate("CORe50", path, ("core50_128x128", "core50_128x128.zip", "core50"), SOURCE)
+    side = side_of(side)
+    if (whole_number(every) or 0) < 1:
+        raise ValueError(f"every must be 1 or more, got {told(every)}.")
+    place = locate("CORe50", path, ("core50_128x128", "core50_128x128.zip", "core50"), SOURCE, "core50")
     parts: dict[bool, list[tuple[int, int, np.ndarray]]] = {True: [], False: []}
     for session, item, frame, content, name in frames(place):
         if frame % every == 0:
@@ -47,7 +49,8 @@ def core50(
             except ValueError as error:
                 unreadable(error)
     if not parts[False] or not parts[True]:
-        raise FileNotFoundError(f"{place} lacks frames of training or test sessions: get CORe50 from {SOURCE}.")
+        get = to_get(SOURCE, "core50")
+        raise FileNotFoundError(f"{place} lacks frames of training or test sessions of CORe50: {get}.")
     train, test = (
         (np.stack([image for *_, image in rows]), np.array([item for _, item, _ in rows], np.int64))
         for rows in (parts[False], parts[True])

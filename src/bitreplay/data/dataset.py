@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bitreplay.told import told, whole_number
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -16,14 +18,14 @@ class Dataset:
     class_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.class_names, tuple | list):
+            raise ValueError(f"class_names must be a tuple of texts, got {told(self.class_names)}.")
         for part in ("train", "test"):
             images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
-            if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
-                raise ValueError(
-                    f"{part}_images must be uint8 (samples, height, width, 3), got {images.dtype} {images.shape}."
-                )
-            if labels.dtype != np.int64 or labels.shape != images.shape[:1]:
-                raise ValueError(f"{part}_labels must be {len(images)} int64, got {labels.dtype} {labels.shape}.")
+            if not _is_array(images, np.uint8) or images.ndim != 4 or images.shape[3] != 3:
+                raise ValueError(f"{part}_images must be uint8 (samples, height, width, 3), got {_kind(images)}.")
+            if not _is_array(labels, np.int64) or labels.shape != images.shape[:1]:
+                raise ValueError(f"{part}_labels must be {len(images)} int64, got {_kind(labels)}.")
             if labels.size and not 0 <= labels.min() <= labels.max() < len(self.class_names):
                 raise ValueError(
                     f"{part}_labels must be 0 to {len(self.class_names) - 1}, got {labels.min()} to {labels.max()}."
@@ -32,14 +34,22 @@ class Dataset:
     def limit(self, train_per_class: int, test_per_class: int | None = None) -> "Dataset":
         """The first so many samples of each class, in the order of the files; None keeps all of the test set."""
         for count in (train_per_class, test_per_class):
-            if count is not None and count < 1:
-                raise ValueError(f"A limit must be 1 or more, got {count}.")
+            if count is not None and (whole_number(count) or 0) < 1:
+                raise ValueError(f"A limit must be 1 or more, got {told(count)}.")
         train = first_of_each(self.train_labels, train_per_class)
         small = replace(self, train_images=self.train_images[train], train_labels=self.train_labels[train])
         if test_per_class is None:
             return small
         test = first_of_each(self.test_labels, test_per_class)
         return replace(small, test_images=self.test_images[test], test_labels=self.test_labels[test])
+
+
+def _is_array(value: object, dtype: type) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == dtype
+
+
+def _kind(value: object) -> str:
+    return f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def first_of_each(labels: np.ndarray, count: int) -> np.ndarray:

@@ -66,14 +66,14 @@ def _download(url: str, part: Path, progress: Callable[[int, int], None]) -> Non
 
 
 def _checked(path: Path, archive: Archive) -> Path:
-    found = _md5(path)
+    found = md5_of(path)
     if found != archive.md5:
         bad = path.rename(path.with_name(archive.name + ".bad"))
         raise ValueError(f"{archive.name} has md5 {found}, the official file {archive.md5}; it was kept as {bad}.")
     return path
 
 
-def _md5(path: Path) -> str:
+def md5_of(path: Path) -> str:
     digest = hashlib.md5()
     with open(path, "rb") as file:
         while piece := file.read(PIECE):

@@ -11,7 +11,8 @@ import numpy as np
 
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.picture import Unreadable, decoded, refuse
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.resize import center_square, resize, side_of
+from bitreplay.told import path_of, told, whole_number
 
 MOST_BYTES = 1 << 28
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
@@ -19,7 +20,9 @@ SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
 
 def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreadable = refuse) -> Dataset:
     """The data set. `unreadable` is told of each picture that cannot be read; if it returns, that one is left out."""
-    root = Path(path)
+    root, side = path_of(path, "A folder of pictures"), side_of(side)
+    if (whole_number(test_every) or 0) < 2:
+        raise ValueError(f"test_every must be a whole number from 2, got {told(test_every)}.")
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
     divided = (root / "train").is_dir() and (root / "test").is_dir()
@@ -38,7 +41,19 @@ def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreada
             if place.name not in names:
                 raise ValueError(f"{place} is a class that {train_root} does not have.")
             test += [(picture, names.index(place.name)) for picture in pictures(place)]
-    return Dataset(*load(train, side, unreadable), *load(test, side, unreadable), class_names=names)
+    learned = load(train, side, unreadable)
+    if not test:
+        raise ValueError(_no_test(root, test_every, divided))
+    return Dataset(*learned, *load(test, side, unreadable), class_names=names)
+
+
+def _no_test(root: Path, test_every: int, divided: bool) -> str:
+    if divided:
+        return f"{root / 'test'} has no test pictures: expected them in one folder a class, as in {root / 'train'}."
+    return (
+        f"No test pictures could be set aside in {root}, as no class has {test_every} pictures: add some, "
+        "or put them in folders train/<class> and test/<class>."
+    )
 
 
 def pictures(place: Path) -> list[Path]:
@@ -54,6 +69,8 @@ def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> 
             labels.append(label)
         except ValueError as error:
             unreadable(error)
+    if not labels:
+        raise ValueError(f"None of {len(samples)} pictures could be read, the first of which is {samples[0][0]}.")
     return images[: len(labels)], np.array(labels, np.int64)
 
 

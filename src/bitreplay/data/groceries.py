@@ -11,13 +11,14 @@ import numpy as np
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.picture import decoded
+from bitreplay.told import path_of
 
 ARCHIVE = Path(__file__).with_name("groceries.zip")
 
 
 def groceries(path: str | Path | None = None) -> Dataset:
     """The embedded archive, or another of the same layout: train/<class>/*.webp and test/<class>/*.webp."""
-    place = Path(path) if path is not None else ARCHIVE
+    place = path_of(path, "The archive of groceries") if path is not None else ARCHIVE
     if not place.exists():
         raise FileNotFoundError(f"{place} does not exist; the package's own archive is {ARCHIVE}.")
     pictures: dict[str, list[np.ndarray]] = {"train": [], "test": []}

@@ -13,8 +13,10 @@ from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
 from bitreplay.data.picture import Unreadable, refuse
 from bitreplay.data.tiny_imagenet import tiny_imagenet
+from bitreplay.told import path_of, told
 
 NAMES = ("groceries", "cifar10", "cifar100", "core50", "tiny-imagenet")
+EXPECTED = f"expected {', '.join(NAMES)}, a folder or a .npz file"
 
 
 @dataclass(frozen=True)
@@ -30,35 +32,36 @@ class Source:
 
 
 def named(
-    name: str, place: str | Path | None = None, side: int = 32, unreadable: Unreadable = refuse
+    name: str | Path, place: str | Path | None = None, side: int = 32, unreadable: Unreadable = refuse
 ) -> Source:  # fmt: skip
     """One of NAMES (looked for at `place`, or in BITREPLAY_DATA), a folder of class folders, or a .npz file.
 
     `unreadable` is told of each picture that cannot be read; if it returns, the picture is left out.
     """
+    if not isinstance(name, str | Path):
+        raise ValueError(f"There is no data set {told(name)}: {EXPECTED}.")
     if name == "groceries":
-        return Source(groceries(place), (2,) * 7, 7)
+        return Source(groceries(_archive(place)), (2,) * 7, 7)
     if name == "cifar10":
-        return Source(cifar10(_in(place, "cifar-10-batches-bin", "cifar-10-batches-py")), (2,) * 5, 10, augment=True)
+        return Source(cifar10(place), (2,) * 5, 10, augment=True)
     if name == "cifar100":
-        return Source(cifar100(_in(place, "cifar-100-binary", "cifar-100-python")), (10,) * 10, 10, augment=True)
+        return Source(cifar100(place), (10,) * 10, 10, augment=True)
     if name == "tiny-imagenet":
-        return Source(tiny_imagenet(_in(place, "tiny-imagenet-200"), unreadable), (20,) * 10, 10)
+        return Source(tiny_imagenet(place, unreadable), (20,) * 10, 10)
     if name == "core50":
-        data, sessions = core50(_in(place, "core50_128x128"), side, unreadable=unreadable)
+        data, sessions = core50(place, side, unreadable=unreadable)
         return Source(data, NC_SIZES, 8, sessions)
     if Path(name).is_dir():
         return _own(folder(name, side, unreadable=unreadable))
     if Path(name).suffix == ".npz":
         return _own(npz(name))
-    raise ValueError(f"There is no data set {str(name)[:60]!r}: expected {', '.join(NAMES)}, a folder or a .npz file.")
+    raise ValueError(f"There is no data set {told(str(name))}: {EXPECTED}.")
 
 
-def _in(place: str | Path | None, *usual: str) -> Path | None:
-    """The set itself, or one of its usual names inside a folder of sets."""
-    if place is None:
-        return None
-    return next((Path(place) / name for name in usual if (Path(place) / name).exists()), Path(place))
+def _archive(place: str | Path | None) -> Path | None:
+    """Groceries ship with the package: a folder of sets says nothing about them, another archive does."""
+    given = None if place is None else path_of(place, "The place of groceries")
+    return None if given is None or given.is_dir() else given
 
 
 def _own(data: Dataset) -> Source:

@@ -13,8 +13,19 @@ doubling weighs 9, 3, 3, 1 and is (sum + 8) >> 4. Pre-training resizes by the sa
 """
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+
+from bitreplay.told import told, whole_number
+
+
+def side_of(side: Any) -> int:
+    """The side of a square as a caller gave it."""
+    whole = whole_number(side)
+    if whole is None or whole < 1:
+        raise ValueError(f"side must be a whole number from 1, got {told(side)}.")
+    return whole
 
 
 def resize(image: np.ndarray, side: int) -> np.ndarray:

@@ -10,16 +10,17 @@ import numpy as np
 
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.location import locate
+from bitreplay.data.location import locate, to_get
 from bitreplay.data.picture import Unreadable, decoded, refuse
 
 SIDE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
+GET = to_get(SOURCE, "tiny-imagenet")
 
 
 def tiny_imagenet(path: str | Path | None = None, unreadable: Unreadable = refuse) -> Dataset:
     """The data set. `unreadable` is told of each picture that cannot be read; if it returns, that one is left out."""
-    place = locate("Tiny-ImageNet", path, ("tiny-imagenet-200", "tiny-imagenet-200.zip"), SOURCE)
+    place = locate("Tiny-ImageNet", path, ("tiny-imagenet-200", "tiny-imagenet-200.zip"), SOURCE, "tiny-imagenet")
     return from_arrays(place) if (place / "train_images.npy").exists() else from_pictures(place, unreadable)
 
 
@@ -38,7 +39,7 @@ def from_pictures(place: Path, unreadable: Unreadable = refuse) -> Dataset:
     lists = {name.rpartition("/")[2]: text.decode() for name, text in files(place, "wnids.txt", "val_annotations.txt")}
     for name in ("wnids.txt", "val_annotations.txt"):
         if name not in lists:
-            raise FileNotFoundError(f"{place} has no {name}: get Tiny-ImageNet from {SOURCE}.")
+            raise FileNotFoundError(f"{place} has no {name} of Tiny-ImageNet: {GET}.")
     wnids = tuple(lists["wnids.txt"].split())
     label_of_wnid = {wnid: label for label, wnid in enumerate(wnids)}
     rows = (line.split("\t") for line in lists["val_annotations.txt"].splitlines())
@@ -60,7 +61,7 @@ def from_pictures(place: Path, unreadable: Unreadable = refuse) -> Dataset:
             unreadable(error)
     for part in images:
         if not images[part]:
-            raise FileNotFoundError(f"{place} has no {part} pictures: get Tiny-ImageNet from {SOURCE}.")
+            raise FileNotFoundError(f"{place} has no {part} pictures of Tiny-ImageNet: {GET}.")
     train = np.stack(images["train"]), np.array(labels["train"], np.int64)
     return Dataset(*train, np.stack(images["val"]), np.array(labels["val"], np.int64), wnids)
 

@@ -1,0 +1,67 @@
+"""Follow a learner along a stream: it learns each experience and is tested after it on the whole test set.
+
+    history = History(follow(learner, new_classes(data, [2] * 5, rng=0), data.test_images, data.test_labels))
+    print([step.evaluation.accuracy for step in history.steps], history.forgetting)
+
+The backbone is frozen, so the codes of the test pictures are computed once.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bitreplay import metrics
+from bitreplay.classes import Name, names_of
+from bitreplay.learner import Learner
+from bitreplay.reports import Evaluation
+from bitreplay.scenario import Experience
+
+Stream = Iterable[tuple[Any, Any] | Experience]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One experience: its number as the learner counts, the names of its classes, and the test after it."""
+
+    number: int
+    classes: tuple[Name, ...]
+    evaluation: Evaluation
+
+
+class History:
+    """The steps of a stream. Forgetting and transfer compare experiences, so each should bring classes of its own."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.steps = tuple(steps)
+
+    @property
+    def table(self) -> np.ndarray:
+        """Row i column j: mean accuracy of the classes of experience j after i; one without test samples counts 0."""
+        results = [step.evaluation.per_class for step in self.steps]
+        table = [[np.mean([found.get(name, 0.0) for name in of.classes]) for of in self.steps] for found in results]
+        return np.array(table, np.float64).reshape(len(table), len(table))
+
+    @property
+    def forgetting(self) -> float:
+        return metrics.forgetting(self.table)
+
+    @property
+    def backward_transfer(self) -> float:
+        return metrics.backward_transfer(self.table)
+
+
+def follow(learner: Learner, stream: Stream, test_images: Any, test_labels: Any) -> Iterator[Step]:
+    """Learn each (images, labels) of any iterable, and give a Step after each."""
+    codes, truth = learner.latent_bits(test_images), names_of(test_labels)
+    if len(truth) != len(codes):
+        raise ValueError(f"There must be as many test labels as pictures, got {len(truth)} and {len(codes)}.")
+    if not isinstance(stream, Iterable):
+        raise ValueError(f"A stream must be an iterable of (images, labels), got {type(stream).__name__}.")
+    for item in stream:
+        if not isinstance(item, Experience) and not (isinstance(item, tuple | list) and len(item) == 2):
+            raise ValueError(f"A stream must give pairs (images, labels), got {type(item).__name__}.")
+        images, labels = item
+        learned = learner.learn(images, labels)
+        yield Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), learner.evaluate_codes(codes, truth))
