@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner, statefile
-from bitreplay.cli import main
+from bitreplay.backbone import Backbone
+from bitreplay.cli import main, show
 from tests import tiny
 
 
@@ -82,6 +83,28 @@ def test_predict_answers_with_probabilities(shell, begun, tiny_model, tmp_path):
     assert code == 0 and out.count("red") >= 6
 
 
+def test_predict_fits_each_picture_and_passes_the_backbone_once(shell, begun, tiny_model, tmp_path, monkeypatch):
+    folder = write_pictures(tmp_path / "test", "red", "green", seed=5)
+    shapes: dict[type[Backbone | Learner], list[tuple[int, ...]]] = {Backbone: [], Learner: []}
+
+    def watched(owner, original):
+        def latent_bits(self, images):
+            shapes[owner].append(np.shape(images))
+            return original(self, images)
+
+        return latent_bits
+
+    for owner in shapes:
+        monkeypatch.setattr(owner, "latent_bits", watched(owner, owner.latent_bits))
+    _, out, _ = shell("predict", "state", folder / "red", folder / "green", "--model", tiny_model, "--json")
+    assert shapes[Learner] == shapes[Backbone] == [(12, tiny.SIDE, tiny.SIDE, 3)]
+    images, labels = tiny.pictures("red", "green", each=6, seed=5, side=12)
+    shares = Learner.load("state", tiny_model).predict_proba(images).max(axis=1)
+    found = {int(Path(p["image"]).stem): p for p in json.loads(out)["predictions"]}
+    assert [found[k]["label"] for k in range(12)] == labels
+    assert [found[k]["likely"][0]["probability"] for k in range(12)] == shares.round(6).tolist()
+
+
 def test_predict_may_say_unknown(shell, begun, tiny_model, tmp_path):
     folder = write_pictures(tmp_path / "test", "white", seed=5)
     for share, expected in ((0, {"red", "green"}), (0.5, {"unknown"})):
@@ -105,8 +128,10 @@ def test_forget_a_sample(shell, begun, tiny_model):
     first = Learner.load("state", tiny_model).stored()[0]
     code, *_ = shell("forget", "state", "--sample", first.ids[0], "--model", tiny_model)
     assert code == 0 and Learner.load("state", tiny_model).stored()[0].samples == first.samples - 1
-    code, _, err = shell("forget", "state", "--sample", first.ids[0], "--model", tiny_model)
-    assert code == 1 and "There is no stored sample" in err
+    code, out, _ = shell("forget", "state", "--sample", first.ids[0], "--model", tiny_model)
+    assert code == 0 and "was stored no more" in out
+    code, _, err = shell("forget", "state", "--sample", 10**6, "--model", tiny_model)
+    assert code == 1 and "There was never a sample" in err
 
 
 def test_numbers_as_names_can_be_forgotten_from_the_shell(shell, tiny_model):
@@ -146,7 +171,56 @@ def test_models_lists_every_file_of_the_zoo(shell):
     found = {model["name"]: model for model in json.loads(out)["models"]}
     assert code == 0 and set(found) == {path.stem for path in zoo.FOLDER.glob("*.safetensors")}
     assert found["bireal18"]["levels"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
-    assert shell("models")[0] == 0
+
+
+def test_models_prints_every_figure_of_table_1_in_80_columns(shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = shell("models")
+    assert code == 0 and "…" not in out and max(map(len, out.splitlines())) <= 80
+    rows = json.loads(shell("models", "--json")[1])["table1"]
+    assert all(row[name] in out for row in rows for name in ("level", "paper_total", "paper_binary", "paper_share"))
+    assert "7.08M" in out and "99.8%" in out and "quant_conv2d_30 7x7x256" in out
+
+
+def test_info_prints_a_shipped_model_layer_by_layer(shell):
+    code, out, _ = shell("info", "react18")
+    assert code == 0 and "binary_conv" in out and "distill" in out
+    found = json.loads(shell("info", "react18", "--json")[1])
+    assert 0 < found["bytes"] - sum(layer["bytes"] for layer in found["layers"]) < 2**20
+    assert found["top1_integer"] == 50.86 and found["recipe"]["model"] == "react18"
+
+
+def test_info_does_not_read_what_is_no_file_of_ours(shell, tmp_path):
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(3 << 30)
+    code, _, err = shell("info", tmp_path / "huge")
+    assert code == 1 and "is not a bitreplay file" in err
+
+
+def test_brackets_and_colons_in_names_are_printed_as_they_are(shell, tiny_model, tmp_path):
+    folder, name = tmp_path / "first", "apple [old] :apple:"
+    write_pictures(folder, "red", "green")
+    (folder / "red").rename(folder / name)
+    code, out, _ = shell("learn", "s [x]", folder, "--model", tiny_model, "--rate", "0.3")
+    assert code == 0 and name in " ".join(out.split()) and "s [x] has" in " ".join(out.split())
+    code, out, _ = shell("rename", "s [x]", "green", "[/b]", "--model", tiny_model)
+    assert code == 0 and out.startswith("green is now [/b]. Known classes: ") and name in out
+    code, out, _ = shell("info", "s [x]")
+    assert code == 0 and "s [x]" in out and f"{name} │" in out and "[/b] " in out
+    (tmp_path / "p[b]").mkdir()
+    for source, answer in ((folder / name / "0.png", name), (folder / "green" / "6.png", "[/b]")):
+        source.rename(tmp_path / "p[b]" / "1.png")
+        code, out, _ = shell("predict", "s [x]", "p[b]/1.png", "--model", tiny_model)
+        assert code == 0 and "p[b]/1.png" in out and f"{answer} │ {answer} " in out
+    code, out, _ = shell("forget", "s [x]", "[/b]", "--model", tiny_model)
+    assert code == 0 and out.startswith("Forgotten: [/b].")
+
+
+def test_the_progress_bar_shows_its_text_as_it_is(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with show.bar() as bar:
+        bar.part("a [/b] c", 1, 2)
+    assert "a [/b] c" in capsys.readouterr().err
 
 
 # what is refused, and how
@@ -181,7 +255,7 @@ def test_exit_codes(shell, begun, tiny_model, tmp_path):
         (["rollback", "state"], "no generation before this one"),
         (["rename", "state", "red", ""], "1 to 200 characters"),
         (["rename", "none", "red", "blue"], "No such file"),
-        (["forget", "state", "--sample", "99"], "There is no stored sample 99"),
+        (["forget", "state", "--sample", "99"], "There was never a sample 99"),
         (["learn", "state", "first", "--time-limit", "nan"], "time_limit must be a number of seconds"),
         (["learn", "empty", "first"], "empty is not a file"),
         (["learn", "none/state", "first"], "No such file or directory"),
@@ -219,3 +293,28 @@ def test_an_unreadable_picture_is_refused_or_left_out_as_chosen(shell, begun, ti
     assert shell("predict", "state", folder / "blue", "--model", tiny_model)[0] == 1
     code, out, _ = shell("predict", "state", folder / "blue", "--model", tiny_model, "--skip-unreadable", "--json")
     assert code == 0 and len(json.loads(out)["predictions"]) == 6
+
+
+def test_a_class_folder_without_pictures_is_not_lost_without_a_word(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "second", "blue")
+    (folder / "kiwi").mkdir()
+    (folder / "kiwi" / "1.heic").write_bytes(b"text")
+    code, _, err = shell("learn", "state", folder, "--model", tiny_model)
+    assert code == 1 and "kiwi is a class folder without pictures (.bmp, " in err
+    assert Learner.load("state", tiny_model).state_hash() == begun["hash"]
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
+    found = json.loads(out)
+    assert code == 0 and (found["pictures"], found["skipped"], found["new_classes"]) == (6, 1, ["blue"])
+    assert err.startswith("left out: ") and "kiwi is a class folder without pictures" in err
+
+
+@pytest.mark.parametrize("size", [(16385, 1), (1, 16385)])
+def test_a_picture_that_is_too_large_is_named(shell, begun, tiny_model, tmp_path, size):
+    folder = write_pictures(tmp_path / "second", "blue")
+    Image.new("RGB", size).save(folder / "blue" / "wide.png")
+    for command in (("learn", "state", folder), ("predict", "state", folder / "blue")):
+        code, _, err = shell(*command, "--model", tiny_model)
+        assert code == 1 and "wide.png cannot be used as a picture: it must be at most 16384 pixels" in err
+        assert f"got {size[1]} by {size[0]}." in err and err.strip().count("\n") == 0
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
+    assert code == 0 and json.loads(out)["skipped"] == 1 and "left out: " in err and "wide.png" in err

@@ -152,6 +152,12 @@ def test_settings_may_be_given_whole_and_changed(tiny_model):
         Learner.from_pretrained(tiny_model, 7)  # type: ignore[arg-type]
 
 
+def test_a_learner_that_stores_nothing_cannot_answer_unknown(tiny_model):
+    learner = teach(Learner.from_pretrained(tiny_model, strategy="cwr", **FAST), ("red", "green"))
+    with pytest.raises(ValueError, match="unknown must be 0 with cwr"):
+        learner.predict(tiny.pictures("red")[0], unknown=0.1)
+
+
 def test_a_class_may_keep_its_name(learner):
     teach(learner, ("red", "green"))
     learner.rename("red", "red")
@@ -376,7 +382,8 @@ def test_models_and_levels_that_do_not_exist_are_refused(tiny_model, tmp_path):
 
 def test_the_package_has_few_public_names():
     assert set(bitreplay.__all__) == {
-        "Bits", "Learner", "LearningStopped", "Progress", "Settings", "StateFileError", "StateInUse"
+        "Bits", "History", "Learner", "LearningStopped", "Progress", "Settings", "StateFileError", "StateInUse",
+        "follow",
     }  # fmt: skip
     assert all(hasattr(bitreplay, name) for name in bitreplay.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Teacher'"):

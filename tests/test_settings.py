@@ -10,6 +10,11 @@ def test_decimals_mean_what_they_say():
     assert Settings(rate=0.01).rate == Settings(rate="1/100").rate == Fraction(1, 100)  # type: ignore[arg-type]
 
 
+def test_numbers_may_have_the_exponent_of_any_float():
+    assert Settings(rate="1e-3").rate == Settings(rate=1e-3).rate == Fraction(1, 1000)  # type: ignore[arg-type]
+    assert Settings(unknown=5e-324).unknown == 0  # type: ignore[arg-type]
+
+
 def test_bits_may_be_written_as_text():
     assert Settings(bits="8/1/16").bits == Bits(8, 1, 16)
     assert Settings(bits="float").bits == "float"
@@ -37,7 +42,14 @@ def test_json_gives_the_same_settings_again():
         ({"rate": "fast"}, "rate must be a number"),
         ({"rate": float("nan")}, "rate must be a number"),
         ({"rate": 2}, "at most 1"),
+        ({"rate": "1e400"}, "at most 1, got '1e400'"),
+        ({"rate": "1e10000000"}, "rate must be a number or a fraction such as 1/100, got '1e10000000'"),
+        ({"rate": "1E-1_000_000_000 "}, "rate must be a number or a fraction"),
+        ({"rate": "0." + "0" * 1000 + "1"}, "rate must be a number or a fraction"),
         ({"unknown": 1}, "below 1"),
+        ({"unknown": "1e-10000000"}, "unknown must be a number or a fraction"),
+        ({"unknown": 0.05, "strategy": "cwr"}, "unknown must be 0 with cwr, which stores no samples, got 0.05"),
+        ({"unknown": 0.05, "strategy": "naive"}, "unknown must be 0 with naive"),
         ({"seed": -1}, "seed must be"),
         ({"augment": "yes"}, "augment must be"),
         ({"level": 3}, "level must be a name"),

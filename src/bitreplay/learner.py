@@ -54,7 +54,11 @@ class Learner(Knowledge):
 
         `changes` are fields of Settings, changed in `settings` or in the defaults.
         """
-        chosen = Settings.of(**(_fields(settings) | changes))
+        if settings is not None and not isinstance(settings, Settings):
+            raise ValueError(
+                f"settings must be Settings, got {told(settings)}; name single ones, such as per_class=30."
+            )
+        chosen = (settings or Settings()).changed(**changes)
         found = model if isinstance(model, Model) else zoo.find(model)
         return cls(*pretrained.build(found, chosen), model=found)
 
@@ -166,7 +170,7 @@ class Learner(Knowledge):
     def predict_codes(self, codes: NDArray[np.uint64], *, unknown: float | Fraction | None = None) -> NDArray:
         logits = self._logits(codes)
         numbers = logits.argmax(axis=1)
-        share = self.settings.unknown if unknown is None else Settings.of(unknown=unknown).unknown
+        share = self.settings.unknown if unknown is None else self.settings.changed(unknown=unknown).unknown
         if share and len(self.memory) > 1:
             numbers = np.where(self._strange(codes, share), -1, numbers)
         return self.classes.named(numbers)
@@ -248,12 +252,6 @@ class Learner(Knowledge):
         pretrained.check_fit(content.state, learner.tail, learner.memory, path)
         learner.restore(content.state)
         return learner
-
-
-def _fields(settings: Settings | None) -> dict[str, Any]:
-    if settings is not None and not isinstance(settings, Settings):
-        raise ValueError(f"settings must be Settings, got {told(settings)}; name single ones, such as per_class=30.")
-    return {} if settings is None else dict(vars(settings))
 
 
 def _names(labels: Any, count: int) -> list[Name]:

@@ -15,6 +15,8 @@ from bitreplay.told import told, whole_number
 STRATEGIES = ("replay", "cwr", "naive")
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
+LONGEST_NUMBER = 1000
+LONGEST_EXPONENT = 4  # of any float: 5e-324
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Settings:
     rate             learning rate at the start of an experience: a fraction, a decimal, or text such as "1/100"; None
                      fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
     augment          crop and flip new pictures anew in each epoch
-    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py)
+    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py).
+                     Only "replay" stores samples
     seed             of everything random
     """
 
@@ -49,20 +52,23 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        rate, unknown = self.rate, self.unknown
         object.__setattr__(self, "bits", _bits(self.bits))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
         _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {told(self.strategy)}.")
         if self.rate is not None:
-            object.__setattr__(self, "rate", _fraction("rate", self.rate))
-            _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {self.rate}.")
-        object.__setattr__(self, "unknown", _fraction("unknown", self.unknown))
+            object.__setattr__(self, "rate", _fraction("rate", rate))
+            _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {told(rate)}.")
+        object.__setattr__(self, "unknown", _fraction("unknown", unknown))
         for name in ("per_class", "epochs", "least_steps", "new", "replayed", "code_bits"):
             object.__setattr__(self, name, _whole(name, getattr(self, name), 1, 1 << 20))
         object.__setattr__(self, "seed", _whole("seed", self.seed, 0, (1 << 64) - 1))
         _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits}.")
         _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
-        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {self.unknown}.")
+        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
+        fits = not self.unknown or self.strategy == "replay"
+        _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")
 
     @property
     def minibatch(self) -> int:
@@ -75,6 +81,10 @@ class Settings:
         for name in arguments:
             _need(name in known, f"There is no setting {name!r}; expected one of {', '.join(known)}.")
         return Settings(**arguments)
+
+    def changed(self, **arguments: Any) -> Settings:
+        """These settings with other values, checked anew."""
+        return Settings.of(**(dict(vars(self)) | arguments))
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -97,9 +107,16 @@ def _whole(name: str, value: object, least: int, most: int) -> int:
 def _fraction(name: str, value: Any) -> Fraction:
     """Decimals mean what they say: 0.01 is 1/100."""
     try:
-        return Fraction(str(value)).limit_denominator(1 << 30)
+        return Fraction(_short(str(value))).limit_denominator(1 << 30)
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {told(value)}.") from None
+
+
+def _short(text: str) -> str:
+    """The text of a number. Fraction builds the power of any exponent, however long that takes."""
+    exponent = text.strip().lower().partition("e")[2]
+    _need(len(text) <= LONGEST_NUMBER and len(exponent) <= LONGEST_EXPONENT, "The number is too long.")
+    return text
 
 
 def _bits(value: Bits | str) -> Bits | str:

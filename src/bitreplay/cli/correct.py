@@ -23,10 +23,11 @@ def forget(
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         found = learner.forget(None if label is None else known(learner, label), sample=sample)
-        if not found:
-            raise ValueError(f"There is no stored sample {sample}; see bitreplay info {state} --json.")
+        if sample is not None and not 0 <= sample < learner.memory.offered:
+            raise ValueError(f"There was never a sample {sample}; see bitreplay info {state} --json.")
         learner.save(state, lock=lock)
-    _tell(learner, f"Forgotten: {label if sample is None else f'sample {sample}'}.", json)
+    stored = f"Forgotten: {label if sample is None else f'sample {sample}'}."
+    _tell(learner, stored if found else f"Sample {sample} was stored no more; the state before is gone too.", json)
 
 
 def rename(

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from numpy.typing import NDArray
 
 import bitreplay
 from bitreplay import counts, statefile, zoo
 from bitreplay.cli import options, show
 from bitreplay.engine import native
+from bitreplay.engine.graph import Fixed, Graph
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
 
 
 def info(
-    file: Annotated[Path | None, typer.Argument(help="State or model file.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="State or model file, or a model's name.")] = None,
     json: options.Json = False,
 ) -> None:
     """Describe a state or a model; without a file, this installation and the machine's instruction sets."""
-    found = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file))
+    found = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file), whole=True)
     if json:
         show.as_json(found)
         return
-    stored = found.pop("stored", None)
+    stored, layers = found.pop("stored", None), found.pop("layers", None)
     show.out().print(show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found]))
     if stored:
         rows = [(kept["label"], kept["samples"], kept["seen"], _plain(kept["experiences"]), show.size(kept["bytes"]))
                 for kept in stored]  # fmt: skip
         show.out().print(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
+    if layers:
+        body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
+        show.out().print(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
 
 
 def models(json: options.Json = False) -> None:
@@ -41,14 +47,27 @@ def models(json: options.Json = False) -> None:
         show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
     rows = [
-        (m["name"], m["input"], ", ".join(m["levels"]), m.get("top1_float", ""), m.get("top1_integer", ""),
+        (m["name"], m["input"], "\n".join(m["levels"]), m.get("top1_float", ""), m.get("top1_integer", ""),
          show.size(m["bytes"])) for m in found
     ]  # fmt: skip
-    columns = ("name", "input", "levels", "top-1 %, float", "integer", "file")
-    show.out().print(show.table("models", columns, rows))
-    counted = [row.to_json() for row in table]
-    body = [[_plain(value) for value in row.values()] for row in counted]
-    show.out().print(show.table("Table 1 of the paper, counted", list(counted[0]) if counted else [], body))
+    columns = ("name", "input", "levels", "float %", "integer %", "file")
+    show.out().print(show.table("models, and their top-1 on Tiny-ImageNet", columns, rows))
+    title = "Table 1 of the paper: counted here, and as it prints it"
+    counted = ("model, level, shape", "weights", "B", "NB", "B/(B+NB)")
+    show.out().print(show.table(title, counted, [_counted(row) for row in table]))
+    for model_name, remark in dict.fromkeys((row.model, row.remark) for row in table if row.remark):
+        show.out().print(f"{model_name}: {remark}")
+
+
+def _counted(row: counts.Row) -> tuple[str, ...]:
+    """Two lines a cell: ours, and the paper's where it has the row."""
+    ours = (f"{row.total / 1e6:.2f}M", f"{row.binary / 1e6:.2f}M", f"{row.other / 1e3:.1f}K", f"{100 * row.share:.1f}%")
+    paper = (row.paper_total, row.paper_binary, row.paper_other, row.paper_share)
+    return f"{row.model}\n{row.level} {_shape(row.shape)}", *(f"{a}\n{b}" for a, b in zip(ours, paper, strict=True))
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
 
 
 def machine() -> dict[str, Any]:
@@ -64,6 +83,8 @@ def machine() -> dict[str, Any]:
 
 
 def is_state(file: Path) -> bool:
+    if str(file) in zoo.names() and not file.exists():
+        return False
     try:
         _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
     except ContainerError as error:
@@ -91,11 +112,12 @@ def state(file: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def model(found: zoo.Model) -> dict[str, Any]:
+def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
+    """What a model file is and says of itself; with `whole` its recipe, conversion and every layer too."""
     graph, about = found.graph, found.about
     described = {
-        "name": found.name, "checksum": found.digest, "input": "x".join(map(str, graph.input_shape)),
-        "levels": {level: "x".join(map(str, graph.shapes[level])) for level in found.levels},
+        "name": found.name, "checksum": found.digest, "input": _shape(graph.input_shape),
+        "levels": {level: _shape(graph.shapes[level]) for level in found.levels},
         "classes_trained_on": len(graph.labels), "bytes": found.path.stat().st_size,
         "licence": about.get("licence", ""),
     }  # fmt: skip
@@ -103,7 +125,27 @@ def model(found: zoo.Model) -> dict[str, Any]:
             "epochs": _of(about, "training", "epochs"), "measured_on": _of(about, "accuracy", "data"),
             "top1_float": _of(about, "accuracy", "top1_float"),
             "top1_integer": _of(about, "accuracy", "top1_integer")}  # fmt: skip
+    if whole:
+        said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),
+                 "layers": _layers(graph)}  # fmt: skip
     return described | {name: value for name, value in said.items() if value is not None}
+
+
+def _layers(graph: Graph) -> list[dict[str, Any]]:
+    numbers = counts.weights(graph)
+    return [
+        {"name": node.name, "kind": node.kind, "weights": sum(numbers[node.name]),
+         "bytes": sum(map(_stored_bytes, node.arrays.values()))}
+        for node in graph.nodes
+    ]  # fmt: skip
+
+
+def _stored_bytes(array: Fixed | NDArray) -> int:
+    """Real numbers lie in the file as 16-bit integers where all of them fit."""
+    if not isinstance(array, Fixed):
+        return int(array.nbytes)
+    small = array.values.astype("i2")
+    return small.nbytes if (small == array.values).all() else array.values.nbytes
 
 
 def _of(about: dict[str, Any], part: str, name: str) -> Any:

@@ -10,8 +10,9 @@ import numpy as np
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.data.folder import SUFFIXES, pictures, read_picture
-from bitreplay.door import pictures as fitted
+from bitreplay.cli.reading import fitted
+from bitreplay.data.folder import SUFFIXES, pictures
+from bitreplay.data.picture import refuse
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -66,23 +67,26 @@ def learn(
 
 
 def read(folder: Path, label: str | None, side: int, skip: bool) -> tuple[np.ndarray, list[str], int]:
-    """Pictures of a folder, already fitted, their labels, and how many could not be read."""
+    """Pictures of a folder, already fitted, their labels, and how many could not be read.
+
+    A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
+    """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder.")
     places = [folder] if label is not None else sorted(place for place in folder.iterdir() if place.is_dir())
+    unreadable = show.left_out if skip else refuse
     found: list[np.ndarray] = []
     labels: list[str] = []
     skipped = 0
     for place in places:
-        for picture in pictures(place):
-            try:
-                found.append(fitted(read_picture(picture), side))
-                labels.append(place.name if label is None else label)
-            except ValueError as error:
-                if not skip:
-                    raise
-                show.left_out(error)
-                skipped += 1
+        files = pictures(place)
+        if not files and label is None:
+            unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
+            skipped += 1
+        read = [picture for _, picture in fitted(files, side, unreadable)]
+        found += read
+        labels += [place.name if label is None else label] * len(read)
+        skipped += len(files) - len(read)
     if not found:
         wanted = "pictures" if label is not None else "class folder with pictures"
         raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")

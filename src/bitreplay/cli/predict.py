@@ -9,7 +9,9 @@ import numpy as np
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.data.folder import pictures, read_picture
+from bitreplay.cli.reading import fitted
+from bitreplay.data.folder import pictures
+from bitreplay.data.picture import refuse
 from bitreplay.learner import Learner
 
 
@@ -26,20 +28,14 @@ def predict(
 ) -> None:
     """Say what is in pictures."""
     learner = Learner.load(state, model)
-    files, read = [], []
-    for path in [picture for place in images for picture in (pictures(place) if place.is_dir() else [place])]:
-        try:
-            read.append(read_picture(path))
-            files.append(path)
-        except ValueError as error:
-            if not skip_unreadable:
-                raise
-            show.left_out(error)
+    paths = [picture for place in images for picture in (pictures(place) if place.is_dir() else [place])]
+    read = list(fitted(paths, learner.backbone.input_shape[0], show.left_out if skip_unreadable else refuse))
     if not read:
         raise ValueError("There are no pictures that can be read.")
-    answers, shares = learner.predict(read, unknown=unknown), learner.predict_proba(read)
+    codes = learner.latent_bits(np.concatenate([picture for _, picture in read]))
+    names, shares = learner.predict_codes(codes, unknown=unknown), learner.predict_proba_codes(codes)
     found = []
-    for path, answer, share in zip(files, answers.tolist(), shares, strict=True):
+    for (path, _), answer, share in zip(read, names.tolist(), shares, strict=True):
         best = np.argsort(-share, kind="stable")[:top]
         likely = [{"label": learner.labels[k], "probability": round(float(share[k]), 6)} for k in best]
         found.append({"image": str(path), "label": answer, "likely": likely})

@@ -80,10 +80,10 @@ def follow(
     """Go through the stream from where the folder's state stands."""
     exists = folder.state.exists()
     learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_json())
+    rows = folder.rows(learner.experiences)
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
     test = learner.latent_bits(source.data.test_images)
-    rows = folder.rows()[: learner.experiences]
     for experience in experiences:
         if experience.index < len(rows):
             continue

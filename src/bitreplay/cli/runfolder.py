@@ -1,11 +1,12 @@
 """The folder of a protocol run: config.json, rows.jsonl, state, plot.svg. A run that was cut off goes on from it.
 
 A row belongs to an experience. The state is saved before its row is written, so after a cut at most the last row is
-missing; it is made again from the state.
+missing; it is made again from the state. Rows before it cannot be: the state that they measured is gone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from bitreplay.cli.plot import line_chart
 from bitreplay.modelfile.container import write_whole
+from bitreplay.told import told
 
 
 class RunFolder:
@@ -26,16 +28,23 @@ class RunFolder:
         if place.exists():
             found = _parsed(place, place.read_bytes())
             if found != config:
-                other = ", ".join(sorted(key for key in {*found, *config} if found.get(key) != config.get(key)))
-                raise ValueError(f"{path} holds a run with another {other}; choose another folder.")
+                raise ValueError(f"{path} holds a run with another {_other(found, config)}; choose another folder.")
         else:
             write_whole(place, json.dumps(config, indent=1, sort_keys=True).encode())
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Whole lines only: one that was cut off is dropped."""
+    def rows(self, experiences: int) -> list[dict[str, Any]]:
+        """Those of a state that has learned so many experiences: all, or all but the last.
+
+        Whole lines only: one that was cut off is dropped.
+        """
         place = self.path / "rows.jsonl"
         lines = place.read_bytes().split(b"\n")[:-1] if place.exists() else []
-        return [_parsed(place, line) for line in lines]
+        found = [_parsed(place, line) for line in lines][:experiences]
+        numbers = [row.get("experience") for row in found]
+        if len(found) < experiences - 1 or numbers != list(range(len(found))):
+            raise ValueError(f"{place} lacks rows that cannot be made again: expected those of experiences 1 to "
+                             f"{experiences}, at most the last missing; choose another folder.")  # fmt: skip
+        return found
 
     def write_rows(self, rows: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
@@ -62,7 +71,24 @@ def _parsed(place: Path, text: bytes) -> dict[str, Any]:
     return found
 
 
+def _other(found: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """What differs, with both values."""
+    old, new = _flat(found), _flat(wanted)
+    names = sorted(name for name in {*old, *new} if name not in old or name not in new or old[name] != new[name])
+    return ", ".join(f"{name} ({told(old.get(name))}, now {told(new.get(name))})" for name in names)
+
+
+def _flat(config: dict[str, Any]) -> dict[str, Any]:
+    """The learner's settings beside the run's own."""
+    settings = config.get("settings")
+    if not isinstance(settings, dict):
+        return config
+    return {name: value for name, value in config.items() if name != "settings"} | settings
+
+
 def default_path(config: dict[str, Any]) -> Path:
+    """What is usually compared is in the name; the digest stands for all of it, so that no two runs share a folder."""
+    digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
     bits = str(config["settings"]["bits"]).replace("/", "-")
     name = f"{config['data']}-{config['scenario']}-{config['model']}-{config['settings']['strategy']}-{bits}"
-    return Path("runs") / f"{name.replace(os.sep, '_')}-seed{config['settings']['seed']}"
+    return Path("runs") / f"{name.replace(os.sep, '_')}-seed{config['settings']['seed']}-{digest}"

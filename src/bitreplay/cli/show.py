@@ -1,4 +1,7 @@
-"""What commands print: JSON or a table on stdout, progress on stderr."""
+"""What commands print: JSON or a table on stdout, progress on stderr.
+
+Names of classes and paths may hold brackets and colons, so nothing is read as rich's markup or emoji.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from bitreplay.watch import Progress as Done
 
@@ -26,11 +30,11 @@ def left_out(error: ValueError) -> None:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """The first column is text, the others are figures."""
-    made = Table(title=title, title_justify="left", title_style="bold")
+    made = Table(title=Text(title, style="bold"), title_justify="left")
     for number, column in enumerate(columns):
-        made.add_column(column, justify="right" if number else "left")
+        made.add_column(Text(column), justify="right" if number else "left")
     for row in rows:
-        made.add_row(*(str(cell) for cell in row))
+        made.add_row(*(Text(str(cell)) for cell in row))
     return made
 
 
@@ -45,7 +49,7 @@ def size(count: int) -> str:
 
 
 def out() -> Console:
-    return Console()
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 class Bar:
@@ -59,11 +63,12 @@ class Bar:
         self._progress.update(self._task, description=text, completed=done, total=total)
 
     def __call__(self, done: Done) -> None:
-        self.part("pictures" if done.part == "pictures" else "learning", done.done, done.total)
+        self.part("learning" if done.part == "steps" else done.part, done.done, done.total)
 
 
 @contextmanager
 def bar(quiet: bool = False) -> Iterator[Bar]:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    text = TextColumn("{task.description}", markup=False)
+    columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
         yield Bar(progress)

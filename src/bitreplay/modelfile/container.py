@@ -96,18 +96,29 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
             raise ContainerError(f"{path} is not a file.")
         if about.st_size > most_bytes:
             raise ContainerError(f"{path} has {about.st_size} bytes; at most {most_bytes} are expected.")
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            start = file.read(8 + len(BEGIN) + DIGITS)
+            _check_start(start, about.st_size, str(path))
+            return start + file.read()
     except OSError as error:
         raise ContainerError(f"{path} cannot be read: {error.strerror}.") from None
+    except MemoryError:
+        raise ContainerError(f"{path} has {about.st_size} bytes, more than there is memory for.") from None
+
+
+def _check_start(data: bytes, size: int, title: str) -> int:
+    """The length of the header, if the first bytes of a file can be those of a container of `size` bytes."""
+    if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
+        raise ContainerError(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
+    length = int.from_bytes(data[:8], "little")
+    if length > min(MOST_HEADER, size - 8):
+        raise ContainerError(f"{title} is truncated or damaged: a header of {length} bytes in {size} bytes.")
+    return length
 
 
 def unpack_container(data: bytes, title: str) -> tuple[Arrays, dict[str, str]]:
     """Arrays and texts of a file's bytes; `title` names it in errors."""
-    if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
-        raise ContainerError(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
-    length = int.from_bytes(data[:8], "little")
-    if length > min(MOST_HEADER, len(data) - 8):
-        raise ContainerError(f"{title} is truncated or damaged: a header of {length} bytes in {len(data)} bytes.")
+    length = _check_start(data, len(data), title)
     at = 8 + len(BEGIN)
     found = hashlib.sha256(data[:at] + b"0" * DIGITS)
     found.update(memoryview(data)[at + DIGITS :])
