@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 from sklearn.datasets import load_sample_images
 
-from bitreplay import modelfile
+from bitreplay import cli, modelfile
+
+NOTE = {"model": "vgg_small", "classes": 2, "class_names": ["first", "second"], "options": {"widths": [8, 8, 8]}}
 
 
 def bitreplay(*arguments: str | Path | int) -> subprocess.CompletedProcess[str]:
@@ -53,3 +58,85 @@ def test_weights_become_a_model_file_that_predicts(tmp_path: Path) -> None:
 def test_missing_weights_are_refused_in_a_sentence(tmp_path: Path) -> None:
     refused = bitreplay("convert", tmp_path / "none.st", "--data", tmp_path, "--out", tmp_path / "m.safetensors")
     assert refused.returncode == 1 and "none.st" in refused.stderr and refused.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small weights `w.st`, a checkpoint and pictures in `data`."""
+    from bitreplay.torch import tensorfile
+    from bitreplay.torch.models import build
+    from bitreplay.torch.weights import save_weights
+
+    folder = tmp_path_factory.mktemp("convert")
+    pictures(folder / "data")
+    save_weights(folder / "w.st", build("vgg_small", 2, widths=[8, 8, 8]), NOTE)
+    tensorfile.save(folder / "w.st.checkpoint", {}, {"recipe": {"model": "vgg_small"}, "done": 1})
+    return folder
+
+
+def run_here(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path | int) -> int:
+    """The command in this process, since importing torch takes long; its exit code."""
+    monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+def test_classes_keep_the_names_of_the_training(places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calibration pictures happen to have as many classes, of other names."""
+    out = tmp_path / "m.safetensors"
+    assert run_here(monkeypatch, "convert", places / "w.st", "--data", places / "data", "--out", out) == 0
+    assert modelfile.load(out)[0].labels == ["first", "second"]
+
+
+REFUSED: dict[str, tuple[str, list[str], str]] = {
+    "no images": ("w.st", ["--images", "0"], "--images is 0; expected a number from 1 on."),
+    "outside": ("w.st", ["--outside", "0.6"], "outside is 0.6; expected a share from 0 to below 0.5."),
+    "code": ("w.st", ["--code-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
+    "folder": ("w.st", ["--out", "."], ". is a folder; expected a file to write."),
+    "checkpoint": ("w.st.checkpoint", [], "is no file of trained weights: it does not say which model it holds."),
+    "h5py": ("w.st", ["--larq"], "Reading Keras files needs h5py: pip install 'bitreplay[larq]'."),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_one_sentence(
+    name: str, places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, options, sentence = REFUSED[name]
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    monkeypatch.delitem(sys.modules, "bitreplay.torch.larq_weights", raising=False)
+    command: list[Any] = [
+        "convert",
+        places / file,
+        "--data",
+        places / "data",
+        "--out",
+        tmp_path / "m.safetensors",
+        *options,
+    ]
+    assert run_here(monkeypatch, *command) == 1
+    said = capsys.readouterr().err
+    assert said.endswith(f"{sentence}\n") and said.count("\n") == 1
+
+
+def test_a_loss_that_diverges_is_one_sentence(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bitreplay.torch import pretraining
+
+    monkeypatch.setattr(pretraining, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    command: list[Any] = [
+        "pretrain",
+        "vgg_small",
+        "--data",
+        places / "data",
+        "--out",
+        tmp_path / "v",
+        "--widths",
+        8,
+        8,
+        8,
+    ]
+    assert run_here(monkeypatch, *command, "--device", "cpu", "--minibatch", 8, "--epochs", 1, "--json") == 1
+    assert capsys.readouterr().err == "The loss is nan in epoch 1: a lower rate may help.\n"

@@ -297,6 +297,36 @@ class Sum(Own):
         return self.head(torch.flatten(self.pool(y + y.abs()), 1))
 
 
+class Tripled(Own):
+    def forward(self, x):
+        y = self.conv(x)
+        return self.head(torch.flatten(self.pool(torch.add(self.norm(self.binary(self.sign(y))), y, alpha=3)), 1))
+
+
+class Stacked(Own):
+    """Joins two maps along their rows, which has as many values as a join of channels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(2 * 6 * 4 * 4, 5)
+
+    def forward(self, x):
+        y = self.conv(x)
+        z = self.norm(self.binary(self.sign(y)))
+        return self.head(torch.flatten(self.pool(torch.cat([y, nn.functional.relu(z)], 2)), 1))
+
+
+class Hidden(Own):
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.hidden = nn.Linear(6 * 4 * 4, 7)
+        self.head = nn.Linear(7, 5)
+
+    def forward(self, x):
+        y = self.norm(self.binary(self.sign(self.conv(x))))
+        return self.head(self.drop(self.hidden(torch.flatten(self.pool(y), 1))))
+
+
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "unknown layer": (
         lambda: Own(nn.Softplus()),
@@ -307,10 +337,16 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "kernel": (lambda: Own(nn.Conv2d(6, 6, (1, 3), padding=(0, 1))), {}, r"Layer extra \(Conv2d\).*equal sizes"),
     "pool": (lambda: Own(nn.AvgPool2d(3, 1, 1, ceil_mode=True)), {}, r"Layer extra \(AvgPool2d\).*ceil_mode"),
     "method": (Sum, {"levels": {}}, r"Layer abs_1 \(call_method\) cannot be converted"),
+    "alpha": (Tripled, {"levels": {}}, r"Layer add \(call_function\) cannot be converted: alpha is 3"),
+    "rows": (Stacked, {"levels": {}}, r"Layer cat \(call_function\) cannot be converted: dim is 2"),
+    "hidden": (Hidden, {}, r"Layer hidden \(Linear\) cannot be converted: the last layer alone may be linear"),
     "level": (Own, {"level": "add_3"}, "There is no level 'add_3'; expected one of middle"),
     "level path": (Own, {"levels": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),
     "level kind": (Own, {"levels": {"x": "sign"}}, "Level 'x' lies at a layer of kind sign"),
     "class names": (Own, {"class_names": ["a"]}, "1 class names for a head of 5 classes"),
+    "same names": (Own, {"class_names": list("aabcd")}, "Two classes have the same label"),
+    "outside": (Own, {"outside": 0.6}, "outside is 0.6; expected a share from 0 to below 0.5"),
+    "code": (Own, {"code_bits": 3}, "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32"),
 }
 
 

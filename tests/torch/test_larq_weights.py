@@ -20,7 +20,7 @@ from bitreplay.torch.arrays import scale_pixels  # noqa: E402
 from bitreplay.torch.fold_normalisation import fold_normalisation  # noqa: E402
 from bitreplay.torch.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
 from bitreplay.torch.models import level_tensors  # noqa: E402
-from bitreplay.torch.weights import load_weights, save_weights  # noqa: E402
+from bitreplay.torch.weights import class_names, load_weights, save_weights  # noqa: E402
 
 LARQ = np.load(Path(__file__).parent / "larq_quicknet.npz", allow_pickle=False)
 KEYS = [key.split("/", 2)[1:] for key in LARQ.files if key.startswith("weights/")]
@@ -49,7 +49,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_levels_and_logits_are_larqs(path: Path) -> None:
     model, note = load_larq(path)
-    assert note["model"] == "quicknet" and note["classes"] == 5 and note["options"]["widths"] == [8, 12, 16, 20]
+    assert note["model"] == "quicknet" and class_names(note, list("abcde")) == [f"imagenet {k}" for k in range(5)]
+    assert note["classes"] == 5 and note["options"]["widths"] == [8, 12, 16, 20]
     found = level_tensors(model, PIXELS)
     for level, layer in (("quant_conv2d_11", "depthwise_conv2d_1"), ("quant_conv2d_16", "depthwise_conv2d_2")):
         ours = found[level].permute(0, 2, 3, 1).numpy()

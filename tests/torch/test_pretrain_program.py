@@ -1,7 +1,10 @@
 """The program itself, in processes of its own: its files, its words, a kill, and two processes under torchrun."""
 
+import hashlib
 import json
+import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,17 +16,30 @@ import numpy as np
 import pytest
 import torch
 
-from bitreplay.torch import tensorfile
-from bitreplay.torch.pretrain import main, pretrain
+from bitreplay.torch import pretraining, tensorfile
+from bitreplay.torch.pretrain import main, pretrain, program
+from bitreplay.torch.pretraining import Pretraining
 from bitreplay.torch.weights import load_weights
 
 PROGRAM = [sys.executable, "-m", "bitreplay.torch.pretrain"]
 SMALL = ["--widths", "8", "8", "8", "--minibatch", "8", "--device", "cpu"]
 
-# Runs the program and fails if a thread of the group of processes is still there when the interpreter ends.
-WITH_THREAD_CHECK = """
-import pathlib, sys
+# Runs the program. Each process writes a hash of its final weights and fails if a thread of the group of processes is
+# still there when the interpreter ends.
+WITH_CHECKS = """
+import hashlib, pathlib, sys
 from bitreplay.torch.pretrain import main
+from bitreplay.torch.pretraining import Pretraining
+
+finish = Pretraining.finish
+
+def finish_and_tell(self, note):
+    note = finish(self, note)
+    weights = b"".join(x.cpu().numpy().tobytes() for x in self.model.state_dict().values())
+    self.out.with_name(f"rank-{self.world.rank}").write_text(hashlib.sha256(weights).hexdigest())
+    return note
+
+Pretraining.finish = finish_and_tell
 main()
 names = [task.read_text().strip() for task in pathlib.Path("/proc/self/task").glob("*/comm")]
 sys.exit(", ".join(name for name in names if "gloo" in name) or None)
@@ -103,10 +119,70 @@ def test_a_fresh_start_leaves_the_checkpoint_aside(
     assert "epoch 1/1" in capsys.readouterr().out
 
 
+def test_a_checkpoint_of_another_origin_is_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings: dict[str, Any] = {"widths": [8, 8, 8], "epochs": 1, "minibatch": 8, "device": "cpu", "quiet": True}
+    for name, seed in (("first", 1), ("second", 2)):
+        pretrain("vgg_small", data, tmp_path / name, seed=seed, **settings)
+    settings |= {"teacher": tmp_path / "first", "checkpoint_seconds": 0}
+
+    def killed(run: Pretraining, note: dict[str, Any]) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Pretraining, "finish", killed)
+        pretrain("vgg_small", data, tmp_path / "v", **settings)
+    with pytest.raises(ValueError, match=r"v.checkpoint was made with teacher_sha256 \w{12}, not None: give the same"):
+        pretrain("vgg_small", data, tmp_path / "v", **settings | {"teacher": None})
+    with pytest.raises(ValueError, match=r"teacher_sha256 (\w{12}), not (?!\1)\w{12}:"):
+        pretrain("vgg_small", data, tmp_path / "v", **settings | {"teacher": tmp_path / "second"})
+    with pytest.raises(ValueError, match=r"made with init_sha256 None, not \w{12}:"):
+        pretrain("vgg_small", data, tmp_path / "v", init=tmp_path / "second", **settings)
+    shutil.copytree(data, tmp_path / "other")
+    with pytest.raises(ValueError, match="made with data data, not other:"):
+        pretrain("vgg_small", tmp_path / "other", tmp_path / "v", **settings)
+    for part in ("images", "labels"):
+        np.save(data / f"train_{part}.npy", np.load(data / f"train_{part}.npy")[:12])
+    with pytest.raises(ValueError, match="made with images 16, not 12:"):
+        pretrain("vgg_small", data, tmp_path / "v", **settings)
+
+
+REFUSED = {
+    "few widths": (["--widths", "8", "8"], "The widths of vgg_small are 8 8; expected 3 whole numbers from 4 on."),
+    "narrow": (["--widths", "8", "0", "8"], "The widths of vgg_small are 8 0 8; expected 3 whole numbers from 4 on."),
+    "device": (["--device", "foo"], "The device is 'foo'; expected cpu, cuda or cuda:NUMBER."),
+    "temperature": (["--temperature", "0"], "temperature is 0.0; expected a number from 0.01 to 1000."),
+    "out": (["--out", "."], ". is a folder; expected a file to write."),
+    "export": (["--export", __file__], f"{__file__} is a file; expected a folder for the parts."),
+    "loss": ([], "The loss is nan in epoch 1: a lower rate may help."),
+    "teacher": (["--teacher", "none"], "[Errno 2] No such file or directory: 'none'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_one_sentence(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, sentence = REFUSED[name]
+    command = ["vgg_small", "--data", str(data), "--out", str(tmp_path / "v"), "--epochs", "1", *SMALL, *options]
+    monkeypatch.setattr(sys, "argv", ["pretrain", *command])
+    monkeypatch.setattr(pretraining, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    assert program() == 1
+    assert capsys.readouterr().err == f"{sentence}\n"
+
+
+def test_an_empty_array_is_refused(data: Path, tmp_path: Path) -> None:
+    for name in ("val_labels.npy", "train_images.npy"):
+        (data / name).write_bytes(b"")
+        with pytest.raises(ValueError, match=f"{name} cannot be read as an array: it is empty"):
+            pretrain("vgg_small", data, tmp_path / "v", device="cpu", quiet=True)
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are listed by name on Linux alone")
 def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
-    """Both processes end and leave no thread behind; process 0 alone prints and writes."""
-    (tmp_path / "program.py").write_text(WITH_THREAD_CHECK)
+    """Both see other images and hold the same weights; both end and leave no thread; process 0 alone prints, writes."""
+    (tmp_path / "program.py").write_text(WITH_CHECKS)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     command += [str(tmp_path / "program.py"), "vgg_small", "--data", str(data), "--out", str(tmp_path / "v"), *SMALL]
     result = subprocess.run(
@@ -117,4 +193,7 @@ def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
     assert [line.split()[:2] for line in lines[:2]] == [["epoch", "1/2"], ["epoch", "2/2"]] and len(lines) == 3
     model, note = load_weights(tmp_path / "v")
     assert note["epochs"] == 2
+    written = b"".join(x.numpy().tobytes() for x in model.state_dict().values())
+    hashes = [(tmp_path / f"rank-{rank}").read_text() for rank in (0, 1)]
+    assert hashes == 2 * [hashlib.sha256(written).hexdigest()]
     assert all(torch.isfinite(p).all() for p in model.parameters())

@@ -1,6 +1,7 @@
 """Pre-training on a small synthetic set: it learns, it resumes, it keeps to the clock, and its files come back."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,16 +95,22 @@ def test_teacher_learns_and_teaches(tmp_path: Path) -> None:
     assert all(torch.equal(value, before[key]) for key, value in run.model.state_dict().items())
 
 
-def test_interrupted_run_ends_where_an_undisturbed_one_does(tmp_path: Path) -> None:
-    whole = make("bireal18", tmp_path / "whole", epochs=3, first_stage=0.4)
+@pytest.mark.parametrize(("kind", "left"), [(Step, [3]), (Report, [])], ids=["in the last epoch", "behind it"])
+def test_interrupted_run_ends_where_an_undisturbed_one_does(tmp_path: Path, kind: type, left: list[int]) -> None:
+    """Also when it was killed while it finished: the rounding of the last epoch is in the loop again."""
+    settings: dict[str, Any] = {"epochs": 3, "first_stage": 0.4, "rounding": 0.5}
+    whole = make("bireal18", tmp_path / "whole", **settings)
     assert len(reports(whole)) == 3
-    stopped = make("bireal18", tmp_path / "stopped", epochs=3, first_stage=0.4).walk()
-    while not (isinstance(event := next(stopped), Step) and event.epoch == 3):
-        pass  # in the middle of the last epoch, after two checkpoints
-    resumed = make("bireal18", tmp_path / "stopped", epochs=3, first_stage=0.4)
-    assert [r.epoch for r in reports(resumed)] == [3]
+    stopped = make("bireal18", tmp_path / "stopped", **settings).walk()
+    while not (isinstance(event := next(stopped), kind) and event.epoch == 3):
+        pass  # after two or three checkpoints
+    resumed = make("bireal18", tmp_path / "stopped", **settings)
+    assert [r.epoch for r in reports(resumed)] == left
     for key, value in whole.model.state_dict().items():
         assert torch.equal(resumed.model.state_dict()[key], value), key
+    notes = [run.finish({"classes": 2, "options": {"widths": WIDTHS}}) for run in (whole, resumed)]
+    assert notes[0] == notes[1] and notes[0]["top1_rounded"] is not None
+    assert (tmp_path / "stopped").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
@@ -156,6 +163,7 @@ def test_decay_spares_latent_weights_in_the_second_stage() -> None:
     [
         ({"epochs": 0}, "epochs is 0; expected a number from 1"),
         ({"first_stage": 1.5}, "first_stage is 1.5"),
+        ({"temperature": 0.0}, "temperature is 0.0; expected a number from 0.01"),
         ({"minibtch": 3}, "A recipe has no minibtch"),
         ({"optimizer": "lion"}, "optimizer is 'lion'"),
     ],

@@ -1,5 +1,6 @@
 """The parts of pre-training one by one: files, resizing, augmentation, schedule, loss, choice of a compiler."""
 
+import json
 import math
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from bitreplay.torch.fastest import FastestForward
 from bitreplay.torch.loss import pretraining_loss
 from bitreplay.torch.resizing import resize, resize_view
 from bitreplay.torch.schedule import Schedule, rate_factor, stage_of
+from bitreplay.torch.world import chosen_device
 
 PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
 
@@ -49,6 +51,38 @@ def test_truncated_tensor_file_gives_one_sentence(tmp_path: Path, cut: int) -> N
     (tmp_path / "x").write_bytes(data[:cut])
     with pytest.raises(ValueError, match="is not a tensor file|is damaged"):
         tensorfile.load(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"dtype": "F8_E4M3"}, "has a tensor 'a' of type 'F8_E4M3'; expected one of F32, F16"),
+        ({"shape": None}, "is damaged: its header does not describe tensor 'a'"),
+        ({"data_offsets": [0]}, "is damaged: its header does not describe tensor 'a'"),
+        ({"shape": [-5], "data_offsets": [20, 0]}, "is damaged: tensor 'a' has shape"),
+    ],
+)
+def test_a_header_that_does_not_fit_gives_one_sentence(tmp_path: Path, entry: dict[str, object], sentence: str) -> None:
+    good: dict[str, object] = {"dtype": "F32", "shape": [5], "data_offsets": [0, 20]}
+    header = json.dumps({"__metadata__": {"note": "{}"}, "a": good | entry}).encode()
+    (tmp_path / "x").write_bytes(len(header).to_bytes(8, "little") + header + bytes(20))
+    with pytest.raises(ValueError, match=sentence):
+        tensorfile.load(tmp_path / "x")
+
+
+def test_cuda_without_a_number_is_the_processs_own_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    wanted = {None: "cuda:1", "cuda": "cuda:1", "cuda:0": "cuda:0", "cpu": "cpu"}
+    assert {asked: str(chosen_device(asked, 1)) for asked in wanted} == wanted
+    with pytest.raises(ValueError, match="The device is cuda:2, but PyTorch finds 2 GPUs here"):
+        chosen_device("cuda:2", 0)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert str(chosen_device(None, 1)) == "cpu"
+    with pytest.raises(ValueError, match="The device is cuda:0, but PyTorch finds 0 GPUs here"):
+        chosen_device("cuda", 0)
+    with pytest.raises(ValueError, match="The device is 'foo'; expected cpu"):
+        chosen_device("foo", 0)
 
 
 @pytest.mark.parametrize("side", [4, 5, 8, 12, 16])

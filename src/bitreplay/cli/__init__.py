@@ -44,7 +44,7 @@ def main() -> None:
         _end(IN_USE, error)
     except LearningStopped as error:
         _end(STOPPED, error)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, FloatingPointError) as error:
         _end(REFUSED, error)
 
 

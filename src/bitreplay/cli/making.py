@@ -40,21 +40,18 @@ def convert(
     _need_torch()
     from bitreplay.torch.arrays import open_dataset
     from bitreplay.torch.convert import convert as convert_module
-    from bitreplay.torch.weights import load_weights
+    from bitreplay.torch.weights import class_names, load_weights
 
-    if larq:
-        from bitreplay.torch.larq_weights import load_larq
-
-        module, note = load_larq(weights)
-    else:
-        module, note = load_weights(weights)
+    if images < 1:
+        raise ValueError(f"--images is {images}; expected a number from 1 on.")
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; expected a file to write.")
+    module, note = _load_larq(weights) if larq else load_weights(weights)
     side = int(getattr(module, "input_size", 224))
     found = open_dataset(data, side)
     chosen = found.train_images[:: max(len(found.train_images) // images, 1)][:images]
     pictures = np.stack([resize(np.asarray(image), side) for image in chosen])
-    names = (
-        found.class_names if len(found.class_names) == note.get("classes") else [str(k) for k in range(note["classes"])]
-    )
+    names = class_names(note, found.class_names)
     graph, how = convert_module(
         module, pictures, class_names=names, level=level, code_bits=code_bits, reestimate=reestimate, outside=outside
     )
@@ -75,6 +72,14 @@ def convert(
 def bench(json: options.Json = False, rounds: Annotated[int, typer.Option(help="Best of so many.")] = 20) -> None:
     """Our speed and memory beside the peers', in one run on one thread; a peer that is not installed is named."""
     raise typer.Exit(benchmark.main(json=json, rounds=rounds))
+
+
+def _load_larq(weights: Path) -> tuple[Any, dict[str, Any]]:
+    try:
+        from bitreplay.torch.larq_weights import load_larq
+    except ImportError as error:  # its own sentence: h5py is an extra
+        raise ValueError(str(error)) from None
+    return load_larq(weights)
 
 
 def _need_torch() -> None:

@@ -63,8 +63,8 @@ def from_arrays(place: Path) -> Dataset:
 
 def load_split(place: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
     """`split` is "train" or "val"."""
-    images = np.load(place / f"{split}_images.npy", mmap_mode="r", allow_pickle=False)
-    labels = np.load(place / f"{split}_labels.npy", allow_pickle=False)
+    images = load_array(place / f"{split}_images.npy", mapped=True)
+    labels = load_array(place / f"{split}_labels.npy")
     square = images.ndim == 4 and images.shape[1] == images.shape[2] and images.shape[3] == 3
     if not square or images.dtype != np.uint8 or labels.shape != images.shape[:1] or len(images) == 0:
         raise ValueError(
@@ -74,6 +74,13 @@ def load_split(place: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
     if not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
         raise ValueError(f"{place}/{split}_labels.npy is {labels.dtype}; expected whole numbers from 0 on.")
     return images, labels.astype(np.int64)
+
+
+def load_array(path: Path, mapped: bool = False) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (EOFError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as an array: it is empty, damaged or of another kind.") from error
 
 
 def scale_pixels(images: Tensor) -> Tensor:

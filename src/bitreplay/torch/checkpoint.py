@@ -5,6 +5,7 @@ Everything random is drawn from (seed, epoch), so weights, optimiser state and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +33,22 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     tensorfile.save(path, tensors, note)
 
 
-def load_checkpoint(path: Path, recipe: Recipe) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and note of a checkpoint; one that another recipe made is refused."""
+def load_checkpoint(path: Path, recipe: Recipe, origin: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and note of a checkpoint; one of another recipe or another `origin` is refused."""
     tensors, note = tensorfile.load(path)
-    made, asked = note["recipe"], recipe.as_dict()
+    if "recipe" not in note:
+        raise ValueError(f"{path} is no checkpoint: it does not say how it was made.")
+    made, asked = note["recipe"] | note.get("origin", {}), recipe.as_dict() | dict(origin)
     different = [key for key in asked if key not in FREE and made.get(key) != asked[key]]
     if different:
-        told = ", ".join(f"{key} {made.get(key)}, not {asked[key]}" for key in different)
+        told = ", ".join(f"{key} {_short(made.get(key))}, not {_short(asked[key])}" for key in different)
         raise ValueError(f"{path} was made with {told}: give the same settings, or ask for a fresh start.")
     return tensors, note
+
+
+def _short(value: Any) -> str:
+    """A sha256 by its first digits, anything else as it is."""
+    return value[:12] if isinstance(value, str) and len(value) == 64 else str(value)
 
 
 def load_model_state(model: nn.Module, tensors: dict[str, Tensor]) -> None:

@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from bitreplay.engine.graph import Graph, LevelCode, Node
+from bitreplay.engine.layers.level_code import CODE_BITS
+from bitreplay.modelfile import ModelFileError
+from bitreplay.modelfile.checks import check
 
 from .convert_calibrate import Spread, behind, reestimate_tail, shapes_of, wake_channels, watch, watch_tail
 from .convert_codes import WIDTHS, decode, level_code
@@ -62,6 +65,11 @@ def convert(
     if images.dtype != np.uint8 or images.ndim != 4 or len(images) == 0:
         raise ConversionError(f"Images are {images.dtype} {images.shape}; expected uint8 (N, height, width, colours).")
 
+    if not 0 <= outside < 0.5:
+        raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
+    if code_bits not in CODE_BITS:
+        raise ConversionError(f"code_bits is {code_bits}; expected one of {', '.join(map(str, CODE_BITS))}.")
+
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     shapes = shapes_of(traced, images)
     lowered = Lowering(traced, shapes, named).run()
@@ -92,6 +100,10 @@ def convert(
     nodes = _learning(lowered.nodes, named) if learn_convolutions else lowered.nodes
     graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names))
     _check_head(graph)
+    try:
+        check(graph)
+    except ModelFileError as error:
+        raise ConversionError(str(error)) from error
     return graph, {
         "calibration_images": len(images),
         "calibration_sha256": hashlib.sha256(images.tobytes()).hexdigest(),

@@ -100,8 +100,18 @@ class Lowering:
         if node.op == "call_module":
             return self.traced.get_submodule(str(node.target))
         if node.op in ("call_function", "call_method") and node.target in CALLS:
+            self._check_call(node)
             return CALLS[node.target]()
         raise ConversionError(f"{node.op} is not a layer that the engine has")
+
+    def _check_call(self, node: fx.Node) -> None:
+        """The arguments that change what a call computes; its layer has none of them."""
+        if node.kwargs.get("alpha", 1) != 1:
+            raise ConversionError(f"alpha is {node.kwargs['alpha']}; a plain sum can be expressed")
+        if node.target is torch.cat:
+            given: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", node.kwargs.get("axis", 0))
+            if given % len(self.shapes[node]) != 1:
+                raise ConversionError(f"dim is {given}; maps can be joined along their channels, dim 1")
 
     def title(self, node: fx.Node) -> str:
         kind = type(self.traced.get_submodule(str(node.target))).__name__ if node.op == "call_module" else node.op
@@ -186,6 +196,8 @@ class Lowering:
             return
         if isinstance(layer, Add):
             return self._sum(node, inputs)
+        if isinstance(layer, nn.Linear) and any(reader.op != "output" for reader in self.readers(node)):
+            raise ConversionError("the last layer alone may be linear")
         self._emit(node, self._name(node), self._made(layer, inputs), self._read(inputs))
         self._round_sums(node)
 

@@ -27,6 +27,7 @@ from .convert import convert
 from .fold_normalisation import fold_normalisation
 from .layers import Blur, trace
 from .models import build
+from .weights import class_names as names_in
 
 try:
     import h5py
@@ -47,7 +48,7 @@ class KerasLayer(NamedTuple):
 
 
 def load_larq(path: str | Path) -> tuple[nn.Module, dict[str, Any]]:
-    """The module and a note as `load_weights` gives it."""
+    """The module and a note as `load_weights` gives it. Classes are named by ImageNet's numbers."""
     try:
         with h5py.File(path, "r") as file:
             return _build(keras_layers(file), Path(path))
@@ -61,7 +62,7 @@ def convert_larq(
     """The graph and how it was made, as `convert` gives them. `images` (224x224, as Larq trains) calibrate; without
     `class_names` the classes are named by ImageNet's numbers."""
     module, note = load_larq(path)
-    names = [f"imagenet {k}" for k in range(note["classes"])] if class_names is None else class_names
+    names = names_in(note) if class_names is None else class_names
     graph, made = convert(module, images, class_names=names, **options)
     return fold_normalisation(graph), made | note
 
@@ -109,7 +110,9 @@ def _build(layers: list[KerasLayer], path: Path) -> tuple[nn.Module, dict[str, A
             state[f"{target}.{key}"] = tensor
     counters = {key: value for key, value in model.state_dict().items() if key.endswith("num_batches_tracked")}
     model.load_state_dict(state | counters)
-    return model.eval(), {"model": name, "classes": classes, "options": options, "source": path.name}
+    names = [f"imagenet {k}" for k in range(classes)]
+    note = {"model": name, "classes": classes, "class_names": names, "options": options, "source": path.name}
+    return model.eval(), note
 
 
 def named_layers(model: nn.Module) -> list[tuple[str, nn.Module]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -21,6 +23,7 @@ MODELS: dict[str, type[nn.Module]] = {
     "quicknet_large": QuickNetLarge,
 }
 TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18}
+LEAST_WIDTH = 4
 
 
 def input_size(name: str) -> int:
@@ -37,7 +40,17 @@ def known(name: str) -> type[nn.Module]:
 
 def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
     """A model or a teacher by name, with fresh weights."""
+    if "widths" in options:
+        check_widths(name, options["widths"])
     return known(name)(classes, **options)
+
+
+def check_widths(name: str, widths: Sequence[int]) -> None:
+    """One width for each group of layers, at least LEAST_WIDTH: stems divide the first one by up to 4."""
+    groups = len(inspect.signature(known(name)).parameters["widths"].default)
+    if len(widths) != groups or min(widths) < LEAST_WIDTH:
+        told = " ".join(map(str, widths))
+        raise ValueError(f"The widths of {name} are {told}; expected {groups} whole numbers from {LEAST_WIDTH} on.")
 
 
 def level_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:

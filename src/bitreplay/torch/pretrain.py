@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,11 +18,11 @@ from torch import nn
 
 from .arrays import Arrays, open_dataset
 from .checkpoint import checkpoint_of
-from .models import MODELS, TEACHERS, build, input_size
+from .models import MODELS, TEACHERS, build, check_widths, input_size
 from .pretraining import Pretraining
 from .progress import Display
 from .recipe import default_recipe
-from .weights import export_parts, load_weights
+from .weights import digest_of, export_parts, load_weights
 from .world import World
 
 LEAST_SIDE = 64
@@ -52,6 +53,9 @@ def pretrain(
     """
     began = time.perf_counter()
     recipe, out = default_recipe(model, **settings), Path(out)
+    check_places(out, export)
+    if widths is not None:
+        check_widths(model, widths)
 
     def train(world: World, display: Display) -> dict[str, Any]:
         torch.backends.cudnn.benchmark = True
@@ -67,6 +71,12 @@ def pretrain(
         val = Arrays.of(dataset.test_images, dataset.test_labels, world.device)
         if fresh and world.rank == 0:
             checkpoint_of(out).unlink(missing_ok=True)
+        origin = {
+            "teacher_sha256": None if teacher is None else digest_of(Path(teacher)),
+            "init_sha256": None if init is None else digest_of(Path(init)),
+            "data": Path(data).name,
+            "images": len(views),
+        }
         run = Pretraining(
             recipe,
             network,
@@ -77,6 +87,7 @@ def pretrain(
             tutor,
             checkpoint_seconds=checkpoint_seconds,
             began=began,
+            origin=origin,
             say=display.say,
         )
         for event in run.walk():
@@ -102,6 +113,14 @@ def pretrain(
     # A function of its own: what it builds on the group of processes is gone when the block ends.
     with World.join(device) as world, Display(model, quiet=quiet or world.rank > 0) as display:
         return train(world, display)
+
+
+def check_places(out: Path, export: str | Path | None) -> None:
+    """What a run writes at its end must have a place at its beginning."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; expected a file to write.")
+    if export is not None and Path(export).is_file():
+        raise ValueError(f"{export} is a file; expected a folder for the parts.")
 
 
 def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
@@ -160,5 +179,15 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     return note
 
 
+def program() -> int:
+    """`main` as a process of its own: what is refused is one sentence and exit code 1."""
+    try:
+        main()
+    except (ValueError, OSError, FloatingPointError) as error:
+        print(str(error) or type(error).__name__, file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(program())

@@ -9,8 +9,9 @@ from its checkpoint.
 from __future__ import annotations
 
 import itertools
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ class Pretraining:
     """Construct, go through `walk()`, then call `finish()`.
 
     `clock` gives seconds; a time limit counts from its value `began` (now, unless given). A checkpoint is written after
-    an epoch when the last one is `checkpoint_seconds` old. `say` takes a line of text.
+    an epoch when the last one is `checkpoint_seconds` old. `origin` tells what the run was made from (teacher, first
+    weights, data): a checkpoint of another origin is refused. `say` takes a line of text.
     """
 
     def __init__(
@@ -57,10 +59,11 @@ class Pretraining:
         reserve: float = 15.0,
         clock: Callable[[], float] = time.perf_counter,
         began: float | None = None,
+        origin: Mapping[str, Any] | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.clock, self.began, self.say = clock, clock() if began is None else began, say
-        self.recipe, self.out, self.world = recipe, out, world
+        self.recipe, self.out, self.world, self.origin = recipe, out, world, dict(origin or {})
         self.size = int(model.input_size)  # type: ignore[arg-type]
         self.val = Arrays(resize(val.images, self.size), val.labels)
         self.model = model.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -89,7 +92,7 @@ class Pretraining:
             raise FileNotFoundError(f"Not every process finds {self.checkpoint}: its folder must be shared.")
         if not here:
             return
-        tensors, note = load_checkpoint(self.checkpoint, self.recipe)
+        tensors, note = load_checkpoint(self.checkpoint, self.recipe, self.origin)
         try:
             load_model_state(self.model, tensors)
         except RuntimeError as error:
@@ -98,6 +101,8 @@ class Pretraining:
         self.last_top1 = note["top1"]
         self.enter_stage(note["stage"])
         load_optimizer_state(self.optimizer, self.model, tensors)
+        if note.get("rounding"):
+            self.round_from_here()
         self.say(f"resumed after epoch {note['done']}")
 
     def enter_stage(self, stage: int) -> None:
@@ -131,8 +136,8 @@ class Pretraining:
                 self.step_or_give_up_compiling(view, labels, tally)
                 yield Step(epoch, expected, tally.steps, self.views.steps, self.stage, tally)
             loss, accuracy = (self.world.agree_on_mean(x) for x in (tally.loss(), tally.accuracy()))
-            if loss != loss:
-                raise FloatingPointError(f"The loss is not a number in epoch {epoch}.")
+            if not math.isfinite(loss):
+                raise FloatingPointError(f"The loss is {loss} in epoch {epoch}: a lower rate may help.")
             self.last_top1 = top1(self.model, self.val, self.world, autocast=self.gpu)
             self.schedule.finish_epoch(covered, self.clock() - start)
             self.save_now_and_then()
@@ -142,8 +147,11 @@ class Pretraining:
 
     def round_near_the_end(self) -> None:
         """In the last part of the run the model learns under the engine's rounding, its ranges renewed each epoch."""
-        if self.schedule.progress < 1 - self.recipe.rounding - 1e-9:
-            return
+        if self.schedule.progress >= 1 - self.recipe.rounding - 1e-9:
+            self.round_from_here()
+
+    def round_from_here(self) -> None:
+        """The engine's rounding in the loop, with ranges and code of the model as it is now."""
         if self.rounding is None:
             self.rounding = EngineRounding(self.model, self.calibration)
             self.rounding.calibrate()
@@ -196,6 +204,8 @@ class Pretraining:
         if self.world.rank == 0 and self.clock() - self.saved_at >= self.checkpoint_seconds:
             note = {
                 "recipe": self.recipe.as_dict(),
+                "origin": self.origin,
+                "rounding": self.rounding is not None,
                 "done": self.schedule.done,
                 "progress": self.schedule.progress,
                 "stage": self.stage,
@@ -208,6 +218,8 @@ class Pretraining:
         """Estimate BatchNorm's statistics anew in full precision, measure, write the file; its note."""
         set_binary_weights(self.model, True)
         torch.backends.cudnn.allow_tf32 = False
+        if self.rounding is not None:  # with the ranges of the last weights, also when it was resumed behind them
+            self.rounding.calibrate()
         running = top1(self.model, self.val, self.world, autocast=False)
         views = itertools.islice(self.views.minibatches(self.schedule.done), most_minibatches)
         reestimate_batchnorm(self.model, (view_for(self.model, view) for view, _ in views), self.world)

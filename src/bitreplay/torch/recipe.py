@@ -20,6 +20,7 @@ LIMITS = (
     ("first_stage", 0, 1),
     ("label_smoothing", 0, 1),
     ("distill", 0, 1),
+    ("temperature", 0.01, 1000),
     ("least_area", 0, 1),
     ("jitter", 0, 1),
     ("mix", 0, 1),

@@ -63,10 +63,23 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     body = memoryview(data)[8 + length :]
     tensors = {}
     for name, entry in header.items():
-        start, stop = entry["data_offsets"]
-        dtype, shape = DTYPES[entry["dtype"]], entry["shape"]
+        dtype, shape, (start, stop) = _described(path, name, entry)
         if not 0 <= start <= stop <= len(body) or stop - start != torch.Size(shape).numel() * dtype.itemsize:
             raise ValueError(f"{path} is damaged: tensor {name!r} does not fit its place in the file.")
         raw = torch.frombuffer(bytearray(body[start:stop]), dtype=torch.uint8) if stop > start else torch.empty(0)
         tensors[name] = raw.view(dtype).reshape(shape) if stop > start else torch.empty(shape, dtype=dtype)
     return tensors, note
+
+
+def _described(path: Path, name: str, entry: Any) -> tuple[torch.dtype, list[int], tuple[int, int]]:
+    """Type, shape and place of a tensor, as the header has them."""
+    try:
+        kind, shape, (start, stop) = entry["dtype"], list(entry["shape"]), entry["data_offsets"]
+        whole = all(isinstance(number, int) and number >= 0 for number in (*shape, start, stop))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: its header does not describe tensor {name!r}.") from error
+    if not whole:
+        raise ValueError(f"{path} is damaged: tensor {name!r} has shape {shape} at {start} to {stop}.")
+    if kind not in DTYPES:
+        raise ValueError(f"{path} has a tensor {name!r} of type {kind!r}; expected one of {', '.join(DTYPES)}.")
+    return DTYPES[kind], shape, (start, stop)

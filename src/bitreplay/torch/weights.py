@@ -6,7 +6,9 @@ for it becomes the smallest number of its sign, since sign(-0) would be +1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from . import tensorfile
 from .models import build
 
 SMALLEST_HALF = 2.0**-24
+PART = re.compile(r"(?P<name>.+)\.[0-9]+-of-(?P<count>[0-9]+)(?P<suffix>\.[^.]+)")
 
 
 def half_with_sign(x: Tensor) -> Tensor:
@@ -51,17 +54,50 @@ def export_parts(
     return paths
 
 
+def files_of(path: Path) -> list[Path]:
+    """The file, or all parts when `path` is any one of them."""
+    part = PART.fullmatch(path.name)
+    if part is None:
+        return [path]
+    name, count, suffix = part.group("name", "count", "suffix")
+    return [path.with_name(f"{name}.{k}-of-{count}{suffix}") for k in range(1, int(count) + 1)]
+
+
+def digest_of(path: Path) -> str:
+    """sha256 of the file, or of all parts one after the other."""
+    digest = hashlib.sha256()
+    for part in files_of(path):
+        digest.update(part.read_bytes())
+    return digest.hexdigest()
+
+
 def load_weights(path: Path) -> tuple[nn.Module, dict[str, Any]]:
     """Model and note from one file, or from all parts when `path` is any one of them."""
-    paths = [path]
-    if "-of-" in path.name:
-        name, count, suffix = path.name.rsplit(".", 2)[0], path.name.split("-of-")[1].split(".")[0], path.suffix
-        paths = [path.with_name(f"{name}.{k}-of-{count}{suffix}") for k in range(1, int(count) + 1)]
     state: dict[str, Tensor] = {}
     note: dict[str, Any] = {}
-    for part in paths:
+    for part in files_of(path):
         tensors, note = tensorfile.load(part)
         state |= tensors
+    if "model" not in note or "classes" not in note:
+        raise ValueError(f"{path} is no file of trained weights: it does not say which model it holds.")
     model = build(note["model"], note["classes"], **note.get("options", {}))
-    model.load_state_dict({key: x.float() if x.is_floating_point() else x for key, x in state.items()})
+    try:
+        model.load_state_dict({key: x.float() if x.is_floating_point() else x for key, x in state.items()})
+    except RuntimeError as error:
+        told = f"{note['model']} with {note['classes']} classes"
+        raise ValueError(f"{path} does not hold {told}: tensors are missing or have another shape.") from error
     return model, note
+
+
+def class_names(note: Mapping[str, Any], found: Sequence[str] = ()) -> list[str]:
+    """Names for the classes of trained weights: the training's own, else those `found` elsewhere, else numbers.
+
+    Names of another number than the classes do not count.
+
+    >>> class_names({"classes": 2, "class_names": ["cat", "dog"]}, ["a", "b"]), class_names({"classes": 2}, ["a"])
+    (['cat', 'dog'], ['0', '1'])
+    """
+    for names in (note.get("class_names") or (), found):
+        if len(names) == note["classes"]:
+            return list(names)
+    return [str(k) for k in range(note["classes"])]

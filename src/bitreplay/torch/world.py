@@ -19,6 +19,22 @@ from torch import Tensor
 from torch import distributed as dist
 
 
+def chosen_device(device: str | None, local: int) -> torch.device:
+    """The device of the process that is number `local` on its machine; "cuda" without a number is its own GPU."""
+    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    asked = device or ("cuda" if there else "cpu")
+    try:
+        chosen = torch.device(asked)
+    except RuntimeError:
+        raise ValueError(f"The device is {asked!r}; expected cpu, cuda or cuda:NUMBER.") from None
+    if chosen.type != "cuda":
+        return chosen
+    chosen = torch.device("cuda", local if chosen.index is None else chosen.index)
+    if chosen.index >= there:
+        raise ValueError(f"The device is {chosen}, but PyTorch finds {there} GPUs here.")
+    return chosen
+
+
 @dataclass(frozen=True)
 class World:
     """`rank` of `size` processes, on `device`."""
@@ -39,9 +55,8 @@ class World:
 
         Whatever was built on the group has to be out of reach when the block ends.
         """
-        size = int(os.environ.get("WORLD_SIZE", "1"))
-        rank, local = cls.rank_here(), int(os.environ.get("LOCAL_RANK", "0"))
-        chosen = torch.device(device or (f"cuda:{local}" if torch.cuda.is_available() else "cpu"))
+        size, rank = int(os.environ.get("WORLD_SIZE", "1")), cls.rank_here()
+        chosen = chosen_device(device, int(os.environ.get("LOCAL_RANK", "0")))
         if chosen.type == "cuda":
             torch.cuda.set_device(chosen)
         if size == 1:
