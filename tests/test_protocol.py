@@ -96,7 +96,7 @@ def test_the_float_twin_is_given_the_same_samples(run, protocol, monkeypatch):
         monkeypatch.setattr(kind, "step", step)
     for bits in ("8/1/16", "float"):
         run("--bits", bits)
-    assert seen["Tail"] == seen["FloatStepper"] and len(seen["Tail"]) == 5 * 20
+    assert seen["Tail"] == seen["FloatStepper"] and len(seen["Tail"]) == 5 * 40
 
 
 def test_it_needs_numpy_alone():

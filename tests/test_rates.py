@@ -13,7 +13,7 @@ from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learner import Learner
 from bitreplay.rates import GAIN, feature_power, first_rate, rate_at
-from bitreplay.settings import STRATEGIES
+from bitreplay.settings import STRATEGIES, Settings
 from tests import tiny
 
 
@@ -33,6 +33,13 @@ def test_four_times_the_steps_halve_the_first_rate():
 def test_a_rate_is_never_above_one_and_never_zero(strategy):
     assert first_rate(strategy, Fraction(1, 10**9), 1) == 1
     assert 0 < first_rate(strategy, Fraction(10**12), 10**6) < Fraction(1, 10**8)
+
+
+def test_binary_weights_that_learn_set_a_lower_limit(tiny_model):
+    assert first_rate("replay", Fraction(1), 1, flips=True) == Fraction(1, 10)
+    flips = {bits: Settings(bits=bits).learns_binary_weights for bits in ("8/1/16", "8/4/16", "float")}
+    assert flips == {"8/1/16": False, "8/4/16": True, "float": False}
+    assert not Settings(bits="8/8/16", strategy="cwr").learns_binary_weights
 
 
 def test_the_power_follows_the_square_of_the_range():

@@ -95,7 +95,8 @@ class Learner(Knowledge):
             epochs = self._epochs(len(names))
             steps = epochs * -(-len(names) // self.settings.new)
             first = self._first_rate(steps)
-            for done, chosen in enumerate(self._minibatches(len(names), epochs)):
+            chosen_ones = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
+            for done, chosen in enumerate(chosen_ones):
                 watch.check()
                 self.tail.step(*self._join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
                 watch.report("steps", done + 1, steps)
@@ -135,16 +136,15 @@ class Learner(Knowledge):
         return max(self.settings.epochs, -(-self.settings.least_steps // steps))
 
     def _first_rate(self, steps: int) -> Fraction:
-        given = self.settings.rate
-        return first_rate(self.settings.strategy, self.tail.feature_power, steps) if given is None else given
+        given, flips = self.settings.rate, self.settings.learns_binary_weights
+        return first_rate(self.settings.strategy, self.tail.feature_power, steps, flips) if given is None else given
 
-    def _minibatches(self, samples: int, epochs: int) -> Iterator[NDArray[np.int64]]:
-        """Sample numbers in a fresh order each epoch; the last minibatch of one may be short."""
-        for epoch in range(epochs):
-            order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
-            order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
-            for start in range(0, samples, self.settings.new):
-                yield order[start : start + self.settings.new]
+    def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
+        """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
+        order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
+        order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
+        for start in range(0, samples, self.settings.new):
+            yield order[start : start + self.settings.new]
 
     # what may be asked
 

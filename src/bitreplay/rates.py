@@ -6,8 +6,9 @@
 `power` is about the mean of |x|^2 over the features x that the head reads. It decides how far one step moves the
 logits, so one gain serves networks whose features differ in size. A long experience takes smaller steps: it would
 otherwise pull the tail too far towards the classes at hand. The baselines have no such tail: that of BNN+CWR* is
-frozen, and naive learning, also of everything at once (joint training), tries to keep nothing. docs/learner.md has
-the figures.
+frozen, and naive learning, also of everything at once (joint training), tries to keep nothing. Binary weights that
+learn flip too often at a high rate, which ends everything, so the start has a lower limit then.
+docs/learner.md has the figures.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from bitreplay.engine.graph import Graph
 
 GAIN = {"replay": Fraction(40), "cwr": Fraction(3), "naive": Fraction(40)}
 REFERENCE_STEPS = 20
-MOST = Fraction(1)
+MOST, MOST_WITH_FLIPS = Fraction(1), Fraction(1, 10)
 SPAN_OF_DEVIATIONS = 16
 ROOT_POINT = 32
 
@@ -33,11 +34,11 @@ def feature_power(graph: Graph, features: int) -> Fraction:
     return features * ((high - low) / SPAN_OF_DEVIATIONS) ** 2
 
 
-def first_rate(strategy: str, power: Fraction, steps: int) -> Fraction:
-    """Where an experience of so many steps starts."""
+def first_rate(strategy: str, power: Fraction, steps: int, flips: bool = False) -> Fraction:
+    """Where an experience of so many steps starts; `flips` says that binary weights learn too."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
     length = Fraction(root, 1 << ROOT_POINT) if strategy == "replay" else 1
-    return min(GAIN[strategy] / power * length, MOST)
+    return min(GAIN[strategy] / power * length, MOST_WITH_FLIPS if flips else MOST)
 
 
 def rate_at(first: Fraction, done: int, steps: int) -> Fraction:

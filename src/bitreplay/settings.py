@@ -71,6 +71,10 @@ class Settings:
         _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")
 
     @property
+    def learns_binary_weights(self) -> bool:
+        return isinstance(self.bits, Bits) and self.bits.backward_binary > 1 and self.strategy != "cwr"
+
+    @property
     def minibatch(self) -> int:
         return self.new + self.replayed
 
