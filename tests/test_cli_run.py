@@ -161,15 +161,17 @@ def test_limit_takes_the_first_images_of_each_class(shell, data, tiny_model):
         (("--data", "groceries", "--out", "file"), "file cannot be a run folder: File exists"),
         (("--data", "groceries", "--out", "odd"), "config.json is damaged: it does not hold JSON objects"),
         (("--data", "broken"), "0.png cannot be read as a picture"),
+        (("--data", "lacking"), "lacking/b has no pictures"),
     ],
 )
 def test_what_cannot_be_run_is_said_in_one_sentence(shell, tiny_model, tmp_path, arguments, sentence):
     (tmp_path / "file").write_text("text")
-    for folder in ("odd", "broken/a", "broken/b"):
+    for folder in ("odd", "broken/a", "lacking/a", "lacking/b"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "odd" / "config.json").write_text("[" * 5000)
     for number in range(5):
-        (tmp_path / "broken" / "a" / f"{number}.png").write_bytes(b"text")
+        for folder in ("broken", "lacking"):
+            (tmp_path / folder / "a" / f"{number}.png").write_bytes(b"text")
     code, _, err = shell("run", *arguments, "--model", tiny_model)
     assert code == 1 and sentence in err and err.strip().count("\n") == 0
 

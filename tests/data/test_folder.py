@@ -23,14 +23,28 @@ def test_every_fifth_picture_by_name_is_a_test_picture(tmp_path):
     np.testing.assert_array_equal(found.test_labels, [1])
 
 
-def test_train_and_test_folders(tmp_path):
+@pytest.mark.parametrize("name", ["test", "val"])
+def test_train_and_test_folders(tmp_path, name):
     paint(tmp_path / "train" / "b" / "1.png", (1, 0, 0))
     paint(tmp_path / "train" / "a" / "2.png", (2, 0, 0))
-    paint(tmp_path / "test" / "b" / "3.png", (3, 0, 0))
+    paint(tmp_path / name / "b" / "3.png", (3, 0, 0))
     found = folder(tmp_path, side=4)
     np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [2, 1])
     np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [3])
     np.testing.assert_array_equal(found.test_labels, [1])
+
+
+def test_a_class_folder_without_pictures_is_named_or_left_out(tmp_path):
+    for k in range(5):
+        paint(tmp_path / "pear" / f"{k}.png", (k, 0, 0))
+    for name in ("kiwi", ".hidden"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.heic").write_bytes(b"x")
+    with pytest.raises(ValueError, match="kiwi has no pictures"):
+        folder(tmp_path, side=4)
+    told: list[ValueError] = []
+    assert folder(tmp_path, side=4, unreadable=told.append).class_names == ("pear",)
+    assert [str(tmp_path / "kiwi") in str(error) for error in told] == [True]
 
 
 def test_a_turned_photograph_is_set_upright(tmp_path):

@@ -1,7 +1,7 @@
 """Any folder of pictures, one folder a class.
 
-Either root/train/<class>/* with root/test/<class>/*, or root/<class>/* alone; then every fifth picture of a class, by
-name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
+Either root/train/<class>/* with root/test/<class>/* (or val), or root/<class>/* alone; then every fifth picture of a
+class, by name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
 """
 
 import stat
@@ -15,21 +15,24 @@ from bitreplay.data.resize import center_square, resize, side_of
 from bitreplay.told import path_of, told, whole_number
 
 MOST_BYTES = 1 << 28
+TEST_FOLDERS = ("test", "val")
 SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
 
 
 def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreadable = refuse) -> Dataset:
-    """The data set. `unreadable` is told of each picture that cannot be read; if it returns, that one is left out."""
+    """The data set. `unreadable` is told of each picture that cannot be read, and of each class folder without any.
+
+    If it returns, that one is left out.
+    """
     root, side = path_of(path, "A folder of pictures"), side_of(side)
     if (whole_number(test_every) or 0) < 2:
         raise ValueError(f"test_every must be a whole number from 2, got {told(test_every)}.")
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
-    divided = (root / "train").is_dir() and (root / "test").is_dir()
+    test_root = next((root / name for name in TEST_FOLDERS if (root / name).is_dir()), root)
+    divided = (root / "train").is_dir() and test_root != root
     train_root = root / "train" if divided else root
-    names = tuple(sorted(p.name for p in train_root.iterdir() if p.is_dir() and pictures(p)))
-    if not names:
-        raise FileNotFoundError(f"{train_root} has no class folder with pictures ({', '.join(SUFFIXES)}).")
+    names = class_folders(train_root, unreadable)
     train: list[tuple[Path, int]] = []
     test: list[tuple[Path, int]] = []
     for label, name in enumerate(names):
@@ -37,19 +40,31 @@ def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreada
             is_test = not divided and k % test_every == test_every - 1
             (test if is_test else train).append((picture, label))
     if divided:
-        for place in sorted(p for p in (root / "test").iterdir() if p.is_dir()):
+        for place in sorted(p for p in test_root.iterdir() if p.is_dir()):
             if place.name not in names:
                 raise ValueError(f"{place} is a class that {train_root} does not have.")
             test += [(picture, names.index(place.name)) for picture in pictures(place)]
     learned = load(train, side, unreadable)
     if not test:
-        raise ValueError(_no_test(root, test_every, divided))
+        raise ValueError(_no_test(root, test_root, test_every, divided))
     return Dataset(*learned, *load(test, side, unreadable), class_names=names)
 
 
-def _no_test(root: Path, test_every: int, divided: bool) -> str:
+def class_folders(root: Path, unreadable: Unreadable) -> tuple[str, ...]:
+    """Names of the folders with pictures; hidden ones do not count."""
+    places = sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+    names = tuple(place.name for place in places if pictures(place))
+    if not names:
+        raise FileNotFoundError(f"{root} has no class folder with pictures ({', '.join(SUFFIXES)}).")
+    for place in places:
+        if place.name not in names:
+            unreadable(ValueError(f"{place} has no pictures ({', '.join(SUFFIXES)})."))
+    return names
+
+
+def _no_test(root: Path, test_root: Path, test_every: int, divided: bool) -> str:
     if divided:
-        return f"{root / 'test'} has no test pictures: expected them in one folder a class, as in {root / 'train'}."
+        return f"{test_root} has no test pictures: expected them in one folder a class, as in {root / 'train'}."
     return (
         f"No test pictures could be set aside in {root}, as no class has {test_every} pictures: add some, "
         "or put them in folders train/<class> and test/<class>."
