@@ -1,7 +1,8 @@
 // Eight outputs as four vectors of two words: eor with the pixel's word, cnt, bytes added up before they overflow.
 #include <arm_neon.h>
 
-#include "kernels/binary_conv_pixels.h"
+#include "kernels/binary_conv.h"
+#include "kernels/taps.h"
 
 namespace bitreplay {
 namespace {
@@ -26,14 +27,44 @@ struct Counts {
       for (int v = 0; v < kVectors; ++v) sums[v] = vpadalq_u32(sums[v], vpaddlq_u16(vpaddlq_u8(bytes[v])));
     }
   }
-
-  void store(int64_t* found) const {
-    for (int v = 0; v < kVectors; ++v) vst1q_s64(found + 2 * v, vreinterpretq_s64_u64(sums[v]));
-  }
 };
 
 }  // namespace
 
-void binary_conv_neon(const BinaryConvArgs& a) { binary_conv_by_pixel<Counts>(a); }
+void binary_conv_neon(const BinaryConvArgs& a) {
+  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved, pixels = a.out_h * a.out_w;
+  const int64_t blocks = (a.outputs + kInterleaved - 1) / kInterleaved;
+  const uint64_t* ones = a.w + blocks * block_words;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const uint64_t* w = a.w + block * block_words;
+    for (int64_t p = 0; p < a.samples * pixels; ++p) {
+      const int64_t out_row = p % pixels / a.out_w, out_column = p % a.out_w;
+      const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
+      const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
+      const uint64_t* x = a.x + p / pixels * a.height * a.width * a.words;
+      const int64_t side_by_side = columns.last - columns.first;
+      Counts counts;
+      for (int64_t row = rows.first; row < rows.last; ++row) {
+        const int64_t y = out_row * a.stride + row - a.pad, left = out_column * a.stride + columns.first - a.pad;
+        counts.run(x + (y * a.width + left) * a.words, w + (row * a.kernel + columns.first) * a.words * kInterleaved,
+                   side_by_side * a.words);
+      }
+      int64_t taps = (rows.last - rows.first) * side_by_side;
+      if (a.padding && taps < a.kernel * a.kernel) {
+        for (int64_t tap = 0; tap < a.kernel * a.kernel; ++tap) {
+          const int64_t r = tap / a.kernel, c = tap % a.kernel;
+          if (rows.first <= r && r < rows.last && columns.first <= c && c < columns.last) continue;
+          counts.run(ones, w + tap * a.words * kInterleaved, a.words);
+        }
+        taps = a.kernel * a.kernel;
+      }
+      uint64_t found[kInterleaved];
+      for (int v = 0; v < kVectors; ++v) vst1q_u64(found + 2 * v, counts.sums[v]);
+      int16_t* sums = a.sums + p * a.outputs + block * kInterleaved;
+      const int64_t left = a.outputs - block * kInterleaved, lanes = left < kInterleaved ? left : kInterleaved;
+      for (int64_t lane = 0; lane < lanes; ++lane) sums[lane] = int16_t(taps * a.channels - 2 * int64_t(found[lane]));
+    }
+  }
+}
 
 }  // namespace bitreplay
