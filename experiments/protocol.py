@@ -127,7 +127,8 @@ def main() -> None:
 
 
 def write(args: argparse.Namespace, settings: Settings, learner: Learner, done: list[dict]) -> None:
-    table = np.array([[np.mean([after["per_class"][c] for c in of["classes"]]) for of in done] for after in done])
+    accuracies = [dict(enumerate(entry["per_class"])) for entry in done]
+    table = metrics.experience_table([entry["classes"] for entry in done], accuracies)
     after = [f"{100 * entry['accuracy']:.2f}" for entry in done]
     assert learner.model is not None
     row = [

@@ -38,10 +38,10 @@ class History:
 
     @property
     def table(self) -> np.ndarray:
-        """Row i column j: mean accuracy of the classes of experience j after i; one without test samples counts 0."""
-        results = [step.evaluation.per_class for step in self.steps]
-        table = [[np.mean([found.get(name, 0.0) for name in of.classes]) for of in self.steps] for found in results]
-        return np.array(table, np.float64).reshape(len(table), len(table))
+        """As metrics.experience_table."""
+        return metrics.experience_table(
+            [step.classes for step in self.steps], [step.evaluation.per_class for step in self.steps]
+        )
 
     @property
     def forgetting(self) -> float:

@@ -95,8 +95,8 @@ class Learner(Knowledge):
             epochs = self._epochs(len(names))
             steps = epochs * -(-len(names) // self.settings.new)
             first = self._first_rate(steps)
-            chosen_ones = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
-            for done, chosen in enumerate(chosen_ones):
+            minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
+            for done, chosen in enumerate(minibatches):
                 watch.check()
                 self.tail.step(*self._join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
                 watch.report("steps", done + 1, steps)

@@ -4,7 +4,7 @@ In the table, row i column j is the accuracy on the classes (or samples) of expe
 as well as arrays.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,6 +57,16 @@ def accuracy_per_class(confusion: ArrayLike) -> np.ndarray:
     counts = np.asarray(confusion)
     samples = counts.sum(axis=1)
     return np.where(samples > 0, counts.diagonal() / np.maximum(samples, 1), np.nan)
+
+
+def experience_table(classes: Sequence[Iterable], per_class: Sequence[Mapping]) -> np.ndarray:
+    """Row i column j: mean accuracy of the classes of experience j after i; one without test samples counts 0.
+
+    >>> experience_table([["a"], ["b", "c"]], [{"a": 1.0}, {"a": 0.5, "b": 1.0, "c": 0.0}]).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    table = [[np.mean([found.get(name, 0.0) for name in of]) for of in classes] for found in per_class]
+    return np.array(table, np.float64).reshape(len(per_class), len(classes))
 
 
 def forgetting(table: ArrayLike) -> float:

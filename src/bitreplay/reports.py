@@ -63,15 +63,13 @@ class Evaluation:
         numbers = np.where(numbers < 0, count, numbers).astype(np.int32)
         targets = table.numbers(truth)
         tested = np.unique(targets)
-        right = np.bincount(targets[numbers == targets], minlength=count) / np.bincount(targets, minlength=count).clip(
-            1
-        )
+        right, asked = (np.bincount(part, minlength=count) for part in (targets[numbers == targets], targets))
         seen = np.intersect1d(table.numbers(learned), tested)
         return Evaluation(
             len(truth),
             metrics.accuracy(numbers, targets),
             metrics.accuracy_on(seen, numbers, targets) if len(seen) else 0.0,
-            {table.known[number]: float(right[number]) for number in tested.tolist()},
+            {table.known[number]: float(right[number] / asked[number]) for number in tested.tolist()},
             table.known,
             numbers,
             targets,

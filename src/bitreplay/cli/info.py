@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from numpy.typing import NDArray
 
 import bitreplay
 from bitreplay import counts, statefile, zoo
 from bitreplay.cli import options, show
 from bitreplay.engine import native
-from bitreplay.engine.graph import Fixed, Graph
+from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
+from bitreplay.modelfile.schema import stored
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
 
@@ -28,11 +28,11 @@ def info(
     if json:
         show.as_json(found)
         return
-    stored, layers = found.pop("stored", None), found.pop("layers", None)
+    kept_classes, layers = found.pop("stored", None), found.pop("layers", None)
     show.out().print(show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found]))
-    if stored:
+    if kept_classes:
         rows = [(kept["label"], kept["samples"], kept["seen"], _plain(kept["experiences"]), show.size(kept["bytes"]))
-                for kept in stored]  # fmt: skip
+                for kept in kept_classes]  # fmt: skip
         show.out().print(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
     if layers:
         body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
@@ -135,17 +135,9 @@ def _layers(graph: Graph) -> list[dict[str, Any]]:
     numbers = counts.weights(graph)
     return [
         {"name": node.name, "kind": node.kind, "weights": sum(numbers[node.name]),
-         "bytes": sum(map(_stored_bytes, node.arrays.values()))}
+         "bytes": sum(stored(array).nbytes for array in node.arrays.values())}
         for node in graph.nodes
     ]  # fmt: skip
-
-
-def _stored_bytes(array: Fixed | NDArray) -> int:
-    """Real numbers lie in the file as 16-bit integers where all of them fit."""
-    if not isinstance(array, Fixed):
-        return int(array.nbytes)
-    small = array.values.astype("i2")
-    return small.nbytes if (small == array.values).all() else array.values.nbytes
 
 
 def _of(about: dict[str, Any], part: str, name: str) -> Any:

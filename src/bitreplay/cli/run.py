@@ -121,7 +121,5 @@ def transfer(rows: list[dict[str, Any]], scenario: str) -> dict[str, float]:
     """Forgetting and backward transfer over the classes of each experience; they need new classes in each."""
     if scenario != "nc":
         return {}
-    table = np.array(
-        [[np.mean([after["per_class"].get(c, 0.0) for c in of["classes"]]) for of in rows] for after in rows]
-    )
+    table = metrics.experience_table([row["classes"] for row in rows], [row["per_class"] for row in rows])
     return {"forgetting": metrics.forgetting(table), "backward_transfer": metrics.backward_transfer(table)}

@@ -108,10 +108,10 @@ class Multiplier:
     def of(value: Fraction) -> Multiplier:
         if value == 0:
             return Multiplier(0, 0)
-        shift = 0
-        while abs(value) * Fraction(2) ** shift < 1 << (MANTISSA_BITS - 1):
-            shift += 1
-        while abs(value) * Fraction(2) ** shift >= 1 << MANTISSA_BITS:
+        # |value| lies between 2^(bits - 1) and 2^(bits + 1).
+        bits = abs(value.numerator).bit_length() - value.denominator.bit_length()
+        shift = MANTISSA_BITS - bits
+        if abs(value) * Fraction(2) ** shift >= 1 << MANTISSA_BITS:
             shift -= 1
         mantissa = round_fraction(value * Fraction(2) ** shift)
         if abs(mantissa) == 1 << MANTISSA_BITS:

@@ -61,17 +61,21 @@ def shape_of(value: Any, what: str) -> tuple[int, int, int]:
     return height, width, channels
 
 
+def stored(array: Fixed | NDArray) -> NDArray:
+    """An array as it lies in the file: real numbers as 16-bit integers where all of them fit."""
+    if not isinstance(array, Fixed):
+        return array
+    small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
+    return array.values.astype(np.int16 if small else np.int32)
+
+
 def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
     """The JSON object and the arrays that it names."""
     arrays: Arrays = {}
 
     def put(name: str, array: Fixed | NDArray) -> dict[str, Any]:
-        if not isinstance(array, Fixed):
-            arrays[name] = array
-            return {"tensor": name}
-        small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
-        arrays[name] = array.values.astype(np.int16 if small else np.int32)
-        return {"tensor": name, "shift": array.shift}
+        arrays[name] = stored(array)
+        return {"tensor": name} | ({"shift": array.shift} if isinstance(array, Fixed) else {})
 
     nodes = [
         {
