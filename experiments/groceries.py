@@ -20,7 +20,7 @@ from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
-HEADER = "model digest level code_bits archive strategy rate epochs least_steps per_class seed".split()
+HEADER = "model digest level code_bits bits archive strategy rate epochs least_steps per_class seed".split()
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
 
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=["bireal18"])
     parser.add_argument("--level")
     parser.add_argument("--code-bits", type=int, default=1)
+    parser.add_argument("--bits", default="8/1/16", help="q_f/q_b^bin/q_b^non-bin")
     parser.add_argument("--strategies", nargs="+", default=["replay", "cwr", "naive", "joint"])
     parser.add_argument("--rates", nargs="+", default=["fitted"], help="a number, or fitted: the default")
     parser.add_argument("--epochs", type=int, nargs="+", default=[5])
@@ -58,7 +59,13 @@ def main() -> None:
     archive = f"{data.train_images.shape[1]}x{data.train_images.shape[2]}"
     for model in args.models:
         level = {} if args.level is None else {"level": args.level}
-        settings = {"code_bits": args.code_bits, "per_class": args.per_class, "least_steps": args.least_steps, **level}
+        settings = {
+            "code_bits": args.code_bits,
+            "bits": args.bits,
+            "per_class": args.per_class,
+            "least_steps": args.least_steps,
+            **level,
+        }
         probe = Learner.from_pretrained(model, **settings)
         assert probe.model is not None
         name, digest = args.level or probe.model.levels[-1], probe.model.digest[:12]
@@ -75,7 +82,7 @@ def main() -> None:
                 learner.learn_codes(train[chosen], data.train_labels[chosen])
                 after.append(round(100 * learner.evaluate_codes(test, data.test_labels).accuracy, 2))
             empty = [""] * (7 - len(after))
-            row = [probe.model.name, digest, name, args.code_bits, archive, strategy, rate, epochs]
+            row = [probe.model.name, digest, name, args.code_bits, args.bits, archive, strategy, rate, epochs]
             row += [args.least_steps, args.per_class, seed, *empty, *after]
             append(args.results, HEADER, [*row, round(encode, 4), round(time.process_time() - start, 1)])
 
