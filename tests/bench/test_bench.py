@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import mmap
 import sys
@@ -12,7 +13,7 @@ import pytest
 from bitreplay import bench
 from bitreplay.bench import memory, ours, peers, resident, threads
 from bitreplay.bench.peers import Bench, Peer
-from bitreplay.bench.row import Row, table
+from bitreplay.bench.row import Row, head, line
 from bitreplay.bench.timing import race
 from bitreplay.engine.compiler import Bits
 
@@ -50,8 +51,8 @@ def test_ratio_is_theirs_over_ours():
     assert Row("q", "w", "p", "ms", 2.0, 7.9, least=4).as_dict()["holds"] is False
     absent = Row("q", "w", "p", "ms", 2.0, None, least=4, note="absent: no module")
     assert absent.as_dict()["ratio"] is None and absent.as_dict()["holds"] is None
-    lines = table([row, absent]).splitlines()
-    assert "5x" in lines[1] and "absent: no module" in lines[2]
+    assert "5x" in line(row) and "absent: no module" in line(absent)
+    assert line(row).index(" 10 ms") == head().index("peer's") - 1
 
 
 def test_the_fastest_setting_wins_and_a_broken_one_is_passed_over():
@@ -79,6 +80,84 @@ def test_an_absent_peer_is_reported(monkeypatch):
 def test_an_unknown_question_is_refused():
     with pytest.raises(ValueError, match="no question 'colour'; expected some of forward, tail"):
         bench.main(only=["colour"])
+
+
+@pytest.mark.parametrize("rounds", [0, -3])
+def test_no_rounds_are_refused(rounds):
+    with pytest.raises(ValueError, match=f"rounds is {rounds}; expected a whole number from 1 on"):
+        bench.main(rounds=rounds)
+
+
+@pytest.fixture
+def questions(monkeypatch):
+    """Two questions of two rows; the second is stopped by Ctrl-C between its rows. Nothing is installed."""
+    for name in ("onnx", "onnxruntime", "torch"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("bitreplay.torch")]:
+        monkeypatch.delitem(sys.modules, name)
+
+    def rows(name, stop=False):
+        peer = Peer("PyTorch fp32", "PyTorch", lambda driver: driver.settings(None), 3)
+
+        def found(bench):
+            yield from bench.contest(name, "first work", lambda: burn(0.001), [peer])
+            if stop:
+                raise KeyboardInterrupt
+            yield Row(name, "second work", "peer", "ms", 1.0, 2.0)
+
+        return found
+
+    monkeypatch.setattr(bench, "pin", lambda: "not pinned: a test")
+    monkeypatch.setattr(bench, "QUESTIONS", {"whole": rows("whole"), "stopped": rows("stopped", True)})
+
+
+def test_a_stop_keeps_every_row(questions, capsys):
+    assert bench.main(json=True, rounds=1) == bench.STOPPED
+    said = capsys.readouterr()
+    found = [(row["question"], row["work"]) for row in json.loads(said.out)["rows"]]
+    assert found == [("whole", "first work"), ("whole", "second work"), ("stopped", "first work")]
+    assert bench.main(rounds=1) == bench.STOPPED
+    lines = capsys.readouterr().out.splitlines()
+    assert [text.split("  ")[0] for text in lines[1:4]] == ["first work", "second work", "first work"]
+    assert lines[4].startswith("cpu ")
+
+
+def test_rows_are_written_when_they_are_found(questions, monkeypatch):
+    """What standard output holds when the second row is being measured."""
+    written = []
+
+    def late(bench_):
+        yield Row("late", "early work", "peer", "ms", 1.0, 2.0)
+        written.append(out.getvalue())
+        yield Row("late", "late work", "peer", "ms", 1.0, 2.0)
+
+    monkeypatch.setitem(bench.QUESTIONS, "late", late)
+    for json_too in (False, True):
+        out = io.StringIO()
+        monkeypatch.setattr(sys, "stdout", out)
+        assert bench.main(only=["late"], json=json_too) == 0
+        assert "early work" in written[-1] and "late work" not in written[-1] and "late work" in out.getvalue()
+
+
+def test_progress_and_missing_peers_are_told_on_stderr(questions, capsys):
+    assert bench.main(only=["whole"], rounds=1) == 0
+    said = capsys.readouterr()
+    for sentence in ("PyTorch is absent: ", "ONNX Runtime is absent: ", "whole, question 1 of 1", "1 rounds of ours"):
+        assert sentence in said.err and sentence not in said.out
+    assert "stopped" not in said.err and "absent: " in said.out.splitlines()[1]
+
+
+def test_a_peer_that_does_not_run_costs_its_own_figure_alone():
+    def broken():
+        raise RuntimeError("no compiler")
+
+    peers_ = [
+        Peer("broken", "ours", lambda _: [("", broken)]),
+        Peer("quick", "ours", lambda _: [("", lambda: lambda: None)]),
+    ]
+    first, second = Bench(rounds=1).contest("q", "w", lambda: burn(0.001), peers_)
+    assert first.theirs is None and first.note == "no setting of the peer runs: no compiler"
+    assert first.ours is not None and second.theirs is not None
 
 
 def test_json_has_a_row_for_each_size(capsys, monkeypatch):

@@ -1,7 +1,7 @@
 """`bitreplay bench`: our speed and memory beside the peers', measured in the same run.
 
-main(json=False, only=(), rounds=20, compiled=True)     prints rows, returns 0
-run(bench, only)                                        yields rows
+main(json=False, only=(), rounds=20, compiled=True)     prints rows as they are found, returns 0
+run(bench, only)                                        yields them
 
 One file a question. Peers (PyTorch, ONNX Runtime) come with `pip install "bitreplay[bench]"`; one that is absent is
 reported as absent.
@@ -9,7 +9,6 @@ reported as absent.
 
 from __future__ import annotations
 
-import json as json_format
 import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +17,12 @@ from typing import Any
 
 from bitreplay.bench import forward, memory, minibatch, quicknet, tail, threads, trained
 from bitreplay.bench.peers import Bench
-from bitreplay.bench.row import Row, table
+from bitreplay.bench.report import JsonReport, TextReport
+from bitreplay.bench.row import Row
 from bitreplay.bench.timing import pin
 from bitreplay.engine import native
+
+STOPPED = 130  # what shells report of a program that Ctrl-C ended
 
 QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "forward": forward.rows,
@@ -34,23 +36,41 @@ QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def main(*, json: bool = False, only: Sequence[str] = (), rounds: int = 20, compiled: bool = True) -> int:
-    """Run the questions (all, or those named) and print the rows as a table or as JSON."""
+    """Run the questions (all, or those named) and print each row as soon as it is measured; a stop ends the output.
+
+    On stderr: what is measured now, and which peers are missing. Returns 0, or STOPPED after Ctrl-C.
+    """
     unknown = [name for name in only if name not in QUESTIONS]
     if unknown:
         raise ValueError(f"There is no question {unknown[0]!r}; expected some of {', '.join(QUESTIONS)}.")
+    if rounds < 1:
+        raise ValueError(f"The number of rounds is {rounds}; expected a whole number from 1 on.")
     pinned = pin()
-    bench = Bench(rounds, compiled)
-    found = []
-    for name in only or QUESTIONS:
-        print(f"measuring {name}", file=sys.stderr, flush=True)
-        found += list(QUESTIONS[name](bench))
-    about = machine(bench, pinned)
-    if json:
-        print(json_format.dumps({"about": about, "rows": [row.as_dict() for row in found]}, indent=2))
-    else:
-        print(table(found))
-        print("; ".join(f"{key} {value}" for key, value in about.items()))
-    return 0
+    bench = Bench(rounds, compiled, say=say)
+    for name, why in bench.absent.items():
+        say(f"{name} is {why}; its columns stay empty (pip install 'bitreplay[bench]')")
+    report = (JsonReport if json else TextReport)(machine(bench, pinned))
+    try:
+        for row in run(bench, only):
+            report.row(row)
+        return 0
+    except KeyboardInterrupt:
+        say("stopped")
+        return STOPPED
+    finally:
+        report.end()
+
+
+def run(bench: Bench, only: Sequence[str] = ()) -> Iterator[Row]:
+    """The rows of all questions, or of those named, as they are found."""
+    chosen = list(only or QUESTIONS)
+    for number, name in enumerate(chosen, 1):
+        bench.say(f"{name}, question {number} of {len(chosen)}")
+        yield from QUESTIONS[name](bench)
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def machine(bench: Bench, pinned: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ LEVEL = 0.97  # what counts as staying level: the noise of a race
 
 def rows(bench: Bench) -> Iterator[Row]:
     program = ours.tail_program(ours.bireal18(), ours.LEVEL, Bits(8, 1, 16), max(SIZES))
+    bench.say(f"  {bench.rounds} rounds of minibatches up to {max(SIZES)}")
     times = race({str(size): ours.tail_step(program, size) for size in SIZES}, bench.rounds)
     for before, size in zip((None, *SIZES), SIZES, strict=False):
         theirs = None if before is None else 1000 * times[str(before)] / before

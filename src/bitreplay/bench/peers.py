@@ -19,10 +19,14 @@ SHORT_ROUNDS = 3
 
 @dataclass
 class Bench:
-    """`rounds`: turns of each contestant. `compiled`: let PyTorch compile (tens of seconds for each network)."""
+    """`rounds`: turns of each contestant. `compiled`: let PyTorch compile (tens of seconds for each network).
+
+    `say` is told what is being done.
+    """
 
     rounds: int = 20
     compiled: bool = True
+    say: Callable[[str], None] = lambda sentence: None
     versions: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
     _modules: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -45,8 +49,12 @@ class Bench:
         for peer in peers:
             driver = self.package(peer.package)
             if driver is not None:
-                setting, contestants[peer.name] = fastest(peer.settings(driver))
-                notes[peer.name] = setting
+                self.say(f"  {work}: preparing {peer.name}")
+                try:
+                    notes[peer.name], contestants[peer.name] = fastest(peer.settings(driver), self.say)
+                except RuntimeError as error:  # one peer that does not run costs its own figure, not the others'
+                    notes[peer.name] = str(error)
+        self.say(f"  {work}: {self.rounds} rounds of {', '.join(contestants)}")
         times = race(contestants, self.rounds)
         for peer in peers:
             theirs = 1000 * times[peer.name] if peer.name in times else None
@@ -69,11 +77,12 @@ def plain_fp32(settings: Settings) -> Settings:
     return [(name, make) for name, make in settings if name.startswith("fp32") and not name.endswith("compiled")]
 
 
-def fastest(settings: Settings) -> tuple[str, Work]:
+def fastest(settings: Settings, say: Callable[[str], None] = lambda sentence: None) -> tuple[str, Work]:
     """The quickest by a short race; a setting that cannot be made or run is passed over."""
     best: tuple[float, str, Work] | None = None
     failure: Exception | None = None
     for name, make in settings:
+        say(f"    trying {name}")
         try:
             work = make()
             time = race({name: work}, SHORT_ROUNDS)[name]

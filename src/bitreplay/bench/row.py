@@ -31,20 +31,23 @@ class Row:
         return asdict(self) | {"ratio": self.ratio, "holds": holds}
 
 
-HEAD = ("work", "peer", "ours", "peer's", "ratio", "at least", "note")
+# Columns and their least widths, so that rows can be printed before the last is known.
+COLUMNS = {"work": 55, "peer": 30, "ours": 9, "peer's": 9, "ratio": 6, "at least": 8, "note": 0}
 
 
-def table(rows: list[Row]) -> str:
-    """Text columns for people."""
+def head() -> str:
+    return _columns(*COLUMNS)
+
+
+def line(row: Row) -> str:
+    """One row for people."""
 
     def figure(value: float | None, unit: str = "") -> str:
         return "-" if value is None else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
 
-    cells = [HEAD] + [
-        (row.work, row.peer, figure(row.ours, f" {row.unit}"), figure(row.theirs, f" {row.unit}"),
-         figure(row.ratio, "x"), figure(row.least, "x"), row.note)
-        for row in rows
-    ]  # fmt: skip
-    widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
-    return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-                     for line in cells)  # fmt: skip
+    return _columns(row.work, row.peer, figure(row.ours, f" {row.unit}"), figure(row.theirs, f" {row.unit}"),
+                    figure(row.ratio, "x"), figure(row.least, "x"), row.note)  # fmt: skip
+
+
+def _columns(*cells: str) -> str:
+    return "  ".join(text.ljust(width) for text, width in zip(cells, COLUMNS.values(), strict=True)).rstrip()

@@ -32,6 +32,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         file = Path(folder) / "tail.program"
         file.write_bytes(program.to_bytes())
         together, apart = [Stepper(file, THREADS)], [Stepper(file, 1) for _ in range(THREADS)]
+        bench.say(f"  {bench.rounds} rounds of {THREADS} threads and {THREADS} processes")
         best = {True: 0.0, False: 0.0}
         for _ in range(bench.rounds):
             for side in (together, apart):

@@ -69,9 +69,18 @@ def convert(
         show.out().print(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
 
 
-def bench(json: options.Json = False, rounds: Annotated[int, typer.Option(help="Best of so many.")] = 20) -> None:
-    """Our speed and memory beside the peers', in one run on one thread; a peer that is not installed is named."""
-    raise typer.Exit(benchmark.main(json=json, rounds=rounds))
+def bench(
+    json: options.Json = False,
+    rounds: Annotated[int, typer.Option(help="Best of so many, from 1 on.")] = 20,
+    only: Annotated[
+        list[str] | None, typer.Option(help=f"A question, of {', '.join(benchmark.QUESTIONS)}; may be repeated.")
+    ] = None,
+) -> None:
+    """Our speed and memory beside the peers', in one run on one thread; rows come as they are found.
+
+    A peer that is not installed is named, and its columns stay empty.
+    """
+    raise typer.Exit(benchmark.main(json=json, rounds=rounds, only=only or ()))
 
 
 def _load_larq(weights: Path) -> tuple[Any, dict[str, Any]]:
