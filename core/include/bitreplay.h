@@ -10,7 +10,11 @@
  *     br_run(program, BR_STEP, parameters, arena, &args);              forward, backward, update, prepare
  *
  * br_program_open reads everything that a file says before it believes it: whatever the bytes, br_run stays inside the
- * regions. It allocates once; br_run never does. One program may run on many threads, each with its own regions.
+ * regions. It allocates once; br_run never does.
+ *
+ * An open program does not change, so any number of threads may call br_run on it at the same time, each with an arena of
+ * its own. BR_PREPARE and BR_FORWARD write the arena alone: while nobody runs another list in a parameter region, many may
+ * run these two in it. What learns has a region of its own; what it has learned is copied out between two runs.
  */
 #ifndef BITREPLAY_H
 #define BITREPLAY_H

@@ -171,8 +171,11 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
     if (number < 0 && !roles[role].optional)
       return fail(BR_MALFORMED, "a record of %s lacks its tensor %.*s", operation->name, roles[role].length,
                   roles[role].name);
-    if (number >= 0 && roles[role].written && program_->tensors[number].info.region == BR_CONSTANT)
+    if (number < 0 || !roles[role].written) continue;
+    if (program_->tensors[number].info.region == BR_CONSTANT)
       return fail(BR_MALFORMED, "a record of %s writes to a constant", operation->name);
+    if (program_->tensors[number].info.region == BR_PARAMETER && (r->list == BR_PREPARE || r->list == BR_FORWARD))
+      return fail(BR_MALFORMED, "a record of %s writes to a parameter before the backward pass", operation->name);
   }
   Checker checker(*program_, *r);
   operation->check(checker);

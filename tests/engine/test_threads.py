@@ -14,7 +14,7 @@ from bitreplay.engine import layers as layers
 from bitreplay.engine import native
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.program import ProgramError
-from bitreplay.engine.reference import ReferenceMachine, aligned, aligned_zeros
+from bitreplay.engine.reference import ReferenceMachine
 from tests.engine import networks
 from tests.engine.paths.every_case import EVERY
 from tests.engine.paths.one_record import check
@@ -109,15 +109,7 @@ def test_runs_that_overlap_do_not_disturb_one_another():
     """One opened program, two runs at a time in regions of their own: one of them has the helpers."""
     program = networks.tail((3, 3, 40), Bits(8, 8, 16), 20, seed=9)
     owner = native.NativeMachine(program, 3)
-    sharing = []
-    for _ in range(2):
-        machine = native.NativeMachine.__new__(native.NativeMachine)
-        machine.__dict__.update(owner.__dict__)
-        machine.regions = owner.regions | {
-            "parameter": aligned(program.parameters), "arena": aligned_zeros(len(owner.regions["arena"]))
-        }  # fmt: skip
-        machine.run("prepare", networks.run_of(1, 0))
-        sharing.append(machine)
+    sharing = [owner.sibling(), owner.sibling()]
     found: list[str] = []
     runs = [threading.Thread(target=lambda m=m: found.append(state_after(m, 20, 100))) for m in sharing]
     for run in runs:

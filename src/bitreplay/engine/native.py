@@ -3,6 +3,7 @@
     machine = native.machine(program)         a NativeMachine, or the reference with a warning that says why
     machine.run("forward", Run(samples=32))
     machine.run_step(Run(samples=32, ...))    forward, backward, update, prepare in one call
+    answering = machine.sibling()             the same opened program in an arena of its own, for another thread
     native.footprint(program).total           the bytes that this takes, known without a machine
 
 The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
@@ -24,6 +25,9 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from threading import Thread
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.footprint import Footprint
@@ -123,14 +127,44 @@ def default_threads() -> int:
     return int(text)
 
 
+class OpenedProgram:
+    """A program that the core has read: tables, derived operands, helping threads. Machines share it.
+
+    It is closed when the last of them is gone. Runs on it may overlap; one of them at a time has the helpers.
+    """
+
+    def __init__(self, image: NDArray[np.uint8], threads: int) -> None:
+        self.core = library()
+        self.threads = threads
+        self._image = image  # read where it lies, until closed
+        self.handle, error = c_void_p(), ctypes.create_string_buffer(256)
+        failed = self.core.br_program_open_threads(
+            image.ctypes.data, len(image), threads, ctypes.byref(self.handle), error, len(error)
+        )
+        if failed:
+            raise ProgramError(error.value.decode())
+        for _ in range(1, threads):
+            Thread(target=self.core.br_serve, args=(self.handle,), name="bitreplay", daemon=True).start()
+        while self.core.br_program_helpers(self.handle) < threads - 1:
+            time.sleep(0.0001)
+        self._close = weakref.finalize(self, self.core.br_program_close, self.handle)
+
+    @property
+    def path(self) -> str:
+        return self.core.br_program_path(self.handle).decode()
+
+    @property
+    def footprint(self) -> Footprint:
+        info = MemoryInfo()
+        self.core.br_program_memory(self.handle, ctypes.byref(info))
+        return _footprint(info)
+
+
 class NativeMachine(Memory):
     def __init__(self, program: Program, threads: int | None = None) -> None:
         # Not Memory's: the constants are the program's own bytes, and behind the arena's tensors there is scratch.
         self.program = program
-        self._core = library()
-        self._bytes = program.image
-        self.threads = default_threads() if threads is None else threads
-        self._open()
+        self._opened = OpenedProgram(program.image, default_threads() if threads is None else threads)
         memory = self.footprint
         self.regions = {
             "constant": program.constants,
@@ -139,44 +173,36 @@ class NativeMachine(Memory):
         }
         self.run("prepare", Run(samples=1))
 
-    def _open(self) -> None:
-        """Let the library read the program's bytes, which must stay where they are."""
-        self._handle, error = c_void_p(), ctypes.create_string_buffer(256)
-        failed = self._core.br_program_open_threads(
-            self._bytes.ctypes.data, len(self._bytes), self.threads, ctypes.byref(self._handle), error, len(error)
-        )
-        if failed:
-            raise ProgramError(error.value.decode())
-        for _ in range(1, self.threads):
-            Thread(target=self._core.br_serve, args=(self._handle,), name="bitreplay", daemon=True).start()
-        while self._core.br_program_helpers(self._handle) < self.threads - 1:
-            time.sleep(0.0001)
-        self._close = weakref.finalize(self, self._core.br_program_close, self._handle)
+    @property
+    def threads(self) -> int:
+        return self._opened.threads
 
     @property
     def path(self) -> str:
-        return self._core.br_program_path(self._handle).decode()
+        return self._opened.path
 
     @property
     def footprint(self) -> Footprint:
-        info = MemoryInfo()
-        self._core.br_program_memory(self._handle, ctypes.byref(info))
-        return _footprint(info)
+        """With siblings: each adds its own `parameters`, `arena` and `scratch`."""
+        return self._opened.footprint
 
     def run(self, list_name: str, run: Run) -> None:
         if list_name not in LISTS:
             raise ValueError(f"There is no list {list_name!r}; expected one of {', '.join(LISTS)}.")
+        self._may_run(list_name)
         self._run(LISTS.index(list_name), run)
 
     def run_step(self, run: Run) -> None:
+        self._may_run("update")
         self._run(STEP, run)
 
     def _run(self, number: int, run: Run) -> None:
         args = RunArgs(run.seed & _64, run.step & _64, run.samples, run.rate_mantissa, run.rate_shift)
         parameters, arena = self.regions["parameter"].ctypes.data, self.regions["arena"].ctypes.data
-        failed = self._core.br_run(self._handle, number, parameters, arena, ctypes.byref(args))
+        core = self._opened.core
+        failed = core.br_run(self._opened.handle, number, parameters, arena, ctypes.byref(args))
         if failed:
-            raise ValueError(f"the program could not run: {self._core.br_error_text(failed).decode()}")
+            raise ValueError(f"the program could not run: {core.br_error_text(failed).decode()}")
 
 
 class SlowMachine(ReferenceMachine):

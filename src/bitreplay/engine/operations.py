@@ -51,6 +51,9 @@ class Operation:
     def optional(self, role: str) -> bool:
         return f"{role}?" in self.reads + self.writes
 
+    def written(self, role: str) -> bool:
+        return role in self.writes or f"{role}?" in self.writes
+
 
 OPERATIONS: dict[str, Operation] = {}
 BY_CODE: dict[int, Operation] = {}

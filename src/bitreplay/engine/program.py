@@ -1,8 +1,8 @@
 """A program: a flat list of operation records over one arena, and its serialised form.
 
 Regions: `constant` (part of the program), `parameter` (learned, saved with the state), `arena` (everything else, laid
-out by lifetime). Four lists: `prepare` derives operands from parameters, `forward`, `backward`, `update`.
-A training step runs forward, backward, update, prepare.
+out by lifetime). Four lists: `prepare` derives operands from parameters, `forward`, `backward`, `update`; the first two
+write the arena alone. A training step runs forward, backward, update, prepare.
 
 Bytes (little endian; docs/law.md section 12; core/src/program.cc reads the same):
 
@@ -198,3 +198,12 @@ def check(program: Program) -> None:
         for role, number in zip(operation.tensors, record.tensors, strict=True):
             if number < 0 and not operation.optional(role):
                 raise ProgramError(f"a record of {record.operation} lacks its tensor {role}")
+            if number >= 0 and operation.written(role) and not _may_write(record.list, program.tensors[number].region):
+                raise ProgramError(
+                    f"a record of {record.operation} in {record.list} writes a {program.tensors[number].region}"
+                )
+
+
+def _may_write(list_name: str, region: str) -> bool:
+    """Constants never change, and parameters only after forward: so many may run forward on the same ones."""
+    return region == "arena" or (region == "parameter" and list_name in ("backward", "update"))

@@ -4,18 +4,27 @@ machine = ReferenceMachine(program)
 machine.write("latents", words); machine.write("labels", labels)
 machine.run("forward", Run(samples=32))
 logits = machine.read("logits", 32)
+
+A machine serves one thread at a time. For another thread make another machine on the same program:
+
+answering = machine.sibling()                 an arena of its own; weights and all else are shared
+whole = machine.snapshot()                    on the thread that learns, when what it has learned is whole
+answering.adopt(whole)                        on the other thread: forward runs from this state from now on
 """
 
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.aligned import aligned, aligned_zeros
+from bitreplay.engine.aligned import ALIGNMENT, aligned, aligned_zeros
 from bitreplay.engine.operations import OPERATIONS, Run
 from bitreplay.engine.program import LISTS, Program, Record, Tensor
+
+Kind = TypeVar("Kind", bound="Memory")
 
 
 class Memory:
@@ -54,6 +63,48 @@ class Memory:
             raise ValueError(f"{name} must have the shape {tensor.shape}{many}, got {values.shape}.")
         self.view(tensor, len(values) if tensor.per_sample else 1)[...] = values
 
+    def sibling(self: Kind) -> Kind:
+        """Another machine on the same program, to be run by another thread at the same time.
+
+        It shares the constants and what was made of them, and has an arena of its own, all zeros, and its own copy of
+        the parameters as they are now: call it while nothing changes them. Each counts its own saturated numbers.
+        """
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.regions = self.regions | {
+            "parameter": aligned(self.regions["parameter"]),
+            "arena": aligned_zeros(len(self.regions["arena"])),
+        }
+        other.run("prepare", Run(samples=1))
+        return other
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """A copy of the parameters that nobody can change: any number of siblings may adopt it."""
+        copy = aligned(self.regions["parameter"])
+        copy.flags.writeable = False
+        return copy
+
+    def adopt(self, parameters: NDArray[np.uint8]) -> None:
+        """Run from these parameters from now on, a snapshot of a sibling: it is not copied, and cannot be trained."""
+        size = len(self.regions["parameter"])
+        if parameters.dtype != np.uint8 or parameters.shape != (size,) or parameters.ctypes.data % ALIGNMENT:
+            raise ValueError(
+                f"The parameters must be a snapshot of {size} bytes, got {parameters.shape} of {parameters.dtype}."
+            )
+        self.regions["parameter"] = parameters
+        self.run("prepare", Run(samples=1))
+
+    def run(self, list_name: str, run: Run) -> None:
+        """Run one of the four lists."""
+        raise NotImplementedError
+
+    def _may_run(self, list_name: str) -> None:
+        """Prepare and forward write the arena alone; the others may write parameters."""
+        if list_name not in ("prepare", "forward") and not self.regions["parameter"].flags.writeable:
+            raise ValueError(
+                f"The list {list_name!r} would change parameters that were adopted; train the machine they are from."
+            )
+
     def _known(self, name: str) -> Tensor:
         if not self.program.has(name):
             raise ValueError(f"The program has no tensor named {name!r}.")
@@ -70,6 +121,7 @@ class ReferenceMachine(Memory):
             raise ValueError(f"There is no list {list_name!r}; expected one of {', '.join(LISTS)}.")
         if not 0 < run.samples <= self.program.max_samples:
             raise ValueError(f"The program runs 1 to {self.program.max_samples} samples, got {run.samples}.")
+        self._may_run(list_name)
         for record in self.program.records:
             if record.list == list_name:
                 self.run_record(record, run)

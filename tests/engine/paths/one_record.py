@@ -92,10 +92,9 @@ class GuardedMachine(native.NativeMachine):
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self._close()
-        self._bytes = guarded(np.frombuffer(program.to_bytes(), np.uint8))
-        self._open()
-        self.regions["constant"] = self._bytes[len(self._bytes) - len(program.constants) :]
+        image = guarded(np.frombuffer(program.to_bytes(), np.uint8))
+        self._opened = native.OpenedProgram(image, self.threads)
+        self.regions["constant"] = image[len(image) - len(program.constants) :]
         self.regions["arena"] = guarded(self.regions["arena"])
 
 
