@@ -12,7 +12,8 @@ from bitreplay.torch.engine_rounding import EngineRounding, coded, rounded
 from bitreplay.torch.models import MODELS, build
 
 WIDTHS = {
-    "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
+    "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "react_tiny": (8, 16, 16, 16),
+    "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
     "quicknet_large": (16, 24, 24, 32),
 }  # fmt: skip
 

@@ -188,7 +188,7 @@ def test_exported_parts_are_small_and_keep_every_sign(tmp_path: Path) -> None:
     convolution = next(m for m in model.modules() if isinstance(m, BinaryConv2d))
     convolution.weight.data.view(-1)[:4] = torch.tensor([-1e-12, 1e-12, -0.0, 0.0])
     note = {"model": "react18", "classes": 2, "options": {"widths": WIDTHS}}
-    paths = export_parts(tmp_path, "react18", model, note, most_bytes=80_000)
+    paths = export_parts(tmp_path, "react18", model, note, most_bytes=80_000, half=True)
     assert len(paths) > 1
     assert all(path.stat().st_size <= 80_000 for path in paths)
     again, _ = load_weights(paths[1])

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,13 +127,6 @@ def test_cropping_keeps_a_flat_image_and_jitter_changes_it() -> None:
     assert (shift > 0.001).all() and (shift < 0.5).all()
 
 
-def test_blending_uses_another_image_of_the_minibatch() -> None:
-    flat = torch.tensor([0, 255], dtype=torch.uint8).view(2, 1, 1, 1).expand(2, 3, 8, 8)
-    mixed = Augmentation(least_area=0.5, jitter=0.0, mix=1.0)(flat, torch.Generator().manual_seed(0))
-    assert torch.allclose(mixed[0] + mixed[1], torch.zeros(3, 8, 8), atol=1e-5)
-    assert -1 < mixed[0].mean() < 1
-
-
 def test_flip_happens_to_about_half_of_the_images() -> None:
     ramp = torch.arange(0, 160, 10, dtype=torch.uint8).view(1, 1, 1, 16).expand(200, 3, 16, 16)
     view = Augmentation(least_area=0.5, jitter=0.2)(ramp, torch.Generator().manual_seed(0))
@@ -179,13 +173,16 @@ def test_stages_and_rates() -> None:
 def test_loss_is_the_stated_mixture() -> None:
     logits = torch.tensor([[2.0, 0.0], [0.0, 0.0]])
     labels = torch.tensor([0, 1])
-    options = {"smoothing": 0.0, "distill": 0.25, "temperature": 2.0}
+    options: dict[str, Any] = {"smoothing": 0.0, "distill": 0.25, "temperature": 2.0}
     hard = (math.log(1 + math.exp(-2.0)) + math.log(2)) / 2
     assert pretraining_loss(logits, labels, None, **options).item() == pytest.approx(hard)
     assert pretraining_loss(logits, labels, logits, **options).item() == pytest.approx(0.75 * hard)
     p = 1 / (1 + math.exp(-1.0))
     divergence = (p * math.log(p / 0.5) + (1 - p) * math.log((1 - p) / 0.5)) / 2
     other = torch.tensor([[0.0, 0.0], [0.0, 0.0]])
+    blended: dict[str, Any] = {"others": labels.flip(0), "share": torch.tensor([0.5, 0.0])}
+    both = (math.log(1 + math.exp(-2.0)) + 1 + math.log(2)) / 2  # the first view is half of class 1, which costs 2 more
+    assert pretraining_loss(logits, labels, None, **options, **blended).item() == pytest.approx(both)
     soft = pretraining_loss(other, labels, logits, **options).item()
     assert soft == pytest.approx(0.75 * math.log(2) + 0.25 * 4 * divergence, rel=1e-5)
 

@@ -29,6 +29,8 @@ def test_only_numbered_parts_are_parts(tmp_path: Path, model: torch.nn.Module, n
 def test_any_part_leads_to_all(tmp_path: Path, model: torch.nn.Module) -> None:
     paths = export_parts(tmp_path, "best-of-run.v2", model, NOTE, most_bytes=70_000)
     assert len(paths) > 1 and all(files_of(path) == paths for path in paths)
+    again, _ = load_weights(paths[0])
+    assert all(torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items())
     before = digest_of(paths[0])
     assert digest_of(paths[-1]) == before
     paths[-1].write_bytes(paths[-1].read_bytes()[:-1])

@@ -1,1 +1,1 @@
-"""Everything that needs PyTorch: binary layers, the five models, pre-training. No other part imports torch."""
+"""Everything that needs PyTorch: binary layers, the models, pre-training. No other part imports torch."""

@@ -18,6 +18,8 @@ from bitreplay.data import Dataset
 from bitreplay.data.folder import folder
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 
+from .resizing import resize
+
 
 @dataclass(frozen=True)
 class Arrays:
@@ -29,6 +31,10 @@ class Arrays:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def at(self, side: int) -> Arrays:
+        """The same images in another size."""
+        return Arrays(resize(self.images, side), self.labels)
+
     @staticmethod
     def of(images: np.ndarray, labels: np.ndarray, device: torch.device, chunk: int = 10000) -> Arrays:
         """From (N, S, S, 3), which may be a mapped file: it is read part by part."""
@@ -37,6 +43,16 @@ class Arrays:
             for i in range(0, len(images), chunk)
         ]
         return Arrays(torch.cat(parts), torch.from_numpy(labels.astype(np.int64)).to(device))
+
+
+def hold_out(arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
+    """All but about `count` images, and these, at even distances: of every class where classes lie together."""
+    if not count:
+        return arrays, Arrays(arrays.images[:0], arrays.labels[:0])
+    chosen = torch.zeros(len(arrays), dtype=torch.bool)
+    chosen[:: max(2, -(-len(arrays) // count))] = True
+    chosen = chosen.to(arrays.labels.device)
+    return tuple(Arrays(arrays.images[of], arrays.labels[of]) for of in (~chosen, chosen))  # type: ignore[return-value]
 
 
 def open_dataset(place: Path, side: int) -> Dataset:

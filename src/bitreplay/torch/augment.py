@@ -12,22 +12,35 @@ from torch.nn import functional as F
 @dataclass(frozen=True)
 class Augmentation:
     """Crop: an area of at least `least_area` of the image, sides in a ratio of 3/4 to 4/3. Jitter: factors 1 +- jitter
-    for brightness, contrast and saturation. `mix`: share of minibatches whose images are blended with others' (mixup);
-    only with a teacher, which labels the blend."""
+    for brightness, contrast and saturation. A share `mix` of the views is blended with another view of the minibatch
+    (mixup, Zhang et al., 2018), a share `cut` has a box of it pasted in (CutMix, Yun et al., 2019)."""
 
     least_area: float = 0.3
     jitter: float = 0.2
     mix: float = 0.0
+    cut: float = 0.0
 
     def __call__(self, images: Tensor, generator: Generator) -> Tensor:
         """uint8 (N, 3, S, S) -> float (N, 3, S, S) in [-1, 1]."""
         view = self.crop(images.float() / 255, generator)
         if self.jitter:
             view = self.recolour(view, generator)
-        if self.mix:
-            blended, share = self.uniform(1, generator) < self.mix, self.uniform(1, generator)
-            view = torch.lerp(view, view.flip(0), torch.where(blended, share, 0.0))
         return view * 2 - 1
+
+    def blend(self, view: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Views with something of the view as far from the minibatch's other end, and the share (N,) of that one."""
+        n, _, height, width = view.shape
+        kind, share = self.uniform(n, generator), self.uniform(n, generator)
+        side = share.sqrt().view(-1, 1)
+        inside = []
+        for length in (height, width):
+            start = self.uniform(n, generator).view(-1, 1) * (1 - side) * length
+            place = torch.arange(length, device=view.device) + 0.5
+            inside.append((place >= start) & (place < start + side * length))
+        box = (inside[0][:, None, :, None] & inside[1][:, None, None, :]).to(view.dtype)
+        kind, weight = kind.view(-1, 1, 1, 1), share.view(-1, 1, 1, 1).to(view.dtype)
+        weight = torch.where(kind < self.mix, weight, torch.where(kind < self.mix + self.cut, box, 0.0))
+        return torch.lerp(view, view.flip(0), weight), weight.mean(dim=(1, 2, 3))
 
     @staticmethod
     def uniform(count: int, generator: Generator, low: float = 0.0, high: float = 1.0) -> Tensor:

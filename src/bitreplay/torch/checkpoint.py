@@ -24,12 +24,19 @@ def checkpoint_of(out: Path) -> Path:
     return out.with_name(out.name + ".checkpoint")
 
 
-def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, note: dict[str, Any]) -> None:
+def save_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    note: dict[str, Any],
+    average: Mapping[str, Tensor] | None = None,
+) -> None:
     tensors: dict[str, Tensor] = {f"model/{key}": value for key, value in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state[parameter].items():
             if isinstance(value, Tensor):
                 tensors[f"optimizer/{name}/{key}"] = value
+    tensors |= {f"average/{key}": value for key, value in (average or {}).items()}
     tensorfile.save(path, tensors, note)
 
 

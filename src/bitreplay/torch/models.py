@@ -12,17 +12,20 @@ from torch import Tensor, nn
 from .bireal18 import BiReal18
 from .quicknet import QuickNet, QuickNetLarge
 from .react18 import ReAct18
+from .react_tiny import ReActTiny
 from .teacher import Teacher18
+from .teacher_wide import TeacherWide
 from .vgg_small import VggSmall
 
 MODELS: dict[str, type[nn.Module]] = {
     "bireal18": BiReal18,
     "react18": ReAct18,
+    "react_tiny": ReActTiny,
     "vgg_small": VggSmall,
     "quicknet": QuickNet,
     "quicknet_large": QuickNetLarge,
 }
-TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18}
+TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18, "teacher_wide": TeacherWide}
 LEAST_WIDTH = 4
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .answers import answers_of
 from .arrays import Arrays, open_dataset
 from .checkpoint import checkpoint_of
 from .models import MODELS, TEACHERS, build, check_widths, input_size
@@ -47,7 +48,7 @@ def pretrain(
 
     `data`: Tiny-ImageNet (folder, .zip or arrays) or a folder of class folders. `settings` are fields of Recipe; None
     keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from; `export`: a folder for
-    half-precision parts; `widths`: channels of each group of layers, for another size of model. A run that was killed
+    parts of it; `widths`: channels of each group of layers, for another size of model. A run that was killed
     goes on from `out`.checkpoint, unless `fresh`. Under torchrun the processes share the work, and the first one alone
     prints and writes.
     """
@@ -88,6 +89,8 @@ def pretrain(
             checkpoint_seconds=checkpoint_seconds,
             began=began,
             origin=origin,
+            reserve=30.0 if recipe.average else 15.0,
+            answers_at=None if teacher is None else answers_of(Path(teacher)),
             say=display.say,
         )
         for event in run.walk():
@@ -142,7 +145,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
     p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
     p.add_argument("--init", help="weights to start from (one file, or any of its exported parts)")
-    p.add_argument("--export", help="folder for half-precision parts of at most 15 MiB")
+    p.add_argument("--export", help="folder for the weights in parts of at most 15 MiB")
     p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
     p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
     p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
@@ -157,7 +160,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--temperature", type=float)
     p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the image")
     p.add_argument("--jitter", type=float, help="colour jitter")
-    p.add_argument("--mix", type=float, help="share of minibatches with blended images (with a teacher)")
+    p.add_argument("--mix", type=float, help="share of views that are blended with others")
+    p.add_argument("--cut", type=float, help="share of views into which a box of others is pasted")
+    p.add_argument("--plain-end", type=float, help="share of the run, at its end, without blending and pasting")
+    p.add_argument("--small-start", type=float, help="share of the run, at its beginning, at 3/4 of the model's size")
+    p.add_argument("--average", type=float, help="horizon, in epochs, of a running average of the weights")
+    p.add_argument("--held-out", type=int, help="training images set aside, which choose between last and averaged")
+    p.add_argument("--sets", type=int, help="fixed sets of views that the teacher judges once, for every run with it")
     p.add_argument(
         "--rounding", type=float, help="share of the run, at its end, with the engine's rounding in the loop"
     )

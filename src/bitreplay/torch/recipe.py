@@ -24,6 +24,12 @@ LIMITS = (
     ("least_area", 0, 1),
     ("jitter", 0, 1),
     ("mix", 0, 1),
+    ("cut", 0, 1),
+    ("plain_end", 0, 1),
+    ("small_start", 0, 1),
+    ("average", 0, 10**6),
+    ("held_out", 0, 10**9),
+    ("sets", 0, 10**4),
     ("rounding", 0, 1),
 )
 
@@ -37,6 +43,12 @@ class Recipe:
     first stage alone: in the second only their sign counts and pulling them to zero would make them flip at random.
     For the share `rounding` of the way, at its end, activations are rounded as the engine rounds them, and the level's
     1-bit code is in the loop.
+
+    A share `mix` of the views is blended and a share `cut` has a box pasted in, but none in the share `plain_end` at
+    the run's end. For the share `small_start` at its beginning views have three quarters of the model's size.
+    `average` is the horizon, in epochs, of a running average of the weights; it is kept if it does better than the last
+    weights on `held_out` training images, which nothing is trained on. A teacher judges every view as it comes, or
+    `sets` fixed sets of views once.
     """
 
     model: str
@@ -54,6 +66,12 @@ class Recipe:
     least_area: float = 0.3
     jitter: float = 0.2
     mix: float = 0.0
+    cut: float = 0.0
+    plain_end: float = 0.0
+    small_start: float = 0.0
+    average: float = 0.0
+    held_out: int = 0
+    sets: int = 0
     rounding: float = 0.2
     seed: int = 0
     compile: str = "auto"
@@ -64,8 +82,9 @@ class Recipe:
             if value is not None and not low <= value <= high:
                 raise ValueError(f"{name} is {value}; expected a number from {low} to {high}.")
 
-    def augmentation(self) -> Augmentation:
-        return Augmentation(self.least_area, self.jitter, self.mix)
+    def augmentation(self, blended: bool = True) -> Augmentation:
+        mix, cut = (self.mix, self.cut) if blended else (0.0, 0.0)
+        return Augmentation(self.least_area, self.jitter, mix, cut)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -85,6 +104,18 @@ def default_recipe(model: str, **changes: Any) -> Recipe:
             first_stage=0.0,
             rounding=0.0,
             least_area=0.25,
+        )
+    if model == "teacher_wide":
+        recipe = replace(
+            recipe,
+            epochs=64,
+            label_smoothing=0.05,
+            jitter=0.3,
+            mix=0.3,
+            cut=0.5,
+            plain_end=0.07,
+            small_start=0.45,
+            average=2.0,
         )
     unknown = [name for name in changes if name not in recipe.as_dict()]
     if unknown:

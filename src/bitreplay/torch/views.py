@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
@@ -11,6 +12,16 @@ from .arrays import Arrays
 from .augment import Augmentation
 from .resizing import resize_view
 from .world import World
+
+
+class Minibatch(NamedTuple):
+    """Views (N, 3, S, S) in [-1, 1] at the data's own size, their labels (N,), and where views are blended, the labels
+    of what was blended in and its share (N,)."""
+
+    view: Tensor
+    labels: Tensor
+    others: Tensor | None = None
+    share: Tensor | None = None
 
 
 class Views:
@@ -25,16 +36,21 @@ class Views:
         seed = (self.seed * 1_000_003 + epoch) * 1009 + stream
         return torch.Generator(self.world.device).manual_seed(seed)
 
-    def minibatches(self, epoch: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """`steps` pairs: views (N, 3, S, S) in [-1, 1] at the data's own size, labels (N,)."""
+    def minibatches(self, epoch: int) -> Iterator[Minibatch]:
+        """`steps` of them."""
         order = torch.randperm(len(self.arrays), generator=self.generator(epoch, 0), device=self.world.device)
         noise = self.generator(epoch, 1 + self.world.rank)
         for step in range(self.steps):
             index = order[(step * self.world.size + self.world.rank) * self.share :][: self.share]
-            yield self.augment(self.arrays.images[index], noise), self.arrays.labels[index]
+            view, labels = self.augment(self.arrays.images[index], noise), self.arrays.labels[index]
+            if not (self.augment.mix or self.augment.cut):
+                yield Minibatch(view, labels)
+                continue
+            view, share = self.augment.blend(view, noise)
+            yield Minibatch(view, labels, labels.flip(0), share)
 
 
-def view_for(model: nn.Module, view: Tensor) -> Tensor:
-    """The view at the size that the model reads, in the layout that convolutions like."""
+def view_for(model: nn.Module, view: Tensor, scale: float = 1.0) -> Tensor:
+    """The view at the size that the model reads, or at `scale` times it, in the layout that convolutions like."""
     size = int(model.input_size)  # type: ignore[arg-type]
-    return resize_view(view, size).contiguous(memory_format=torch.channels_last)
+    return resize_view(view, round(size * scale)).contiguous(memory_format=torch.channels_last)

@@ -1,4 +1,4 @@
-"""Trained weights on disk: one file at full precision, or parts of half precision small enough to send.
+"""Trained weights on disk: one file at full precision, or parts small enough to send.
 
 Note of a file: {"model", "classes", "top1", "recipe", ...}. Half precision keeps every sign: a latent weight too small
 for it becomes the smallest number of its sign, since sign(-0) would be +1.
@@ -33,13 +33,13 @@ def save_weights(path: Path, model: nn.Module, note: Mapping[str, Any]) -> None:
 
 
 def export_parts(
-    folder: Path, name: str, model: nn.Module, note: Mapping[str, Any], most_bytes: int = 15 * 2**20
+    folder: Path, name: str, model: nn.Module, note: Mapping[str, Any], most_bytes: int = 15 * 2**20, half: bool = False
 ) -> list[Path]:
-    """Write `name.K-of-N.safetensors`, none above `most_bytes`: vectors in full precision, the rest in half."""
+    """Write `name.K-of-N.safetensors`, none above `most_bytes`; with `half`, all but vectors in half precision."""
     parts: list[dict[str, Tensor]] = [{}]
     room = most_bytes - 65536  # the header's share
     for key, value in model.state_dict().items():
-        tensor = half_with_sign(value) if value.dim() > 1 else value
+        tensor = half_with_sign(value) if half and value.dim() > 1 else value
         size = tensor.numel() * tensor.element_size()
         if size > most_bytes - 65536:
             raise ValueError(f"Tensor {key!r} has {size} bytes, more than a part may hold.")

@@ -22,7 +22,8 @@ from bitreplay.torch.convert import convert
 from bitreplay.torch.models import MODELS, build
 
 WIDTHS = {
-    "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
+    "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "react_tiny": (8, 8, 16, 16),
+    "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
     "quicknet_large": (8, 8, 16, 24),
 }  # fmt: skip
 # The real-valued convolutions of the tail learn too.
@@ -72,7 +73,7 @@ def moved(program: Program, machine: SlowMachine) -> dict[str, bool]:
     return {name: not np.array_equal(before.read(name), machine.read(name)) for name in names}
 
 
-def test_all_five_are_here():
+def test_every_model_is_here():
     assert set(WIDTHS) == set(MODELS)
 
 

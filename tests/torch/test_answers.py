@@ -1,0 +1,174 @@
+"""What a pupil learns from beside labels: blended views, a teacher's answers given once; and which weights it keeps."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bitreplay.torch.answers import Answers, answers_of, ask, load_answers, save_answers
+from bitreplay.torch.arrays import Arrays, hold_out
+from bitreplay.torch.augment import Augmentation
+from bitreplay.torch.average import RunningAverage
+from bitreplay.torch.models import build
+from bitreplay.torch.pretraining import Pretraining
+from bitreplay.torch.recipe import default_recipe
+from bitreplay.torch.report import Report
+from bitreplay.torch.views import Views, view_for
+from bitreplay.torch.world import World
+
+CPU = World(0, 1, torch.device("cpu"))
+WIDTHS = (8, 8, 16, 16)
+
+
+def noise(count: int, seed: int = 0) -> Arrays:
+    images = np.random.default_rng(seed).integers(0, 256, (count, 3, 64, 64)).astype(np.uint8)
+    return Arrays(torch.from_numpy(images), torch.arange(count) % 2)
+
+
+TRAIN = noise(24)
+
+
+def make(out: Path, teacher: nn.Module | None = None, **changes: Any) -> Pretraining:
+    torch.manual_seed(0)
+    recipe = default_recipe("react_tiny", **{"minibatch": 8, "epochs": 3, "rounding": 0.0, **changes})
+    model = build("react_tiny", 2, widths=WIDTHS)
+    return Pretraining(
+        recipe, model, TRAIN, noise(6, 1), out, CPU, teacher,
+        checkpoint_seconds=0.0, clock=lambda: 0.0, answers_at=answers_of(out.with_name("teacher")),
+    )  # fmt: skip
+
+
+def teacher() -> nn.Module:
+    torch.manual_seed(1)
+    return build("teacher_wide", 2, widths=WIDTHS).eval()
+
+
+def test_a_share_of_the_views_is_blended_and_a_share_has_a_box_of_another() -> None:
+    ends = torch.cat([torch.zeros(200, 3, 16, 16), torch.ones(200, 3, 16, 16)])
+    view, share = Augmentation(mix=0.3, cut=0.5).blend(ends, torch.Generator().manual_seed(0))
+    other = torch.where(torch.arange(400) < 200, 1.0, -1.0)
+    own = ends[:, 0, 0, 0]
+    assert torch.allclose(view.mean(dim=(1, 2, 3)), own + other * share, atol=1e-5)
+    flat = (view.amax(dim=(1, 2, 3)) - view.amin(dim=(1, 2, 3))) == 0
+    blended, untouched, pasted = flat & (share > 0), share == 0, ~flat
+    assert 90 <= blended.sum() <= 150 and 50 <= untouched.sum() <= 115 and 160 <= pasted.sum() <= 240
+    assert set(view[pasted].unique().tolist()) == {0.0, 1.0}
+    assert torch.equal(view[untouched], ends[untouched])
+
+
+def test_held_out_images_are_apart_and_of_every_class() -> None:
+    arrays = Arrays(torch.arange(100).view(-1, 1, 1, 1).expand(-1, 3, 1, 1), torch.arange(100) // 10)
+    kept, held = hold_out(arrays, 10)
+    assert (len(kept), len(held)) == (90, 10)
+    assert sorted([*kept.images[:, 0, 0, 0].tolist(), *held.images[:, 0, 0, 0].tolist()]) == list(range(100))
+    assert held.labels.tolist() == list(range(10))
+    kept, held = hold_out(arrays, 0)
+    assert (len(kept), len(held)) == (100, 0)
+
+
+def test_the_average_is_that_of_the_last_weights_and_comes_and_goes() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    average = RunningAverage(model, 3)
+    for value in (1.0, 2.0, 6.0, 9.0):
+        model.weight.data.fill_(value)
+        average.update(model)
+    by_hand = (1 + 2 + 6) / 3 * (2 / 3) + 9 / 3
+    average.exchange(model)
+    assert model.weight.item() == pytest.approx(by_hand)
+    average.exchange(model)
+    assert model.weight.item() == 9.0
+
+
+def test_answers_belong_to_the_views_that_a_pupil_sees(tmp_path: Path) -> None:
+    views = Views(TRAIN, Augmentation(mix=0.5, cut=0.5), 8, 3, CPU)
+    judge = teacher()
+    save_answers(tmp_path / "a", ask(judge, views, 2, {"seed": 3}))
+    answers = load_answers(tmp_path / "a", {"seed": 3}, CPU.device)
+    assert [tuple(x.shape) for x in answers.logits] == [(3, 8, 2)] * 2
+    turned = 0
+    with torch.no_grad():
+        for minibatch, answer in answers.minibatches(views, 5):
+            plain = next(m for m in views.minibatches(1) if torch.equal(m.labels, minibatch.labels))
+            same = (minibatch.view == plain.view).flatten(1).all(1)
+            turned += int((~same).sum())
+            assert torch.equal(minibatch.view[~same], plain.view[~same].flip(3))
+            assert torch.equal(answer, judge(view_for(judge, plain.view)).bfloat16())
+    assert 0 < turned < 24
+    with pytest.raises(ValueError, match="answers to other views: seed 3, not 4"):
+        load_answers(tmp_path / "a", {"seed": 4}, CPU.device)
+
+
+def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings: dict[str, Any] = {"sets": 2, "distill": 1.0, "mix": 0.3}
+    first = make(tmp_path / "one", teacher(), **settings)
+    assert first.teacher is None
+    losses = [event.loss for event in first.walk() if isinstance(event, Report)]
+    first.finish({"classes": 2, "options": {"widths": WIDTHS}})
+    monkeypatch.setattr("bitreplay.torch.pretraining.ask", None)
+    second = make(tmp_path / "two", teacher(), **settings)
+    assert losses == [event.loss for event in second.walk() if isinstance(event, Report)]
+    answers = second.answers
+    assert isinstance(answers, Answers) and answers.note["mix"] == 0.3
+    with pytest.raises(ValueError, match="answers to other views: mix 0.3, not 0.0"):
+        make(tmp_path / "three", teacher(), sets=2)
+    with pytest.raises(ValueError, match="2 sets of views need a teacher"):
+        make(tmp_path / "four", sets=2)
+
+
+@pytest.mark.parametrize(("scores", "averaged"), [((50.0, 40.0), False), ((50.0, 50.0), True), ((None, None), True)])
+def test_held_out_images_choose_between_last_and_averaged_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: tuple, averaged: bool
+) -> None:
+    run = make(tmp_path / "x", average=1.0, held_out=6, first_stage=0.0)
+    list(run.walk())
+    assert run.averaged is not None
+    wanted = run.averaged.weights["head.weight"] if averaged else run.model.get_parameter("head.weight")
+    wanted = wanted.detach().clone()
+    said = iter(scores)
+    monkeypatch.setattr(run, "held_top1", lambda: next(said))
+    note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
+    assert torch.equal(run.model.get_parameter("head.weight"), wanted)
+    assert (note["averaged"], note["held_out_last"], note["held_out_average"]) == (averaged, *scores)
+
+
+def test_a_resumed_run_goes_on_with_its_average(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        whole = make(tmp_path / "a", average=2.0)
+        list(whole.walk())
+        cut = make(tmp_path / "b", average=2.0)
+        reports = (event for event in cut.walk() if isinstance(event, Report))
+        next(reports), next(reports)
+        del cut, reports
+        resumed = make(tmp_path / "b", average=2.0)
+        list(resumed.walk())
+    finally:
+        torch.set_num_threads(threads)
+    assert whole.averaged is not None and resumed.averaged is not None
+    assert resumed.averaged.steps == whole.averaged.steps
+    for name, weight in whole.averaged.weights.items():
+        assert torch.equal(weight, resumed.averaged.weights[name]), name
+
+
+def test_a_teacher_starts_small_and_ends_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    recipe = default_recipe("teacher_wide", epochs=4, minibatch=8, small_start=0.5, plain_end=0.25)
+    model = build("teacher_wide", 2, widths=WIDTHS)
+    run = Pretraining(recipe, model, TRAIN, noise(6, 1), tmp_path / "t", CPU, clock=lambda: 0.0)
+    seen: list[tuple[int, bool]] = []
+    step = run.step
+
+    def watched(minibatch: Any, answer: Any, tally: Any) -> None:
+        seen.append((0, minibatch.share is not None))
+        step(minibatch, answer, tally)
+
+    model.register_forward_pre_hook(
+        lambda _, inputs: seen.__setitem__(-1, (inputs[0].shape[2], seen[-1][1])) if model.training else None
+    )
+    monkeypatch.setattr(run, "step", watched)
+    list(run.walk())
+    assert seen[::3] == [(48, True), (48, True), (64, True), (64, False)]
