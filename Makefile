@@ -6,7 +6,7 @@ STAMP := $(VENV)/.stamp
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize golden-long test-arm wheel-arm test-wheel-arm bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm bench demo clean
 
 setup: $(STAMP)
 
@@ -46,8 +46,9 @@ test-slow: build
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
 # never frees everything. Reports go to the terminal, not into what pytest captures. Stack use after return is not looked
 # for: GCC 12 places 64-byte vectors in such frames at addresses that are not multiples of 64 (GCC bug 110027).
-sanitize: $(STAMP)
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja -DBITREPLAY_SANITIZE=ON --log-level=WARNING
+sanitize: $(STAMP) sanitize-threads
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -G Ninja --log-level=WARNING \
+	  -DBITREPLAY_SANITIZE=address,undefined
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize
 	nm -D build/sanitize/libbitreplay_core.so | grep -q __asan_init
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
@@ -57,6 +58,13 @@ sanitize: $(STAMP)
 	  $(BIN)/python -m pytest -n 2 --capture=sys -m "not slow" tests/engine/test_native.py \
 	  tests/engine/test_native_corrupt.py tests/engine/paths tests/engine/law tests/engine/layers \
 	  tests/engine/test_golden.py tests/test_examples.py
+
+# The core with ThreadSanitizer, under a C program whose threads share one opened program (core/tools/races.c).
+sanitize-threads: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/threads -G Ninja --log-level=WARNING -DBITREPLAY_SANITIZE=thread
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/threads
+	nm -D build/threads/libbitreplay_core.so | grep -q __tsan_init
+	BITREPLAY_TSAN="$(CURDIR)/build/threads/libbitreplay_core.so" $(BIN)/python -m pytest tests/engine/test_races.py
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.
