@@ -9,16 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.layers.cross_entropy import POINT, exp_minus
-from bitreplay.engine.layers.dense import HIGHEST_LOGIT, LOGIT_POINT, LOWEST_LOGIT
+from bitreplay.engine.softmax import HIGHEST_LOGIT, LOGIT_POINT, LOWEST_LOGIT, softmax
+from bitreplay.engine.softmax import POINT as POINT
 
 
 def probabilities(logits: NDArray) -> NDArray[np.int64]:
     """Softmax over the last axis, 30 bits behind the point; 0 for classes that take no part."""
-    whole = as_integers(logits)
-    weight = np.where(whole > LOWEST_LOGIT, exp_minus(whole.max(axis=1, keepdims=True) - whole), 0)
-    total = weight.sum(axis=1, keepdims=True)
-    return ((weight << POINT) + (total >> 1)) // total
+    return softmax(as_integers(logits))
 
 
 def as_integers(logits: NDArray) -> NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -121,3 +123,11 @@ def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
         assert tail.steps == 0 and np.array_equal(tail.parameters, before)
     with pytest.raises(ValueError, match="There are no codes"):
         tail.logits(WORDS[:0])
+
+
+def test_a_program_is_read_with_nothing_else_imported():
+    """The operations are known without the compiler and without `bitreplay.engine.layers` by name."""
+    program = compile_tail(tiny.graph(), **GOOD)
+    code = "from bitreplay.engine.program import Program; print(len(Program.from_bytes(open(0, 'rb').read()).records))"
+    done = subprocess.run([sys.executable, "-c", code], input=program.to_bytes(), capture_output=True)
+    assert (done.returncode, done.stdout.decode()) == (0, f"{len(program.records)}\n"), done.stderr

@@ -17,7 +17,7 @@ from tests.engine import networks
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCHED = os.environ.get("BITREPLAY_TSAN", "")
-STEPS = "30" if WATCHED else "100"
+STEPS = "8" if WATCHED else "20"
 SHAPES = {"frozen signs": Bits(8, 1, 16), "latent weights": Bits(8, 8, 16)}
 
 
@@ -35,7 +35,7 @@ def races(tmp_path_factory) -> Path:
 
 def run(races: Path, program: Path, path: str, *more: str) -> subprocess.CompletedProcess:
     without_asan = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    environment = without_asan | {"BITREPLAY_PATH": path, "TSAN_OPTIONS": "exitcode=66:halt_on_error=0"}
+    environment = without_asan | {"BITREPLAY_PATH": path, "TSAN_OPTIONS": "exitcode=66:halt_on_error=1"}
     command = [str(races), str(program), STEPS, *more]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
@@ -43,7 +43,7 @@ def run(races: Path, program: Path, path: str, *more: str) -> subprocess.Complet
 @pytest.fixture(scope="module", params=SHAPES)
 def program(request, tmp_path_factory) -> Path:
     file = tmp_path_factory.mktemp("program") / "program"
-    file.write_bytes(networks.tail((4, 4, 65), SHAPES[request.param], 8, seed=3).to_bytes())
+    file.write_bytes(networks.tail((3, 3, 40), SHAPES[request.param], 8, seed=3).to_bytes())
     return file
 
 

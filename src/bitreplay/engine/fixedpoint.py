@@ -78,6 +78,26 @@ def round_fraction(x: Fraction) -> int:
     return divide_round(x.numerator, x.denominator)
 
 
+def floor_log2(x: Fraction) -> int:
+    """The largest k with 2^k <= x; x > 0.
+
+    >>> floor_log2(Fraction(1)), floor_log2(Fraction(7, 2)), floor_log2(Fraction(1, 3))
+    (0, 1, -2)
+    """
+    # x lies between 2^(k - 1) and 2^(k + 1).
+    k = x.numerator.bit_length() - x.denominator.bit_length()
+    return k if x >= Fraction(2) ** k else k - 1
+
+
+def binary_point(x: Fraction, bits: int) -> int:
+    """The finest binary point at which a positive number stays below 2^bits.
+
+    >>> binary_point(Fraction(3, 4), 8), binary_point(Fraction(1), 8), binary_point(Fraction(1000), 8)
+    (8, 7, -2)
+    """
+    return bits - 1 - floor_log2(x)
+
+
 def bit_length(x: Int64) -> Int64:
     """Bits of |x|: 0 for 0, 1 for 1, 8 for 255.
 
@@ -108,11 +128,7 @@ class Multiplier:
     def of(value: Fraction) -> Multiplier:
         if value == 0:
             return Multiplier(0, 0)
-        # |value| lies between 2^(bits - 1) and 2^(bits + 1).
-        bits = abs(value.numerator).bit_length() - value.denominator.bit_length()
-        shift = MANTISSA_BITS - bits
-        if abs(value) * Fraction(2) ** shift >= 1 << MANTISSA_BITS:
-            shift -= 1
+        shift = binary_point(abs(value), MANTISSA_BITS)
         mantissa = round_fraction(value * Fraction(2) ** shift)
         if abs(mantissa) == 1 << MANTISSA_BITS:
             mantissa, shift = mantissa // 2, shift - 1

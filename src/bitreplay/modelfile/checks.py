@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from bitreplay.engine.graph import Fixed, Graph, Node
-from bitreplay.modelfile.kinds import ACTIVATION, KINDS, LOGITS, MOST_ELEMENTS, POSITIVE, REAL, Allowed, Misfit, Yield
+from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, Allowed, Misfit, Yield
+from bitreplay.modelfile.kinds import KINDS, MOST_ELEMENTS, POSITIVE
 from bitreplay.modelfile.schema import need
 
 # Every real number of a model lies in here, or is 0; calibration gives nothing near these ends.
@@ -49,7 +50,7 @@ def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:
             raise Misfit(f"has an unknown attribute {key[:40]!r}")
         if not _fits(value, allowed):
             raise Misfit(f"has {key} {str(value)[:40]}; expected {_shown(allowed)}")
-    spec, result = kind.check(node, [yields[source] for source in node.inputs])
+    spec, result = kind.expected(node, [yields[source] for source in node.inputs])
     if set(spec) != set(node.arrays):
         raise Misfit(f"has the arrays {sorted(node.arrays)}; expected {sorted(spec)}")
     for role, (form, shape) in spec.items():

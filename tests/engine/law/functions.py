@@ -14,9 +14,9 @@ import numpy as np
 
 from bitreplay.engine import bits, counter, fixedpoint, quant, sgd
 from bitreplay.engine.graph import Fixed
-from bitreplay.engine.layers.cross_entropy import exp_minus
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
+from bitreplay.engine.softmax import exp_minus
 from tests.engine.law import method, numbers, oracle_head
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir

@@ -7,7 +7,7 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from bitreplay.engine.layers import cross_entropy
+from bitreplay.engine import softmax
 from tests.engine.law.case import Case, Held
 from tests.engine.law.oracle_head import LOWEST_LOGIT, exp_minus, probabilities
 
@@ -16,14 +16,14 @@ getcontext().prec = 40
 
 def test_the_constants_are_those_of_the_law():
     log2_e = 1 / Decimal(2).ln()
-    assert cross_entropy.LOG2_E == int((log2_e * 2**30).to_integral_value())
-    assert cross_entropy.EXP2[0] == 2**30, "2^-0 is 1"
+    assert softmax.LOG2_E == int((log2_e * 2**30).to_integral_value())
+    assert softmax.EXP2[0] == 2**30, "2^-0 is 1"
 
 
 def test_the_exponential_is_right_to_28_bits():
     """Against e^-t in 40 digits; t in steps of 1/16 to 22, and every t below 2^-10."""
     steps = [*range(0, 22 << 16, 1 << 12), *range(64)]
-    found = cross_entropy.exp_minus(np.array(steps)).tolist()
+    found = softmax.exp_minus(np.array(steps)).tolist()
     worst = max(
         abs(Decimal(value) - (Decimal(-t) / 65536).exp() * 2**30) for t, value in zip(steps, found, strict=True)
     )
@@ -35,7 +35,7 @@ def test_the_exponential_is_right_to_28_bits():
 def test_the_exponential_falls(whole):
     """Also across the steps of the binary exponent, where the polynomial starts anew: within one unit."""
     t = (whole << 16) + np.arange(0, 1 << 16, 17)
-    found = cross_entropy.exp_minus(t)
+    found = softmax.exp_minus(t)
     assert np.all(np.diff(found) <= 1)
 
 

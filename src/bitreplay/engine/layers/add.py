@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import round_fraction, round_shift, saturate, wide
-from bitreplay.engine.layers.clipped_sign import binary_point
+from bitreplay.engine.fixedpoint import binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
@@ -36,8 +37,16 @@ def add(t: Any, a: Any, run: Run) -> None:
     t.y[...] = saturate(y, a.low, a.high)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    if inputs[0].shape != inputs[1].shape:
+        raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
+    return {}, inputs[0]
+
+
 class Add(Layer):
     """Reads two activations of one shape, yields activations; needs a range. No arrays, no attributes."""
+
+    kind = Kind(expected, ((ACTIVATION,), (ACTIVATION,)))
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         a, b = inputs

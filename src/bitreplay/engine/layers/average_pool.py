@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, SLIDING, Arrays, Kind, Yield, behind_window, number
 from bitreplay.engine.layers.filter_pool import FilterPool
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
@@ -42,12 +44,20 @@ def average_pool_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[:, : out_h * a.window_h, : out_w * a.window_w] = stored.repeat(a.window_h, axis=1).repeat(a.window_w, axis=2)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    window = number(node, "window", 0)
+    size = behind_window(node, inputs[0].shape, window, window) if window else (1, 1)
+    return {}, Yield(ACTIVATION, (*size, inputs[0].channels))
+
+
 class AveragePool(FilterPool):
     """Reads and yields activations; needs a range.
 
     Attributes: window (0: the whole map); stride (as the window, unless given); pad (0). Taps outside read 0 and
     count: the divisor is window^2 always.
     """
+
+    kind = Kind(expected, attributes=SLIDING | {"window": range(0, 64)})
 
     def _filter(self) -> tuple[NDArray[np.int32], int, int, int]:
         window = self.number("window")

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
-from bitreplay.engine.graph import Fixed
+from bitreplay.engine.fixedpoint import Multiplier, floor_log2, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.graph import Fixed, Node
+from bitreplay.engine.kind import ACTIVATION, SUMS, Arrays, Kind, Misfit, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.program import ProgramError
@@ -183,12 +184,7 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
 
 def _point(largest: Fraction, limit: int) -> int:
     """The finest binary point, up to FINEST_POINT, at which `largest` stays within `limit`."""
-    point = 0
-    while point < FINEST_POINT and largest * Fraction(2) ** (point + 1) <= limit:
-        point += 1
-    while largest * Fraction(2) ** point > limit:
-        point -= 1
-    return point
+    return min(floor_log2(limit / largest), FINEST_POINT) if largest else FINEST_POINT
 
 
 def _fine_bits(shift: int, x_bound: int, significant: int) -> int:
@@ -198,12 +194,21 @@ def _fine_bits(shift: int, x_bound: int, significant: int) -> int:
     return max(min(significant + 2 - shift, 29 - x_bound.bit_length()), 0)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    if len({value.shape for value in inputs}) > 1:
+        raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
+    names = ("gamma", "beta", "mean", "inverse_sigma")
+    return per_channel(inputs[0], *names), Yield(ACTIVATION, inputs[0].shape)
+
+
 class BatchNorm(Layer):
     """Reads sums or activations and, optionally, a shortcut (activations) to add; yields activations, needs a range.
 
     Arrays (Fixed, per channel): gamma, beta, mean, inverse_sigma. Attribute: learns (1); with 0 gamma and beta stay in
     a tail too, as for a node that only brings sums to activations.
     """
+
+    kind = Kind(expected, ((ACTIVATION, SUMS), (ACTIVATION,)), optional=1, attributes={"learns": range(0, 2)})
 
     def trains(self, c: Compiler) -> bool:
         return c.train_tail and self.number("learns", 1) == 1

@@ -17,23 +17,26 @@ import numpy as np
 from bitreplay.engine.bits import signs, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import (
+    REAL,
+    SIGNS,
+    SLIDING,
+    SUMS,
+    WORDS,
+    Arrays,
+    Kind,
+    Misfit,
+    Yield,
+    behind_window,
+    dimensions,
+)
 from bitreplay.engine.layers.latent_weights import LATENT_GAIN, LatentWeights
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
+from bitreplay.engine.sliding_window import out_size, taps
 
 PADDING = {"zero": 0, "one": 1}
-
-
-def taps(kernel: int, stride: int, pad: int, size: int, out: int) -> list[tuple[int, slice, slice]]:
-    """For each kernel row (or column): its number, the outputs for which it lies inside, and the inputs it reads."""
-    found = []
-    for tap in range(kernel):
-        inside = [o for o in range(out) if 0 <= o * stride + tap - pad < size]
-        if inside:
-            first, last = inside[0], inside[-1]
-            start = first * stride + tap - pad
-            found.append((tap, slice(first, last + 1), slice(start, last * stride + tap - pad + 1, stride)))
-    return found
 
 
 @operation("binary_conv", code=12, reads="x w", writes="sums", attributes="channels stride pad padding")
@@ -72,12 +75,28 @@ def binary_conv_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...] = total
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    outputs, kernel, _, _ = dimensions(node, "weights", 4)
+    channels = inputs[0].channels
+    if channels * kernel * kernel >= 1 << 15:
+        raise Misfit(f"sums {channels * kernel * kernel} signs; fewer than 32768 are expected")
+    shape = (*behind_window(node, inputs[0].shape, kernel, pad=1), outputs)
+    words = (outputs, kernel, kernel, words_for(channels))
+    weights = node.arrays["weights"]
+    if isinstance(weights, np.ndarray) and weights.shape == words and weights.dtype == WORDS and channels % 64:
+        if (weights[..., -1] >> np.uint64(channels % 64)).any():
+            raise Misfit("has weights whose padding bits are not 0")
+    return {"weights": (WORDS, words), "scale": (REAL, (outputs,))}, Yield(SUMS, shape)
+
+
 class BinaryConv(Layer):
     """Reads signs, yields sums. Arrays: weights (outputs, kernel, kernel, words) uint64; scale: Fixed, one per output.
 
     Attributes: stride (1); pad (1); padding, "zero" or "one". With q_b^bin above 1 the weights learn in a tail, from
     latent weights: latent_start (2^(q_b^bin - 2)) and latent_gain (12; 10 for 4 bits) as in `latent_weights.py`.
     """
+
+    kind = Kind(expected, ((SIGNS,),), attributes=SLIDING | {"padding": tuple(PADDING)})
 
     def trains(self, c: Compiler) -> bool:
         return c.train_tail and c.bits.backward_binary > 1
@@ -128,12 +147,3 @@ class BinaryConv(Layer):
         if self._latent:
             self._latent.emit_update(c, x, gradient, output.shape[0] * output.shape[1], padding=self._padding(),
                                      **self._geometry())  # fmt: skip
-
-
-def out_size(size: tuple[int, int], kernel: int, stride: int, pad: int) -> tuple[int, int]:
-    """Rows and columns of the output.
-
-    >>> out_size((32, 32), kernel=3, stride=2, pad=1)
-    (16, 16)
-    """
-    return (size[0] + 2 * pad - kernel) // stride + 1, (size[1] + 2 * pad - kernel) // stride + 1

@@ -14,6 +14,8 @@ from typing import Any
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import DECIMAL, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
@@ -33,11 +35,19 @@ def clip_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(inside * (wide(t.g) * a.mantissa), wide(t.e) - a.shift, a.bits)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    if float(node.attributes.get("low", 0)) > 0 or float(node.attributes.get("high", 0)) < 0:
+        raise Misfit("clips to an interval without 0")
+    return {}, inputs[0]
+
+
 class Clip(Layer):
     """Reads and yields activations; needs a range.
 
     Attributes: low, high, decimal numbers as text ("-1.5"); either may be absent.
     """
+
+    kind = Kind(expected, attributes={"low": DECIMAL, "high": DECIMAL})
 
     def _limit(self, name: str) -> Fraction | None:
         text = self.node.attributes.get(name)

@@ -16,10 +16,11 @@ import numpy as np
 
 from bitreplay.engine.bits import pack, signs, unpack
 from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import round_fraction, wide
+from bitreplay.engine.fixedpoint import binary_point, round_fraction, wide
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import Activation, align, quantise_samples
+from bitreplay.engine.quant import Activation
+from bitreplay.engine.second_gradient import quantise_with_second
 
 FACTOR_BITS = 26
 
@@ -40,14 +41,7 @@ def pack_signs_clipped(t: Any, a: Any, run: Run) -> None:
 )
 def clipped_sign_input_grad(t: Any, a: Any, run: Run) -> None:
     passed = np.where(unpack(t.mask, t.g.shape[-1]), wide(t.g) * a.factor, 0)
-    terms = [(passed, wide(t.e) - a.shift, a.bound)]
-    if t.other is not None:
-        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
-        aligned, exponents = align(terms)
-        passed = aligned[0] + aligned[1]
-    else:
-        _, exponents, _ = terms[0]
-    t.gx[...], t.ex[...] = quantise_samples(passed, exponents, a.bits)
+    t.gx[...], t.ex[...] = quantise_with_second(t, a, passed, wide(t.e) - a.shift)
 
 
 @operation("unpack_signs", code=16, reads="bits", writes="x", attributes="channels")
@@ -84,13 +78,3 @@ def emit_numbers(c: Compiler, x: Value, name: str, list_name: str) -> Value:
     numbers = c.buffer(name, np.int8, x.shape)
     c.emit(list_name, "unpack_signs", {"bits": x.tensor, "x": numbers}, channels=x.shape[2])
     return Value(numbers, x.shape, 1, activation=Activation(8, Fraction(1), 0))
-
-
-def binary_point(value: Fraction, bits: int) -> int:
-    """The binary point that makes a positive value a whole number of `bits` bits."""
-    shift = 0
-    while value * Fraction(2) ** (shift + 1) < 1 << bits:
-        shift += 1
-    while value * Fraction(2) ** shift >= 1 << bits:
-        shift -= 1
-    return shift

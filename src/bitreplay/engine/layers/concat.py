@@ -12,6 +12,8 @@ from typing import Any
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
@@ -29,8 +31,17 @@ def concat_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(part * a.mantissa, wide(t.e) - a.shift, a.bits)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    height, width, _ = inputs[0].shape
+    if any(value.shape[:2] != (height, width) for value in inputs):
+        raise Misfit("joins maps of different sizes")
+    return {}, Yield(ACTIVATION, (height, width, sum(value.channels for value in inputs)))
+
+
 class Concat(Layer):
     """Reads two or more activations of one height and width, yields activations; needs a range."""
+
+    kind = Kind(expected, ((ACTIVATION,),) * 8, optional=6)
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         name, (height, width, _) = self.node.name, inputs[0].shape

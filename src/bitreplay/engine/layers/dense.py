@@ -9,6 +9,7 @@ m 2^-s is x_scale 2^(16 - master's point). Classes that are not active get the l
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -16,16 +17,16 @@ import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, SIGNS, Arrays, Kind, Yield, dimensions
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
 from bitreplay.engine.sgd import descend
+from bitreplay.engine.softmax import HIGHEST_LOGIT, LOGIT_POINT, LOWEST_LOGIT
 
-LOGIT_POINT = 16
 MASTER_POINT = 28
-LOWEST_LOGIT = -(1 << 31)
-HIGHEST_LOGIT = (1 << 31) - 1
 
 
 @operation("dense_operand", code=80, reads="weights", writes="operand exponent", attributes="bits")
@@ -91,11 +92,19 @@ def dense_update(t: Any, a: Any, run: Run) -> None:
     t.weights[:, -1] = biases[:, -1]
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    classes, _ = dimensions(node, "weights", 2)
+    features = math.prod(inputs[0].shape)
+    return {"weights": (REAL, (classes, features)), "bias": (REAL, (classes,))}, Yield(LOGITS, (1, 1, classes))
+
+
 class Dense(Layer):
     """Reads activations of any shape, flattened channels last, or signs; yields logits. It always learns.
 
     Arrays: weights (classes, features) and bias (classes), Fixed; or attribute `classes` for a head of zeros.
     """
+
+    kind = Kind(expected, ((ACTIVATION, SIGNS),))
 
     def trains(self, c: Compiler) -> bool:
         return True

@@ -14,13 +14,15 @@ import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Int64, round_shift, saturate, wide
-from bitreplay.engine.layers.binary_conv import taps
-from bitreplay.engine.layers.integer_conv import IntegerConv
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import REAL, SUMS, Arrays, Kind, Yield, behind_window, dimensions
+from bitreplay.engine.layers.integer_conv import REAL_CONV, IntegerConv
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.layers.learned_conv import aligned_outputs
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import merged_exponent, quantise_samples
 from bitreplay.engine.sgd import descend
+from bitreplay.engine.sliding_window import taps
 
 
 def depthwise_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
@@ -76,8 +78,17 @@ def learned_depthwise_update(t: Any, a: Any, run: Run) -> None:
     t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    _, kernel, _ = dimensions(node, "weights", 3)
+    channels = inputs[0].channels
+    shape = (*behind_window(node, inputs[0].shape, kernel), channels)
+    return {"weights": (REAL, (channels, kernel, kernel))}, Yield(SUMS, shape)
+
+
 class DepthwiseConv(IntegerConv):
     """Reads activations, yields sums. Arrays: weights, Fixed (channels, kernel, kernel). Attributes as IntegerConv."""
+
+    kind = Kind(expected, attributes=REAL_CONV)
 
     names = ("depthwise_conv", "learned_depthwise", "depthwise_conv_input_grad", "learned_depthwise_update")
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
-from bitreplay.engine.layers.binary_conv import out_size, taps
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
+from bitreplay.engine.sliding_window import out_size, taps
 
 
 @operation(

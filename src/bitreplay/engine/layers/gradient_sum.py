@@ -10,6 +10,7 @@ from typing import Any
 from bitreplay.engine.fixedpoint import wide
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import align, quantise_samples
+from bitreplay.engine.second_gradient import second_term
 
 
 @operation(
@@ -20,8 +21,5 @@ from bitreplay.engine.quant import align, quantise_samples
     attributes="factor shift bound bits other_factor other_shift other_bound",
 )
 def gradient_sum(t: Any, a: Any, run: Run) -> None:
-    terms = [(wide(t.g) * a.factor, wide(t.e) - a.shift, a.bound)]
-    if t.other is not None:
-        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
-    aligned, exponents = align(terms)
+    aligned, exponents = align([(wide(t.g) * a.factor, wide(t.e) - a.shift, a.bound), *second_term(t, a)])
     t.gx[...], t.ex[...] = quantise_samples(sum(aligned[1:], aligned[0]), exponents, a.bits)

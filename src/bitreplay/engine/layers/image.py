@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, SHORT, Arrays, Kind, Yield, dimensions
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import Activation
@@ -24,8 +26,15 @@ def image_table(t: Any, a: Any, run: Run) -> None:
     t.y[...] = t.table[t.image, colours]
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    colours = dimensions(node, "table", 2)[1]
+    return {"table": (SHORT, (256, colours))}, Yield(ACTIVATION, (0, 0, colours))  # the size is the network's
+
+
 class Image(Layer):
     """Arrays: table (256, colours) int16. Attribute: scale_denominator."""
+
+    kind = Kind(expected, reads=(), attributes={"scale_denominator": range(1, 1 << 16)})
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         shape = c.graph.input_shape

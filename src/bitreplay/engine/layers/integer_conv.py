@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
 from bitreplay.engine.fixedpoint import Int64, divide_round, round_shift, saturate, wide
-from bitreplay.engine.layers.binary_conv import taps
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import REAL, SLIDING, SUMS, Allowed, Arrays, Kind, Yield, behind_window, dimensions
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned_conv import LearnedWeights, aligned_outputs, input_grad_room
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
 from bitreplay.engine.sgd import descend
+from bitreplay.engine.sliding_window import out_size, taps
 
 
 def conv_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
@@ -78,12 +80,23 @@ def learned_conv_update(t: Any, a: Any, run: Run) -> None:
     t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
 
 
+REAL_CONV: dict[str, Allowed] = SLIDING | {"pad_after": range(0, 16), "learns": range(0, 2)}
+
+
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    outputs, kernel, _, _ = dimensions(node, "weights", 4)
+    shape = (*behind_window(node, inputs[0].shape, kernel), outputs)
+    return {"weights": (REAL, (outputs, kernel, kernel, inputs[0].channels))}, Yield(SUMS, shape)
+
+
 class IntegerConv(Layer):
     """Reads activations, yields sums. Arrays: weights, Fixed (outputs, kernel, kernel, channels).
 
     Attributes: stride (1); pad (0), taps outside above and to the left; pad_after (as pad), below and to the right;
     learns (0): with 1 the weights train in a tail.
     """
+
+    kind = Kind(expected, attributes=REAL_CONV)
 
     names = ("integer_conv", "learned_conv", "integer_conv_input_grad", "learned_conv_update")
 
@@ -95,8 +108,7 @@ class IntegerConv(Layer):
 
     def _shape(self, x: Value, outputs: int, kernel: int) -> tuple[int, int, int]:
         stride, pad = self._geometry().values()
-        around = pad + self.number("pad_after", pad) - kernel
-        return (x.shape[0] + around) // stride + 1, (x.shape[1] + around) // stride + 1, outputs
+        return *out_size(x.shape[:2], kernel, stride, pad, self.number("pad_after", pad)), outputs
 
     def _check(self, x: Value, shape: tuple[int, ...]) -> None:
         assert x.activation is not None, f"{self.node.name} reads activations"

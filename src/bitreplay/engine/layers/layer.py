@@ -1,6 +1,7 @@
 """What every layer is.
 
     class MyLayer(Layer):
+        kind = Kind(...)                             what its node must look like in a file (engine/kind.py)
         def trains(self, c): ...                     does it hold parameters that learn under c.bits?
         def forward(self, c, inputs) -> Value: ...   emit `forward` (and `prepare`) records
         def backward(self, c, inputs): ...           take c.stored_gradient(name), emit `backward` and `update` records
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.graph import Fixed, Node
+from bitreplay.engine.kind import Kind
 from bitreplay.engine.program import ProgramError
 
 
@@ -22,6 +24,8 @@ def need(condition: bool, sentence: str) -> None:
 
 
 class Layer:
+    kind: Kind | None = None  # None: no file holds such a node
+
     def __init__(self, node: Node) -> None:
         self.node = node
 

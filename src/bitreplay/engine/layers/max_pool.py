@@ -15,11 +15,13 @@ import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
-from bitreplay.engine.layers.binary_conv import out_size, taps
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import ACTIVATION, SLIDING, SUMS, Arrays, Kind, Misfit, Yield, behind_window, number
 from bitreplay.engine.layers.clip import UNBOUNDED
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.quant import quantise_samples
+from bitreplay.engine.sliding_window import out_size, taps
 
 LARGEST_WINDOW = 15
 
@@ -60,11 +62,20 @@ def max_pool_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(total, wide(t.e) - a.shift, a.bits)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    window = number(node, "window", 0)
+    if window == 0:
+        raise Misfit("lacks its window")
+    return {}, Yield(inputs[0].form, (*behind_window(node, inputs[0].shape, window, window), inputs[0].channels))
+
+
 class MaxPool(Layer):
     """Reads activations and yields activations (needs a range), or reads sums and yields sums.
 
     Attributes: window; stride (as the window, unless given); pad (0): so many taps outside on each side, never chosen.
     """
+
+    kind = Kind(expected, ((ACTIVATION, SUMS),), attributes=SLIDING | {"window": range(1, 16)})
 
     def forward(self, c: Compiler, inputs: list[Value]) -> Value:
         (x,) = inputs

@@ -6,12 +6,15 @@ from fractions import Fraction
 
 from bitreplay.engine.compiler import Compiler, Value
 from bitreplay.engine.fixedpoint import Multiplier
+from bitreplay.engine.kind import ACTIVATION, SUMS, Kind, unchanged
 from bitreplay.engine.layers.clip import UNBOUNDED, Clip
 from bitreplay.engine.layers.layer import need
 
 
 class ReLU(Clip):
     """Reads activations and yields activations (needs a range), or reads sums and yields sums. No attributes."""
+
+    kind = Kind(unchanged, ((ACTIVATION, SUMS),))
 
     def _limit(self, name: str) -> Fraction | None:
         return Fraction(0) if name == "low" else None

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, round_fraction, round_shift, saturate, wide
-from bitreplay.engine.graph import Fixed
+from bitreplay.engine.fixedpoint import Int64, binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.graph import Fixed, Node
+from bitreplay.engine.kind import Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.batchnorm import OFFSET_LIMIT
-from bitreplay.engine.layers.clipped_sign import binary_point
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.operations import Run, operation
@@ -71,8 +71,18 @@ def rprelu_param_grad(t: Any, a: Any, run: Run) -> None:
         t.po[...], t.pe[2] = merge_samples(g.sum(axis=(1, 2)), e, a.g_bound)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    return per_channel(inputs[0], "shift", "slope", "offset"), inputs[0]
+
+
+def expected_slope(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    return per_channel(inputs[0], "slope"), inputs[0]
+
+
 class RPReLU(Layer):
     """Reads and yields activations; needs a range. Arrays, Fixed, one per channel: shift, slope, offset; all learn."""
+
+    kind = Kind(expected)
 
     learned: tuple[str, ...] = ("shift", "slope", "offset")
 
@@ -159,5 +169,7 @@ class RPReLU(Layer):
 
 class PReLU(RPReLU):
     """Reads and yields activations; needs a range. Arrays: slope, Fixed, one per channel; it learns in a tail."""
+
+    kind = Kind(expected_slope)
 
     learned = ("slope",)

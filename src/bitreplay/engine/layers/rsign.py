@@ -17,13 +17,15 @@ import numpy as np
 
 from bitreplay.engine.bits import pack, words_for
 from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import Int64, Multiplier, round_fraction, round_shift, wide
-from bitreplay.engine.layers.clipped_sign import binary_point
+from bitreplay.engine.fixedpoint import Int64, Multiplier, binary_point, round_fraction, round_shift, wide
+from bitreplay.engine.graph import Node
+from bitreplay.engine.kind import SIGNS, Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.layers.sign import PEAK_BITS
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import align, merge_samples, quantise_samples
+from bitreplay.engine.quant import merge_samples
+from bitreplay.engine.second_gradient import quantise_with_second
 
 POINT = 12
 LIMIT = (1 << 30) - 1
@@ -47,14 +49,8 @@ def derivative(x: np.ndarray, threshold: np.ndarray, a: Any) -> Int64:
     attributes="zero point peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
 )
 def rsign_input_grad(t: Any, a: Any, run: Run) -> None:
-    terms = [(wide(t.g) * derivative(t.x, t.threshold, a), wide(t.e) - a.peak_shift, a.bound)]
-    if t.other is not None:
-        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
-        aligned, exponents = align(terms)
-        total = aligned[0] + aligned[1]
-    else:
-        total, exponents, _ = terms[0]
-    t.gx[...], t.ex[...] = quantise_samples(total, exponents, a.bits)
+    slope = derivative(t.x, t.threshold, a)
+    t.gx[...], t.ex[...] = quantise_with_second(t, a, wide(t.g) * slope, wide(t.e) - a.peak_shift)
 
 
 @operation(
@@ -69,8 +65,14 @@ def rsign_param_grad(t: Any, a: Any, run: Run) -> None:
     t.p[...], t.pe[...] = merge_samples(products.sum(axis=(1, 2)), wide(t.e), a.bound)
 
 
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    return per_channel(inputs[0], "threshold"), Yield(SIGNS, inputs[0].shape)
+
+
 class RSign(Layer):
     """Reads activations, yields signs. Arrays: threshold, Fixed, one per channel; it learns in a tail."""
+
+    kind = Kind(expected)
 
     def trains(self, c: Compiler) -> bool:
         return c.train_tail

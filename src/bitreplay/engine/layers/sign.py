@@ -18,12 +18,13 @@ import numpy as np
 
 from bitreplay.engine.bits import pack, words_for
 from bitreplay.engine.compiler import Compiler, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import Multiplier, round_fraction, wide
+from bitreplay.engine.fixedpoint import Multiplier, binary_point, round_fraction, wide
 from bitreplay.engine.graph import Node
-from bitreplay.engine.layers.clipped_sign import binary_point, emit_clipped, emit_clipped_grad
+from bitreplay.engine.kind import DECIMAL, SIGNS, Arrays, Kind, Yield
+from bitreplay.engine.layers.clipped_sign import emit_clipped, emit_clipped_grad
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import align, quantise_samples
+from bitreplay.engine.second_gradient import quantise_with_second
 
 PEAK_BITS = 26
 
@@ -43,14 +44,11 @@ def pack_signs(t: Any, a: Any, run: Run) -> None:
 def sign_input_grad(t: Any, a: Any, run: Run) -> None:
     distance = np.abs(wide(t.x) - a.zero)
     derivative = np.maximum(0, a.peak - Multiplier(a.slope_mantissa, a.slope_shift).times(distance))
-    terms = [(wide(t.g) * derivative, wide(t.e) - a.peak_shift, a.bound)]
-    if t.other is not None:
-        terms.append((wide(t.other) * a.other_factor, wide(t.other_e) - a.other_shift, a.other_bound))
-        aligned, exponents = align(terms)
-        total = aligned[0] + aligned[1]
-    else:
-        total, exponents, _ = terms[0]
-    t.gx[...], t.ex[...] = quantise_samples(total, exponents, a.bits)
+    t.gx[...], t.ex[...] = quantise_with_second(t, a, wide(t.g) * derivative, wide(t.e) - a.peak_shift)
+
+
+def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
+    return {}, Yield(SIGNS, inputs[0].shape)
 
 
 class Sign(Layer):
@@ -58,6 +56,8 @@ class Sign(Layer):
 
     Attributes: derivative, "polynomial" (2 - 2|x|, the default) or "clipped"; clip, a decimal number as text ("1").
     """
+
+    kind = Kind(expected, attributes={"derivative": ("polynomial", "clipped"), "clip": DECIMAL})
 
     def __init__(self, node: Node) -> None:
         super().__init__(node)
