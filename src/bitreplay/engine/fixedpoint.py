@@ -74,6 +74,18 @@ def divide_round(a: int, b: int) -> int:
     return magnitude if a >= 0 else -magnitude
 
 
+def divide_each(a: Int64, b: int | Int64) -> Int64:
+    """divide_round of arrays: a / b to the nearest integer, ties away from zero; |a| < 2^63, 0 < b < 2^61.
+
+    >>> divide_each(np.array([7, -7, -6]), np.array([2, 2, 4]))
+    array([ 4, -4, -2])
+    """
+    magnitude = np.abs(np.asarray(a, np.int64))
+    quotient = magnitude // b
+    rounded = quotient + (2 * (magnitude - quotient * b) >= b)
+    return np.where(np.asarray(a) < 0, -rounded, rounded)
+
+
 def round_fraction(x: Fraction) -> int:
     return divide_round(x.numerator, x.denominator)
 

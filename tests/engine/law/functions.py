@@ -1,4 +1,4 @@
-"""What the vector files of sections 1 to 11 call: for each name, the oracle and the code under test.
+"""What the vector files of sections 1 to 13 call: for each name, the oracle and the code under test.
 
 Both take the case's inputs as JSON holds them (lists, integers; a fraction is [numerator, denominator]) and return
 the expected value in the same form.
@@ -17,7 +17,7 @@ from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from bitreplay.engine.softmax import exp_minus
-from tests.engine.law import method, numbers, oracle_head
+from tests.engine.law import method, numbers, oracle_head, oracle_sums, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
@@ -169,4 +169,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "batchnorm_constants": (expected_constants, constants),
     "level_stored": (expected_level_stored, level_stored),
     "program_bytes": (expected_bytes, program_bytes),
+    "add_pictures": (sums_functions.expected_sums, sums_functions.add_pictures),
+    "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
+    "scores": (oracle_sums.scores, sums_functions.scores),
 }

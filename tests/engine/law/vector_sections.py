@@ -1,8 +1,10 @@
-"""Inputs of the vector files of sections 1 to 12: {file: [(name, function, inputs)]}. Ties and ends first."""
+"""Inputs of the vector files of sections 1 to 13: {file: [(name, function, inputs)]}. Ties and ends first."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from tests.engine.law.vector_sums import SUMS
 
 BIG = 2**62 - 1
 NONE = -(2**20)
@@ -136,4 +138,5 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
             "tensors": [["x", 2, 0, 1, [1, 1, 2], 0], ["bits", 2, 6, 1, [1, 1, 1], 64], ["gamma", 1, 2, 0, [2], 0]],
             "records": [[10, 1, [0, 1], [-1]]], "parameters": [0, 0, 0, 16, 255, 255, 255, 255], "constants": [0] * 8}),
     ],
+    **SUMS,
 }  # fmt: skip

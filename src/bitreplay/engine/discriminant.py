@@ -1,0 +1,251 @@
+"""The linear discriminant of sums, in whole numbers: docs/law.md section 13, steps 2 to 6.
+
+    m_c = s_c / n_c,   S = (G - sum_c s_c s_c^T / n_c) / n,   A = S + lambda D,   W = A^-1 M,   b_c = -1/2 m_c . W_c
+    answer = the first class c with the largest W_c . x + b_c
+
+D is diagonal: for each part of x the mean of S's diagonal over it; a part whose mean is 0 has A = S + I there. The
+means are taken about one whole-numbered vector mu near the middle of all pictures, which adds the same to every class's
+score and saves bits.
+
+    solution = solve(sums, parts=[512, 512])          lengths of the parts; they add up to the numbers of a picture
+    scores(solution, x)                               (pictures, classes) int64
+    answers(solution, x)                              (pictures,) class numbers
+
+`shrinkage` is lambda, a fraction of the number of pictures, numbers, classes and the part's length: another function of
+these may be given to `solve`. Everything is a function of the sums alone. Every sum is exact and is rounded once, so
+threads, tiles and vectors do not change a bit. Cost: d^3 / 6 + 2 classes d^2 products of 32 bits.
+
+This is the reference; native_sums.py has the same functions, faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.fixedpoint import Int64, bit_length, divide_each, round_shift, saturate, wide
+from bitreplay.engine.sums import Sums
+
+ONE = 30  # bits behind the point of the factor
+SMALLEST_PIVOT = 1 << 36  # 2^-24, with 60 bits behind the point
+LIMIT = (1 << 31) - 1
+LOW = 16  # bits behind the point of what is substituted
+MEAN_BITS, CENTRE_BITS = 32, 16
+ROOM = 20  # bits of the largest scaled mean, at first
+ABSENT = -(1 << 62)  # the score of a class without pictures
+
+Shrinkage = Callable[[int, int, int, int], tuple[int, int]]
+
+
+def shrinkage(pictures: int, numbers: int, classes: int, length: int) -> tuple[int, int]:
+    """lambda of a part as (numerator, denominator): min(1, d / n), at least 1/1024.
+
+    >>> shrinkage(10, 512, 3, 512), shrinkage(50_000, 512, 10, 512), shrinkage(10_000_000, 512, 10, 512)
+    ((1, 1), (512, 50000), (1, 1024))
+    """
+    if numbers >= pictures:
+        return 1, 1
+    return (numbers, pictures) if 1024 * numbers >= pictures else (1, 1024)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights and biases of every class; the real score is (W_c . x + b_c) * pictures * 2^exponent.
+
+    weights  (classes, d) int32, |w| <= 2^30      biases  (classes,) int64, ABSENT for a class without pictures
+    left_out the number of numbers of a picture that are a combination of others, within rounding; their weights are 0
+    """
+
+    weights: NDArray[np.int32]
+    biases: Int64
+    exponent: int
+    pictures: int
+    left_out: int
+
+
+def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
+    """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
+    lambdas = checked_parts(sums, parts, shrink)
+    scatter, point = within_classes(sums)
+    matrix = shrunk(scatter, point, sums.pictures, parts, lambdas)
+    scaled, halves = unit_scale(matrix)
+    factor = cholesky(scaled)
+    present = np.flatnonzero(sums.counts)
+    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
+    columns, places = substitute(factor, *scaled_means(sums, present, centre, halves))
+    weights, exponent = common_scale(columns, places, halves)
+    solution = Solution(
+        np.zeros((sums.classes, sums.numbers), np.int32),
+        np.full(sums.classes, ABSENT, np.int64),
+        point - exponent,
+        sums.pictures,
+        int((np.diagonal(factor) == 0).sum()),
+    )
+    solution.weights[present] = weights
+    solution.biases[present] = biases(sums, present, centre, weights)
+    return solution
+
+
+def checked_parts(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> list[tuple[int, int]]:
+    """lambda of each part, once all arguments of `solve` are found right."""
+    sums.check()
+    if sums.pictures == 0:
+        raise ValueError("There is no picture in these sums: nothing can be told apart.")
+    if any(length < 1 for length in parts) or sum(parts) != sums.numbers:
+        raise ValueError(f"The parts' lengths must add up to {sums.numbers}, got {list(parts)}.")
+    found = [shrink(sums.pictures, sums.numbers, sums.classes, length) for length in parts]
+    for top, bottom in found:
+        if not (0 < bottom <= 1024 * top and top <= 8 * bottom and top * bottom < 1 << 62):
+            raise ValueError(f"lambda lies in [1/1024, 8], its terms' product below 2^62; got {top}/{bottom}.")
+    return found
+
+
+def within_classes(sums: Sums) -> tuple[Int64, int]:
+    """n S with f bits behind the point, and f: the lower triangle counts. |n S| < n 2^14 before the shift."""
+    point = min(31, 44 - sums.pictures.bit_length())
+    present = sums.counts > 0
+    counts, s = sums.counts[present, None], wide(sums.class_sums[present])
+    q = divide_each(s, counts)
+    r = s - q * counts  # |r| <= n_c / 2
+    v = divide_each(r << point, counts)
+    products = np.zeros((sums.numbers, sums.numbers), np.int64)
+    products[np.tril_indices(sums.numbers)] = sums.products
+    return ((products - s.T @ q - q.T @ r) << point) - r.T @ v, point
+
+
+def shrunk(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lambdas: Sequence) -> Int64:
+    """n A: the scatter with its diagonal raised, part by part."""
+    places = np.arange(len(scatter), dtype=np.int64)
+    raised, end = np.maximum(scatter[places, places], 0), 0
+    for length, (top, bottom) in zip(parts, lambdas, strict=True):
+        part, end = slice(end, end + length), end + length
+        mean = int((raised[part] // length).sum() + (raised[part] % length).sum() // length)
+        ridge = max(mean * top // bottom, 1) if mean else pictures << point
+        raised[part] += ridge
+    matrix = scatter.copy()
+    matrix[places, places] = raised
+    return matrix
+
+
+def unit_scale(matrix: Int64) -> tuple[Int64, Int64]:
+    """Rows and columns divided by powers of two, the diagonal in [1/4, 1), 60 bits behind the point; the powers."""
+    halves = (bit_length(np.diagonal(matrix)) + 1) >> 1
+    both = halves[:, None] + halves
+    limit = np.int64(1) << both
+    return round_shift(saturate(matrix, -limit, limit), both - 2 * ONE), halves
+
+
+def cholesky(scaled: Int64) -> Int64:
+    """L with L L^T = the matrix, 30 bits behind the point. A row whose pivot is too small is 0, diagonal included.
+
+    A row's squares add up to its diagonal, less than 1, or the row is left out: so no sum exceeds 2^60, and what wraps
+    belongs to a row that is on its way out.
+    """
+    size = len(scaled)
+    factor, squares = np.zeros((size, size), np.int64), np.zeros(size, np.int64)
+    for j in range(size):
+        pivot = int(scaled[j, j] - squares[j])
+        if pivot < SMALLEST_PIVOT:
+            factor[j] = 0
+            continue
+        factor[j, j] = isqrt(pivot)
+        below = slice(j + 1, size)
+        rest = scaled[below, j] - factor[below, :j] @ factor[j, :j]
+        factor[below, j] = entries = saturate(divide_each(rest, factor[j, j]), -LIMIT, LIMIT)
+        squares[below] = np.minimum(squares[below] + entries * entries, 1 << 61)
+    return factor
+
+
+def scaled_means(sums: Sums, present: Int64, centre: Int64, halves: Int64) -> tuple[Int64, Int64, Int64]:
+    """(m_c - mu) with 32 bits behind the point; the numbers' powers; each class's largest bit above its power."""
+    counts = sums.counts[present, None]
+    total = wide(sums.class_sums[present]) - counts * centre
+    whole = divide_each(total, counts)
+    means = (whole << MEAN_BITS) + divide_each((total - whole * counts) << MEAN_BITS, counts)
+    return means, halves, (bit_length(means) - halves).max(axis=1)
+
+
+def substitute(factor: Int64, means: Int64, halves: Int64, top: Int64) -> tuple[Int64, Int64]:
+    """A^-1 (m_c - mu) of each class, scaled, and the bits behind its point.
+
+    Both substitutions bound the sum of the squares of what they find; where it is exceeded they start again with four
+    bits less. Classes do not see each other.
+    """
+    room, forward = np.full(len(means), ROOM, np.int64), np.zeros_like(means)
+    again = np.arange(len(means))
+    while len(again):
+        rows = round_shift(means[again], halves + (top - room)[again, None] - ONE)
+        forward[again], small = _forward(factor, rows)
+        again = again[~small]
+        room[again] -= 4
+    shift, backward = np.zeros(len(means), np.int64), np.zeros_like(means)
+    again = np.arange(len(means))
+    while len(again):
+        rows = round_shift(forward[again], shift[again, None]) << (ONE - LOW)
+        backward[again], small = _backward(factor, rows)
+        again = again[~small]
+        shift[again] += 4
+    return backward, MEAN_BITS + LOW + room - top - shift
+
+
+def _forward(factor: Int64, rows: Int64) -> tuple[Int64, NDArray[np.bool_]]:
+    """L z = row for each row, z with 16 bits behind the point, and whether its squares add up to at most 2^60."""
+    high, low, squares = np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.int64)
+    for j in range(len(factor)):
+        if factor[j, j]:
+            rest = rows[:, j] - high[:, :j] @ factor[j, :j] - round_shift(low[:, :j] @ factor[j, :j], LOW)
+            high[:, j], low[:, j] = _quotient(rest, factor[j, j])
+            squares = np.minimum(squares + high[:, j] * high[:, j], 1 << 61)
+    return (high << LOW) + low, squares <= 1 << 60
+
+
+def _backward(factor: Int64, rows: Int64) -> tuple[Int64, NDArray[np.bool_]]:
+    """L^T w = row for each row, w with 16 bits behind the point, and whether d times its squares is at most 2^62."""
+    high, low, squares = np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.int64)
+    rest, fine = rows.copy(), np.zeros_like(rows)
+    for j in reversed(range(len(factor))):
+        if factor[j, j]:
+            high[:, j], low[:, j] = _quotient(rest[:, j] - round_shift(fine[:, j], LOW), factor[j, j])
+            rest[:, :j] -= high[:, j, None] * factor[j, :j]
+            fine[:, :j] += low[:, j, None] * factor[j, :j]
+            squares = np.minimum(squares + high[:, j] * high[:, j], 1 << 62)
+    return (high << LOW) + low, squares <= (1 << 62) // len(factor)
+
+
+def _quotient(rest: Int64, root: int) -> tuple[Int64, Int64]:
+    """rest / root: the nearest whole number, saturated, and 16 bits of what remains."""
+    high = saturate(divide_each(rest, root), -LIMIT, LIMIT)
+    low = divide_each((rest - high * root) << LOW, root)
+    return high, saturate(low, -(1 << (LOW - 1)), 1 << (LOW - 1))
+
+
+def common_scale(columns: Int64, places: Int64, halves: Int64) -> tuple[Int64, int]:
+    """All weights with one number of bits behind the point, as many as leave the largest at most 2^30; that number."""
+    points = places[:, None] + halves
+    used = columns != 0
+    exponent = int((points + ONE - bit_length(columns))[used].min()) if used.any() else 0
+    return round_shift(columns, points - exponent), exponent
+
+
+def biases(sums: Sums, present: Int64, centre: Int64, weights: Int64) -> Int64:
+    """-1/2 (m_c + mu) . W_c in the weights' unit."""
+    counts = sums.counts[present, None]
+    total = wide(sums.class_sums[present]) + counts * centre
+    whole = divide_each(total, counts)
+    part = divide_each((total - whole * counts) << CENTRE_BITS, counts)
+    doubled = (weights * whole).sum(axis=1) + round_shift((weights * part).sum(axis=1), CENTRE_BITS)
+    return -round_shift(doubled, 1)
+
+
+def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
+    """W_c . x + b_c, (pictures, classes) int64; |score| < 2^53, or ABSENT for a class without pictures."""
+    return wide(x) @ wide(solution.weights).T + solution.biases
+
+
+def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
+    """The class of each picture: the largest score, the first of equals."""
+    return scores(solution, x).argmax(axis=1)

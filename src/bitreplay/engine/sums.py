@@ -1,0 +1,167 @@
+"""Exact sums over pictures: what learning by sums keeps, and all that it keeps (docs/law.md section 13).
+
+A picture is d whole numbers x in [-127, 127] and a class. Over all pictures, and nothing else:
+
+    counts      n_c                      (classes,) int64
+    class_sums  s_c = sum of x           (classes, d)
+    products    G = sum of x x^T         (d (d + 1) / 2,), the lower triangle by rows: G_ij at i (i + 1) / 2 + j
+
+class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64: the width is a function
+of the number of pictures alone. Order and grouping of the pictures do not matter, and what was added can be taken away:
+
+    sums = Sums.empty(numbers=512, classes=10)
+    add(sums, x, labels)                 x (pictures, 512) int8, labels (pictures,) class numbers
+    add(sums, x, labels, sign=-1)        as if they had never been there
+    combine(sums, other)                 the sums of both; sign=-1 takes `other` out again
+
+This is the reference; native_sums.py has the same functions, faster. Both change `sums` in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.fixedpoint import Int64, wide
+
+LARGEST = 127
+NARROW_PICTURES = 1 << 17
+MOST_PICTURES = (1 << 31) - 1
+MOST_NUMBERS = 1 << 13
+
+
+def width(pictures: int) -> np.dtype:
+    """The type of class_sums and products over so many pictures."""
+    return np.dtype(np.int32 if pictures <= NARROW_PICTURES else np.int64)
+
+
+@dataclass
+class Sums:
+    """Sums over pictures; the three arrays are the whole state. Two of equal arrays saw the same pictures' sums."""
+
+    counts: Int64
+    class_sums: NDArray
+    products: NDArray
+
+    @staticmethod
+    def empty(numbers: int, classes: int) -> Sums:
+        """No pictures yet, of `numbers` numbers each (1 to 8,192), for so many classes."""
+        if not 1 <= numbers <= MOST_NUMBERS:
+            raise ValueError(f"A picture has 1 to {MOST_NUMBERS} numbers, got {numbers}.")
+        narrow = width(0)
+        triangle = np.zeros(numbers * (numbers + 1) // 2, narrow)
+        return Sums(np.zeros(classes, np.int64), np.zeros((classes, numbers), narrow), triangle)
+
+    @property
+    def numbers(self) -> int:
+        return self.class_sums.shape[1]
+
+    @property
+    def classes(self) -> int:
+        return len(self.counts)
+
+    @property
+    def pictures(self) -> int:
+        return int(self.counts.sum())
+
+    def copy(self) -> Sums:
+        return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy())
+
+    def placed(self, places: NDArray, classes: int) -> Sums:
+        """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures."""
+        counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.numbers), self.class_sums.dtype)
+        counts[places], class_sums[places] = self.counts, self.class_sums
+        return Sums(counts, class_sums, self.products.copy())
+
+    def check(self) -> None:
+        """ValueError for what cannot be the sums of pictures: wrong types, |s| > 127 n_c, |G| > 127^2 n, G_ii < 0."""
+        n, wanted = self.pictures, width(self.pictures)
+        if (self.counts < 0).any() or n > MOST_PICTURES:
+            raise ValueError(
+                f"Sums are of 0 to {MOST_PICTURES} pictures; the counts say {n}, least {self.counts.min()}."
+            )
+        if self.class_sums.dtype != wanted or self.products.dtype != wanted:
+            raise ValueError(f"Sums of {n} pictures are {wanted}, got {self.class_sums.dtype}, {self.products.dtype}.")
+        if self.products.shape != (self.numbers * (self.numbers + 1) // 2,):
+            raise ValueError(f"Products of {self.numbers} numbers are a triangle, got {self.products.shape}.")
+        squares = self.products[diagonal(self.numbers)]
+        if (
+            (np.abs(wide(self.class_sums)) > LARGEST * self.counts[:, None]).any()
+            or (np.abs(wide(self.products)) > LARGEST**2 * n).any()
+            or (squares < 0).any()
+        ):
+            raise ValueError("These are not the sums of pictures: a sum is larger than its pictures could make it.")
+
+
+def diagonal(numbers: int) -> Int64:
+    """Places of G_ii in the packed triangle."""
+    rows = np.arange(numbers, dtype=np.int64)
+    return rows * (rows + 3) // 2
+
+
+def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None:
+    """Add pictures (sign 1) or take them away (sign -1). ValueError, and nothing changed, for what does not fit."""
+    x, labels = checked(sums, x, labels, sign)
+    counts = np.zeros(sums.classes, np.int64)
+    class_sums = np.zeros((sums.classes, sums.numbers), np.int64)
+    np.add.at(counts, labels, 1)
+    np.add.at(class_sums, labels, wide(x))
+    _change(sums, counts, class_sums, triangle(x), sign)
+
+
+def triangle(x: NDArray[np.int8]) -> Int64:
+    """The lower triangle of the sum of x x^T, by rows."""
+    numbers = x.shape[1]
+    products = np.zeros(numbers * (numbers + 1) // 2, np.int64)
+    for start in range(0, len(x), NARROW_PICTURES):  # so many pictures' sums fit int32
+        columns = np.ascontiguousarray(x[start : start + NARROW_PICTURES].T.astype(np.int32))
+        for i in range(numbers):
+            row = slice(i * (i + 1) // 2, (i + 1) * (i + 2) // 2)
+            products[row] += columns[: i + 1] @ columns[i]
+    return products
+
+
+def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
+    """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
+    fits(sums, other.numbers, other.counts, sign)
+    _change(sums, other.counts, other.class_sums, other.products, sign)
+
+
+def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
+    """x and labels as the core takes them; ValueError if they are not what `add` expects."""
+    x, labels = np.ascontiguousarray(x), np.asarray(labels)
+    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != sums.numbers:
+        raise ValueError(f"Pictures are int8, (pictures, {sums.numbers}), got {x.dtype} {x.shape}.")
+    if len(x) and x.min() < -LARGEST:
+        raise ValueError(f"The numbers of a picture lie in [-{LARGEST}, {LARGEST}], got -128.")
+    if labels.shape != (len(x),) or labels.dtype.kind not in "iu":
+        raise ValueError(f"Each of {len(x)} pictures has one class number, got {labels.dtype} {labels.shape}.")
+    if len(x) and not (labels.min() >= 0 and labels.max() < sums.classes):
+        raise ValueError(f"Class numbers lie below {sums.classes}, got {labels.min()} to {labels.max()}.")
+    counts = np.bincount(labels, minlength=sums.classes).astype(np.int64)
+    fits(sums, sums.numbers, counts, sign)
+    return x, labels.astype(np.int32)
+
+
+def fits(sums: Sums, numbers: int, counts: Int64, sign: int) -> None:
+    """ValueError unless so many more (fewer) pictures of so many numbers can be in the sums."""
+    if sign not in (1, -1):
+        raise ValueError(f"The sign is 1 (add) or -1 (take away), got {sign}.")
+    if numbers != sums.numbers or counts.shape != sums.counts.shape:
+        raise ValueError(
+            f"Sums of {sums.numbers} numbers in {sums.classes} classes cannot take those of {numbers} in {len(counts)}."
+        )
+    after = sums.counts + sign * counts
+    if (after < 0).any():
+        raise ValueError(f"Class {int(after.argmin())} has fewer pictures than are to be taken away.")
+    if after.sum() > MOST_PICTURES:
+        raise ValueError(f"Sums hold at most {MOST_PICTURES} pictures, got {after.sum()}.")
+
+
+def _change(sums: Sums, counts: Int64, class_sums: NDArray, products: NDArray, sign: int) -> None:
+    sums.counts = sums.counts + sign * counts
+    stored = width(sums.pictures)
+    sums.class_sums = (wide(sums.class_sums) + sign * wide(class_sums)).astype(stored)
+    sums.products = (wide(sums.products) + sign * wide(products)).astype(stored)
