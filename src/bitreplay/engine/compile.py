@@ -3,6 +3,8 @@
 compile_backbone(graph, level, bits, max_samples)            uint8 images -> level code
 compile_tail(graph, level, bits, max_samples, classes)       level code -> logits; with the training step
 compile_whole(graph, bits, max_samples)                      uint8 images -> logits, to test a network
+
+features.py has the program for sums.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def _check(graph: Graph, level: str, code_bits: int) -> None:
         raise ProgramError(f"a code must have {', '.join(map(str, CODE_BITS))} bits, got {code_bits!r}")
 
 
-def _walk(compiler: Compiler, nodes: list[Node]) -> None:
+def walk(compiler: Compiler, nodes: list[Node]) -> None:
+    """Let each node emit its records, and where something learns, its backward pass."""
     layers = [LAYERS[node.kind](node) for node in nodes]
     for layer in layers:
         name, inputs = layer.node.name, [compiler.values[name] for name in layer.node.inputs]
@@ -44,7 +47,7 @@ def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, cod
     compiler = Compiler(graph, bits, max_samples, "nothing")
     at = graph.position(level) + 1
     code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
-    _walk(compiler, [*graph.nodes[:at], code])
+    walk(compiler, [*graph.nodes[:at], code])
     return compiler.finish()
 
 
@@ -74,13 +77,13 @@ def emit_tail(compiler: Compiler, level: str, classes: int, code_bits: int) -> N
     nodes = [replace_classes(node, classes) for node in nodes]
     code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
     loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if compiler.training else []
-    _walk(compiler, [code, *nodes, *loss])
+    walk(compiler, [code, *nodes, *loss])
 
 
 def compile_whole(graph: Graph, bits: Bits, max_samples: int) -> Program:
     """Images -> logits of the network as it was trained."""
     compiler = Compiler(graph, bits, max_samples, "nothing")
-    _walk(compiler, graph.nodes)
+    walk(compiler, graph.nodes)
     return compiler.finish()
 
 

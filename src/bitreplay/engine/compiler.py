@@ -92,6 +92,7 @@ class Compiler:
         self.needs_gradient: set[str] = set()
         self._pending: dict[str, Gradient] = {}
         self._held: set[int] = set()
+        self._same: dict[int, int] = {}
         self._contents: dict[str, list[NDArray[np.uint8]]] = {"constant": [], "parameter": []}
         self._sizes = {"constant": 0, "parameter": 0}
 
@@ -126,6 +127,13 @@ class Compiler:
         """Let a tensor live for the whole program: inputs, outputs, and operands derived from parameters."""
         self._held.add(tensor)
         return tensor
+
+    def reshaped(self, tensor: int, name: str, shape: tuple[int, ...]) -> int:
+        """The same bytes under another name and shape."""
+        base = self.tensors[tensor]
+        assert base.region == "arena" and np.prod(shape) == np.prod(base.shape), (base, shape)
+        self._same[self._add(name, "arena", base.dtype, shape, base.per_sample, 0)] = tensor
+        return len(self.tensors) - 1
 
     # records
 
@@ -182,13 +190,14 @@ class Compiler:
         self.records.sort(key=lambda record: order[record.list])
         spans = {}
         for number, tensor in enumerate(self.tensors):
-            if tensor.region == "arena":
-                uses = [at for at, record in enumerate(self.records) if number in record.tensors]
+            if tensor.region == "arena" and number not in self._same:
+                names = {number, *(other for other, base in self._same.items() if base == number)}
+                uses = [at for at, record in enumerate(self.records) if names & set(record.tensors)]
                 assert uses or number in self._held, f"tensor {tensor.name} is never used"
                 spans[number] = (-1, len(self.records)) if self.keep or number in self._held else (uses[0], uses[-1])
         arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
         tensors = [
-            replace(tensor, offset=arena.offsets[n]) if n in arena.offsets else tensor
+            replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor
             for n, tensor in enumerate(self.tensors)
         ]
         self.records.sort(key=lambda record: LISTS.index(record.list))
