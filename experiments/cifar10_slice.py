@@ -12,34 +12,35 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 from rows import RESULTS, append
 
-from bitreplay import modelfile
+from bitreplay import zoo
 from bitreplay.backbone import Backbone
 from bitreplay.data.cifar import cifar10
 from bitreplay.engine.compiler import Bits
-from bitreplay.engine.graph import Graph
-from bitreplay.learner import Learner, Settings
-from bitreplay.metrics import accuracy
-from bitreplay.replay import ReplayMemory
-from bitreplay.tail import Tail
+from bitreplay.follow import follow
+from bitreplay.learner import Learner
+from bitreplay.pretrained import build as strategy_of
+from bitreplay.samples import Codes
+from bitreplay.settings import Settings
+from bitreplay.strategies import STRATEGIES
+from bitreplay.zoo import Model
 
 CLASSES = 10
 HEADER = "model images per_class rate setting seed after1 after2 after3 after4 final seconds".split()
 
 
-def coded_data(graph: Graph, level: str, args: argparse.Namespace) -> tuple[np.ndarray, ...]:
+def coded_data(model: Model, level: str, args: argparse.Namespace) -> tuple[np.ndarray, ...]:
     """Level codes and labels of the training and test images; kept in the folder `--codes` if there is one."""
     kept = args.codes / f"{args.model.stem}-{level}-{args.images}.npz" if args.codes else None
     if kept is None or not kept.exists():
         data = cifar10(args.data).limit(args.images)
-        backbone = Backbone(graph, level, Bits())
+        backbone = Backbone(model.graph, level, Bits())
         found = [backbone.latent_bits(images) for images in (data.train_images, data.test_images)]
         arrays = (found[0], data.train_labels, found[1], data.test_labels)
         if kept is None:
@@ -49,20 +50,20 @@ def coded_data(graph: Graph, level: str, args: argparse.Namespace) -> tuple[np.n
         return tuple(archive[name] for name in archive.files)
 
 
-def build(graph: Graph, level: str, setting: str, seed: int, args: argparse.Namespace) -> Learner:
-    strategy = "cwr" if setting.endswith("cwr") else "naive" if setting == "naive" else "replay"
-    train = "head" if strategy == "cwr" else "tail"
-    tail: Any
-    if setting.startswith("float"):
-        from bitreplay.torch.float_learner import FloatStepper
+def build(model: Model, level: str, setting: str, seed: int, args: argparse.Namespace) -> Learner:
+    strategy = setting.removeprefix("float-") if setting.removeprefix("float-") in STRATEGIES else "replay"
+    bits = "float" if setting.startswith("float") else "8/1/16" if setting in STRATEGIES else setting
+    settings = Settings(
+        strategy=strategy, bits=bits, level=level, rate=args.rate, per_class=args.per_class, seed=seed
+    )  # fmt: skip
+    return Learner(strategy_of(model, settings, device=args.device), model)
 
-        tail = FloatStepper(graph, level, CLASSES, train=train, device=args.device)
-    else:
-        bits = Bits() if setting in ("cwr", "naive") else Bits(*(int(q) for q in setting.split("/")))
-        tail = Tail(graph, level, bits, CLASSES, 160, train=train, seed=seed)
-    memory = ReplayMemory(args.per_class, tuple(graph.shapes[level][:2]) + (-(-graph.shapes[level][2] // 64),), seed)
-    pass_through = cast(Backbone, SimpleNamespace(latent_bits=lambda codes: codes))
-    return Learner(pass_through, tail, memory, Settings(strategy=strategy, rate=args.rate, seed=seed))
+
+def pairs(train: np.ndarray, labels: np.ndarray, seed: int) -> Iterator[tuple[Codes, np.ndarray]]:
+    """Five experiences of two classes, in an order that the seed decides."""
+    for pair in np.random.default_rng(seed).permutation(CLASSES).reshape(5, 2):
+        chosen = np.flatnonzero(np.isin(labels, pair))
+        yield Codes(train[chosen]), labels[chosen]
 
 
 def main() -> None:
@@ -80,17 +81,14 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS / "cifar10_slice.csv")
     args = parser.parse_args()
 
-    graph, _ = modelfile.load(args.model)
-    train, train_labels, test, test_labels = coded_data(graph, args.level, args)
+    model = zoo.find(args.model)
+    train, train_labels, test, test_labels = coded_data(model, args.level, args)
     for setting in args.setting:
         for seed in args.seeds:
-            learner = build(graph, args.level, setting, seed, args)
-            order = np.random.default_rng(seed).permutation(CLASSES)
-            start, after = time.perf_counter(), []
-            for pair in order.reshape(5, 2):
-                chosen = np.flatnonzero(np.isin(train_labels, pair))
-                learner.learn_codes(train[chosen], train_labels[chosen].astype(np.int32))
-                after.append(round(100 * accuracy(learner.predict_codes(test), test_labels), 2))
+            learner = build(model, args.level, setting, seed, args)
+            start = time.perf_counter()
+            steps = follow(learner, pairs(train, train_labels, seed), Codes(test), test_labels)
+            after = [round(100 * step.evaluation.accuracy, 2) for step in steps]
             row = [args.model.stem, args.images, args.per_class, str(args.rate), setting, seed, *after]
             row += [round(time.perf_counter() - start)]
             append(args.results, HEADER, row)

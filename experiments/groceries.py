@@ -17,8 +17,11 @@ from rows import RESULTS, append
 
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
+from bitreplay.follow import follow
 from bitreplay.learner import Learner
+from bitreplay.samples import Codes
 from bitreplay.scenario import new_classes
+from bitreplay.strategies import STRATEGIES
 
 HEADER = "model digest level code_bits bits archive strategy rate epochs least_steps per_class seed".split()
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
@@ -44,7 +47,7 @@ def main() -> None:
     parser.add_argument("--level")
     parser.add_argument("--code-bits", type=int, default=1)
     parser.add_argument("--bits", default="8/1/16", help="q_f/q_b^bin/q_b^non-bin")
-    parser.add_argument("--strategies", nargs="+", default=["replay", "cwr", "naive", "joint"])
+    parser.add_argument("--strategies", nargs="+", default=[*STRATEGIES, "joint"])
     parser.add_argument("--rates", nargs="+", default=["fitted"], help="a number, or fitted: the default")
     parser.add_argument("--epochs", type=int, nargs="+", default=[5])
     parser.add_argument("--least-steps", type=int, default=40)
@@ -76,11 +79,13 @@ def main() -> None:
         ):
             method, given = "naive" if strategy == "joint" else strategy, {} if rate == "fitted" else {"rate": rate}
             learner = Learner.from_pretrained(model, strategy=method, epochs=epochs, seed=seed, **given, **settings)
-            start, after = time.process_time(), []
-            for experience in new_classes(data, [14] if strategy == "joint" else [2] * 7, np.random.default_rng(seed)):
-                chosen = np.flatnonzero(np.isin(data.train_labels, experience.classes))
-                learner.learn_codes(train[chosen], data.train_labels[chosen])
-                after.append(round(100 * learner.evaluate_codes(test, data.test_labels).accuracy, 2))
+            start = time.process_time()
+            sizes = [14] if strategy == "joint" else [2] * 7
+            groups = [e.classes for e in new_classes(data, sizes, np.random.default_rng(seed))]
+            chosen = [np.flatnonzero(np.isin(data.train_labels, group)) for group in groups]
+            stream = [(Codes(train[numbers]), data.train_labels[numbers]) for numbers in chosen]
+            steps = follow(learner, stream, Codes(test), data.test_labels)
+            after = [round(100 * step.evaluation.accuracy, 2) for step in steps]
             empty = [""] * (7 - len(after))
             row = [probe.model.name, digest, name, args.code_bits, args.bits, archive, strategy, rate, epochs]
             row += [args.least_steps, args.per_class, seed, *empty, *after]

@@ -14,13 +14,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from cifar10_slice import CLASSES, build, coded_data
+from cifar10_slice import build, coded_data, pairs
 from rows import RESULTS, append
 
 from bitreplay import zoo
 from bitreplay.engine.layers.latent_weights import load_latent
+from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.metrics import accuracy
+from bitreplay.samples import Codes
 
 HEADER = "model digest images rate setting seed flipped weights after1 after2 after3 after4 final cpu_seconds".split()
 CHANNELS = 512
@@ -28,7 +29,8 @@ CHANNELS = 512
 
 def signs(learner: Learner, bits: int) -> np.ndarray:
     """The binary weights that learn, as booleans; none where they are frozen."""
-    latent = [array for name, array in learner.tail.tensors().items() if name.endswith(".latent")]
+    tail = learner.state().parts["tail"].arrays
+    latent = [array for name, array in tail.items() if name.endswith(".latent")]
     return np.concatenate([(load_latent(array, CHANNELS, bits) >= 0).reshape(-1) for array in latent] or [np.zeros(0)])
 
 
@@ -44,15 +46,13 @@ def main() -> None:
     args = parser.parse_args()
     args.codes, args.device, args.model = None, "cpu", Path("bireal18")
     model = zoo.find("bireal18")
-    train, labels, test, truth = coded_data(model.graph, args.level, args)
+    train, labels, test, truth = coded_data(model, args.level, args)
     for seed in args.seeds:
         for setting in args.settings:
-            learner, bits = build(model.graph, args.level, setting, seed, args), int(setting.split("/")[1])
-            before, start, after = signs(learner, bits), time.process_time(), []
-            for pair in np.random.default_rng(seed).permutation(CLASSES).reshape(5, 2):
-                chosen = np.flatnonzero(np.isin(labels, pair))
-                learner.learn_codes(train[chosen], labels[chosen].astype(np.int32))
-                after.append(round(100 * accuracy(learner.predict_codes(test), truth), 2))
+            learner, bits = build(model, args.level, setting, seed, args), int(setting.split("/")[1])
+            before, start = signs(learner, bits), time.process_time()
+            steps = follow(learner, pairs(train, labels, seed), Codes(test), truth)
+            after = [round(100 * step.evaluation.accuracy, 2) for step in steps]
             flipped = int(np.count_nonzero(before != signs(learner, bits)))
             row = [
                 model.name,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,12 @@ from rows import RESULTS, append
 from bitreplay import metrics, statefile, zoo
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.engine import native
+from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.pretrained import FIRST_CAPACITY, build
+from bitreplay.pretrained import build
 from bitreplay.scenario import new_classes
 from bitreplay.settings import FLOAT, Settings
+from bitreplay.strategies import STRATEGIES
 from bitreplay.zoo import Model
 
 SETS = {"cifar10": (cifar10, (2,) * 5), "cifar100": (cifar100, (10,) * 10)}
@@ -42,7 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", default="bireal18", help="a name of the zoo or a model file")
     parser.add_argument("--data", type=Path, help="the folder of the set; else it is looked for in BITREPLAY_DATA")
     parser.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
-    parser.add_argument("--strategy", default="replay", choices=["replay", "cwr", "naive", "joint"])
+    parser.add_argument("--strategy", default="replay", choices=[*STRATEGIES, "joint"])
     parser.add_argument("--bits", default="8/1/16", help="q_f/q_b^bin/q_b^non-bin, or float")
     parser.add_argument("--level", help="by default the model's last one")
     parser.add_argument("--code-bits", type=int, default=1)
@@ -60,18 +63,11 @@ def arguments() -> argparse.Namespace:
 
 def learner_of(model: Model, settings: Settings, device: str) -> Learner:
     """As Learner.from_pretrained; the float tail on a device of one's choice."""
-    backbone, tail, memory, settings, augment = build(model, settings)
     if settings.bits == FLOAT and device != "cpu":
         import torch
 
-        from bitreplay.torch.float_learner import FloatStepper
-
         torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
-        level, train = settings.level or model.levels[-1], "head" if settings.strategy == "cwr" else "tail"
-        tail = FloatStepper(
-            model.graph, level, FIRST_CAPACITY, code_bits=settings.code_bits, train=train, device=device
-        )
-    return Learner(backbone, tail, memory, settings, augment, model)
+    return Learner(build(model, settings, device=device), model)
 
 
 class Progress:
@@ -85,8 +81,8 @@ class Progress:
             assert learner.model is not None
             if (content.digest, content.settings) != (learner.model.digest, learner.settings):
                 raise SystemExit(f"{folder} holds another run; choose another folder.")
-            self.done = json.loads((folder / "done.json").read_text())[: content.state.experiences]
             learner.restore(content.state)
+            self.done = json.loads((folder / "done.json").read_text())[: learner.experiences]
 
     def add(self, entry: dict) -> None:
         """`done.json` is written before the state, so it never has less."""
@@ -112,15 +108,12 @@ def main() -> None:
     learner = learner_of(model, settings, args.device)
     progress = Progress(args.folder, learner)
     start, cpu = time.perf_counter(), time.process_time()
-    test = learner.latent_bits(data.test_images)
-    for experience in new_classes(data, (sum(sizes),) if joint else sizes, np.random.default_rng(args.seed)):
-        if experience.index < learner.experiences:
-            continue
-        learner.learn(experience.images, experience.labels)
-        found = learner.evaluate_codes(test, data.test_labels)
+    stream = new_classes(data, (sum(sizes),) if joint else sizes, np.random.default_rng(args.seed))
+    waiting = islice(stream, learner.experiences, None)
+    for step in follow(learner, waiting, data.test_images, data.test_labels):
         now = time.perf_counter(), time.process_time()
-        progress.add({"classes": list(experience.classes), "accuracy": found.accuracy,
-                      "per_class": [found.per_class[c] for c in range(len(data.class_names))],
+        progress.add({"classes": list(step.classes), "accuracy": step.evaluation.accuracy,
+                      "per_class": [step.evaluation.per_class[c] for c in range(len(data.class_names))],
                       "seconds": now[0] - start, "cpu_seconds": now[1] - cpu})  # fmt: skip
         start, cpu = now
     write(args, settings, learner, progress.done)
@@ -135,7 +128,7 @@ def write(args: argparse.Namespace, settings: Settings, learner: Learner, done: 
         args.data_name, learner.model.name, learner.model.digest[:12], args.strategy, args.bits,
         args.device if args.bits == FLOAT else "cpu", args.level or learner.model.levels[-1], args.code_bits,
         args.per_class, settings.rate or "fitted", args.epochs, "no" if args.cached else "yes", args.images or "all",
-        args.seed, " ".join(after), after[-1], f"{100 * metrics.forgetting(table):.2f}", learner.memory.bytes,
+        args.seed, " ".join(after), after[-1], f"{100 * metrics.forgetting(table):.2f}", learner.memory_bytes,
         round(sum(entry["seconds"] for entry in done)), round(sum(entry["cpu_seconds"] for entry in done)),
         native.path(), learner.state_hash()[:12],
     ]  # fmt: skip

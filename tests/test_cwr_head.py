@@ -105,9 +105,11 @@ def test_it_shares_no_memory_with_the_caller(cw, tw, past, present):
     head.consolidate(weights, numbers)
     expected = head.consolidated_weights.copy(), head.past.copy()
     restored = CwrHead(CLASSES, COLUMNS - 1)
-    arrays = head.consolidated_weights.copy(), head.past.copy()
-    restored.restore(*arrays)
-    for array in (begun, weights, numbers, *arrays, head.seen):
+    given = head.give()
+    restored.take(given)
+    restored.count(numbers)
+    restored.take(given)
+    for array in (begun, weights, numbers, head.seen):
         array[...] = 77
     for found in (head, restored):
         assert np.array_equal(found.consolidated_weights, expected[0]) and np.array_equal(found.past, expected[1])

@@ -41,7 +41,7 @@ class Spy:
     def __init__(self, learner: Learner, monkeypatch) -> None:
         self.steps: list[tuple[list, list]] = []
         self.heads: list[NDArray[np.int32]] = []
-        step, load = learner.tail.step, learner.tail.load_head
+        step, load = tiny.inside(learner).tail.step, tiny.inside(learner).tail.load_head
 
         def spied_step(codes, labels, rate):
             self.steps.append((codes.tolist(), labels.tolist()))
@@ -51,8 +51,8 @@ class Spy:
             self.heads.append(np.concatenate([weights, active[:, None]], axis=1))
             load(weights, active)
 
-        monkeypatch.setattr(learner.tail, "step", spied_step)
-        monkeypatch.setattr(learner.tail, "load_head", spied_load)
+        monkeypatch.setattr(tiny.inside(learner).tail, "step", spied_step)
+        monkeypatch.setattr(tiny.inside(learner).tail, "load_head", spied_load)
 
 
 def test_every_step_is_given_what_the_law_says(tiny_model, monkeypatch):
@@ -87,20 +87,21 @@ def test_every_step_is_given_what_the_law_says(tiny_model, monkeypatch):
 def test_the_head_is_loaded_and_merged_as_cwr_says(tiny_model, monkeypatch):
     """Each experience starts from cw of the classes in new and stored data, and ends with the oracle's merge."""
     learner = learner_of(tiny_model)
-    spy, consolidate = Spy(learner, monkeypatch), learner.head.consolidate
-    cw, past = learner.head.consolidated_weights.tolist(), learner.head.past.tolist()
+    inside = tiny.inside(learner)
+    spy, consolidate = Spy(learner, monkeypatch), inside.head.consolidate
+    cw, past = inside.head.consolidated_weights.tolist(), inside.head.past.tolist()
     trained: list[list] = []
 
     def spied(temporary: NDArray[np.int32], present: NDArray[np.int64]) -> None:
         trained.append(temporary.tolist())
         consolidate(temporary, present)
 
-    monkeypatch.setattr(learner.head, "consolidate", spied)
+    monkeypatch.setattr(inside.head, "consolidate", spied)
     for number in range(3):
         images, labels = experience(number)
-        stored = learner.memory.labels.tolist()
+        stored = inside.memory.labels.tolist()
         learner.learn(images, labels)
-        everything = stored + [learner.classes.number(label) for label in labels]
+        everything = stored + [inside.classes.number(label) for label in labels]
         present = [everything.count(c) for c in range(len(past))]
         started, ended = spy.heads[-2:]
         assert started.tolist() == [
@@ -108,23 +109,25 @@ def test_the_head_is_loaded_and_merged_as_cwr_says(tiny_model, monkeypatch):
         ]
         cw, past = method.consolidate(cw, trained[number], past, present)
         assert ended.tolist() == [[*row, seen > 0] for row, seen in zip(cw, past, strict=True)]
-        assert learner.head.consolidated_weights.tolist() == cw and learner.head.past.tolist() == past
+        assert inside.head.consolidated_weights.tolist() == cw and inside.head.past.tolist() == past
 
 
 def learned_apart_from_the_head(learner: Learner) -> dict[str, NDArray]:
-    return {name: values for name, values in learner.tail.tensors().items() if not name.startswith("head.")}
+    tail = learner.state().parts["tail"].arrays
+    return {name: values for name, values in tail.items() if not name.startswith("head.")}
 
 
 def test_cwr_touches_the_head_alone_and_stores_nothing(tiny_model):
     learner = taught(tiny_model, strategy="cwr")
-    assert len(learner.memory) == 0
+    inside = tiny.inside(learner)
+    assert len(inside.memory) == 0
     assert learned_apart_from_the_head(learner) == {}, "nothing below the head can learn"
-    assert {n: int(learner.head.past[learner.classes.number(n)]) for n in tiny.COLOURS} == {
+    assert {n: int(inside.head.past[inside.classes.number(n)]) for n in tiny.COLOURS} == {
         "red": 12, "green": 6, "blue": 6, "white": 12}  # fmt: skip
-    other = learner_of(tiny_model, strategy="cwr")
-    other.tail.load_head(learner.tail.head_weights, learner.head.seen)
+    other = tiny.inside(learner_of(tiny_model, strategy="cwr")).tail
+    other.load_head(inside.tail.head_weights, inside.head.seen)
     codes = learner.latent_bits(experience(0)[0])
-    assert np.array_equal(other.tail.logits(codes), learner.tail.logits(codes))
+    assert np.array_equal(other.answering()(codes), inside.tail.answering()(codes))
 
 
 @pytest.mark.parametrize("strategy", ["replay", "naive"])
@@ -141,7 +144,7 @@ def test_naive_keeps_no_samples_and_does_not_consolidate(tiny_model, monkeypatch
     spy = Spy(learner, monkeypatch)
     for number in range(2):
         learner.learn(*experience(number))
-    assert len(learner.memory) == 0 and not learner.head.consolidated_weights.any()
+    assert len(tiny.inside(learner).memory) == 0 and not tiny.inside(learner).head.consolidated_weights.any()
     assert all(len(labels) <= 5 for _, labels in spy.steps)
     first, second = spy.heads
     assert first[:, -1].sum() == 2 and second[:, -1].sum() == 4, "classes seen before stay active"
@@ -153,7 +156,7 @@ def test_a_small_experience_gets_a_least_number_of_steps(tiny_model, pictures, s
     """Five a minibatch, two epochs, at least 7 steps: whole epochs are added."""
     learner = learner_of(tiny_model, least_steps=7)
     learner.learn(*tiny.pictures("red", each=pictures))
-    assert learner.tail.steps == steps
+    assert tiny.inside(learner).tail.steps == steps
 
 
 def test_what_is_stored_comes_from_pictures_without_augmentation(tiny_model):
@@ -161,7 +164,7 @@ def test_what_is_stored_comes_from_pictures_without_augmentation(tiny_model):
     learner = learner_of(tiny_model, augment=True)
     learner.learn(images, labels)
     plain = {tuple(code.ravel().tolist()) for code in learner.latent_bits(images)}
-    assert {tuple(code.ravel().tolist()) for code in learner.memory.codes} <= plain
+    assert {tuple(code.ravel().tolist()) for code in tiny.inside(learner).memory.codes} <= plain
 
 
 def test_the_reference_ends_in_the_same_state(tiny_model, monkeypatch):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bitreplay
-from bitreplay import Learner, LearningStopped
+from bitreplay import Learner, LearningStopped, pretrained, zoo
+from bitreplay.strategies.replay import Replay
 from tests import tiny
 
 FAST = {"rate": 0.3, "per_class": 10}
@@ -54,7 +55,7 @@ def test_every_strategy_and_width_learns_one_pair(tiny_model, strategy, bits):
 def test_every_code_learns_and_takes_its_bytes(tiny_model, code_bits):
     learner = teach(Learner.from_pretrained(tiny_model, code_bits=code_bits, **FAST), *PAIRS)
     assert learner.evaluate(*tiny.pictures(*tiny.COLOURS, each=20, seed=9)).accuracy > 0.9
-    assert learner.memory.bytes == 4 * 10 * 2 * 2 * 8 * code_bits
+    assert tiny.inside(learner).memory.bytes == 4 * 10 * 2 * 2 * 8 * code_bits
 
 
 def test_pictures_of_another_size_are_resized_at_the_door(learner, tiny_model):
@@ -108,16 +109,13 @@ def test_what_is_stored_is_named_by_class_experience_and_sample(learner):
     stored = {kept.label: kept for kept in learner.stored()}
     assert stored["red"].experiences == {0: 4, 1: 2} and stored["green"].experiences == {0: 4}
     assert sorted(stored["red"].ids + stored["green"].ids) == list(range(10)) and first.samples == range(8)
-    assert sum(kept.bytes for kept in learner.stored()) == learner.memory.bytes == 10 * 2 * 2 * 8
+    assert sum(kept.bytes for kept in learner.stored()) == tiny.inside(learner).memory.bytes == 10 * 2 * 2 * 8
 
 
 def test_head_and_tail_grow_as_if_they_had_always_been_large(tiny_model):
     """New names double the capacity; what is learned is the same as in a learner that began with room for all."""
-    from bitreplay import pretrained, zoo
-    from bitreplay.settings import Settings
-
     model = zoo.find(tiny_model)
-    roomy = Learner(*pretrained.build(model, Settings.of(**FAST), capacity=64), model=model)
+    roomy = Learner(Replay.with_room(pretrained.ground_of(model, bitreplay.Settings.of(**FAST)), 64), model)
     growing = Learner.from_pretrained(model, **FAST)
     rng = np.random.default_rng(0)
     for start in range(0, 40, 5):
@@ -125,7 +123,7 @@ def test_head_and_tail_grow_as_if_they_had_always_been_large(tiny_model):
         labels = np.repeat(np.arange(start, start + 5), 2)
         for learner in (growing, roomy):
             learner.learn(images, labels)
-        assert len(growing.head.past) == (16 if start + 5 <= 16 else 32 if start + 5 <= 32 else 64)
+        assert len(tiny.inside(growing).head.past) == (16 if start + 5 <= 16 else 32 if start + 5 <= 32 else 64)
     assert growing.state_hash() == roomy.state_hash()
     assert np.array_equal(growing.predict(images), roomy.predict(images))
 
@@ -186,7 +184,7 @@ def test_an_answer_may_be_unknown(tiny_model):
     strange, _ = tiny.pictures("white", each=60, seed=9)
     refused = [np.mean([answer is None for answer in learner.predict(images)]) for images in (known, strange)]
     assert refused[0] < 0.3 and refused[1] > 0.9
-    assert None not in learner.predict_codes(learner.memory.codes).tolist()
+    assert None not in learner.predict_codes(tiny.inside(learner).memory.codes).tolist()
     assert None not in learner.predict(strange, unknown=0).tolist()
     never = teach(Learner.from_pretrained(tiny_model, **FAST), ("red", "green", "blue"))
     assert None not in never.predict(strange).tolist()
@@ -204,17 +202,17 @@ def test_augmentation_is_deterministic_and_changes_the_result(tiny_model):
 
 def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay(tiny_model, monkeypatch):
     learner, encoded = Learner.from_pretrained(tiny_model, augment=True, **FAST), list[int]()
-    encode = learner.backbone.latent_bits
+    encode = tiny.inside(learner).backbone.latent_bits
 
     def counted(images):
         encoded.append(len(images))
         return encode(images)
 
-    monkeypatch.setattr(learner.backbone, "latent_bits", counted)
+    monkeypatch.setattr(tiny.inside(learner).backbone, "latent_bits", counted)
     images, labels = tiny.pictures("red", "green", each=40)
     learned = learner.learn(images, labels)
     assert encoded[learned.steps :] == [2 * FAST["per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
-    kept = learner.memory.kept.values()
+    kept = tiny.inside(learner).memory.kept.values()
     assert all(np.array_equal(reservoir.codes, encode(images[reservoir.ids])) for reservoir in kept)
 
 
@@ -239,9 +237,9 @@ def test_the_caller_s_arrays_are_neither_kept_nor_changed(learner):
     images[...] = 0
     labels[:] = []
     assert learner.state_hash() == state
-    learner.state().past[...] = 99
-    learner.state().consolidated_weights[...] = 99
-    assert learner.state_hash() == state
+    for array in learner.state().parts["head"].arrays.values():
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 99
 
 
 # progress, cancelling, time limits
@@ -287,7 +285,7 @@ def test_a_cancelled_learn_leaves_everything_as_it_was(learner, tiny_model, call
     names = [f"{label}{k}" for k, label in enumerate(labels)] + ["x"] * 8
     with pytest.raises(LearningStopped, match="cancelled; nothing has changed"):
         learner.learn(np.concatenate([images, images[:8]]), names, cancel=after(calls))
-    assert learner.state_hash() == before and learner.labels == ["green", "red"]
+    assert learner.state_hash() == learner.strategy.state().hash() == before and learner.labels == ["green", "red"]
     untroubled = teach(Learner.from_pretrained(tiny_model, **FAST), ("red", "green"))
     for other in (learner, untroubled):
         other.learn(images, labels)
@@ -309,7 +307,8 @@ def test_a_time_limit_stops_and_leaves_everything_as_it_was(learner):
 def test_whatever_fails_inside_leaves_everything_as_it_was(learner, monkeypatch, error, at):
     teach(learner, ("red", "green"))
     before = learner.state_hash()
-    place = {"step": learner.tail, "consolidate": learner.head, "update": learner.memory}[at]
+    inside = tiny.inside(learner)
+    place = {"step": inside.tail, "consolidate": inside.head, "update": inside.memory}[at]
     original = getattr(place, at)
 
     def fail(*arguments):
@@ -320,7 +319,7 @@ def test_whatever_fails_inside_leaves_everything_as_it_was(learner, monkeypatch,
         patch.setattr(place, at, fail)
         with pytest.raises(error):
             learner.learn(*tiny.pictures("red", "blue", seed=4))
-    assert learner.state_hash() == before
+    assert learner.state_hash() == learner.strategy.state().hash() == before
 
 
 # bad input

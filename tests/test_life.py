@@ -58,7 +58,7 @@ class Life(RuleBasedStateMachine):
                 lambda: self.learner.forget("never heard of"),
                 lambda: self.learner.rename("never heard of", "x"),
             ][wrong]()
-        assert self.learner.state_hash() == before
+        assert self.learner.state_hash() == self.learner.strategy.state().hash() == before
         assert answers is None or np.array_equal(self.learner.predict_proba(PROBE), answers)
 
     @precondition(lambda self: self.seen)
@@ -101,8 +101,8 @@ class Life(RuleBasedStateMachine):
         assert set(kept) <= set(self.seen)
         for name, stored in kept.items():
             assert stored.seen == self.seen[name] and stored.samples <= min(PER_CLASS, stored.seen)
-        assert len(self.learner.memory) == sum(stored.samples for stored in kept.values())
-        assert self.learner.memory.bytes == len(self.learner.memory) * 2 * 2 * 8
+        assert len(tiny.inside(self.learner).memory) == sum(stored.samples for stored in kept.values())
+        assert tiny.inside(self.learner).memory.bytes == len(tiny.inside(self.learner).memory) * 2 * 2 * 8
         if self.seen:
             assert set(self.learner.predict(PROBE).tolist()) <= set(self.seen)
             found = self.learner.predict_proba(PROBE)

@@ -282,4 +282,4 @@ def test_memory_stays_level_over_a_thousand_experiences(tiny_model, tmp_path):
         if number == 200:
             level = resident_bytes()
     assert resident_bytes() - level < 2 << 20
-    assert len(learner.memory) == 50 and (tmp_path / "state").stat().st_size < 64 << 10
+    assert len(tiny.inside(learner).memory) == 50 and (tmp_path / "state").stat().st_size < 64 << 10

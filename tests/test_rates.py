@@ -12,8 +12,10 @@ from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learner import Learner
-from bitreplay.rates import GAIN, feature_power, first_rate, rate_at
-from bitreplay.settings import STRATEGIES, Settings
+from bitreplay.rates import feature_power, first_rate, rate_at
+from bitreplay.strategies.cwr import Cwr
+from bitreplay.strategies.naive import Naive
+from bitreplay.strategies.replay import Replay
 from tests import tiny
 
 
@@ -23,23 +25,38 @@ def test_a_rate_falls_evenly_and_its_last_step_still_moves():
 
 
 def test_four_times_the_steps_halve_the_first_rate():
-    one, four = (first_rate("replay", Fraction(500), steps) for steps in (20, 80))
-    assert one == GAIN["replay"] / 500 and four == one / 2
-    for baseline in ("cwr", "naive"):
-        assert first_rate(baseline, Fraction(500), 20) == first_rate(baseline, Fraction(500), 80)
+    one, four = (first_rate(Fraction(40), Fraction(500), steps, eased=True) for steps in (20, 80))
+    assert one == Fraction(40, 500) and four == one / 2
+    assert first_rate(Fraction(3), Fraction(500), 20) == first_rate(Fraction(3), Fraction(500), 80) == Fraction(3, 500)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_rate_is_never_above_one_and_never_zero(strategy):
-    assert first_rate(strategy, Fraction(1, 10**9), 1) == 1
-    assert 0 < first_rate(strategy, Fraction(10**12), 10**6) < Fraction(1, 10**8)
+def test_each_strategy_has_its_gain_and_replay_alone_eases_long_experiences():
+    found = {kind.name: (kind.gain, kind.eased, kind.trains) for kind in (Replay, Cwr, Naive)}
+    assert found == {
+        "replay": (Fraction(40), True, "tail"), "cwr": (Fraction(3), False, "head"),
+        "naive": (Fraction(40), False, "tail"),
+    }  # fmt: skip
 
 
-def test_binary_weights_that_learn_set_a_lower_limit(tiny_model):
-    assert first_rate("replay", Fraction(1), 1, flips=True) == Fraction(1, 10)
-    flips = {bits: Settings(bits=bits).learns_binary_weights for bits in ("8/1/16", "8/4/16", "float")}
-    assert flips == {"8/1/16": False, "8/4/16": True, "float": False}
-    assert not Settings(bits="8/8/16", strategy="cwr").learns_binary_weights
+@pytest.mark.parametrize("kind", [Replay, Cwr, Naive])
+def test_a_rate_is_never_above_one_and_never_zero(kind):
+    assert first_rate(kind.gain, Fraction(1, 10**9), 1, eased=kind.eased) == 1
+    assert 0 < first_rate(kind.gain, Fraction(10**12), 10**6, eased=kind.eased) < Fraction(1, 10**8)
+
+
+def test_binary_weights_that_learn_set_a_lower_limit(tiny_model, monkeypatch):
+    assert first_rate(Fraction(40), Fraction(1), 1, flips=True) == Fraction(1, 10)
+    for strategy, bits, most in (
+        ("replay", "8/1/16", 1), ("replay", "8/4/16", Fraction(1, 10)), ("naive", "8/8/16", Fraction(1, 10)),
+        ("cwr", "8/8/16", 1),
+    ):  # fmt: skip
+        learner, taken = Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits), list[Fraction]()
+        tail = tiny.inside(learner).tail
+        tail.feature_power = Fraction(1, 1000)
+        with monkeypatch.context() as patch:
+            patch.setattr(tail, "step", lambda codes, labels, rate, taken=taken: taken.append(rate))
+            learner.learn(*tiny.pictures("red"))
+        assert taken[0] == most, (strategy, bits)
 
 
 def test_the_power_follows_the_square_of_the_range():
@@ -50,7 +67,7 @@ def test_the_power_follows_the_square_of_the_range():
 
 
 def test_the_power_of_signs_is_their_number():
-    assert Learner.from_pretrained("vgg_small").tail.feature_power == 4 * 4 * 512
+    assert tiny.inside(Learner.from_pretrained("vgg_small")).tail.feature_power == 4 * 4 * 512
 
 
 @pytest.mark.parametrize("name", ["bireal18", "react18", "quicknet"])
@@ -66,14 +83,14 @@ def test_the_power_is_about_the_measured_one(name):
     stored = network.read("pool", len(codes)).reshape(len(codes), -1)
     low, high = graph.ranges["pool"]
     measured = stored.var(axis=0).sum() * (float(high - low) / 255) ** 2
-    assert 1 / 2 < float(learner.tail.feature_power) / measured < 2
+    assert 1 / 2 < float(tiny.inside(learner).tail.feature_power) / measured < 2
 
 
 def test_a_learner_takes_the_rate_of_its_model_and_experience(tiny_model, monkeypatch):
     learner = Learner.from_pretrained(tiny_model, new=4, epochs=2, least_steps=1)
     taken: list[Fraction] = []
-    monkeypatch.setattr(learner.tail, "step", lambda codes, labels, rate: taken.append(rate))
+    monkeypatch.setattr(tiny.inside(learner).tail, "step", lambda codes, labels, rate: taken.append(rate))
     learner.learn(*tiny.pictures("red", "green", each=5, seed=1))
-    first = first_rate("replay", learner.tail.feature_power, 6)
+    first = first_rate(Fraction(40), tiny.inside(learner).tail.feature_power, 6, eased=True)
     assert taken == [rate_at(first, done, 6) for done in range(6)]
     assert sorted(taken, reverse=True) == taken

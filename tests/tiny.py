@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from bitreplay import modelfile
 from bitreplay.engine.bits import pack
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.learner import Learner
+from bitreplay.strategies.gradient import Gradient
 
 SIDE, CHANNELS = 8, 16
 COLOURS = {"red": (200, 30, 30), "green": (30, 200, 30), "blue": (30, 30, 200), "white": (240, 240, 240)}
@@ -70,3 +72,9 @@ def pictures(*colours: str, each: int = 8, seed: int = 0, side: int = SIDE) -> t
     plain = np.array([COLOURS[colour] for colour in labels])[:, None, None, :]
     noisy = plain + rng.integers(-60, 61, (len(labels), side, side, 3))
     return np.clip(noisy, 0, 255).astype(np.uint8), labels
+
+
+def inside(learner: Learner) -> Gradient:
+    """What a learner that learns by gradients has: backbone, tail, head, memory, classes."""
+    assert isinstance(learner.strategy, Gradient)
+    return learner.strategy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.arenas import Arenas
 from bitreplay.engine.compile import compile_backbone
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
@@ -14,13 +15,13 @@ from bitreplay.room import check_room
 
 
 class Backbone:
-    """`latent_bits` of any number of images, `max_samples` at a time in one arena."""
+    """`latent_bits` of any number of images, `max_samples` at a time in one arena; threads may share it."""
 
     def __init__(self, graph: Graph, level: str, bits: Bits, code_bits: int = 1, max_samples: int = 8) -> None:
         self.program = compile_backbone(graph, level, bits, max_samples, code_bits)
         check_room(self.program)
         self.input_shape = graph.input_shape
-        self._machine = machine(self.program)
+        self._arenas = Arenas(machine(self.program))
 
     @property
     def code_shape(self) -> tuple[int, ...]:
@@ -31,7 +32,8 @@ class Backbone:
         codes = np.empty((len(images), *self.code_shape), np.uint64)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
-            self._machine.write("images", np.ascontiguousarray(part))
-            self._machine.run("forward", Run(len(part)))
-            codes[start : start + len(part)] = self._machine.read("latents", len(part))
+            with self._arenas.one() as network:
+                network.write("images", np.ascontiguousarray(part))
+                network.run("forward", Run(len(part)))
+                codes[start : start + len(part)] = network.read("latents", len(part))
         return codes

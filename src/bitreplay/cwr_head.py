@@ -6,11 +6,13 @@ Weights are int32 with the bias as the last column, in the engine's master forma
 from __future__ import annotations
 
 from math import isqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.fixedpoint import divide_round
+from bitreplay.parts import MOST, Given, Names, Plain, array_of, between, need
 
 ROOT_POINT = 16
 
@@ -24,6 +26,9 @@ class CwrHead:
     m one scalar, the mean of all tw weights of the classes present. Absent classes keep their weights.
     r has 16 bits behind the point, rounded down; m and the quotient round to nearest, ties away from zero.
     """
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, classes: int, features: int) -> None:
         self.consolidated_weights = np.zeros((classes, features + 1), np.int32)
@@ -47,8 +52,25 @@ class CwrHead:
         self.consolidated_weights[c] = 0
         self.past[c] = 0
 
-    def restore(self, consolidated_weights: NDArray[np.int32], past: NDArray[np.int64]) -> None:
-        self.consolidated_weights, self.past = consolidated_weights.copy(), past.copy()
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Plain:
+        weights = array_of(found, "head", "consolidated_weights", np.int32, 2)
+        past = array_of(found, "head", "past", np.int64, 1)
+        named = {number for number, name in enumerate(names) if name is not None}
+        fits = len(weights) == len(past) >= len(names) and set(np.flatnonzero(past).tolist()) <= named
+        need(fits and between(past, 0, MOST), "Its head does not fit its names.")
+        return found
+
+    def give(self) -> Plain:
+        return Plain({"consolidated_weights": self.consolidated_weights.copy(), "past": self.past.copy()})
+
+    def fits(self, given: Given) -> bool:
+        return given.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
+
+    def take(self, given: Given) -> None:
+        """Go back to what was given, also to room for another number of classes."""
+        self.consolidated_weights = given.arrays["consolidated_weights"].copy()
+        self.past = given.arrays["past"].copy()
 
     def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
         """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""

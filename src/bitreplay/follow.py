@@ -3,10 +3,12 @@
     history = History(follow(learner, new_classes(data, [2] * 5, rng=0), data.test_images, data.test_labels))
     print([step.evaluation.accuracy for step in history.steps], history.forgetting)
 
-The backbone is frozen, so the codes of the test pictures are computed once.
+The backbone is frozen, so the codes of the test pictures are computed once. Whoever has codes already gives
+`Codes(learner.latent_bits(images))` in the place of images.
 """
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,18 +18,23 @@ from bitreplay import metrics
 from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
 from bitreplay.reports import Evaluation
+from bitreplay.samples import Codes
 from bitreplay.scenario import Experience
+from bitreplay.watch import Progress, Watch
 
 Stream = Iterable[tuple[Any, Any] | Experience]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One experience: its number as the learner counts, the names of its classes, and the test after it."""
+    """One experience: its number as the learner counts, the names of its classes, the test after it; how many pictures
+    it had, and the seconds that learning took."""
 
     number: int
     classes: tuple[Name, ...]
     evaluation: Evaluation
+    pictures: int = 0
+    seconds: float = 0.0
 
 
 class History:
@@ -52,9 +59,13 @@ class History:
         return metrics.backward_transfer(self.table)
 
 
-def follow(learner: Learner, stream: Stream, test_images: Any, test_labels: Any) -> Iterator[Step]:
+def follow(
+    learner: Learner, stream: Stream, test_images: Any, test_labels: Any,
+    progress: Callable[[Progress], None] | None = None,
+) -> Iterator[Step]:  # fmt: skip
     """Learn each (images, labels) of any iterable, and give a Step after each."""
-    codes, truth = learner.latent_bits(test_images), names_of(test_labels)
+    codes = test_images.values if isinstance(test_images, Codes) else learner.latent_bits(test_images)
+    truth = names_of(test_labels)
     if len(truth) != len(codes):
         raise ValueError(f"There must be as many test labels as pictures, got {len(truth)} and {len(codes)}.")
     if not isinstance(stream, Iterable):
@@ -63,5 +74,11 @@ def follow(learner: Learner, stream: Stream, test_images: Any, test_labels: Any)
         if not isinstance(item, Experience) and not (isinstance(item, tuple | list) and len(item) == 2):
             raise ValueError(f"A stream must give pairs (images, labels), got {type(item).__name__}.")
         images, labels = item
-        learned = learner.learn(images, labels)
-        yield Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), learner.evaluate_codes(codes, truth))
+        start = time.perf_counter()
+        if isinstance(images, Codes):
+            learned = learner.learn_codes(images.values, labels, Watch(progress))
+        else:
+            learned = learner.learn(images, labels, progress=progress)
+        seconds = time.perf_counter() - start
+        evaluation = learner.evaluate_codes(codes, truth)
+        yield Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), evaluation, learned.pictures, seconds)

@@ -1,14 +1,16 @@
-"""The method, BNN+LR+CWR*: a frozen binary backbone, 1-bit replay, an integer tail and a CWR* head.
+"""A learner: pictures come in by door.py, a strategy (strategies/) learns them, an immutable predictor answers.
 
-    images -> backbone -> level code -> minibatch of new and replayed codes -> tail: forward, backward, update
-                                    \\-> replay memory                          head: consolidated per experience
+    learn, forget, rename, restore    changes: they take turns, and each is done whole or not at all
+    predict, evaluate, state, labels  come from the last whole state, on any number of threads, and wait for nobody
 
-`Learner._learn` is the whole loop. Pictures of any size come in by door.py; what is learned lies in knowledge.py.
+The method itself, the loop over minibatches, is in strategies/gradient.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,34 +18,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import answers, door, novelty, pretrained, statefile, zoo
-from bitreplay.backbone import Backbone
+from bitreplay import door, pretrained, statefile, zoo
 from bitreplay.classes import Name, names_of
-from bitreplay.engine.counter import key, random_bits
-from bitreplay.knowledge import Knowledge
-from bitreplay.pretrained import Augment, TailLike
-from bitreplay.rates import first_rate, rate_at
-from bitreplay.replay import CodesOf, ReplayMemory
-from bitreplay.reports import Evaluation, Learned
+from bitreplay.predictor import Predictor
+from bitreplay.reports import Evaluation, Learned, Stored
+from bitreplay.samples import Codes, Pictures, Samples, encoded
 from bitreplay.settings import Settings
-from bitreplay.told import path_of, told
+from bitreplay.state import State
+from bitreplay.strategies import Strategy
+from bitreplay.told import path_of, told, whole_number
+from bitreplay.turns import Turn
 from bitreplay.watch import Progress, Watch
 from bitreplay.zoo import Model
 
-SHUFFLE = 0x5EED0003
-ENCODED_AT_ONCE = 32
+
+@dataclass(frozen=True)
+class Whole:
+    """What was learned up to the last change, and what answers from it."""
+
+    state: State
+    predictor: Predictor
 
 
-class Learner(Knowledge):
-    """A backbone, what is learned (tail, head, memory, names), and the loop. `from_pretrained` builds one."""
+class Learner:
+    """A strategy and what it has learned, and the doors. `from_pretrained` makes one."""
 
-    def __init__(
-        self, backbone: Backbone, tail: TailLike, memory: ReplayMemory, settings: Settings | None = None,
-        augment: Augment | None = None, model: Model | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(tail, memory)
-        self.backbone, self.settings, self.augment, self.model = backbone, settings or Settings(), augment, model
-        self._among_stored = (-1, np.zeros(0, np.int64))
+    def __init__(self, strategy: Strategy, model: Model | None = None) -> None:
+        self.strategy, self.settings, self.model = strategy, strategy.settings, model
+        self._turn = Turn()
+        self._whole = Whole(strategy.state(), strategy.predictor())
         self._origin = statefile.Origin()
 
     @classmethod
@@ -60,9 +63,17 @@ class Learner(Knowledge):
             )
         chosen = (settings or Settings()).changed(**changes)
         found = model if isinstance(model, Model) else zoo.find(model)
-        return cls(*pretrained.build(found, chosen), model=found)
+        return cls(pretrained.build(found, chosen), found)
 
-    # the method
+    def __repr__(self) -> str:
+        model = "no model file" if self.model is None else self.model.name
+        state, kind = self._whole.state, type(self.strategy)
+        return (
+            f"<Learner {model}, {kind.name}: {len(self.labels)} classes, {kind.pictures(state)} pictures learned, "
+            f"{state.bytes} bytes>"
+        )
+
+    # what changes
 
     def learn(
         self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
@@ -70,95 +81,98 @@ class Learner(Knowledge):
     ) -> Learned:  # fmt: skip
         """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
         watch = Watch(progress, cancel, time_limit)
-        images = door.pictures(images, self.backbone.input_shape[0], watch.fitting)
-        names, augment = _names(labels, len(images)), self.augment
-        if augment is None:
-            return self.learn_codes(self.latent_bits(images, watch), names, watch)
-        return self._learn(
-            names,
-            fresh=lambda chosen: self.backbone.latent_bits(augment(images[chosen], self.tail.steps)),
-            plain=lambda chosen: self.backbone.latent_bits(images[chosen]),
-            watch=watch,
-        )
+        pictures = door.pictures(images, self.strategy.side, watch.fitting)
+        return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)
 
-    def learn_codes(self, codes: NDArray[np.uint64], labels: Any, watch: Watch | None = None) -> Learned:
-        """As `learn`, from level codes, which every epoch uses as they are."""
-        codes = self._checked(codes)
-        return self._learn(_names(labels, len(codes)), codes.__getitem__, codes.__getitem__, watch or Watch())
+    def learn_codes(self, codes: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
+        """As `learn`, from codes (`latent_bits`), which every epoch uses as they are."""
+        return self._learn(Codes(self._checked(codes)), labels, watch or Watch())
 
-    def _learn(self, names: list[Name], fresh: CodesOf, plain: CodesOf, watch: Watch) -> Learned:
-        """The loop. Of chosen samples `fresh` makes the codes of this step, `plain` those that are stored."""
-        with self.all_or_nothing():
-            labels, added = self.add_names(names)
-            present = self.present(labels)
-            self._begin(present)
-            epochs = self._epochs(len(names))
-            steps = epochs * -(-len(names) // self.settings.new)
-            first = self._first_rate(steps)
-            minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
-            for done, chosen in enumerate(minibatches):
-                watch.check()
-                self.tail.step(*self._join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
-                watch.report("steps", done + 1, steps)
-            self._end(present)
-            offered = self.memory.offered
-            if self.settings.strategy == "replay":
-                self.memory.update(plain, labels, self.experiences)
-            self.experiences += 1
-        return Learned(self.experiences - 1, range(offered, self.memory.offered), added, steps)
+    def _learn(self, samples: Samples, labels: Any, watch: Watch) -> Learned:
+        names = _names(labels, len(samples))
+        with self._change():
+            return self.strategy.learn(samples, names, watch)
 
-    def _begin(self, present: NDArray[np.int64]) -> None:
-        """Temporary weights: the consolidated ones of the classes present. Naive goes on with what it has."""
-        if self.settings.strategy == "naive":
-            self.tail.load_head(self.tail.head_weights, ((present > 0) | (self.head.past > 0)).astype(np.uint8))
-        else:
-            self.tail.load_head(self.head.begin_experience(present), (present > 0).astype(np.uint8))
+    def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
+        """Remove a class, or one stored sample by its number; the next `save` rewrites every generation of the file.
 
-    def _end(self, present: NDArray[np.int64]) -> None:
-        """Consolidate, and predict with the consolidated weights from now on."""
-        if self.settings.strategy == "naive":
-            self.head.count(present)
-        else:
-            self.head.consolidate(self.tail.head_weights, present)
-            self.tail.load_head(self.head.consolidated_weights, self.head.seen)
+        What weights have learned from it stays. Returns whether it was stored; a label must be known. A sample that is
+        stored no more is taken out of the generation before too.
+        """
+        if (label is None) == (sample is None):
+            raise ValueError("Forget either a label or a sample.")
+        number = None if sample is None else whole_number(sample)
+        if sample is not None and number is None:
+            raise ValueError(f"A sample is named by its whole number, got {told(sample)}.")
+        with self._change():
+            if number is None:
+                assert label is not None
+                self.strategy.forget(label)
+                found = True
+            else:
+                found = self.strategy.forget_sample(number)
+            if found or (number is not None and 0 <= number < self.samples_seen):
+                self._origin = self._origin.without_past()
+        return found
 
-    def _join(self, codes: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
-        """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
-        if len(self.memory) == 0:
-            return codes, labels
-        count = -(-self.settings.replayed * len(codes) // self.settings.new)
-        old_codes, old_labels = self.memory.sample(count)
-        return np.concatenate([codes, old_codes]), np.concatenate([labels, old_labels])
+    def rename(self, old: Name, new: Name) -> None:
+        with self._change():
+            self.strategy.rename(old, new)
 
-    def _epochs(self, samples: int) -> int:
-        """A small experience gets as many epochs as make `least_steps` steps."""
-        steps = -(-samples // self.settings.new)
-        return max(self.settings.epochs, -(-self.settings.least_steps // steps))
+    def restore(self, state: State) -> None:
+        """Go back to a state."""
+        with self._change():
+            self.strategy.take(state)
 
-    def _first_rate(self, steps: int) -> Fraction:
-        given, flips = self.settings.rate, self.settings.learns_binary_weights
-        return first_rate(self.settings.strategy, self.tail.feature_power, steps, flips) if given is None else given
-
-    def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
-        """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
-        order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
-        order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
-        for start in range(0, samples, self.settings.new):
-            yield order[start : start + self.settings.new]
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """One change at a time. Whatever stops it, even Ctrl-C, leaves everything as it was before."""
+        with self._turn:
+            try:
+                yield
+                self._whole = Whole(self.strategy.state(), self.strategy.predictor())
+            except BaseException:
+                self.strategy.take(self._whole.state)
+                raise
 
     # what may be asked
 
-    def latent_bits(self, images: Any, watch: Watch | None = None) -> NDArray[np.uint64]:
-        """Level codes of pictures of any size."""
-        watch = watch or Watch()
-        images = door.pictures(images, self.backbone.input_shape[0], watch.fitting)
-        codes = np.empty((len(images), *self.memory.sample_shape), np.uint64)
-        for start in range(0, len(images), ENCODED_AT_ONCE):
-            watch.check()
-            end = min(start + ENCODED_AT_ONCE, len(images))
-            codes[start:end] = self.backbone.latent_bits(images[start:end])
-            watch.report("pictures", end, len(images))
-        return codes
+    @property
+    def labels(self) -> list[Name]:
+        """The classes that can be answered."""
+        return list(self._whole.predictor.labels)
+
+    @property
+    def experiences(self) -> int:
+        """How many were learned."""
+        state = self._whole.state
+        return (dict(state.notes) | dict(state.own)).get("experiences", 0)
+
+    @property
+    def samples_seen(self) -> int:
+        """How many samples were given a number, for `forget`."""
+        return self.strategy.samples_seen(self._whole.state)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that grow with what was seen: those of stored samples."""
+        return self.strategy.memory_bytes(self._whole.state)
+
+    def stored(self) -> list[Stored]:
+        """What is kept of each class."""
+        return self.strategy.stored(self._whole.state)
+
+    def state(self) -> State:
+        """All that was learned, by value."""
+        return self._whole.state
+
+    def state_hash(self) -> str:
+        """sha256 of everything that learning changes."""
+        return self._whole.state.hash()
+
+    def latent_bits(self, images: Any) -> NDArray:
+        """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
+        return encoded(door.pictures(images, self.strategy.side), self.strategy.encode, Watch())
 
     def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
         """The names of the classes, None where the answer is "unknown".
@@ -167,67 +181,49 @@ class Learner(Knowledge):
         """
         return self.predict_codes(self.latent_bits(images), unknown=unknown)
 
-    def predict_codes(self, codes: NDArray[np.uint64], *, unknown: float | Fraction | None = None) -> NDArray:
-        logits = self._logits(codes)
-        numbers = logits.argmax(axis=1)
+    def predict_codes(self, codes: NDArray, *, unknown: float | Fraction | None = None) -> NDArray:
         share = self.settings.unknown if unknown is None else self.settings.changed(unknown=unknown).unknown
-        if share and len(self.memory) > 1:
-            numbers = np.where(self._strange(codes, share), -1, numbers)
-        return self.classes.named(numbers)
+        return self._answering(codes).names(codes, share)
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes), in the order of `labels`."""
         return self.predict_proba_codes(self.latent_bits(images))
 
-    def predict_proba_codes(self, codes: NDArray[np.uint64]) -> NDArray[np.float64]:
-        found = answers.probabilities(self._logits(codes))
-        return found[:, np.flatnonzero(self.head.seen)] / 2.0**answers.POINT
+    def predict_proba_codes(self, codes: NDArray) -> NDArray[np.float64]:
+        return self._answering(codes).probabilities(codes)
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""
         return self.evaluate_codes(self.latent_bits(images), labels)
 
-    def evaluate_codes(self, codes: NDArray[np.uint64], labels: Any) -> Evaluation:
-        return Evaluation.of(self.predict_codes(codes).tolist(), _names(labels, len(codes)), self.labels)
+    def evaluate_codes(self, codes: NDArray, labels: Any) -> Evaluation:
+        predictor = self._answering(codes)
+        answers = predictor.names(codes, self.settings.unknown)
+        return Evaluation.of(answers.tolist(), _names(labels, len(codes)), list(predictor.labels))
 
-    def _logits(self, codes: NDArray[np.uint64]) -> NDArray:
-        if not self.labels:
+    def _answering(self, codes: NDArray) -> Predictor:
+        """The last whole state's, for one call from beginning to end."""
+        predictor = self._whole.predictor
+        if not predictor.labels:
             raise ValueError("Nothing has been learned yet: call learn first.")
-        return self.tail.logits(self._checked(codes))
+        self._checked(codes)
+        return predictor
 
-    def _checked(self, codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        fits = isinstance(codes, np.ndarray) and codes.dtype == np.uint64 and codes.ndim == 4 and len(codes) > 0
-        if not fits or codes.shape[1:] != self.memory.sample_shape:
+    def _checked(self, codes: NDArray) -> NDArray:
+        kind, shape = np.dtype(self.strategy.code_type), self.strategy.code_shape
+        fits = isinstance(codes, np.ndarray) and codes.dtype == kind and codes.ndim == len(shape) + 1
+        if not fits or codes.shape[1:] != shape or len(codes) == 0:
             found = f"{codes.dtype} {codes.shape}" if isinstance(codes, np.ndarray) else type(codes).__name__
-            raise ValueError(f"Codes must be uint64 of shape (n, *{self.memory.sample_shape}), got {found}.")
+            raise ValueError(f"Codes must be {kind} of shape (n, *{shape}), got {found}.")
         return codes
-
-    def _strange(self, codes: NDArray[np.uint64], share: Fraction) -> NDArray[np.bool_]:
-        """Whether codes are further from the stored ones than those are from one another, but for a share of them."""
-        stored, planes = [kept.codes for kept in self.memory.kept.values()], self.settings.code_bits
-        if self._among_stored[0] != self.changes:
-            self._among_stored = (self.changes, novelty.stored_distances(stored, planes))
-        return novelty.nearest(codes, stored, planes) > novelty.limit(self._among_stored[1], share)
 
     # what is kept
 
-    def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
-        """As Knowledge.forget; the next `save` rewrites every generation of the file.
-
-        Also for a sample that is stored no more: the generation before may hold it.
-        """
-        found = super().forget(label, sample=sample)
-        if found or (sample is not None and 0 <= sample < self.memory.offered):
-            self._origin = self._origin.without_past()
-        return found
-
     def save(self, path: str | Path, *, lock: statefile.Lock | None = None, overwrite: bool = False) -> None:
         """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
-        if self.model is None:
-            raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
         place = path_of(path, "The state")
-        content = statefile.Content(self.model.name, self.model.digest, self.settings, self.state())
-        self._origin = statefile.save(place, content, self._origin, lock, overwrite)
+        with self._turn:
+            self._origin = statefile.save(place, self._content(), self._origin, lock, overwrite)
 
     @classmethod
     def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
@@ -248,10 +244,12 @@ class Learner(Knowledge):
     @classmethod
     def _of(cls, content: statefile.Content, model: str | Path | Model | None, path: str | Path) -> Learner:
         found = pretrained.model_of(content, model, path)
-        learner = cls(*pretrained.build(found, content.settings, content.state.capacity), model=found)
-        pretrained.check_fit(content.state, learner.tail, learner.memory, path)
-        learner.restore(content.state)
-        return learner
+        return cls(pretrained.strategy_of(content, found, path), found)
+
+    def _content(self) -> statefile.Content:
+        if self.model is None:
+            raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
+        return statefile.Content(self.model.name, self.model.digest, self.settings, self._whole.state)
 
 
 def _names(labels: Any, count: int) -> list[Name]:

@@ -1,6 +1,6 @@
 """The learning rate of each step of an experience, in whole numbers and fractions.
 
-    first = GAIN / power * sqrt(20 / steps)             unless the user gave it; baselines have no square root
+    first = gain / power * sqrt(20 / steps)             unless the user gave it; baselines have no square root
     step k of n: first * (n - k) / n                    it falls evenly, so that an experience ends settled
 
 `power` is about the mean of |x|^2 over the features x that the head reads. It decides how far one step moves the
@@ -18,7 +18,6 @@ from math import isqrt
 
 from bitreplay.engine.graph import Graph
 
-GAIN = {"replay": Fraction(40), "cwr": Fraction(3), "naive": Fraction(40)}
 REFERENCE_STEPS = 20
 MOST, MOST_WITH_FLIPS = Fraction(1), Fraction(1, 10)
 SPAN_OF_DEVIATIONS = 16
@@ -34,11 +33,12 @@ def feature_power(graph: Graph, features: int) -> Fraction:
     return features * ((high - low) / SPAN_OF_DEVIATIONS) ** 2
 
 
-def first_rate(strategy: str, power: Fraction, steps: int, flips: bool = False) -> Fraction:
-    """Where an experience of so many steps starts; `flips` says that binary weights learn too."""
+def first_rate(gain: Fraction, power: Fraction, steps: int, *, eased: bool = False, flips: bool = False) -> Fraction:
+    """Where an experience of so many steps starts: lower the longer it is if `eased`, and limited more tightly if
+    binary weights learn too (`flips`)."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
-    length = Fraction(root, 1 << ROOT_POINT) if strategy == "replay" else 1
-    return min(GAIN[strategy] / power * length, MOST_WITH_FLIPS if flips else MOST)
+    length = Fraction(root, 1 << ROOT_POINT) if eased else 1
+    return min(gain / power * length, MOST_WITH_FLIPS if flips else MOST)
 
 
 def rate_at(first: Fraction, done: int, steps: int) -> Fraction:

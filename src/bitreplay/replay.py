@@ -9,14 +9,16 @@ read for its intent: see docs/method.md). Random numbers come from the counter g
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.counter import key, random_bits
+from bitreplay.parts import MOST, Names, Plain, array_of, between, need
+from bitreplay.reports import Stored
 from bitreplay.told import told, whole_number
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
@@ -56,8 +58,50 @@ class Reservoir:
         return replace(self, codes=self.codes[stay], origins=self.origins[stay], ids=self.ids[stay])
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a memory gives: its reservoirs by class number, how many samples came, how often was drawn."""
+
+    reservoirs: Mapping[int, Reservoir]
+    offered: int
+    draws: int
+    version: int = 1
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {"offered": self.offered, "draws": self.draws}
+
+    @property
+    def arrays(self) -> dict[str, NDArray]:
+        kept = [reservoir for _, reservoir in sorted(self.reservoirs.items())]
+        found: dict[str, NDArray] = {
+            "classes": np.array(sorted(self.reservoirs), np.int32),
+            "seen": np.array([r.seen for r in kept], np.int64),
+            "sizes": np.array([len(r) for r in kept], np.int32),
+        }
+        if kept:
+            found["codes"] = np.concatenate([r.codes for r in kept])
+            found["origins"] = np.concatenate([r.origins for r in kept])
+            found["ids"] = np.concatenate([r.ids for r in kept])
+        return found
+
+    def stored(self, names: Names) -> list[Stored]:
+        """What is held of each class: how many samples of which experience, and their numbers."""
+        found = []
+        for number, kept in sorted(self.reservoirs.items()):
+            experiences, counts = np.unique(kept.origins, return_counts=True)
+            shares = dict(zip(experiences.tolist(), counts.tolist(), strict=True))
+            name = names[number]
+            assert name is not None
+            found.append(Stored(name, len(kept), kept.seen, shares, tuple(kept.ids.tolist()), kept.codes.nbytes))
+        return found
+
+
 class ReplayMemory:
-    """`per_class` slots for each class; a class's slots are allocated when they are first needed."""
+    """A part (parts.py): `per_class` slots for each class, allocated when they are first needed."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("offered", "draws")
 
     def __init__(self, per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
         slots = whole_number(per_class)
@@ -80,6 +124,10 @@ class ReplayMemory:
     def codes(self) -> NDArray[np.uint64]:
         """All stored codes, class by class."""
         return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.codes for _, r in self._sorted())])
+
+    def stored_codes(self) -> list[NDArray[np.uint64]]:
+        """Those of each class apart."""
+        return [reservoir.codes for _, reservoir in self._sorted()]
 
     @property
     def labels(self) -> NDArray[np.int32]:
@@ -172,12 +220,52 @@ class ReplayMemory:
         self.kept = self.kept | {c: self.kept[c].without(sample) for c in owners}
         return bool(owners)
 
-    def restore(self, kept: dict[int, Reservoir], offered: int, draws: int) -> None:
-        """Go back to what `kept`, `offered` and `draws` were."""
-        self.kept, self.offered, self.draws = dict(kept), offered, draws
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Kept:
+        kept = Kept(_reservoirs(found), found.counters["offered"], found.counters["draws"])
+        for reservoir in kept.reservoirs.values():
+            distinct_ids = len(set(reservoir.ids.tolist())) == len(reservoir)
+            need(between(reservoir.ids, 0, kept.offered) and distinct_ids, "Its memory holds samples never seen.")
+        named = all(0 <= c < len(names) and names[c] is not None for c in kept.reservoirs)
+        need(named, "Its memory holds a class without a name.")
+        return kept
+
+    def give(self) -> Kept:
+        return Kept(self.kept, self.offered, self.draws)
+
+    def fits(self, given: Kept) -> bool:
+        return all(
+            kept.codes.shape[1:] == self.sample_shape and len(kept) <= self.per_class
+            for kept in given.reservoirs.values()
+        )
+
+    def take(self, given: Kept) -> None:
+        """Go back to what was given."""
+        self.kept, self.offered, self.draws = dict(given.reservoirs), given.offered, given.draws
 
     def _sorted(self) -> list[tuple[int, Reservoir]]:
         return sorted(self.kept.items())
+
+
+def _reservoirs(found: Plain) -> dict[int, Reservoir]:
+    classes = array_of(found, "memory", "classes", np.int32, 1)
+    seen = array_of(found, "memory", "seen", np.int64, 1)
+    sizes = array_of(found, "memory", "sizes", np.int32, 1)
+    alone = len(set(classes.tolist()))
+    need(len(classes) == len(seen) == len(sizes) == alone, "Its memory's tables differ in length.")
+    if not len(classes):
+        return {}
+    codes = array_of(found, "memory", "codes", np.uint64, 4)
+    origins = array_of(found, "memory", "origins", np.int32, 1)
+    ids = array_of(found, "memory", "ids", np.int64, 1)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    fits = int(sizes.min()) >= 0 and len(codes) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
+    need(fits and between(seen, 0, MOST), "Its memory's counts do not fit its samples.")
+    parts = [slice(int(end) - int(size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+    return {
+        int(c): Reservoir(codes[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
+        for k, (c, part) in enumerate(zip(classes, parts, strict=True))
+    }
 
 
 def distinct(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:

@@ -13,12 +13,13 @@ from bitreplay.classes import Classes, Name
 
 @dataclass(frozen=True)
 class Learned:
-    """One experience: its number, the numbers of its samples (for `forget`), new classes, steps of training."""
+    """One experience: its number, the numbers of its samples (for `forget`), new classes, steps, pictures."""
 
     experience: int
     samples: range
     new_classes: list[Name]
     steps: int
+    pictures: int
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from bitreplay.engine.compiler import Bits
+from bitreplay.strategies import STRATEGIES
 from bitreplay.told import told, whole_number
 
-STRATEGIES = ("replay", "cwr", "naive")
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
 LONGEST_NUMBER = 1000
@@ -21,8 +21,8 @@ LONGEST_EXPONENT = 4  # of any float: 5e-324
 
 @dataclass(frozen=True)
 class Settings:
-    """strategy      "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay) or "naive" (tail and head
-                     learn, no replay, no consolidation)
+    """strategy      a name of STRATEGIES: "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay),
+                     "naive" (tail and head learn, no replay, no consolidation)
     bits             bit widths as Bits, or as text "8/1/16", or "float" for a tail in floating point (needs torch)
     level            the layer where latents are taken; None is the model's last one
     code_bits        bits a latent element: 1, 2, 4, 8, 16 or 32
@@ -33,7 +33,7 @@ class Settings:
                      fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
     augment          crop and flip new pictures anew in each epoch
     unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py).
-                     Only "replay" stores samples
+                     For strategies that store samples
     seed             of everything random
     """
 
@@ -67,12 +67,8 @@ class Settings:
         _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
-        fits = not self.unknown or self.strategy == "replay"
+        fits = not self.unknown or STRATEGIES[self.strategy].stores_samples
         _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")
-
-    @property
-    def learns_binary_weights(self) -> bool:
-        return isinstance(self.bits, Bits) and self.bits.backward_binary > 1 and self.strategy != "cwr"
 
     @property
     def minibatch(self) -> int:

@@ -5,24 +5,52 @@ A tail holds the learned parameters in its machine's parameter region: gamma, be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.arenas import Arenas
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.parts import Given, Names, Plain
 from bitreplay.rates import feature_power
 from bitreplay.room import check_room
 
+Logits = Callable[[NDArray[np.uint64]], NDArray]
+ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing
+
+
+class TailLike(Protocol):
+    """What the loop needs of a tail: `Tail`, or its twin in floating point (bitreplay.torch.float_learner)."""
+
+    steps: int
+    feature_power: Fraction
+
+    @property
+    def head_weights(self) -> NDArray[np.int32]: ...
+    def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None: ...
+    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
+    def answering(self) -> Logits: ...
+    def resized(self, classes: int) -> Any: ...
+    def give(self) -> Plain: ...
+    def fits(self, given: Given) -> bool: ...
+    def take(self, given: Given) -> None: ...
+
 
 class Tail:
-    """`train` is "tail" (everything above the level learns) or "head" (only the last layer, as in BNN+CWR*)."""
+    """A part (parts.py). `train` is "tail" (everything above the level learns) or "head" (only the last layer, as in
+    BNN+CWR*)."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(
         self, graph: Graph, level: str, bits: Bits, classes: int, max_samples: int, *, code_bits: int = 1,
@@ -39,6 +67,7 @@ class Tail:
         self.feature_power = feature_power(graph, self.head_weights.shape[1] - 1)
         self.seed = seed
         self.steps = 0
+        self._arenas: Arenas | None = None
 
     @property
     def head_weights(self) -> NDArray[np.int32]:
@@ -62,17 +91,11 @@ class Tail:
         self.steps += 1
         return self._machine.read("p_label", len(codes))
 
-    def logits(self, codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """16 bits behind the point; the lowest int32 for classes that are not active."""
-        if len(codes) == 0:
-            raise ValueError("There are no codes: got an array of none.")
-        found = []
-        for start in range(0, len(codes), self.program.max_samples):
-            part = codes[start : start + self.program.max_samples]
-            self._machine.write("latents", part)
-            self._machine.run("forward", Run(len(part)))
-            found.append(self._machine.read("logits", len(part)))
-        return np.concatenate(found)
+    def answering(self) -> Logits:
+        """Logits as of now, whatever is learned later: 16 bits behind the point, the lowest int32 for classes that are
+        not active. Any number of threads may ask."""
+        self._arenas = self._arenas or Arenas(self._machine.sibling())
+        return partial(_logits, self._arenas, self._machine.snapshot())
 
     def resized(self, classes: int) -> Tail:
         """The same tail with room for another number of classes."""
@@ -80,24 +103,30 @@ class Tail:
         tensors = self.tensors()
         for name in (self._head, self._active):
             tensors[name] = with_rows(tensors[name], classes)
-        other.restore(tensors, self.steps)
+        other.take(Plain(tensors, {"steps": self.steps}))
         return other
 
     def tensors(self) -> dict[str, NDArray]:
         """Copies of all learned tensors, as they are saved."""
         return {t.name: self._machine.read(t.name) for t in self.program.tensors if t.region == "parameter"}
 
-    def restore(self, tensors: dict[str, NDArray], steps: int) -> None:
-        """Go back to what `tensors()` and `steps` were."""
-        for name, values in tensors.items():
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Plain:
+        """Only its model knows what a tail's tensors must be: see `fits`."""
+        return found
+
+    def give(self) -> Plain:
+        return Plain(self.tensors(), {"steps": self.steps})
+
+    def fits(self, given: Given) -> bool:
+        return same_kind(given, self.tensors())
+
+    def take(self, given: Given) -> None:
+        """Go back to what was given."""
+        for name, values in given.arrays.items():
             self._machine.write(name, values)
         self._machine.run("prepare", Run(1))
-        self.steps = steps
-
-    @property
-    def parameters(self) -> NDArray[np.uint8]:
-        """All learned bytes, as they are hashed and saved."""
-        return self._machine.regions["parameter"]
+        self.steps = given.counters["steps"]
 
 
 def with_rows(array: NDArray, rows: int) -> NDArray:
@@ -105,3 +134,28 @@ def with_rows(array: NDArray, rows: int) -> NDArray:
     result = np.zeros((rows, *array.shape[1:]), array.dtype)
     result[: len(array)] = array[:rows]
     return result
+
+
+def same_kind(given: Given, tensors: dict[str, NDArray]) -> bool:
+    """Whether names, types and shapes are equal."""
+    found, expected = (
+        {name: (values.dtype, values.shape) for name, values in arrays.items()} for arrays in (given.arrays, tensors)
+    )
+    return found == expected
+
+
+def _logits(arenas: Arenas, parameters: NDArray[np.uint8], codes: NDArray[np.uint64]) -> NDArray[np.int32]:
+    if len(codes) == 0:
+        raise ValueError("There are no codes: got an array of none.")
+    found = []
+    start = 0
+    while start < len(codes):
+        with arenas.one() as network:
+            part = codes[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
+            if network.regions["parameter"] is not parameters:
+                network.adopt(parameters)
+            network.write("latents", part)
+            network.run("forward", Run(len(part)))
+            found.append(network.read("logits", len(part)))
+        start += len(part)
+    return np.concatenate(found)

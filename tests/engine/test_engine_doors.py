@@ -109,7 +109,7 @@ def test_labels_out_of_range_are_refused_and_nothing_is_learned(ready, label):
 
 def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
     tail = Tail(tiny.graph(), LEVEL, Bits(), 4, 4)
-    labels, before = np.zeros(2, np.int32), tail.parameters.copy()
+    labels, before = np.zeros(2, np.int32), tail._machine.snapshot()
     wrong: list[tuple[Any, Any, Any, str]] = [
         (WORDS, labels[:1], Fraction(1, 2), "as many labels as codes, got 1 and 2"),
         (WORDS.astype(float), labels, Fraction(1, 2), "latents must be an array of uint64"),
@@ -120,9 +120,9 @@ def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
     for codes, names, rate, sentence in wrong:
         with pytest.raises(ValueError, match=sentence):
             tail.step(codes, names, rate)
-        assert tail.steps == 0 and np.array_equal(tail.parameters, before)
+        assert tail.steps == 0 and np.array_equal(tail._machine.snapshot(), before)
     with pytest.raises(ValueError, match="There are no codes"):
-        tail.logits(WORDS[:0])
+        tail.answering()(WORDS[:0])
 
 
 def test_a_program_is_read_with_nothing_else_imported():

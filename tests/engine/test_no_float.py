@@ -88,7 +88,7 @@ def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
     with trap([*engine_modules(), tail, replay, cwr_head, learner_module]):
         for code, (_, labels) in zip(codes, parts, strict=True):
             learner.learn_codes(code.view(Whole), labels)
-    assert len(learner.labels) == 4 and learner.head.consolidated_weights.any()
+    assert len(learner.labels) == 4 and tiny.inside(learner).head.consolidated_weights.any()
 
 
 CAUGHT = {

@@ -85,7 +85,7 @@ def test_it_takes_the_steps_of_the_engine(made):
             twin = layer.gamma.detach().numpy().reshape(-1) * 2.0**28 - first
             cosine = (engine * twin).sum() / np.sqrt((engine**2).sum() * (twin**2).sum())
             assert cosine > 0.99 and np.abs(engine).max() > 2**16, node.name
-    assert tail.logits(words) == pytest.approx(machine_logits(machine, words) / 2**16, abs=0.05)
+    assert tail.answering()(words) == pytest.approx(machine_logits(machine, words) / 2**16, abs=0.05)
 
 
 def machine_logits(machine, words):
@@ -103,7 +103,7 @@ def test_classes_that_are_not_active_take_no_part(made):
     assert np.array_equal(tail.head_weights, weights)
     tail.step(words, np.where(labels == 2, 0, labels), RATE)
     assert np.array_equal(tail.head_weights[2], weights[2]) and (tail.head_weights[0] != weights[0]).any()
-    assert (tail.logits(words)[:, 2] == -np.inf).all()
+    assert (tail.answering()(words)[:, 2] == -np.inf).all()
 
 
 def test_only_the_head_learns_when_asked(made):

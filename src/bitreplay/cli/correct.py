@@ -23,7 +23,7 @@ def forget(
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         found = learner.forget(None if label is None else known(learner, label), sample=sample)
-        if sample is not None and not 0 <= sample < learner.memory.offered:
+        if sample is not None and not 0 <= sample < learner.samples_seen:
             raise ValueError(f"There was never a sample {sample}; see bitreplay info {state} --json.")
         learner.save(state, lock=lock)
     stored = f"Forgotten: {label if sample is None else f'sample {sample}'}."
@@ -53,7 +53,7 @@ def rollback(state: options.State, model: options.ModelFile = None, json: option
 
 def known(learner: Learner, text: str) -> Name:
     """The class that a text on the command line names; whole numbers may be names too."""
-    for name in learner.classes.known:
+    for name in learner.labels:
         if str(name) == text:
             return name
     return text

@@ -1,8 +1,8 @@
 """bitreplay demo: a shop's scale learns fruit it has never seen, two kinds at a time.
 
-Groceries, 7 experiences of 2 classes; 1-bit latent replay beside BNN+CWR* and naive fine-tuning on the same latents,
-and joint training on everything at once as the bound. Accuracy is over all 14 classes, also those not yet shown: it
-starts low, rises with what an experience teaches and falls with what it makes the learner forget.
+Groceries, 7 experiences of 2 classes; every strategy beside the others (1-bit latent replay, BNN+CWR*, naive
+fine-tuning), and joint training on everything at once as the bound. Accuracy is over all 14 classes, also those not yet
+shown: it starts low, rises with what an experience teaches and falls with what it makes the learner forget.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.plot import line_chart
 from bitreplay.data.groceries import groceries
+from bitreplay.follow import follow
 from bitreplay.learner import Learner
+from bitreplay.samples import Codes
 from bitreplay.scenario import Experience, new_classes
+from bitreplay.strategies import STRATEGIES
 
-STRATEGIES = {"replay": "1-bit replay", "cwr": "BNN+CWR*", "naive": "naive"}
 PAIRS = (2,) * 7
 JOINT_EPOCHS = 20
 
@@ -59,11 +61,11 @@ def demo(
     rows: list[Row] = []
     with show.bar(quiet=json) as bar:
         bar.part("test pictures", 0, 1)
-        test = replay.latent_bits(data.test_images)
+        test = coded(learners, data.test_images)
         truth = names[data.test_labels]
         for experience in new_classes(data, PAIRS, np.random.default_rng(seed)):
             rows.append(step(experience, names, learners, test, truth, bar))
-        bound = together(found, data, names, test, truth, seed, bar) if joint else None
+        bound = together(found, data, names, truth, seed, bar) if joint else None
     plot.write_text(line_chart(f"groceries with {found.name}: accuracy on all 14 classes", _series(rows, bound)))
     seconds = round(time.perf_counter() - start, 1)
     bytes_of = footprint(replay)
@@ -74,48 +76,56 @@ def demo(
     _print(rows, bound, bytes_of, seconds, plot)
 
 
+def coded(learners: dict[str, Learner], images: np.ndarray) -> dict[str, Codes]:
+    """Codes of pictures by their name. The pictures pass the network once for all strategies that share them."""
+    sharing = {learner.strategy.codes: learner for learner in learners.values()}
+    return {kind: Codes(learner.latent_bits(images)) for kind, learner in sharing.items()}
+
+
 def step(
-    experience: Experience, names: np.ndarray, learners: dict[str, Learner], test: np.ndarray, truth: np.ndarray,
+    experience: Experience, names: np.ndarray, learners: dict[str, Learner], test: dict[str, Codes], truth: np.ndarray,
     bar: show.Bar,
 ) -> Row:  # fmt: skip
-    """One experience for every strategy. The pictures pass the backbone once, since all share it."""
+    """One experience for every strategy."""
     number = experience.index + 1
     bar.part(f"experience {number}", 0, len(learners) + 1)
-    replay = learners["replay"]
+    labels = names[experience.labels]
     start = time.perf_counter()
-    codes = replay.latent_bits(experience.images)
-    encoding, seconds = time.perf_counter() - start, 0.0
+    codes = coded(learners, experience.images)
+    seconds = time.perf_counter() - start
     accuracy, seen = {}, {}
     for done, (strategy, learner) in enumerate(learners.items(), 1):
-        bar.part(f"experience {number}: {STRATEGIES[strategy]}", done, len(learners) + 1)
-        start = time.perf_counter()
-        learner.learn_codes(codes, names[experience.labels])
-        if strategy == "replay":
-            seconds = encoding + time.perf_counter() - start
-        result = learner.evaluate_codes(test, truth)
-        accuracy[strategy], seen[strategy] = result.accuracy, result.seen_accuracy
+        bar.part(f"experience {number}: {STRATEGIES[strategy].title}", done, len(learners) + 1)
+        kind = learner.strategy.codes
+        (learned,) = follow(learner, [(codes[kind], labels)], test[kind], truth)
+        seconds += learned.seconds if strategy == "replay" else 0
+        accuracy[strategy], seen[strategy] = learned.evaluation.accuracy, learned.evaluation.seen_accuracy
     classes = names[list(experience.classes)].tolist()
-    return Row(experience.index, classes, len(codes), accuracy, seen, round(seconds, 2))
+    return Row(experience.index, classes, len(labels), accuracy, seen, round(seconds, 2))
 
 
-def together(
-    found: zoo.Model, data: Any, names: np.ndarray, test: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar
-) -> float:
+def together(found: zoo.Model, data: Any, names: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar) -> float:
     """Accuracy after learning all classes at once."""
     learner = Learner.from_pretrained(found, strategy="naive", epochs=JOINT_EPOCHS, seed=seed)
-    learner.learn(data.train_images, names[data.train_labels], progress=bar)
-    return learner.evaluate_codes(test, truth).accuracy
+    everything = [(data.train_images, names[data.train_labels])]
+    (learned,) = follow(learner, everything, data.test_images, truth, progress=bar)
+    return learned.evaluation.accuracy
+
+
+def _titles(rows: list[Row]) -> dict[str, str]:
+    return {STRATEGIES[name].title: name for name in rows[0].accuracy}
 
 
 def _series(rows: list[Row], bound: float | None) -> dict[str, list[float]]:
-    series = {name: [row.accuracy[key] for row in rows] for key, name in STRATEGIES.items()}
+    series = {name: [row.accuracy[key] for row in rows] for name, key in _titles(rows).items()}
     return series | ({} if bound is None else {"joint (bound)": [bound] * len(rows)})
 
 
 def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, int], seconds: float, plot: Path) -> None:
-    columns = ("new classes", *STRATEGIES.values(), "seconds")
+    titles = _titles(rows)
+    columns = ("new classes", *titles, "seconds")
     body = [
-        (", ".join(row.classes), *(f"{100 * row.accuracy[key]:.1f} %" for key in STRATEGIES), f"{row.seconds:.1f}")
+        (", ".join(row.classes), *(f"{100 * row.accuracy[key]:.1f} %" for key in titles.values()), f"{row.seconds:.1f}")
         for row in rows
     ]
     out = show.out()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import bitreplay
-from bitreplay import counts, statefile, zoo
+from bitreplay import arenas, counts, statefile, zoo
 from bitreplay.cli import options, show
 from bitreplay.engine import native
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
 from bitreplay.modelfile.schema import stored
+from bitreplay.reports import Stored
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
+from bitreplay.strategies import STRATEGIES
 
 
 def info(
@@ -71,7 +74,8 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
+    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names(),
+                             "predictions_at_once": arenas.most_at_once()}  # fmt: skip
     try:
         return found | {
             "instruction_sets_built": native.built_paths(),
@@ -95,21 +99,20 @@ def is_state(file: Path) -> bool:
 def state(file: Path) -> dict[str, Any]:
     """Read without its model, so that it works anywhere."""
     content, _ = statefile.load(file)
-    learned = content.state
-    stored = [
-        {"label": learned.names[number], "samples": len(kept), "seen": kept.seen, "ids": kept.ids.tolist(),
-         "experiences": {str(e): int((kept.origins == e).sum()) for e in sorted(set(kept.origins.tolist()))},
-         "bytes": kept.codes.nbytes}
-        for number, kept in sorted(learned.kept.items())
-    ]  # fmt: skip
+    learned, strategy = content.state, STRATEGIES[content.settings.strategy]
+    sizes = {part: sum(array.nbytes for array in given.arrays.values()) for part, given in learned.parts.items()}
     return {
-        "model": content.model, "model_checksum": content.digest,
-        "classes": [name for name in learned.names if name is not None], "room_for_classes": learned.capacity,
-        "experiences": learned.experiences, "steps": learned.steps, "samples_seen": learned.offered,
-        "memory_bytes": sum(kept["bytes"] for kept in stored), "state_bytes": file.stat().st_size,
+        "model": content.model, "model_checksum": content.digest, "strategy": strategy.title,
+        "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
+        "part_bytes": sizes, "state_bytes": file.stat().st_size,
         "can_roll_back": file.with_name(file.name + ".before").exists(), "hash": learned.hash(),
-        "settings": content.settings.to_json(), "stored": stored,
+        "settings": content.settings.to_json(), "stored": [_stored(kept) for kept in strategy.stored(learned)],
     }  # fmt: skip
+
+
+def _stored(kept: Stored) -> dict[str, Any]:
+    experiences = {str(number): count for number, count in kept.experiences.items()}
+    return asdict(kept) | {"ids": list(kept.ids), "experiences": experiences}
 
 
 def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:

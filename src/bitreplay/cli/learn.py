@@ -22,6 +22,7 @@ def learn(
     folder: Annotated[Path, typer.Argument(help="A folder a class in it; or pictures, with --label.")],
     label: Annotated[str | None, typer.Option(help="The class of all pictures in the folder.")] = None,
     model: options.ModelFile = None,
+    strategy: options.Strategy = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
     level: options.Level = None,
@@ -35,8 +36,8 @@ def learn(
     json: options.Json = False,
 ) -> None:
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
-    named = options.given(bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate,
-                          augment=augment, seed=seed)  # fmt: skip
+    named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, per_class=per_class,
+                          epochs=epochs, rate=rate, augment=augment, seed=seed)  # fmt: skip
     start = time.perf_counter()
     with Lock(state) as lock:
         if state.exists():
@@ -45,7 +46,7 @@ def learn(
             learner = Learner.load(state, model)
         else:
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
-        images, labels, skipped = read(folder, label, learner.backbone.input_shape[0], skip_unreadable)
+        images, labels, skipped = read(folder, label, learner.strategy.side, skip_unreadable)
         with show.bar(quiet=json) as bar:
             learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
         learner.save(state, lock=lock)
@@ -53,7 +54,7 @@ def learn(
     found = {
         "state": str(state), "experience": learned.experience, "pictures": len(labels), "skipped": skipped,
         "new_classes": learned.new_classes, "classes": learner.labels, "samples": [learned.samples.start,
-        learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory.bytes,
+        learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory_bytes,
         "state_bytes": state.stat().st_size, "hash": learner.state_hash(),
     }  # fmt: skip
     if json:
@@ -62,7 +63,7 @@ def learn(
     new = f", new: {', '.join(map(str, learned.new_classes))}" if learned.new_classes else ""
     show.out().print(
         f"Learned {len(labels)} pictures in {seconds} s{new}. {len(learner.labels)} classes are known; "
-        f"{show.size(learner.memory.bytes)} of latents are stored, {state} has {show.size(state.stat().st_size)}."
+        f"{show.size(learner.memory_bytes)} of latents are stored, {state} has {show.size(state.stat().st_size)}."
     )
 
 

@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from bitreplay.strategies import STRATEGIES
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]
 ModelFile = Annotated[
     str | None, typer.Option("--model", help="Model by name or file; needed if the state's own is not shipped.")
 ]
 Model = Annotated[str, typer.Option("--model", help="A shipped model by name, or a model file.")]
+Strategy = Annotated[str | None, typer.Option(help=f"How to learn: {', '.join(STRATEGIES)}.")]
 Bits = Annotated[str | None, typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.")]
 CodeBits = Annotated[int | None, typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.")]
 Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.")]

@@ -29,7 +29,7 @@ def predict(
     """Say what is in pictures."""
     learner = Learner.load(state, model)
     paths = [picture for place in images for picture in (pictures(place) if place.is_dir() else [place])]
-    read = list(fitted(paths, learner.backbone.input_shape[0], show.left_out if skip_unreadable else refuse))
+    read = list(fitted(paths, learner.strategy.side, show.left_out if skip_unreadable else refuse))
     if not read:
         raise ValueError("There are no pictures that can be read.")
     codes = learner.latent_bits(np.concatenate([picture for _, picture in read]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,9 @@ from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data.named import NAMES, Source, named
 from bitreplay.data.picture import refuse
+from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
+from bitreplay.samples import Codes
 from bitreplay.scenario import Experience, grouped, new_classes, new_instances
 from bitreplay.settings import Settings
 from bitreplay.statefile import Lock
@@ -26,7 +28,7 @@ def run(
     data: Annotated[str, typer.Option(help=f"{', '.join(NAMES)}, a folder of class folders, or a .npz file.")],
     scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
     model: options.Model = options.DEFAULT_MODEL,
-    strategy: Annotated[str, typer.Option(help="replay, cwr or naive.")] = "replay",
+    strategy: options.Strategy = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
     level: options.Level = None,
@@ -47,15 +49,16 @@ def run(
     found = zoo.find(model)
     source = named(data, data_dir, found.graph.input_shape[0], show.left_out if skip_unreadable else refuse)
     settings = Settings.of(
-        strategy=strategy, seed=seed, augment=source.augment if augment is None else augment,
-        **options.given(bits=bits, code_bits=code_bits, level=level, per_class=per_class, epochs=epochs, rate=rate),
+        seed=seed, augment=source.augment if augment is None else augment,
+        **options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, per_class=per_class,
+                        epochs=epochs, rate=rate),
     )  # fmt: skip
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
     experiences = stream(source, scenario, limit, settings.seed)
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
-        rows, learner = follow(source, experiences, found, settings, folder, lock, bar, quiet=json)
+        rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json)
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
                "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
     plot = folder.plot(f"{data} {scenario} with {found.name}", rows)
@@ -73,7 +76,7 @@ def run(
     show.out().print(f"Run folder: {folder.path}")
 
 
-def follow(
+def walk(
     source: Source, experiences: Iterator[Experience], model: zoo.Model, settings: Settings, folder: RunFolder,
     lock: Lock, bar: show.Bar, quiet: bool,
 ) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
@@ -83,27 +86,32 @@ def follow(
     rows = folder.rows(learner.experiences)
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
-    test = learner.latent_bits(source.data.test_images)
-    for experience in experiences:
-        if experience.index < len(rows):
-            continue
-        seconds = 0.0
-        if experience.index >= learner.experiences:
-            start = time.perf_counter()
-            learner.learn(experience.images, names[experience.labels], progress=bar)
-            seconds = round(time.perf_counter() - start, 2)
-            learner.save(folder.state, lock=lock)
-        result = learner.evaluate_codes(test, truth)
-        classes = names[sorted(set(experience.labels.tolist()))].tolist()
-        rows.append({
-            "experience": experience.index, "classes": classes, "pictures": len(experience.labels),
-            "accuracy": result.accuracy, "seen_accuracy": result.seen_accuracy, "per_class": result.per_class,
-            "memory_bytes": learner.memory.bytes, "seconds": seconds,
-        })  # fmt: skip
+    test = Codes(learner.latent_bits(source.data.test_images))
+    waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
+    if len(rows) < learner.experiences:  # cut off between the state and its row
+        _, labels = next(waiting)
+        evaluation = learner.evaluate_codes(test.values, truth)
+        step = Step(len(rows), tuple(set(names[labels].tolist())), evaluation, len(labels))
+        rows.append(as_row(step, names, learner))
+        folder.write_rows(rows)
+    pairs = ((images, names[labels]) for images, labels in waiting)
+    for step in follow(learner, pairs, test, truth, progress=bar):
+        learner.save(folder.state, lock=lock)
+        rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
         if not quiet:
-            show.out().print(f"{experience.index + 1}. accuracy {100 * result.accuracy:.2f} % ({seconds} s)")
+            accuracy = f"{100 * step.evaluation.accuracy:.2f} %"
+            show.out().print(f"{step.number + 1}. accuracy {accuracy} ({step.seconds:.2f} s)")
     return rows, learner
+
+
+def as_row(step: Step, names: np.ndarray, learner: Learner) -> dict[str, Any]:
+    result, order = step.evaluation, names.tolist()
+    return {
+        "experience": step.number, "classes": sorted(step.classes, key=order.index), "pictures": step.pictures,
+        "accuracy": result.accuracy, "seen_accuracy": result.seen_accuracy, "per_class": result.per_class,
+        "memory_bytes": learner.memory_bytes, "seconds": round(step.seconds, 2),
+    }  # fmt: skip
 
 
 def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Iterator[Experience]:

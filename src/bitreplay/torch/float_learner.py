@@ -6,16 +6,19 @@ differs: the head's weights cross the border as the integers that CWR* consolida
 
 from __future__ import annotations
 
+from copy import deepcopy
 from fractions import Fraction
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bitreplay.engine.graph import Graph
+from bitreplay.parts import Given, Plain
 from bitreplay.rates import feature_power
-from bitreplay.tail import with_rows
+from bitreplay.tail import Logits, same_kind, with_rows
 
 from .float_tail import FloatTail
 
@@ -25,6 +28,9 @@ LIMIT = 2**31 - 1
 
 class FloatStepper:
     """Plain SGD on a FloatTail; `train` is "tail" or "head" as in Tail."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(
         self, graph: Graph, level: str, classes: int, *, code_bits: int = 1, train: str = "tail", device: str = "cpu"
@@ -61,11 +67,9 @@ class FloatStepper:
         self.steps += 1
         return (probability * 2.0**30).cpu().numpy().astype(np.int32)
 
-    def logits(self, codes: NDArray[np.uint64]) -> NDArray[np.float32]:
-        with torch.no_grad():
-            return np.concatenate(
-                [self.net(part).cpu().numpy() for part in np.array_split(codes, -(-len(codes) // 500))]
-            )
+    def answering(self) -> Logits:
+        """Logits as of now, from a copy of the network."""
+        return partial(_logits, deepcopy(self.net))
 
     def resized(self, classes: int) -> FloatStepper:
         """The same tail with room for another number of classes."""
@@ -73,7 +77,7 @@ class FloatStepper:
         tensors = self.tensors()
         for name in ("head.weight", "head.bias", "active"):
             tensors[name] = with_rows(tensors[name], classes)
-        other.restore(tensors, self.steps)
+        other.take(Plain(tensors, {"steps": self.steps}))
         return other
 
     def tensors(self) -> dict[str, NDArray]:
@@ -81,15 +85,22 @@ class FloatStepper:
         bits = {name: p.detach().cpu().numpy().copy().view(np.int32) for name, p in self.net.named_parameters()}
         return bits | {"active": self.net.active.cpu().numpy().astype(np.uint8)}
 
-    def restore(self, tensors: dict[str, NDArray], steps: int) -> None:
-        """Go back to what `tensors()` and `steps` were."""
+    def give(self) -> Plain:
+        return Plain(self.tensors(), {"steps": self.steps})
+
+    def fits(self, given: Given) -> bool:
+        return same_kind(given, self.tensors())
+
+    def take(self, given: Given) -> None:
+        """Go back to what was given."""
         with torch.no_grad():
             for name, parameter in self.net.named_parameters():
-                parameter.copy_(torch.from_numpy(np.ascontiguousarray(tensors[name]).view(np.float32)))
-            self.net.active.copy_(torch.from_numpy(tensors["active"] > 0))
-        self.steps = steps
+                real = np.array(given.arrays[name], order="C").view(np.float32)
+                parameter.copy_(torch.from_numpy(real))
+            self.net.active.copy_(torch.from_numpy(given.arrays["active"] > 0))
+        self.steps = given.counters["steps"]
 
-    @property
-    def parameters(self) -> NDArray[np.uint8]:
-        flat = [p.detach().cpu().numpy().reshape(-1) for p in self.net.parameters()]
-        return np.concatenate(flat).view(np.uint8)
+
+def _logits(net: FloatTail, codes: NDArray[np.uint64]) -> NDArray[np.float32]:
+    with torch.no_grad():
+        return np.concatenate([net(part).cpu().numpy() for part in np.array_split(codes, -(-len(codes) // 500))])

@@ -39,8 +39,8 @@ def expected_reservoir(per_class: int, seed: int, experiences: Any, draws: Any) 
 
 
 def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int) -> Any:
-    from bitreplay.learner import Learner
+    from bitreplay.strategies.replay import Replay
 
-    learner = object.__new__(Learner)  # the order depends on nothing but these
-    vars(learner).update(settings=SimpleNamespace(new=size, seed=seed), experiences=experience)
-    return [chosen.tolist() for chosen in learner._minibatches(samples, epoch)]
+    strategy = object.__new__(Replay)  # the order depends on nothing but these
+    vars(strategy).update(settings=SimpleNamespace(new=size, seed=seed), experiences=experience)
+    return [chosen.tolist() for chosen in strategy._minibatches(samples, epoch)]

@@ -1,0 +1,78 @@
+"""What is learned consists of parts: a tail, a head, a memory, later sums. Each gives and takes named arrays.
+
+A part knows its own fields and nobody else does: a state is put together from what its parts give (state.py), files
+store it, hashes cover it. `version` says how a part's arrays are to be read; files of 0.1 name none, which means 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Name
+
+Names = tuple[Name | None, ...]
+MOST = 1 << 62
+
+
+class Given(Protocol):
+    """What a part gives: a copy by value that nobody changes. Arrays are made when they are asked for."""
+
+    @property
+    def version(self) -> int: ...
+    @property
+    def arrays(self) -> Mapping[str, NDArray]: ...
+    @property
+    def counters(self) -> Mapping[str, int]: ...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Arrays and counters as they are, for parts that need no other form. The arrays become read-only."""
+
+    arrays: Mapping[str, NDArray]
+    counters: Mapping[str, int] = field(default_factory=dict)
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        for array in self.arrays.values():
+            array.flags.writeable = False
+
+
+class Part(Protocol):
+    """`counters` are the names of its counters, which no other part of a strategy may use.
+
+    `read` checks what a file holds, without the model, and returns what `take` needs; a ValueError says what is wrong.
+    `fits` says whether this part, as its model made it, can take what was given.
+    """
+
+    version: ClassVar[int]
+    counters: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Given: ...
+    def give(self) -> Any: ...
+    def fits(self, given: Any) -> bool: ...
+    def take(self, given: Any) -> None: ...
+
+
+def array_of(found: Given, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
+    """A named array of one kind; anything else is refused."""
+    array = found.arrays.get(name)
+    if array is None or array.dtype != dtype or array.ndim != dimensions:
+        raise ValueError(f"Its array {part}.{name} is missing or of another kind.")
+    return array
+
+
+def between(values: NDArray, low: int, end: int) -> bool:
+    """All at least `low` and below `end`."""
+    return not len(values) or bool(low <= values.min() and values.max() < end)
+
+
+def need(condition: bool | np.bool_, sentence: str) -> None:
+    if not condition:
+        raise ValueError(sentence)

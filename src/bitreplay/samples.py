@@ -1,0 +1,70 @@
+"""The samples of one experience as a strategy asks for them: pictures that can be coded, or codes.
+
+Codes are the numbers of a picture that a strategy learns from: packed bits of a level, or others. Pictures are kept as
+they came through the door, so that a strategy may pass them once, a few at a time, or see them changed in each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.watch import Watch
+
+Encode = Callable[[NDArray[np.uint8]], NDArray]
+CodesOf = Callable[[NDArray[np.int64]], NDArray]
+ENCODED_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Codes:
+    values: NDArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def codes(self, chosen: NDArray[np.int64]) -> NDArray:
+        """Those of chosen samples."""
+        return self.values[chosen]
+
+    def coded(self, watch: Watch) -> Codes:
+        return self
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """`images` have the size that `encode` expects."""
+
+    images: NDArray[np.uint8]
+    encode: Encode
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def codes(self, chosen: NDArray[np.int64]) -> NDArray:
+        return self.encode(self.images[chosen])
+
+    def coded(self, watch: Watch) -> Codes:
+        """All of them at once."""
+        return Codes(encoded(self.images, self.encode, watch))
+
+
+Samples = Pictures | Codes
+
+
+def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
+    """Codes of all images, some at a time, so that it can be watched and stopped."""
+    found: NDArray | None = None
+    for start in range(0, len(images), ENCODED_AT_ONCE):
+        watch.check()
+        end = min(start + ENCODED_AT_ONCE, len(images))
+        codes = encode(images[start:end])
+        if found is None:
+            found = np.empty((len(images), *codes.shape[1:]), codes.dtype)
+        found[start:end] = codes
+        watch.report("pictures", end, len(images))
+    assert found is not None, "the door lets no empty set of pictures in"
+    return found

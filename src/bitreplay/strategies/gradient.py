@@ -1,0 +1,268 @@
+"""Strategies that learn by gradient steps on a tail and a head: what they share, the loop above all.
+
+    images -> backbone -> level code -> minibatch of new (and replayed) codes -> tail: forward, backward, update
+                                    \\-> memory                                  head: consolidated per experience
+
+`Gradient.learn` is the whole loop. A strategy says what learns (`trains`), where the rate starts (`gain`, `eased`), how
+an experience begins and ends, what joins the new samples of a minibatch, and what is kept of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.backbone import Backbone
+from bitreplay.classes import Classes, Name
+from bitreplay.cwr_head import CwrHead
+from bitreplay.engine import native
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.counter import key, random_bits
+from bitreplay.parts import Part, Plain, between, need
+from bitreplay.predictor import LogitPredictor
+from bitreplay.rates import first_rate, rate_at
+from bitreplay.replay import ReplayMemory
+from bitreplay.reports import Learned, Stored
+from bitreplay.samples import CodesOf, Pictures, Samples
+from bitreplay.state import State
+from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.tail import Tail, TailLike
+from bitreplay.views import crop_and_flip
+from bitreplay.watch import Watch
+
+if TYPE_CHECKING:
+    from bitreplay.settings import Settings
+
+SHUFFLE = 0x5EED0003
+FIRST_ROOM = 16
+FLOAT = "float"
+
+
+class Gradient(Strategy):
+    """Head and tail have room for a number of classes, which doubles when a new name does not fit."""
+
+    codes: ClassVar[str] = "level codes"
+    trains: ClassVar[str] = "tail"
+    gain: ClassVar[Fraction]
+    eased: ClassVar[bool] = False
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": CwrHead, "memory": ReplayMemory}
+    own: ClassVar[tuple[str, ...]] = ("experiences",)
+    code_type = np.uint64
+
+    def __init__(self, backbone: Backbone, tail: TailLike, head: Any, memory: Any, settings: Settings) -> None:
+        self.backbone, self.tail, self.head, self.memory, self.settings = backbone, tail, head, memory, settings
+        self.side, self.code_shape = backbone.input_shape[0], backbone.code_shape
+        self.classes = Classes()
+        self.experiences = 0
+
+    @classmethod
+    def on(cls, ground: Ground, state: State | None = None) -> Gradient:
+        return cls.with_room(ground, FIRST_ROOM if state is None else _room(state))
+
+    @classmethod
+    def with_room(cls, ground: Ground, room: int) -> Gradient:
+        settings = ground.settings
+        bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
+        backbone = Backbone(ground.graph, ground.level, bits, settings.code_bits)
+        tail = _tail(ground, room, cls.trains)
+        kinds = cast(Mapping[str, Any], cls.kinds)
+        head = kinds["head"](room, tail.head_weights.shape[1] - 1)
+        memory = kinds["memory"](settings.per_class, backbone.code_shape, settings.seed)
+        return cls(backbone, tail, head, memory, settings)
+
+    # the method
+
+    def encode(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        return self.backbone.latent_bits(images)
+
+    def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
+        """The loop. Of chosen samples `fresh` makes the codes of this step, `plain` those that are kept."""
+        fresh, plain = self._codes(samples, watch)
+        labels, added = self._numbers(names)
+        present = self._present(labels)
+        self.begin(present)
+        epochs = self._epochs(len(names))
+        steps = epochs * -(-len(names) // self.settings.new)
+        first = self._first_rate(steps)
+        minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
+        for done, chosen in enumerate(minibatches):
+            watch.check()
+            self.tail.step(*self.join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
+            watch.report("steps", done + 1, steps)
+        self.end(present)
+        offered = self.memory.offered
+        self.keep(plain, labels)
+        self.experiences += 1
+        return Learned(self.experiences - 1, range(offered, self.memory.offered), added, steps, len(names))
+
+    def begin(self, present: NDArray[np.int64]) -> None:
+        """Temporary weights: the consolidated ones of the classes present."""
+        self.tail.load_head(self.head.begin_experience(present), (present > 0).astype(np.uint8))
+
+    def end(self, present: NDArray[np.int64]) -> None:
+        """Consolidate, and predict with the consolidated weights from now on."""
+        self.head.consolidate(self.tail.head_weights, present)
+        self.tail.load_head(self.head.consolidated_weights, self.head.seen)
+
+    def join(self, codes: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
+        """A minibatch from its new samples."""
+        return codes, labels
+
+    def keep(self, plain: CodesOf, labels: NDArray[np.int32]) -> None:
+        """Offer the samples of an experience to the memory."""
+
+    def _codes(self, samples: Samples, watch: Watch) -> tuple[CodesOf, CodesOf]:
+        """Augmented pictures are changed and coded anew in each step; all others are coded once."""
+        if isinstance(samples, Pictures) and self.settings.augment:
+            images, encode, seed = samples.images, samples.encode, self.settings.seed
+            return lambda chosen: encode(crop_and_flip(images[chosen], seed, self.tail.steps)), samples.codes
+        plain = samples.coded(watch)
+        return plain.codes, plain.codes
+
+    def _numbers(self, names: list[Name]) -> tuple[NDArray[np.int32], list[Name]]:
+        """Class numbers, and the names among them that are new; head and tail grow if they must."""
+        old = set(self.classes.known)
+        self.classes.add(names)
+        room = len(self.head.past)
+        while room < len(self.classes):
+            room *= 2
+        self._resize(room)
+        return self.classes.numbers(names), [name for name in self.classes.known if name not in old]
+
+    def _resize(self, room: int) -> None:
+        if room != len(self.head.past):
+            self.tail = self.tail.resized(room)
+            self.head.resize(room)
+
+    def _present(self, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+        """How many distinct samples there are of each class, new and stored."""
+        counts = np.bincount(numbers, minlength=len(self.head.past)).astype(np.int64)
+        for number, count in self.memory.counts().items():
+            counts[number] += count
+        return counts
+
+    def _epochs(self, samples: int) -> int:
+        """A small experience gets as many epochs as make `least_steps` steps."""
+        steps = -(-samples // self.settings.new)
+        return max(self.settings.epochs, -(-self.settings.least_steps // steps))
+
+    def _first_rate(self, steps: int) -> Fraction:
+        if self.settings.rate is not None:
+            return self.settings.rate
+        bits = self.settings.bits
+        flips = isinstance(bits, Bits) and bits.backward_binary > 1 and self.trains == "tail"
+        return first_rate(self.gain, self.tail.feature_power, steps, eased=self.eased, flips=flips)
+
+    def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
+        """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
+        order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
+        order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
+        for start in range(0, samples, self.settings.new):
+            yield order[start : start + self.settings.new]
+
+    def forget(self, label: Name) -> None:
+        """Stored samples, the head's weights and counts go. What the tail's other weights have learned stays."""
+        number = self.classes.number(label)
+        self.memory.forget_class(number)
+        self.head.forget(number)
+        self.classes.forget(number)
+        weights = self.tail.head_weights
+        weights[number] = 0
+        self.tail.load_head(weights, self.head.seen)
+
+    def forget_sample(self, sample: int) -> bool:
+        return self.memory.forget_sample(sample)
+
+    # what may be asked
+
+    def predictor(self) -> LogitPredictor:
+        return LogitPredictor(
+            self.classes.names,
+            self.head.seen,
+            self.tail.answering(),
+            self.memory.stored_codes(),
+            self.settings.code_bits,
+        )
+
+    def state(self) -> State:
+        parts = {"tail": self.tail.give(), "head": self.head.give(), "memory": self.memory.give()}
+        return State(self.classes.names, parts, {"experiences": self.experiences})
+
+    def take(self, state: State) -> None:
+        room = _room(state)
+        tail = self.tail if room == len(self.head.past) else self.tail.resized(room)
+        mine = {"tail": tail, "head": self.head, "memory": self.memory}
+        need(all(part.fits(state.parts[name]) for name, part in mine.items()), "its arrays have other names or shapes.")
+        for name, part in mine.items():
+            part.take(state.parts[name])
+        self.tail, self.experiences = tail, state.own["experiences"]
+        self.classes.restore(state.names)
+
+    def footprint(self) -> dict[str, int]:
+        """All that backbone and tail take to run, learned parameters, stored latents, also when full."""
+        sample = 8 * int(np.prod(self.code_shape))
+        taken = native.footprint(self.backbone.program)
+        found = {"backbone_working_memory": taken.total, "backbone_another_arena": taken.arena + taken.scratch}
+        if isinstance(self.tail, Tail):
+            taken = native.footprint(self.tail.program)
+            found["tail_working_memory"] = taken.total - taken.parameters
+            found["tail_another_arena"] = taken.arena + taken.scratch
+        found["learned_parameters"] = sum(values.nbytes for values in self.tail.give().arrays.values())
+        found["one_latent"] = sample
+        found["stored_latents"] = sample * len(self.memory)
+        found["stored_latents_when_full"] = sample * self.settings.per_class * int(self.head.seen.sum())
+        return found
+
+    @classmethod
+    def stored(cls, state: State) -> list[Stored]:
+        return cast(Any, state.parts["memory"]).stored(state.names)
+
+    @classmethod
+    def samples_seen(cls, state: State) -> int:
+        return state.parts["memory"].counters["offered"]
+
+    @classmethod
+    def pictures(cls, state: State) -> int:
+        return int(state.parts["head"].arrays["past"].sum())
+
+    @classmethod
+    def described(cls, state: State) -> dict[str, Any]:
+        return {
+            "room_for_classes": _room(state), "experiences": state.own["experiences"],
+            "steps": state.parts["tail"].counters["steps"], "samples_seen": cls.samples_seen(state),
+            "memory_bytes": cls.memory_bytes(state),
+        }  # fmt: skip
+
+    @classmethod
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+        state = super().read(names, found, counters)
+        experiences = state.own["experiences"]
+        need(experiences < 1 << 31, "It has too many experiences.")
+        for kept in cls.stored(state):
+            origins = np.array(list(kept.experiences), np.int64)
+            need(between(origins, 0, experiences), "Its memory holds samples never seen.")
+        return state
+
+
+def _room(state: State) -> int:
+    """Classes that head and tail have room for."""
+    return len(state.parts["head"].arrays["past"])
+
+
+def _tail(ground: Ground, room: int, train: str) -> TailLike:
+    settings = ground.settings
+    if settings.bits != FLOAT:
+        assert isinstance(settings.bits, Bits)
+        return Tail(ground.graph, ground.level, settings.bits, room, settings.minibatch, code_bits=settings.code_bits,
+                    train=train, seed=settings.seed)  # fmt: skip
+    try:
+        from bitreplay.torch.float_learner import FloatStepper
+    except ImportError:
+        raise ValueError("bits float needs torch: install bitreplay[torch].") from None
+    return FloatStepper(
+        ground.graph, ground.level, room, code_bits=settings.code_bits, train=train, device=ground.device
+    )

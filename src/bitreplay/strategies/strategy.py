@@ -1,0 +1,174 @@
+"""What a strategy is: it owns what is learned. The learner (learner.py) asks it, one change at a time.
+
+    encode       pictures -> the numbers that it learns from
+    learn        one experience
+    predictor    an immutable copy that answers
+    state, take  all of it, by value, and back
+    forget, rename
+
+To add one: a class in a file of its own, and a line in STRATEGIES. Those that learn by gradients share the loop of
+gradient.py; another need not have steps, a tail or a memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Classes, Name
+from bitreplay.engine.graph import Graph
+from bitreplay.parts import MOST, Part, Plain, need
+from bitreplay.predictor import Predictor
+from bitreplay.reports import Learned, Stored
+from bitreplay.samples import Samples
+from bitreplay.state import State
+from bitreplay.watch import Watch
+from bitreplay.zoo import Model
+
+if TYPE_CHECKING:
+    from bitreplay.settings import Settings
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a strategy is built on: a network, the level where latents are taken, settings. `device` is where a tail in
+    floating point runs."""
+
+    model: Model
+    level: str
+    settings: Settings
+    device: str = "cpu"
+
+    @property
+    def graph(self) -> Graph:
+        return self.model.graph
+
+
+class Strategy(ABC):
+    """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
+
+    `title` names it in tables, `codes` what it encodes pictures to: strategies of one name there, on one model with the
+    same bits, share codes. `stores_samples`: it can compare pictures with stored ones, so that "unknown" means
+    something. `code_shape` and `code_type` are those of one sample's codes, `side` that of the pictures it encodes.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    codes: ClassVar[str]
+    stores_samples: ClassVar[bool] = False
+    kinds: ClassVar[Mapping[str, type[Part]]]
+    own: ClassVar[tuple[str, ...]] = ()
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    settings: Settings
+    classes: Classes
+    side: int
+    code_shape: tuple[int, ...]
+    code_type: type
+    experiences: int
+
+    # making one
+
+    @classmethod
+    @abstractmethod
+    def on(cls, ground: Ground, state: State | None = None) -> Strategy:
+        """One that knows nothing yet, with room for what `state` holds."""
+
+    # learning
+
+    @abstractmethod
+    def encode(self, images: NDArray[np.uint8]) -> NDArray:
+        """Codes of pictures that have the right size; several threads may call it."""
+
+    @abstractmethod
+    def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
+        """One experience. Whatever stops it, the learner takes the state before."""
+
+    @abstractmethod
+    def forget(self, label: Name) -> None:
+        """Remove a class; a label that is not known is refused."""
+
+    def forget_sample(self, sample: int) -> bool:
+        """Remove one stored sample; whether it was stored."""
+        return False
+
+    def rename(self, old: Name, new: Name) -> None:
+        self.classes.rename(old, new)
+
+    # asking
+
+    @abstractmethod
+    def predictor(self) -> Predictor:
+        """What answers from now on, whatever is learned later."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """A copy of all of it."""
+
+    @abstractmethod
+    def take(self, state: State) -> None:
+        """Go back to a state. One that does not fit is refused before anything has changed."""
+
+    @abstractmethod
+    def footprint(self) -> dict[str, int]:
+        """Bytes that it works in and keeps, by name."""
+
+    @classmethod
+    def stored(cls, state: State) -> list[Stored]:
+        """What a state holds of each class."""
+        return []
+
+    @classmethod
+    def samples_seen(cls, state: State) -> int:
+        """How many samples were given a number, for `forget`: 0 to this."""
+        return 0
+
+    @classmethod
+    @abstractmethod
+    def pictures(cls, state: State) -> int:
+        """How many pictures of the classes that are known were learned."""
+
+    @classmethod
+    def memory_bytes(cls, state: State) -> int:
+        """Bytes that grow with what was seen: stored samples, or sums."""
+        return sum(kept.bytes for kept in cls.stored(state))
+
+    @classmethod
+    def described(cls, state: State) -> dict[str, Any]:
+        """What `bitreplay info` says of a state beside its names, parts and bytes."""
+        return {}
+
+    # reading files
+
+    @classmethod
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+        """The state that a file holds, checked as far as it can be without the model; a ValueError says what is wrong.
+
+        `found` has the arrays and the version of each part, `counters` are all of them together.
+        """
+        kinds = cls.kinds
+        for name in found:
+            need(name in kinds, f"Its part {name[:40]!r} is not known to the strategy {cls.name}.")
+        wanted = [*cls.own, *cls.notes, *(counter for kind in kinds.values() for counter in kind.counters)]
+        for counter in wanted:
+            if counter not in counters:
+                raise KeyError(counter)
+        whole = all(type(counters[name]) is int and 0 <= counters[name] < MOST for name in wanted)
+        need(whole, "Its counters are no whole numbers.")
+        parts = {}
+        for name, kind in kinds.items():
+            part = found.get(name, Plain({}))
+            need(
+                1 <= part.version <= kind.version,
+                f"Its part {name} has version {part.version}; this program reads versions up to {kind.version}.",
+            )
+            mine = {counter: counters[counter] for counter in kind.counters}
+            parts[name] = kind.read(Plain(part.arrays, mine, part.version), names)
+        return State(
+            names, parts, {name: counters[name] for name in cls.own}, {name: counters[name] for name in cls.notes}
+        )
