@@ -89,7 +89,82 @@ def test_classes_keep_the_names_of_the_training(places: Path, tmp_path: Path, mo
     assert modelfile.load(out)[0].labels == ["first", "second"]
 
 
+def test_the_licence_is_the_one_that_was_said(places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """We do not know whose weights these are."""
+    out = tmp_path / "m.safetensors"
+    command: list[Any] = ["convert", places / "w.st", "--data", places / "data", "--out"]
+    assert run_here(monkeypatch, *command, out) == 0
+    assert modelfile.load(out)[1]["licence"] == "unknown"
+    assert run_here(monkeypatch, *command, out, "--licence", "CC-BY-4.0") == 0
+    assert modelfile.load(out)[1]["licence"] == "CC-BY-4.0"
+
+
+def test_size_and_class_names_are_arguments(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bitreplay.torch.models import build
+    from bitreplay.torch.weights import save_weights
+
+    note = {"model": "bireal18", "classes": 2, "options": {"widths": [4, 4, 8, 8]}}
+    save_weights(tmp_path / "b.st", build("bireal18", 2, widths=[4, 4, 8, 8]), note)
+    (tmp_path / "names.txt").write_text("Apfel\nBirne\n")
+    (tmp_path / "three.txt").write_text("a\nb\nc\n")
+    (tmp_path / "none.txt").write_text("")
+    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe\x00")
+    out = tmp_path / "m.safetensors"
+    command: list[Any] = [
+        "convert",
+        tmp_path / "b.st",
+        "--data",
+        places / "data",
+        "--out",
+        out,
+        "--images",
+        4,
+        "--size",
+        48,
+    ]
+    assert run_here(monkeypatch, *command, "--class-names", tmp_path / "names.txt") == 0
+    graph, _ = modelfile.load(out)
+    assert graph.input_shape == (48, 48, 3) and graph.labels == ["Apfel", "Birne"]
+    assert graph.shapes["add_12"] == (6, 6, 8)
+    capsys.readouterr()
+    for name, sentence in (
+        ("three.txt", "There are 3 class names for a head of 2 classes."),
+        ("none.txt", "is empty; expected the names of the classes, one a line."),
+        ("bytes.txt", "is no text; expected the names of the classes, one a line."),
+    ):
+        assert run_here(monkeypatch, *command, "--class-names", tmp_path / name) == 1
+        said = capsys.readouterr().err
+        assert said.endswith(f"{sentence}\n") and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["flat", "groceries", "few", "divided"])
+def test_data_may_be_any_pictures(kind: str, places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flat folder, a set by name, class folders of one picture each, and train/ beside val/."""
+    sources = sorted((places / "data").glob("*/*.png"))
+    folders = {"flat": ["."], "few": ["a", "b", "c"], "divided": ["train/a", "train/b", "val/a"], "groceries": []}[kind]
+    for folder in folders:
+        (tmp_path / "pictures" / folder).mkdir(parents=True)
+        for source in sources[: 1 if kind == "few" else 5]:
+            (tmp_path / "pictures" / folder / source.name).write_bytes(source.read_bytes())
+    data = kind if kind == "groceries" else tmp_path / "pictures"
+    out = tmp_path / "m.safetensors"
+    assert run_here(monkeypatch, "convert", places / "w.st", "--data", data, "--out", out, "--images", 7) == 0
+    graph, about = modelfile.load(out)
+    wanted = {"flat": 5, "few": 3, "divided": 7, "groceries": 7}[kind]
+    assert about["conversion"]["calibration_images"] == wanted and graph.labels == ["first", "second"]
+
+
 REFUSED: dict[str, tuple[str, list[str], str]] = {
+    "size": ("w.st", ["--size", "0"], "--size is 0; expected a number from 8 to 1024."),
+    "no data": (
+        "w.st",
+        ["--data", "nowhere"],
+        "There is no nowhere: expected a folder of pictures, a .npz file, or one of groceries, cifar10, cifar100, "
+        "core50, tiny-imagenet.",
+    ),
+    "names": ("w.st", ["--class-names", "nowhere.txt"], "No such file or directory: 'nowhere.txt'"),
     "no images": ("w.st", ["--images", "0"], "--images is 0; expected a number from 1 on."),
     "outside": ("w.st", ["--outside", "0.6"], "outside is 0.6; expected a share from 0 to below 0.5."),
     "code": ("w.st", ["--code-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
@@ -105,7 +180,8 @@ def test_what_is_refused_is_one_sentence(
 ) -> None:
     file, options, sentence = REFUSED[name]
     monkeypatch.setitem(sys.modules, "h5py", None)
-    monkeypatch.delitem(sys.modules, "bitreplay.torch.larq_weights", raising=False)
+    for module in ("larq_weights", "keras_file"):
+        monkeypatch.delitem(sys.modules, f"bitreplay.torch.{module}", raising=False)
     command: list[Any] = [
         "convert",
         places / file,

@@ -7,11 +7,16 @@ Two environments take turns, since Larq needs an older TensorFlow; FOLDER carrie
     ours:  python tools/compare_with_larq.py values FOLDER quicknet
     Larq:  python tools/compare_with_larq.py compare FOLDER quicknet
     Larq:  python tools/compare_with_larq.py fixture tests/torch/larq_quicknet.npz
+    Larq:  python tools/compare_with_larq.py uneven tests/torch/larq_quicknet_112.npz
+    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/larq_birealnet.npz birealnet
+    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/larq_resnet_e18.npz resnet_e18
 
 `weights` builds Larq Zoo's model with random weights, or reads those given as a fourth argument, sets its BatchNorm
 statistics by the images when they are random, and saves them as Keras does. `values` imports the file, runs the module
 in float and the converted network in whole numbers, and keeps what every layer yields. `compare` runs Larq's model and
 Larq Compute Engine end to end beside the module, and feeds each of Larq's layers with what ours fed its own.
+
+BiRealNet and BinaryResNetE18 (`birealnet`, `resnet_e18`) take the same turns; `compare` runs them end to end alone.
 """
 
 import sys
@@ -49,7 +54,12 @@ def keras_model(name: str, path: str | None) -> Any:
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     tf.keras.utils.set_random_seed(0)
-    make = {"quicknet": larq_zoo.sota.QuickNet, "quicknet_large": larq_zoo.sota.QuickNetLarge}[name]
+    make = {
+        "quicknet": larq_zoo.sota.QuickNet,
+        "quicknet_large": larq_zoo.sota.QuickNetLarge,
+        "birealnet": larq_zoo.literature.BiRealNet,
+        "resnet_e18": larq_zoo.literature.BinaryResNetE18,
+    }[name]
     return make(weights=path, input_shape=(224, 224, 3))
 
 
@@ -150,6 +160,73 @@ def fixture(path: Path) -> None:
     np.savez_compressed(path, **kept)
 
 
+def pattern(side: int) -> np.ndarray:
+    """One image (1, side, side, 3) that tests can make again."""
+    y, x, colour = np.ogrid[:side, :side, :3]
+    return ((37 * y + 91 * x + 53 * colour + x * y) % 256).astype(np.uint8)[None]
+
+
+def outputs_of(model: Any, names: tuple[str, ...], pixels: np.ndarray) -> dict[str, np.ndarray]:
+    import tensorflow as tf
+
+    inner = tf.keras.Model(model.input, [model.get_layer(name).output for name in names])
+    return {f"output/{name}": y.numpy() for name, y in zip(names, inner(normalised(pixels)), strict=True)}
+
+
+def uneven(path: Path) -> None:
+    """What the network of larq_quicknet.npz makes of its image, repeated to 112x112: its last blur reads a 6x6 map."""
+    from larq_zoo.sota.quicknet import QuickNetFactory
+
+    options = {"section_filters": (8, 12, 16, 20), "input_shape": (112, 112, 3), "weights": None, "num_classes": 5}
+    model, kept = QuickNetFactory(**options).build(), np.load(path.with_name("larq_quicknet.npz"))
+    saved = list(dict.fromkeys(key.split("/")[1] for key in kept.files if key.startswith("weights/")))
+    for layer, name in zip(model.layers, saved, strict=True):
+        layer.set_weights([kept[key] for key in kept.files if key.startswith(f"weights/{name}/") and key[-1] != "/"])
+    pixels = np.tile(kept["pixels"], (1, 2, 2, 1))[:, :112, :112]
+    np.savez_compressed(path, **outputs_of(model, ("depthwise_conv2d_2", "quant_dense"), pixels))
+
+
+def resnet_fixture(path: Path, name: str) -> None:
+    """A narrow BiRealNet or BinaryResNetE18 with random weights, and what its layers make of an image of 64x64."""
+    import tensorflow as tf
+    from larq_zoo.literature.birealnet import BiRealNetFactory
+    from larq_zoo.literature.resnet_e import BinaryResNetE18Factory
+    from zookeeper import factory
+
+    @factory
+    class Narrow(BinaryResNetE18Factory):
+        @property
+        def spec(self) -> Any:
+            return [2, 2, 2, 2], [4, 8, 12, 16]
+
+    tf.keras.utils.set_random_seed(0)
+    options = {"input_shape": (64, 64, 3), "weights": None, "num_classes": 5}
+    if name == "birealnet":
+        model = BiRealNetFactory(filters=4, **options).build()
+    else:
+        model = Narrow(initial_filters=4, **options).build()
+    rng = np.random.default_rng(2)
+    for layer in model.layers:
+        if isinstance(layer, tf.keras.layers.BatchNormalization):
+            layer.momentum = 0.0
+            layer.gamma.assign(rng.uniform(0.5, 1.5, layer.gamma.shape))
+            layer.beta.assign(rng.normal(0, 0.3, layer.beta.shape))
+        elif getattr(layer, "kernel_quantizer", None) is not None:  # few values, so that the file stays small
+            (w,) = layer.get_weights()
+            layer.set_weights([np.where(w < 0, -1, 1) * rng.integers(1, 5, w.shape[-1]) / np.float32(8)])
+        elif layer.weights:
+            layer.set_weights([np.float32(np.float16(w)) for w in layer.get_weights()])
+    model(normalised(np.concatenate([pattern(64), 255 - pattern(64)[:, ::-1]])), training=True)
+    arrays = [(f"{layer.name}/{w.name}", w.numpy()) for layer in model.layers for w in layer.weights]
+    shapes = [f"{name} {' '.join(map(str, w.shape))}" for name, w in arrays]
+    kept = {"shapes": np.array("\n".join(shapes)), "values": np.concatenate([w.reshape(-1) for _, w in arrays])}
+    dense = next(layer.name for layer in model.layers if isinstance(layer, tf.keras.layers.Dense))
+    sums = [layer.name for layer in model.layers if isinstance(layer, tf.keras.layers.Add)]
+    model.get_layer(dense).activation = None
+    kept |= outputs_of(model, (sums[8], sums[12], dense), pattern(64))
+    np.savez_compressed(path, **kept)
+
+
 def pairs(model: Any, targets: list[str]) -> list[tuple[Any, str]]:
     """Larq's layers and the targets of ours that yield the same, in order."""
     theirs = [layer for layer in model.layers[1:-1] if "average_pooling" not in layer.name]
@@ -239,6 +316,5 @@ def key_of(target: str, kept: Any, form: str) -> str:
 
 if __name__ == "__main__":
     verb, place, *rest = sys.argv[1:]
-    {"images": images, "fixture": fixture, "weights": weights, "values": values, "compare": compare}[verb](
-        Path(place), *rest
-    )
+    verbs = {"images": images, "fixture": fixture, "weights": weights, "values": values, "compare": compare}
+    (verbs | {"uneven": uneven, "resnet_fixture": resnet_fixture})[verb](Path(place), *rest)

@@ -13,6 +13,7 @@ from torch import nn
 from bitreplay.engine.bits import signs
 from bitreplay.engine.compile import compile_whole
 from bitreplay.engine.compiler import Bits, Compiler
+from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
@@ -327,7 +328,56 @@ class Hidden(Own):
         return self.head(self.drop(self.hidden(torch.flatten(self.pool(y), 1))))
 
 
+def with_values(**values: float) -> nn.Module:
+    """Own, with one number of some parameters set; a parameter is named by its path, "__" for the point."""
+    torch.manual_seed(3)
+    module = Own()
+    with torch.no_grad():
+        for path, value in values.items():
+            dict([*module.named_parameters(), *module.named_buffers()])[path.replace("__", ".")].view(-1)[0] = value
+    return module
+
+
+def test_a_gamma_beyond_8_gets_a_coarser_point_and_others_keep_theirs(images):
+    own = settled(Own(), images)
+    with torch.no_grad():
+        own.norm.weight[:2] = torch.tensor([20.0, -7.5])
+        own.head.weight /= 8
+    for largest, point in ((20.0, 25), (7.5, 28), (8.0, 26)):
+        with torch.no_grad():
+            own.norm.weight[0] = largest
+        graph, _ = convert(own, images, class_names=NAMES, reestimate=False, outside=0.0)
+        gamma = graph.node("middle").arrays["gamma"]
+        assert isinstance(gamma, Fixed) and gamma.shift == point and gamma.values[0] == largest * 2**point
+        machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
+        machine.write("images", images)
+        machine.run("forward", Run(40))
+        with torch.no_grad():
+            wanted = own(as_float(images)).numpy()
+        assert np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.02 * np.abs(wanted).max()
+
+
+def test_a_head_just_below_8_keeps_its_bias(images):
+    own = settled(with_values(head__bias=7.9), images)
+    graph, _ = convert(own, images, class_names=NAMES, reestimate=False, outside=0.0)
+    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
+    machine.write("images", images)
+    machine.run("forward", Run(40))
+    with torch.no_grad():
+        wanted = own(as_float(images)).numpy()
+    assert wanted.max() > 6 and np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.05
+
+
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "bias": (
+        lambda: with_values(head__bias=20.0),
+        {},
+        r"Layer head \(Linear\) cannot be converted: its largest bias is 20; a head holds numbers below 8",
+    ),
+    "weight": (lambda: with_values(head__weight=-8.0), {}, r"Layer head \(Linear\).*largest weight is 8;"),
+    "not a number": (lambda: with_values(norm__weight=float("nan")), {}, r"norm \(BatchNorm2d\).*not a finite number"),
+    "infinite": (lambda: with_values(norm__bias=float("inf")), {}, r"Layer norm \(BatchNorm2d\).*not a finite number"),
+    "variance": (lambda: with_values(norm__running_var=-1.0), {}, r"norm \(BatchNorm2d\).*variance is not above 0"),
     "unknown layer": (
         lambda: Own(nn.Softplus()),
         {},
@@ -360,6 +410,8 @@ def test_what_cannot_be_expressed_is_named(name, images):
 def test_a_level_that_is_no_cut_and_real_weights_are_refused(model, images):
     with pytest.raises(ConversionError, match="Level 'x' is no cut: add_4 behind it reads blocks.4.conv before it"):
         convert(model, images, class_names=NAMES, levels={"x": "blocks.4.shortcut.0"})
+    with pytest.raises(ConversionError, match="The module cannot read images of 40x40: .*shapes cannot be multiplied"):
+        convert(Own(), patches(2, 40), class_names=NAMES)
     with pytest.raises(ConversionError, match="Images are float64"):
         convert(model, images / 1.0, class_names=NAMES)
     early = copy.deepcopy(model)

@@ -96,13 +96,27 @@ def test_converted_it_normalises_at_the_door_and_answers_alike(path: Path, tmp_p
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
+        ({"quant_conv2d_1/kernel:0": np.float32(1)}, "20 convolutions, 2 linear layers"),
+        ({"quant_conv2d_1/kernel:0": np.zeros(32)}, "20 convolutions, 2 linear layers"),
+        ({"quant_dense/kernel:0": np.zeros(32)}, "expected a QuickNet, QuickNetLarge, BiRealNet or BinaryResNetE18"),
+        ({"quant_dense/kernel:0": np.zeros((3, 20, 5))}, "expected a QuickNet"),
+        ({"quant_dense/kernel:0": np.zeros((20, 0))}, "channels and 0 classes"),
+        ({"quant_dense/bias:0": np.zeros((5, 1))}, r"quant_dense has bias \(5, 1\), which does not fit \(5,\)"),
+        ({"quant_conv2d_2/kernel:0": np.array(["a", "b"], object)}, "quant_conv2d_2.* of type object, .* no numbers"),
+        ({"quant_conv2d_2/kernel:0": np.zeros((3, 3, 8, 8), complex)}, "of type complex128, which are no numbers"),
+        ({"quant_conv2d_2/kernel:0": h5py.Empty("f4")}, "quant_conv2d_2.* of type float32, which are no numbers"),
+        ({"quant_dense/bias:0": np.full(5, 1e300)}, "quant_dense has bias with values that are no numbers"),
+        ({"batch_normalization_4/moving_variance:0": np.full(8, -1.0)}, "4 has a moving_variance below 0"),
         ({"quant_conv2d_1/kernel:0": np.zeros((1, 1, 3, 8))}, r"quant_conv2d_1 has kernel \(1, 1, 3, 8\)"),
-        ({"quant_dense/kernel:0": None, "quant_dense/bias:0": None}, "21 convolutions and 0 linear layers"),
+        (
+            {"quant_dense/kernel:0": None, "quant_dense/bias:0": None},
+            "21 convolutions, 0 linear layers and 22",
+        ),
         ({"quant_conv2d_16/kernel:0": None}, "20 convolutions"),
         ({"batch_normalization_4/beta:0": None}, "batch_normalization_4 has .* expected .*beta"),
         ({"depthwise_conv2d_1/depthwise_kernel:0": np.ones((3, 3, 12, 1))}, "depthwise_conv2d_1 blurs with another"),
         ({"quant_dense/bias:0": np.full(5, np.nan)}, "quant_dense has bias with values that are no numbers"),
-        ({"quant_conv2d_20/kernel:0": np.zeros((3, 3, 20, 21))}, "which no QuickNet has"),
+        ({"quant_conv2d_20/kernel:0": np.zeros((3, 3, 20, 21))}, "which no quicknet has"),
     ],
 )
 def test_a_file_that_does_not_fit_gives_one_sentence(
@@ -117,6 +131,110 @@ def test_what_is_no_keras_file_gives_one_sentence(tmp_path: Path, path: Path) ->
     with h5py.File(tmp_path / "other.h5", "w") as file:
         file["x"] = np.zeros(3)
     (tmp_path / "cut.h5").write_bytes(path.read_bytes()[:-2000])
-    for name in ("text.h5", "other.h5", "cut.h5", "missing.h5"):
+    for name in ("text.h5", "other.h5", "cut.h5", "missing.h5", "."):
         with pytest.raises(ValueError, match="cannot be read as a Keras file"):
             load_larq(tmp_path / name)
+
+
+def _spoil(path: Path, how: str) -> None:
+    """Other things where names, groups and arrays are expected."""
+    with h5py.File(path, "r+") as file:
+        layer = file["quant_conv2d_2"]
+        if how == "numbers for names":
+            file.attrs["layer_names"] = np.arange(30)
+        elif how == "one number for names":
+            file.attrs["layer_names"] = 7
+        elif how == "no names":
+            file.attrs["layer_names"] = [""]
+        elif how == "bytes that are no text":
+            file.attrs["layer_names"] = np.array([b"\xff\xfe"])
+        elif how == "a name that is missing":
+            file.attrs["layer_names"] = ["nothing"]
+        elif how == "numbers for the names of weights":
+            layer.attrs["weight_names"] = np.arange(1)
+        elif how == "no names of weights":
+            del layer.attrs["weight_names"]
+        elif how == "a group for weights":
+            del file["quant_conv2d_2/quant_conv2d_2/kernel:0"]
+            file.create_group("quant_conv2d_2/quant_conv2d_2/kernel:0")
+        elif how == "an array for a layer":
+            del file["quant_conv2d_2"]
+            file["quant_conv2d_2"] = np.zeros(3)
+        elif how == "an array for the model":
+            file["model_weights"] = np.zeros(3)
+
+
+SPOILT = {
+    "numbers for names": "has layer_names that are no names",
+    "one number for names": "has layer_names that are no names",
+    "no names": "has layer_names that are no names",
+    "bytes that are no text": "codec can't decode",
+    "a name that is missing": "layer nothing is no group",
+    "numbers for the names of weights": "layer quant_conv2d_2 has weight_names that are no names",
+    "no names of weights": "layer quant_conv2d_2 has no weight_names",
+    "a group for weights": "layer quant_conv2d_2 has quant_conv2d_2/kernel:0, which is no array",
+    "an array for a layer": "layer quant_conv2d_2 is no group",
+    "an array for the model": "model_weights is no group",
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_odd_contents_give_one_sentence(tmp_path: Path, how: str) -> None:
+    _spoil(write(tmp_path / "bad.h5"), how)
+    with pytest.raises(ValueError, match=f"bad.h5 cannot be read as a Keras file of weights: .*{SPOILT[how]}") as told:
+        load_larq(tmp_path / "bad.h5")
+    assert "\n" not in str(told.value)
+
+
+def test_the_layout_of_newer_keras_is_told_how_to_save(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "quicknet.weights.h5", "w") as file:
+        file.create_group("layers/quant_conv2d/vars")["0"] = np.zeros((3, 3, 3, 16))
+    with pytest.raises(ValueError, match=r"layout of newer Keras .* save the whole model, model.save\('NAME.h5'\)"):
+        load_larq(tmp_path / "quicknet.weights.h5")
+
+
+def test_changed_bytes_end_in_a_module_or_a_sentence(tmp_path: Path, path: Path) -> None:
+    """Only the structure is changed, not the arrays' data, which is most of the file and says nothing."""
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    places = [at for at in range(len(content)) if content[at : at + 4] in (b"TREE", b"HEAP", b"SNOD", b"OHDR", b"kern")]
+    refused = 0
+    for number in range(60):
+        changed = bytearray(content)
+        for _ in range(1 + number % 3):
+            at = int(rng.choice(places)) + int(rng.integers(0, 200))
+            changed[min(at, len(changed) - 1)] = int(rng.integers(0, 256))
+        (tmp_path / "changed.h5").write_bytes(changed)
+        try:
+            load_larq(tmp_path / "changed.h5")
+        except ValueError as error:
+            refused += 1
+            assert "\n" not in str(error) and len(str(error)) < 600
+    assert refused > 6
+
+
+def test_uneven_maps_are_padded_as_tensorflow_does(path: Path) -> None:
+    """At 112x112 the last blur reads a 6x6 map: "same" pads it below and to the right alone."""
+    pixels = np.tile(LARQ["pixels"], (1, 2, 2, 1))[:, :112, :112]
+    wanted = np.load(Path(__file__).parent / "larq_quicknet_112.npz", allow_pickle=False)
+    model, note = load_larq(path, 112)
+    assert note["options"]["size"] == 112 and model.input_size == 112
+    scaled = scale_pixels(torch.from_numpy(pixels).permute(0, 3, 1, 2))
+    level = level_tensors(model, scaled)["quant_conv2d_16"].permute(0, 2, 3, 1).numpy()
+    np.testing.assert_allclose(level, wanted["output/depthwise_conv2d_2"], atol=1e-5)
+    with torch.no_grad():
+        np.testing.assert_allclose(model(scaled).numpy(), wanted["output/quant_dense"], rtol=1e-5, atol=1e-4)
+
+    images = np.concatenate([pixels, pixels[:, ::-1]])
+    graph, _ = convert_larq(path, images, reestimate=False, outside=0.0, learn_convolutions=True)
+    assert graph.shapes["quant_conv2d_16"] == (3, 3, 16)
+    assert graph.node("quant_conv2d_16.wide").attributes == {"stride": 2, "pad": 2}
+    assert graph.node("quant_conv2d_16.sums").attributes["learns"] == 0
+    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 16), 1))
+    machine.write("images", pixels)
+    machine.run("forward", Run(1))
+    np.testing.assert_allclose(machine.read("logits", 1) / 2**16, wanted["output/quant_dense"], rtol=0.001, atol=0.05)
+
+
+def test_a_side_that_the_stem_pads_otherwise_is_refused(path: Path) -> None:
+    with pytest.raises(ValueError, match="The side of the images is 98; quicknet needs a multiple of 4"):
+        load_larq(path, 98)

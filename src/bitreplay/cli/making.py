@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from bitreplay import bench as benchmark
 from bitreplay import modelfile
 from bitreplay.cli import options, show
-from bitreplay.data.resize import resize
 
-LICENCE = "Weights: Apache-2.0. The terms of the data they were trained on apply to their use."
+UNKNOWN_LICENCE = "unknown"
+LARGEST_SIZE = 1024
 
 
 def pretrain(context: typer.Context) -> None:
@@ -26,9 +25,14 @@ def pretrain(context: typer.Context) -> None:
 
 def convert(
     weights: Annotated[Path, typer.Argument(help="Weights of `bitreplay pretrain`, or with --larq a Keras file.")],
-    data: Annotated[Path, typer.Option(help="Images to calibrate with, as for `bitreplay pretrain`.")],
+    data: Annotated[
+        Path, typer.Option(help="Pictures to calibrate with: a folder, groceries, or as for `bitreplay pretrain`.")
+    ],
     out: Annotated[Path, typer.Option(help="Model file to write.")],
-    larq: Annotated[bool, typer.Option("--larq", help="WEIGHTS are Larq Zoo's QuickNet or QuickNetLarge.")] = False,
+    larq: Annotated[bool, typer.Option("--larq", help="WEIGHTS are a Keras file of a Larq Zoo model.")] = False,
+    size: Annotated[int | None, typer.Option(help="Side of the pictures; else as trained, with --larq 224.")] = None,
+    class_names: Annotated[Path | None, typer.Option(help="Text file of the classes' names, one a line.")] = None,
+    licence: Annotated[str | None, typer.Option(help="Licence of the weights, kept in the file.")] = None,
     level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
     code_bits: Annotated[int, typer.Option(help="Code to re-estimate for.")] = 1,
     reestimate: Annotated[bool, typer.Option(help="Renew the tail's statistics for the coded level.")] = False,
@@ -38,29 +42,32 @@ def convert(
 ) -> None:
     """Turn trained weights into a model file."""
     _need_torch()
-    from bitreplay.torch.arrays import open_dataset
+    from bitreplay.torch.calibration import calibration
     from bitreplay.torch.convert import convert as convert_module
-    from bitreplay.torch.weights import class_names, load_weights
+    from bitreplay.torch.weights import class_names as known_names
+    from bitreplay.torch.weights import load_weights
 
     if images < 1:
         raise ValueError(f"--images is {images}; expected a number from 1 on.")
+    if size is not None and not 8 <= size <= LARGEST_SIZE:
+        raise ValueError(f"--size is {size}; expected a number from 8 to {LARGEST_SIZE}.")
     if out.is_dir():
         raise ValueError(f"{out} is a folder; expected a file to write.")
-    module, note = _load_larq(weights) if larq else load_weights(weights)
-    side = int(getattr(module, "input_size", 224))
-    found = open_dataset(data, side)
-    chosen = found.train_images[:: max(len(found.train_images) // images, 1)][:images]
-    pictures = np.stack([resize(np.asarray(image), side) for image in chosen])
-    names = class_names(note, found.class_names)
+    names = _names_in(class_names) if class_names is not None else []
+    module, note = _load_larq(weights, size) if larq else load_weights(weights)
+    side = size or int(getattr(module, "input_size", 224))
+    pictures, found = calibration(data, side, images)
     graph, how = convert_module(
-        module, pictures, class_names=names, level=level, code_bits=code_bits, reestimate=reestimate, outside=outside
-    )
+        module, pictures, class_names=names or known_names(note, found), level=level, code_bits=code_bits,
+        reestimate=reestimate, outside=outside,
+    )  # fmt: skip
     if larq:
         from bitreplay.torch.fold_normalisation import fold_normalisation
 
         graph = fold_normalisation(graph)
     training = {key: value for key, value in note.items() if key != "parts"}
-    about = {"name": out.stem, "conversion": how, "training": training, "licence": LICENCE}
+    about = {"name": out.stem, "conversion": how, "training": training}
+    about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
     digest = modelfile.save(graph, out, about)
     row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": sorted(graph.levels)}
     if json:
@@ -83,12 +90,22 @@ def bench(
     raise typer.Exit(benchmark.main(json=json, rounds=rounds, only=only or ()))
 
 
-def _load_larq(weights: Path) -> tuple[Any, dict[str, Any]]:
+def _names_in(path: Path) -> list[str]:
+    try:
+        names = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text; expected the names of the classes, one a line.") from None
+    if not names:
+        raise ValueError(f"{path} is empty; expected the names of the classes, one a line.")
+    return names
+
+
+def _load_larq(weights: Path, size: int | None) -> tuple[Any, dict[str, Any]]:
     try:
         from bitreplay.torch.larq_weights import load_larq
     except ImportError as error:  # its own sentence: h5py is an extra
         raise ValueError(str(error)) from None
-    return load_larq(weights)
+    return load_larq(weights) if size is None else load_larq(weights, size)
 
 
 def _need_torch() -> None:

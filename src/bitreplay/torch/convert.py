@@ -71,7 +71,12 @@ def convert(
         raise ConversionError(f"code_bits is {code_bits}; expected one of {', '.join(map(str, CODE_BITS))}.")
 
     traced = trace(copy.deepcopy(module).cpu().float().eval())
-    shapes = shapes_of(traced, images)
+    try:
+        shapes = shapes_of(traced, images)
+    except RuntimeError as error:
+        height, width = images.shape[1:3]
+        reason = " ".join(str(error).split())
+        raise ConversionError(f"The module cannot read images of {height}x{width}: {reason}.") from error
     lowered = Lowering(traced, shapes, named).run()
     _check_levels(lowered, named)
     at = {name: lowered.values[name] for name in named}
@@ -134,7 +139,10 @@ def _decoded(values: Tensor, code: LevelCode | None) -> Tensor:
 def _learning(nodes: list[Node], levels: dict[str, str]) -> list[Node]:
     """The same nodes, with the real-valued convolutions behind the lowest level marked to learn."""
     first = min((place for place, node in enumerate(nodes) if node.name in levels), default=len(nodes))
-    learns = [place > first and node.kind in ("integer_conv", "depthwise_conv") for place, node in enumerate(nodes)]
+    learns = [
+        place > first and node.kind in ("integer_conv", "depthwise_conv") and "learns" not in node.attributes
+        for place, node in enumerate(nodes)
+    ]
     return [
         replace(node, attributes=node.attributes | {"learns": 1}) if learn else node
         for node, learn in zip(nodes, learns, strict=True)

@@ -25,7 +25,7 @@ from bitreplay.engine.graph import Node
 from . import convert_layers as layers
 from .binarize import BinaryConv2d, ClippedSign, PolynomialSign
 from .convert_layers import TABLE, TRANSPARENT, Concat, ConversionError, Made
-from .layers import Add
+from .layers import Add, Blur, DropFirst
 
 LONGEST_NAME = 30
 
@@ -198,7 +198,15 @@ class Lowering:
             return self._sum(node, inputs)
         if isinstance(layer, nn.Linear) and any(reader.op != "output" for reader in self.readers(node)):
             raise ConversionError("the last layer alone may be linear")
-        self._emit(node, self._name(node), self._made(layer, inputs), self._read(inputs))
+        name, read = self._name(node), self._read(inputs)
+        if isinstance(layer, Blur):
+            made, uneven = layers.blur(layer, *self.shapes[inputs[0]][2:])
+            if uneven:
+                self._emit(node, f"{name}.wide", made, read)
+                made, read = layers.drop_first(self.shapes[node][1]), (f"{name}.wide",)
+        else:
+            made = self._made(layer, inputs)
+        self._emit(node, name, made, read)
         self._round_sums(node)
 
     def _made(self, layer: nn.Module, inputs: list[fx.Node]) -> Made:
@@ -214,6 +222,8 @@ class Lowering:
             return layers.dense(layer, (channels, height, width))
         if isinstance(layer, nn.PReLU):
             return layers.prelu(layer, shape[1])
+        if isinstance(layer, DropFirst):
+            return layers.drop_first(shape[1])
         if type(layer) not in TABLE:
             raise ConversionError("the engine has no such layer")
         return TABLE[type(layer)](layer)

@@ -1,7 +1,8 @@
 """What each PyTorch layer becomes: one table entry a layer, (kind, attributes, arrays) of an engine node.
 
-Weights lie as (outputs, rows, columns, channels). Real numbers become integers with a binary point: gamma at Q3.28, so
-that a tail's master can grow; weights of real-valued layers in 16 bits; everything else as fine as 32 bits allow.
+Weights lie as (outputs, rows, columns, channels). Real numbers become integers with a binary point: gamma at Q3.28, or
+coarser where it is 8 or more, so that a tail's master can grow; weights of real-valued layers in 16 bits; everything
+else as fine as 32 bits allow. The engine's head keeps its masters at Q3.28 always: weights beyond are refused.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from bitreplay.engine.bits import pack
 from bitreplay.engine.graph import Fixed
 
 from .binarize import BinaryConv2d, ClippedSign, PolynomialSign, RPReLU, RSign
-from .layers import Blur, GlobalAveragePool
+from .layers import Blur, GlobalAveragePool, PaddedMaxPool
 
 MASTER_SHIFT = 28
 WEIGHT_BITS = 16
 FINEST_SHIFT = 60
+HEAD_LIMIT = 8
 
 
 class ConversionError(ValueError):
@@ -103,7 +105,7 @@ def batchnorm_arrays(
     gamma: NDArray[np.float64], beta: NDArray[np.float64], mean: NDArray[np.float64], sigma: NDArray[np.float64]
 ) -> dict[str, Fixed | NDArray]:
     return {
-        "gamma": at_shift(gamma, MASTER_SHIFT),
+        "gamma": masters(gamma, room=1),
         "beta": masters(beta),
         "mean": fixed(mean),
         "inverse_sigma": fixed(1 / sigma),
@@ -117,7 +119,10 @@ def batchnorm(layer: nn.BatchNorm2d, offset: NDArray[np.float64] | None = None) 
     gamma = real(layer.weight) if layer.affine else np.ones(layer.num_features)
     beta = real(layer.bias) if layer.affine else np.zeros(layer.num_features)
     mean = real(layer.running_mean) - (0 if offset is None else offset)
-    sigma = np.sqrt(real(layer.running_var) + layer.eps)
+    variance = real(layer.running_var) + layer.eps
+    if not (variance > 0).all():
+        raise ConversionError("a channel's variance is not above 0")
+    sigma = np.sqrt(variance)
     return Made("batchnorm", {}, batchnorm_arrays(gamma, beta, mean, sigma))
 
 
@@ -127,10 +132,12 @@ def rounding(channels: int, offset: NDArray[np.float64] | None) -> Made:
     return Made("batchnorm", {"learns": 0}, batchnorm_arrays(one, zero if offset is None else offset, zero, one))
 
 
-def masters(x: NDArray[np.float64]) -> Fixed:
-    """Learned numbers at Q3.28, or with fewer bits behind the point where they need room to grow beyond twice."""
+def masters(x: NDArray[np.float64], room: int = 2) -> Fixed:
+    """Learned numbers at Q3.28 where they may grow `room` fold, else with as many bits less as lets them grow twice."""
+    if not np.isfinite(x).all():
+        raise ConversionError("a parameter is not a finite number")
     largest = float(np.abs(x).max(initial=0.0))
-    return at_shift(x, MASTER_SHIFT if largest < 4 else MASTER_SHIFT + 1 - int(np.floor(np.log2(largest))))
+    return at_shift(x, MASTER_SHIFT if largest < 8 / room else MASTER_SHIFT + 1 - int(np.floor(np.log2(largest))))
 
 
 def zero_pad(layer: nn.ZeroPad2d) -> tuple[int, int]:
@@ -171,7 +178,28 @@ def dense(layer: nn.Linear, map_shape: tuple[int, int, int]) -> Made:
     """`map_shape` is (channels, height, width) of the map that was flattened; the engine flattens channels last."""
     weights = real(layer.weight).reshape(-1, *map_shape).transpose(0, 2, 3, 1).reshape(len(layer.weight), -1)
     bias = np.zeros(len(weights)) if layer.bias is None else real(layer.bias)
+    for name, values in (("weight", weights), ("bias", bias)):
+        largest = np.abs(values).max(initial=0.0)
+        if largest >= HEAD_LIMIT:
+            raise ConversionError(f"its largest {name} is {largest:g}; a head holds numbers below {HEAD_LIMIT}")
     return Made("dense", {}, {"weights": fixed(weights, WEIGHT_BITS), "bias": fixed(bias, WEIGHT_BITS)})
+
+
+def blur(layer: Blur, rows: int, columns: int) -> tuple[Made, bool]:
+    """The node for a map of so many rows and columns, and whether its first row and column must be dropped."""
+    before, after = layer.padding_for(rows)
+    if (before, after) != layer.padding_for(columns):
+        raise ConversionError(f"its padding differs between {rows} rows and {columns} columns")
+    uneven = before != after
+    pad = before + layer.stride if uneven else before
+    return Made("blur_pool", {"stride": layer.stride, "pad": pad}, {}), uneven
+
+
+def drop_first(channels: int) -> Made:
+    """The last of 2x2 values, which no bit width rounds: the map without its first row and column."""
+    last = np.zeros((channels, 2, 2))
+    last[:, 1, 1] = 1
+    return Made("depthwise_conv", {"stride": 1, "pad": 0, "learns": 0}, {"weights": fixed(last, WEIGHT_BITS)})
 
 
 def rprelu(layer: RPReLU) -> Made:
@@ -205,7 +233,9 @@ TABLE: dict[type[nn.Module], Callable[[Any], Made]] = {
     nn.AvgPool2d: average_pool,
     nn.AdaptiveAvgPool2d: adaptive_average_pool,
     GlobalAveragePool: lambda layer: Made("average_pool", {"window": 0}, {}),
-    Blur: lambda layer: Made("blur_pool", {"stride": layer.stride, "pad": 1}, {}),
+    PaddedMaxPool: lambda layer: Made(
+        "max_pool", {"window": layer.window, "stride": layer.stride, "pad": layer.padding}, {}
+    ),
     Concat: lambda layer: Made("concat", {}, {}),
 }
 

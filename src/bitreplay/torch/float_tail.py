@@ -24,7 +24,7 @@ from bitreplay.engine.graph import Fixed, Graph, Node
 from bitreplay.engine.quant import SIGNIFICANT, Activation
 
 from .binarize import ClippedSign, PolynomialSign, RPReLU, RSign
-from .layers import Add, Blur
+from .layers import Add, Blur, PaddedMaxPool
 
 
 class FloatTail(nn.Module):
@@ -190,7 +190,7 @@ def average_pool(node: Node, channels: int) -> nn.Module:
 
 def max_pool(node: Node, channels: int) -> nn.Module:
     window = number(node, "window", 1)
-    return nn.MaxPool2d(window, number(node, "stride", window), number(node, "pad", 0))
+    return PaddedMaxPool(window, number(node, "stride", window), number(node, "pad", 0))
 
 
 class Joined(nn.Module):
@@ -227,6 +227,6 @@ LAYERS: dict[str, Callable[[Node, int], nn.Module]] = {
     "depthwise_conv": depthwise_conv,
     "average_pool": average_pool,
     "max_pool": max_pool,
-    "blur_pool": lambda node, channels: Blur(channels, number(node, "stride", 2)),
+    "blur_pool": lambda node, channels: Blur(channels, number(node, "stride", 2), number(node, "pad", 1)),
     "dense": lambda node, channels: ChannelsLast(),
 }

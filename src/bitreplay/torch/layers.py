@@ -21,19 +21,62 @@ class GlobalAveragePool(nn.Module):
         return x.mean(dim=(2, 3))
 
 
+def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
+    """What TensorFlow's "same" adds in front of and behind `size` values, for ceil(size / stride) outputs.
+
+    >>> same_padding(7, 3, 2), same_padding(6, 3, 2), same_padding(224, 7, 2)
+    ((1, 1), (0, 1), (2, 3))
+    """
+    outputs = -(-size // stride)
+    total = max((outputs - 1) * stride + kernel - size, 0)
+    return total // 2, total - total // 2
+
+
 class Blur(nn.Module):
-    """Fixed 3x3 filter a channel, (1 2 1)^T (1 2 1) / 16, padding 1: pooling without aliasing (Zhang, 2019)."""
+    """Fixed 3x3 filter a channel, (1 2 1)^T (1 2 1) / 16: pooling without aliasing (Zhang, 2019).
+
+    Taps outside read 0. Without `padding` (the same on all sides) it is TensorFlow's "same" for the map at hand.
+    """
 
     kernel: Tensor
 
-    def __init__(self, channels: int, stride: int = 2) -> None:
+    def __init__(self, channels: int, stride: int = 2, padding: int | None = None) -> None:
         super().__init__()
-        self.channels, self.stride = channels, stride
+        self.channels, self.stride, self.padding = channels, stride, padding
         row = torch.tensor([1.0, 2.0, 1.0])
         self.register_buffer("kernel", (torch.outer(row, row) / 16).expand(channels, 1, 3, 3).clone())
 
+    def padding_for(self, size: int) -> tuple[int, int]:
+        return same_padding(size, 3, self.stride) if self.padding is None else (self.padding, self.padding)
+
     def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.kernel.to(x.dtype), stride=self.stride, padding=1, groups=self.channels)
+        (top, bottom), (left, right) = self.padding_for(x.shape[2]), self.padding_for(x.shape[3])
+        around = top
+        if not top == bottom == left == right:
+            x, around = F.pad(x, (left, right, top, bottom)), 0
+        return F.conv2d(x, self.kernel.to(x.dtype), stride=self.stride, padding=around, groups=self.channels)
+
+
+class DropFirst(nn.Module):
+    """Leaves out the first row and the first column.
+
+    The engine's binary convolutions and pools pad alike on all sides, TensorFlow's "same" pads an even map one less in
+    front when the stride is 2. Padded by a stride more than that, a layer yields these, behind a first row and column.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, :, 1:, 1:]
+
+
+class PaddedMaxPool(nn.Module):
+    """Max-pool with padding up to a whole window less one, where PyTorch's stops at half of it; never chosen."""
+
+    def __init__(self, window: int, stride: int, padding: int) -> None:
+        super().__init__()
+        self.window, self.stride, self.padding = window, stride, padding
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.max_pool2d(F.pad(x, (self.padding,) * 4, value=float("-inf")), self.window, self.stride)
 
 
 def downsample(in_channels: int, out_channels: int) -> nn.Module:
