@@ -15,6 +15,12 @@
  * An open program does not change, so any number of threads may call br_run on it at the same time, each with an arena of
  * its own. BR_PREPARE and BR_FORWARD write the arena alone: while nobody runs another list in a parameter region, many may
  * run these two in it. What learns has a region of its own; what it has learned is copied out between two runs.
+ *
+ * A null pointer is refused (BR_BAD_ARGUMENT, 0, or null) wherever something must be there. What cannot be noticed is the
+ * caller's: a program that was closed already, or is closed while it runs, and regions smaller than the program asks for.
+ * The arena is as large as the program's tensors ask for, up to 2^40 bytes, however small the file (one that asks for more
+ * than twice what they take, and a page, is refused): before allocating for a file from elsewhere, compare
+ * br_program_plan with what there is.
  */
 #ifndef BITREPLAY_H
 #define BITREPLAY_H
@@ -77,7 +83,7 @@ typedef struct br_operation_info {
 /* `bytes` must be aligned to 8 and stay unchanged until br_program_close: constants are read where they lie (so a file
  * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
 BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
-/* After all runs have returned. Threads in br_serve are sent home first. */
+/* Once, after all runs have returned; null does nothing. Threads in br_serve are sent home first. */
 BR_API void br_program_close(br_program* program);
 
 /* Threads are the caller's and optional: br_run shares its work with those that wait in br_serve, and ends in the same

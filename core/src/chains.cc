@@ -1,7 +1,5 @@
 #include "chains.h"
 
-#include <cstring>
-
 #include "operations.h"
 
 namespace bitreplay {
@@ -20,16 +18,8 @@ int uses_of(const Record& record, Use uses[kMostRoles]) {
   const int count = roles_of(*record.operation, roles);
   int found = 0;
   for (int role = 0; role < count; ++role)
-    if (record.tensors[role] >= 0) uses[found++] = {record.tensors[role], roles[role].written, role == record.counter};
+    if (record.tensors[role] >= 0) uses[found++] = {record.tensors[role], roles[role].written, role == record.operation->counts};
   return found;
-}
-
-int32_t counter_of(const Record& record) {
-  Role roles[kMostRoles];
-  const int count = roles_of(*record.operation, roles);
-  for (int role = 0; role < count; ++role)
-    if (roles[role].length == 9 && !memcmp(roles[role].name, "saturated", 9)) return role;
-  return -1;
 }
 
 bool sample_by_sample(const br_program& program, const Record& record) {
@@ -69,7 +59,6 @@ bool disturb(const br_program& program, const Record& earlier, const Record& lat
 }  // namespace
 
 void find_chains(br_program* program) {
-  for (uint32_t i = 0; i < program->record_count; ++i) program->records[i].counter = counter_of(program->records[i]);
   for (uint32_t start = 0; start < program->record_count;) {
     Record& first = program->records[start];
     if (!sample_by_sample(*program, first)) {

@@ -7,6 +7,7 @@ namespace bitreplay {
 constexpr unsigned type_bit(int type) { return 1u << type; }
 constexpr unsigned kStored = type_bit(BR_INT8) | type_bit(BR_INT16) | type_bit(BR_INT32);
 constexpr unsigned kWide = kStored | type_bit(BR_INT64);
+constexpr int64_t kLargestSize = 1 << 16;  // rows, columns, strides, pads, sides of a kernel
 
 class Checker {
  public:
@@ -35,7 +36,20 @@ class Checker {
   void value(int attribute) { range(attribute, -(int64_t(1) << 40), int64_t(1) << 40); }
   void gradient_bits(int attribute, int stored_role);  // 8, 16 or 32 bits, stored in that width
 
+  // What many operations have. Attributes, and the roles of a gradient, are found by the names that they all use.
+  void rescale();                       // attributes x_zero mantissa shift y_zero low high
+  void multiplier();                    // attributes mantissa shift
+  void window(int map, int result);     // attributes stride pad; both maps of a size that their products can count
+  void square(int weights, int axis);   // the kernel's sides are this axis and the next
+  void packed(int map, int bits);       // one bit for each element of the map
+  // g e gx ex, attribute bits: a gradient of one of the types comes in, one of `bits` bits goes out.
+  void input_grad(unsigned types = kStored, int dimensions = 3);
+  // other? other_e?, attributes other_factor other_shift other_bound: of the shape of g.
+  void second_gradient(int64_t most_bound = 62);
+
  private:
+  int role_named(const char* name) const;
+  int attribute_named(const char* name) const;
   void shape(int role, unsigned types, int dimensions, bool per_sample);
 
   const br_program& program_;

@@ -128,8 +128,9 @@ void Crew::take_pieces() {
 }  // namespace bitreplay
 
 int br_serve(br_program* program) {
+  if (!program) return BR_BAD_ARGUMENT;
   program->crew.serve();
   return BR_OK;
 }
 
-uint32_t br_program_helpers(const br_program* program) { return program->crew.members(); }
+uint32_t br_program_helpers(const br_program* program) { return program ? program->crew.members() : 0; }

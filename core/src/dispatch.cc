@@ -23,20 +23,72 @@ bool has_avx512() {
 #endif
 
 const Kernels kPaths[] = {
-    {"scalar", always, pack_signs_scalar, sign_input_grad_scalar, binary_conv_scalar, kBinaryConvInputGradScalar,
-     affine_scalar, affine_input_grad_scalar, affine_param_grad_scalar, kIntegerConvScalar, kIntegerConvInputGradScalar,
-     encode_level_scalar, decode_level_scalar, kLatentUpdateScalar, latent_signs_scalar, nullptr},
+    {.name = "scalar",
+     .supported = always,
+     .pack_signs = pack_signs_scalar,
+     .sign_input_grad = sign_input_grad_scalar,
+     .binary_conv = binary_conv_scalar,
+     .binary_conv_input_grad = kBinaryConvInputGradScalar,
+     .affine = affine_scalar,
+     .affine_input_grad = affine_input_grad_scalar,
+     .affine_param_grad = affine_param_grad_scalar,
+     .integer_conv = kIntegerConvScalar,
+     .integer_conv_input_grad = kIntegerConvInputGradScalar,
+     .encode_level = encode_level_scalar,
+     .decode_level = decode_level_scalar,
+     .latent_update = kLatentUpdateScalar,
+     .latent_signs = latent_signs_scalar,
+     .loops = nullptr},
 #if defined(__x86_64__)
-    {"avx2", has_avx2, pack_signs_avx2, sign_input_grad_avx2, binary_conv_avx2, kBinaryConvInputGradAvx2, affine_avx2,
-     affine_input_grad_avx2, affine_param_grad_avx2, kIntegerConvAvx2, kIntegerConvInputGradAvx2, encode_level_avx2,
-     decode_level_avx2, kLatentUpdateAvx2, latent_signs_avx2, &kLoopsAvx2},
-    {"avx512", has_avx512, pack_signs_avx512, sign_input_grad_avx512, binary_conv_avx512, kBinaryConvInputGradAvx512,
-     affine_avx512, affine_input_grad_avx512, affine_param_grad_avx512, kIntegerConvAvx512, kIntegerConvInputGradAvx512,
-     encode_level_avx512, decode_level_avx512, kLatentUpdateAvx512, latent_signs_avx512, &kLoopsAvx512},
+    {.name = "avx2",
+     .supported = has_avx2,
+     .pack_signs = pack_signs_avx2,
+     .sign_input_grad = sign_input_grad_avx2,
+     .binary_conv = binary_conv_avx2,
+     .binary_conv_input_grad = kBinaryConvInputGradAvx2,
+     .affine = affine_avx2,
+     .affine_input_grad = affine_input_grad_avx2,
+     .affine_param_grad = affine_param_grad_avx2,
+     .integer_conv = kIntegerConvAvx2,
+     .integer_conv_input_grad = kIntegerConvInputGradAvx2,
+     .encode_level = encode_level_avx2,
+     .decode_level = decode_level_avx2,
+     .latent_update = kLatentUpdateAvx2,
+     .latent_signs = latent_signs_avx2,
+     .loops = &kLoopsAvx2},
+    {.name = "avx512",
+     .supported = has_avx512,
+     .pack_signs = pack_signs_avx512,
+     .sign_input_grad = sign_input_grad_avx512,
+     .binary_conv = binary_conv_avx512,
+     .binary_conv_input_grad = kBinaryConvInputGradAvx512,
+     .affine = affine_avx512,
+     .affine_input_grad = affine_input_grad_avx512,
+     .affine_param_grad = affine_param_grad_avx512,
+     .integer_conv = kIntegerConvAvx512,
+     .integer_conv_input_grad = kIntegerConvInputGradAvx512,
+     .encode_level = encode_level_avx512,
+     .decode_level = decode_level_avx512,
+     .latent_update = kLatentUpdateAvx512,
+     .latent_signs = latent_signs_avx512,
+     .loops = &kLoopsAvx512},
 #elif defined(__aarch64__)
-    {"neon", always, pack_signs_neon, sign_input_grad_neon, binary_conv_neon, kBinaryConvInputGradNeon, affine_neon,
-     affine_input_grad_neon, affine_param_grad_neon, kIntegerConvNeon, kIntegerConvInputGradNeon, encode_level_neon,
-     decode_level_neon, kLatentUpdateNeon, latent_signs_neon, nullptr},
+    {.name = "neon",
+     .supported = always,
+     .pack_signs = pack_signs_neon,
+     .sign_input_grad = sign_input_grad_neon,
+     .binary_conv = binary_conv_neon,
+     .binary_conv_input_grad = kBinaryConvInputGradNeon,
+     .affine = affine_neon,
+     .affine_input_grad = affine_input_grad_neon,
+     .affine_param_grad = affine_param_grad_neon,
+     .integer_conv = kIntegerConvNeon,
+     .integer_conv_input_grad = kIntegerConvInputGradNeon,
+     .encode_level = encode_level_neon,
+     .decode_level = decode_level_neon,
+     .latent_update = kLatentUpdateNeon,
+     .latent_signs = latent_signs_neon,
+     .loops = nullptr},
 #endif
 };
 #if defined(__x86_64__)
@@ -77,7 +129,7 @@ const Kernels* chosen_kernels() {
 const char* br_paths(void) { return bitreplay::kPathNames; }
 
 int br_path_supported(const char* name) {
-  const bitreplay::Kernels* kernels = bitreplay::find(name);
+  const bitreplay::Kernels* kernels = name ? bitreplay::find(name) : nullptr;
   return kernels && kernels->supported();
 }
 
@@ -92,4 +144,4 @@ int br_set_path(const char* name) {
   return BR_OK;
 }
 
-const char* br_program_path(const br_program* program) { return program->kernels->name; }
+const char* br_program_path(const br_program* program) { return program ? program->kernels->name : nullptr; }

@@ -16,9 +16,11 @@ namespace bitreplay {
 
 struct Call;
 
-// An operation whose run was compiled for an instruction set (kernels/loops.h); the list ends with code 0.
+struct Operation;
+
+// An operation whose run was compiled for an instruction set (kernels/loops.h); the list ends with null.
 struct Loop {
-  uint32_t code;
+  const Operation* operation;
   int (*run)(const Call&);
 };
 extern const Loop* const kLoopsAvx2;

@@ -1,59 +1,14 @@
-// The one list of operations. A new operation: its file under operations/, and one line here.
 #include "operations.h"
 
 #include <cstring>
 
+#include "operations/list.h"
+
 namespace bitreplay {
 
-extern const Operation kPackSigns, kSignInputGrad;
-extern const Operation kBinaryConv, kBinaryConvInputGrad;
-extern const Operation kBatchnormFold, kAffine, kAffineInputGrad, kAffineParamGrad, kBatchnormUpdate;
-extern const Operation kAveragePool, kAveragePoolInputGrad;
-extern const Operation kGradientSum;
-extern const Operation kIntegerConv;
-extern const Operation kImageTable;
-extern const Operation kEncodeLevel, kDecodeLevel;
-extern const Operation kDenseOperand, kDense, kDenseInputGrad, kDenseParamGrad, kDenseUpdate;
-extern const Operation kCrossEntropy;
-extern const Operation kPackSignsClipped, kClippedSignInputGrad, kUnpackSigns;
-extern const Operation kLatentSigns, kLatentUpdate;
-extern const Operation kFilterPool, kFilterPoolInputGrad;
-extern const Operation kConvOperand, kLearnedConv, kIntegerConvInputGrad, kLearnedConvUpdate;
-extern const Operation kDepthwiseConv, kLearnedDepthwise, kDepthwiseConvInputGrad, kLearnedDepthwiseUpdate;
-extern const Operation kLearnedOperand, kLearnedUpdate;
-extern const Operation kPackSignsAbove, kRSignInputGrad, kRSignParamGrad;
-extern const Operation kRPReLU, kRPReLUInputGrad, kRPReLUParamGrad;
-extern const Operation kClip, kClipInputGrad;
-extern const Operation kAdd;
-extern const Operation kConcat, kConcatInputGrad;
-extern const Operation kAffineFine;
-extern const Operation kMaxPool, kMaxPoolInputGrad;
-
-static const Operation* const kOperations[] = {
-    &kPackSigns, &kSignInputGrad,
-    &kBinaryConv, &kBinaryConvInputGrad,
-    &kBatchnormFold, &kAffine, &kAffineInputGrad, &kAffineParamGrad, &kBatchnormUpdate,
-    &kAveragePool, &kAveragePoolInputGrad,
-    &kGradientSum,
-    &kIntegerConv,
-    &kImageTable,
-    &kEncodeLevel, &kDecodeLevel,
-    &kDenseOperand, &kDense, &kDenseInputGrad, &kDenseParamGrad, &kDenseUpdate,
-    &kCrossEntropy,
-    &kPackSignsClipped, &kClippedSignInputGrad, &kUnpackSigns,
-    &kLatentSigns, &kLatentUpdate,
-    &kFilterPool, &kFilterPoolInputGrad,
-    &kConvOperand, &kLearnedConv, &kIntegerConvInputGrad, &kLearnedConvUpdate,
-    &kDepthwiseConv, &kLearnedDepthwise, &kDepthwiseConvInputGrad, &kLearnedDepthwiseUpdate,
-    &kLearnedOperand, &kLearnedUpdate,
-    &kPackSignsAbove, &kRSignInputGrad, &kRSignParamGrad,
-    &kRPReLU, &kRPReLUInputGrad, &kRPReLUParamGrad,
-    &kClip, &kClipInputGrad,
-    &kAdd,
-    &kConcat, &kConcatInputGrad,
-    &kAffineFine,
-    &kMaxPool, &kMaxPoolInputGrad,
-};
+#define BR_ADDRESS(operation) &operation,
+static const Operation* const kOperations[] = {BR_OPERATIONS(BR_ADDRESS)};
+#undef BR_ADDRESS
 
 const Operation* operation_of_code(uint32_t code) {
   for (const Operation* operation : kOperations)
@@ -62,8 +17,8 @@ const Operation* operation_of_code(uint32_t code) {
 }
 
 int (*run_of(const Kernels& kernels, const Operation& operation))(const Call&) {
-  for (const Loop* loop = kernels.loops ? *kernels.loops : nullptr; loop && loop->code; ++loop)
-    if (loop->code == operation.code) return loop->run;
+  for (const Loop* loop = kernels.loops ? *kernels.loops : nullptr; loop && loop->operation; ++loop)
+    if (loop->operation == &operation) return loop->run;
   return operation.run;
 }
 
@@ -84,6 +39,13 @@ int words_in(const char* text) {
     ++count;
   }
   return count;
+}
+
+int position_in(const char* text, const char* word) {
+  int length;
+  for (int at = 0; (text = next_word(text, &length)); text += length, ++at)
+    if (length == int(strlen(word)) && !memcmp(text, word, size_t(length))) return at;
+  return -1;
 }
 
 int roles_of(const Operation& operation, Role roles[kMostRoles]) {
@@ -108,7 +70,7 @@ int roles_of(const Operation& operation, Role roles[kMostRoles]) {
 
 int br_operation(size_t index, br_operation_info* info) {
   const bitreplay::Operation* operation = bitreplay::operation_at(index);
-  if (!operation) return 0;
+  if (!operation || !info) return 0;
   *info = {operation->name, operation->reads, operation->writes, operation->attributes, operation->code};
   return 1;
 }

@@ -1,11 +1,12 @@
-// The table of operations, the same names, numbers and roles as engine/operations.py (a test compares them).
+// What an operation is: declared once, in its file under operations/ (operations/list.h names them all). The reference
+// declares the same names, codes, tensors and attributes beside its layers; test_native.py compares the two.
 //
 // An operation has a check, which refuses a record whose tensors or attributes could lead outside the regions, and a
 // run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once where
 // the weights are constant, and before each run where they learn.
 //
-// A run works on any samples that it is given. One that writes more than tensors per sample (and the number
-// `saturated`) is given all of them; where it is `in_parts` it does the part that the call asks for, and all parts
+// A run works on any samples that it is given. One that writes more than tensors per sample (and the number that
+// `counts`) is given all of them; where it is `in_parts` it does the part that the call asks for, and all parts
 // together write what one call about everything would, each byte once.
 #pragma once
 #include "call.h"
@@ -18,12 +19,13 @@ struct Operation {
   uint32_t code;
   const char* reads;  // roles; an optional one ends with ?
   const char* writes;
-  const char* attributes;
+  const char* attributes = "";
   void (*check)(Checker&);
   int (*run)(const Call&);
-  int weights;  // the role that is rearranged, or -1
-  uint64_t (*derived_bytes)(const Call&);  // reads no tensor's content; nor does derive, but for the weights
-  void (*derive)(const Call&, uint8_t* derived);
+  int weights = -1;  // the role that is rearranged
+  uint64_t (*derived_bytes)(const Call&) = nullptr;  // reads no tensor's content; nor does derive, but for the weights
+  void (*derive)(const Call&, uint8_t* derived) = nullptr;
+  int counts = -1;  // the role that counts saturated numbers: one int64, which only grows
   bool in_parts = false;
 };
 
@@ -40,5 +42,6 @@ struct Role {
 };
 int roles_of(const Operation& operation, Role roles[kMostRoles]);
 int words_in(const char* text);
+int position_in(const char* text, const char* word);  // of a word among words; -1 if it is none of them
 
 }  // namespace bitreplay

@@ -38,7 +38,7 @@ class Reader {
  public:
   Reader(const void* bytes, size_t size, uint32_t threads, char* error, size_t error_size)
       : bytes_(static_cast<const uint8_t*>(bytes)), size_(size), threads_(threads), error_(error),
-        error_size_(error_size) {}
+        error_size_(error ? error_size : 0) {}
   int open(br_program** result);
   int plan(br_memory* memory);
 
@@ -112,6 +112,7 @@ int Reader::measure() {
 
 int Reader::tensors() {
   const uint64_t region_bytes[3] = {header_.constants, header_.parameters, header_.arena};
+  uint64_t used = 0;  // of the arena
   for (uint32_t i = 0; i < header_.tensors; ++i) {
     const uint8_t* at = bytes_ + kHeader + kTensorBytes * i;
     Tensor& t = program_->tensors[i];
@@ -127,13 +128,18 @@ int Reader::tensors() {
       if (t.elements > kLargestRegion / t.info.shape[axis]) return fail(BR_MALFORMED, "tensor %u is too large", i);
       t.elements *= t.info.shape[axis];
     }
-    // elements < 2^46, samples <= 2^20 could leave 64 bits: divide instead of multiplying.
+    // elements <= 2^40, 8 bytes each, samples <= 2^20 could leave 64 bits: divide instead of multiplying.
     uint64_t size = region_bytes[at[0]], one = t.bytes(1);
     uint64_t samples = t.info.per_sample ? header_.max_samples : 1;
     if (t.info.offset > size || one > (size - t.info.offset) / samples)
       return fail(BR_MALFORMED, "tensor %u lies outside its region", i);
     if (t.info.offset % uint64_t(element_bytes(at[1]))) return fail(BR_MALFORMED, "tensor %u is not aligned", i);
+    const uint64_t end = t.info.offset + one * samples;
+    if (at[0] == BR_ARENA && end > used) used = end;
   }
+  if (header_.arena > 2 * used + kSpareArena)
+    return fail(BR_MALFORMED, "program asks for an arena of %llu bytes, and its tensors take %llu",
+                static_cast<unsigned long long>(header_.arena), static_cast<unsigned long long>(used));
   return BR_OK;
 }
 
@@ -156,7 +162,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
   Role roles[kMostRoles];
   int role_count = roles_of(*operation, roles);
-  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, -1, 0};
+  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, 0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
     return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
   r->tensor_count = tensors;
@@ -179,6 +185,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   }
   Checker checker(*program_, *r);
   operation->check(checker);
+  if (operation->counts >= 0) checker.vector(operation->counts, BR_INT64, 1);
   if (!checker.ok()) return fail(BR_MALFORMED, "a record of %s: %s", operation->name, checker.complaint());
   return overlaps(*r);
 }
@@ -245,6 +252,7 @@ int Reader::derive() {
 
 // With nothing derived yet: enough to tell how much memory it takes.
 int Reader::read_all() {
+  if (!bytes_) return fail(BR_BAD_ARGUMENT, "there is no program: its bytes are a null pointer");
   if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
   if (threads_ < 1 || threads_ > kMostThreads)
     return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMostThreads, threads_);
@@ -302,17 +310,22 @@ int br_program_open(const void* bytes, size_t size, br_program** program, char* 
 
 int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
                             size_t error_size) {
+  if (!program) return BR_BAD_ARGUMENT;
   *program = nullptr;
   return bitreplay::Reader(bytes, size, threads, error, error_size).open(program);
 }
 
 int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
                     size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
   return bitreplay::Reader(bytes, size, threads, error, error_size).plan(memory);
 }
 
 void br_program_memory(const br_program* p, br_memory* memory) {
+  if (!memory) return;
+  *memory = {};
+  if (!p) return;
   *memory = {p->image_bytes, p->table_bytes, p->derived_bytes, p->parameter_bytes, p->arena_bytes, p->scratch_bytes};
 }
 
@@ -323,15 +336,16 @@ void br_program_close(br_program* program) {
   free(program);
 }
 
-uint32_t br_program_max_samples(const br_program* p) { return p->max_samples; }
-uint64_t br_program_parameter_bytes(const br_program* p) { return p->parameter_bytes; }
-uint64_t br_program_constant_bytes(const br_program* p) { return p->constant_bytes; }
-uint64_t br_program_arena_bytes(const br_program* p) { return p->arena_bytes + p->scratch_bytes; }
-uint64_t br_program_derived_bytes(const br_program* p) { return p->derived_bytes; }
-const void* br_program_initial_parameters(const br_program* p) { return p->parameters; }
-const void* br_program_constants(const br_program* p) { return p->constants; }
+uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples : 0; }
+uint64_t br_program_parameter_bytes(const br_program* p) { return p ? p->parameter_bytes : 0; }
+uint64_t br_program_constant_bytes(const br_program* p) { return p ? p->constant_bytes : 0; }
+uint64_t br_program_arena_bytes(const br_program* p) { return p ? p->arena_bytes + p->scratch_bytes : 0; }
+uint64_t br_program_derived_bytes(const br_program* p) { return p ? p->derived_bytes : 0; }
+const void* br_program_initial_parameters(const br_program* p) { return p ? p->parameters : nullptr; }
+const void* br_program_constants(const br_program* p) { return p ? p->constants : nullptr; }
 
 int br_program_tensor(const br_program* p, const char* name, br_tensor_info* info) {
+  if (!p || !name || !info) return BR_BAD_ARGUMENT;
   for (uint32_t i = 0; i < p->tensor_count; ++i) {
     if (!strcmp(p->tensors[i].name, name)) {
       *info = p->tensors[i].info;

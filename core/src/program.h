@@ -13,7 +13,8 @@ struct Kernels;
 struct Operation;
 
 constexpr uint32_t kLists = 4;
-constexpr uint64_t kLargestRegion = uint64_t(1) << 46;  // sums of sizes below it cannot overflow
+constexpr uint64_t kLargestRegion = uint64_t(1) << 40;  // sums of sizes below it cannot overflow
+constexpr uint64_t kSpareArena = 4096;                   // that no tensor uses, besides as much again as they do
 constexpr uint32_t kLargestMinibatch = 1 << 20;
 constexpr uint32_t kMostThreads = 64;
 constexpr int kMostRoles = 16;  // tensors of a record
@@ -39,7 +40,6 @@ struct Record {
   Derived derived;
   uint32_t list;
   uint32_t tensor_count;
-  int32_t counter;  // the role that counts saturated numbers, or -1
   uint32_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
 };
 

@@ -46,9 +46,9 @@ class Runner {
     for (const Record* record = first_; record < first_ + records_ && !failed(); ++record) {
       Call part = call(*record, first, left < block_ ? left : block_);
       int64_t saturated = 0, *counter = nullptr;
-      if (record->counter >= 0) {
-        counter = part.data<int64_t>(record->counter);
-        part.roles[record->counter] = reinterpret_cast<uint8_t*>(&saturated);
+      if (const int counts = record->operation->counts; counts >= 0) {
+        counter = part.data<int64_t>(counts);
+        part.roles[counts] = reinterpret_cast<uint8_t*>(&saturated);
       }
       if (const int error = record->run(part)) __atomic_store_n(&error_, error, __ATOMIC_RELAXED);
       if (counter) __atomic_fetch_add(counter, saturated, __ATOMIC_RELAXED);
@@ -93,11 +93,12 @@ class Runner {
 
 int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args) {
   using namespace bitreplay;
-  if (list < BR_PREPARE || list > BR_STEP || !args) return BR_BAD_ARGUMENT;
+  if (!program || list < BR_PREPARE || list > BR_STEP || !args) return BR_BAD_ARGUMENT;
   if (args->samples < 1 || args->samples > int64_t(program->max_samples)) return BR_BAD_ARGUMENT;
   const int64_t largest_rate = int64_t(1) << 31, largest_shift = 4096;
-  if (args->rate_mantissa < -largest_rate || args->rate_mantissa > largest_rate) return BR_BAD_ARGUMENT;
+  if (args->rate_mantissa <= -largest_rate || args->rate_mantissa >= largest_rate) return BR_BAD_ARGUMENT;
   if (args->rate_shift < -largest_shift || args->rate_shift > largest_shift) return BR_BAD_ARGUMENT;
+  if ((program->parameter_bytes && !parameters) || (br_program_arena_bytes(program) && !arena)) return BR_BAD_ARGUMENT;
   if (program->parameter_bytes && reinterpret_cast<uintptr_t>(parameters) % 64) return BR_MISALIGNED;
   if (reinterpret_cast<uintptr_t>(arena) % 64) return BR_MISALIGNED;
   uint8_t* const regions[3] = {const_cast<uint8_t*>(program->constants), static_cast<uint8_t*>(parameters),

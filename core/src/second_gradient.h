@@ -5,18 +5,8 @@
 
 namespace bitreplay {
 
-// The roles `other`, `other_e` and the attributes `other_factor`, `other_shift`, `other_bound` follow one another.
-static inline void check_second(Checker& c, int g, int other, int factor) {
-  c.require(c.has(other) == c.has(other + 1), "a second gradient lacks its exponents");
-  if (c.has(other) && c.ok()) {
-    c.per_sample(other, kWide, 3);
-    c.same_shape(g, other);
-    c.exponents(other + 1);
-  }
-  c.value(factor);
-  c.shift(factor + 1);
-  c.range(factor + 2, 0, 62);
-}
+// The roles `other`, `other_e` and the attributes `other_factor`, `other_shift`, `other_bound` follow one another
+// (Checker::second_gradient).
 
 // What `quantise_sample` shall see of sample n: first(at, count, tile) makes the exact first term, of exponent e.
 template <class First>

@@ -13,6 +13,7 @@
 #include "operations/filter_pool_loops.h"
 #include "operations/gradient_sum_loops.h"
 #include "operations/learned_loops.h"
+#include "operations/list.h"
 #include "operations/max_pool_loops.h"
 #include "operations/rprelu_loops.h"
 #include "operations/rsign_loops.h"
@@ -20,40 +21,39 @@
 namespace bitreplay {
 namespace {
 
-// By the operation's code (operations.h).
 const Loop kLoops[] = {
-    {140, add_maps::run},
-    {30, average_pool::run},
-    {31, average_pool_input_grad::run},
-    {20, batchnorm_fold::run},
-    {24, batchnorm_update::run},
-    {130, clip::run},
-    {131, clip_input_grad::run},
-    {150, concat::run},
-    {151, concat_input_grad::run},
-    {82, dense_input_grad::run},
-    {83, dense_param_grad::run},
-    {84, dense_update::run},
-    {80, dense_operand::run},
-    {81, dense::run},
-    {55, depthwise_conv::run},
-    {56, learned_depthwise::run},
-    {57, depthwise_conv_input_grad::run},
-    {58, learned_depthwise_update::run},
-    {32, filter_pool::run},
-    {33, filter_pool_input_grad::run},
-    {40, gradient_sum::run},
-    {100, learned_operand::run},
-    {101, learned_update::run},
-    {160, max_pool::run},
-    {161, max_pool_input_grad::run},
-    {120, rprelu::run},
-    {121, rprelu_input_grad::run},
-    {122, rprelu_param_grad::run},
-    {110, pack_signs_above::run},
-    {111, rsign_input_grad::run},
-    {112, rsign_param_grad::run},
-    {0, nullptr},
+    {&kAdd, add_maps::run},
+    {&kAveragePool, average_pool::run},
+    {&kAveragePoolInputGrad, average_pool_input_grad::run},
+    {&kBatchnormFold, batchnorm_fold::run},
+    {&kBatchnormUpdate, batchnorm_update::run},
+    {&kClip, clip::run},
+    {&kClipInputGrad, clip_input_grad::run},
+    {&kConcat, concat::run},
+    {&kConcatInputGrad, concat_input_grad::run},
+    {&kDenseInputGrad, dense_input_grad::run},
+    {&kDenseParamGrad, dense_param_grad::run},
+    {&kDenseUpdate, dense_update::run},
+    {&kDenseOperand, dense_operand::run},
+    {&kDense, dense::run},
+    {&kDepthwiseConv, depthwise_conv::run},
+    {&kLearnedDepthwise, learned_depthwise::run},
+    {&kDepthwiseConvInputGrad, depthwise_conv_input_grad::run},
+    {&kLearnedDepthwiseUpdate, learned_depthwise_update::run},
+    {&kFilterPool, filter_pool::run},
+    {&kFilterPoolInputGrad, filter_pool_input_grad::run},
+    {&kGradientSum, gradient_sum::run},
+    {&kLearnedOperand, learned_operand::run},
+    {&kLearnedUpdate, learned_update::run},
+    {&kMaxPool, max_pool::run},
+    {&kMaxPoolInputGrad, max_pool_input_grad::run},
+    {&kRPReLU, rprelu::run},
+    {&kRPReLUInputGrad, rprelu_input_grad::run},
+    {&kRPReLUParamGrad, rprelu_param_grad::run},
+    {&kPackSignsAbove, pack_signs_above::run},
+    {&kRSignInputGrad, rsign_input_grad::run},
+    {&kRSignParamGrad, rsign_param_grad::run},
+    {nullptr, nullptr},
 };
 
 }  // namespace

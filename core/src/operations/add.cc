@@ -13,7 +13,6 @@ void check(Checker& c) {
   c.same_shape(A, B);
   c.per_sample(Y, kStored, 3);
   c.same_shape(A, Y);
-  c.vector(SATURATED, BR_INT64, 1);
   const int values[] = {A_ZERO, A_FACTOR, B_ZERO, B_FACTOR, Y_ZERO, LOW, HIGH};
   for (int attribute : values) c.value(attribute);
   c.shift(SHIFT);
@@ -21,7 +20,15 @@ void check(Checker& c) {
 
 }  // namespace add_maps
 
-extern const Operation kAdd = {"add", 140, "a b", "y saturated", "a_zero a_factor b_zero b_factor shift y_zero low high",
-                               add_maps::check, add_maps::run, -1, nullptr, nullptr};
+extern const Operation kAdd = {
+    .name = "add",
+    .code = 140,
+    .reads = "a b",
+    .writes = "y saturated",
+    .attributes = "a_zero a_factor b_zero b_factor shift y_zero low high",
+    .check = add_maps::check,
+    .run = add_maps::run,
+    .counts = add_maps::SATURATED,
+};
 
 }  // namespace bitreplay

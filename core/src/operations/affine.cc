@@ -21,7 +21,6 @@ void check(Checker& c) {
     c.per_sample(RESIDUAL, kStored, 3);
     c.same_shape(X, RESIDUAL);
   }
-  c.vector(SATURATED, BR_INT64, 1);
   const int values[] = {X_ZERO, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR};
   for (int attribute : values) c.value(attribute);
   c.shift(SHIFT);
@@ -68,7 +67,6 @@ void check(Checker& c) {
     c.vector(A, BR_INT32, c.size(X, 2));
     c.vector(B, BR_INT64, c.size(X, 2));
   }
-  c.vector(SATURATED, BR_INT64, 1);
   const int values[] = {X_ZERO, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR};
   for (int attribute : values) c.value(attribute);
   c.shift(SHIFT);
@@ -107,20 +105,25 @@ enum { G, E, A, GX, EX };
 enum { SHIFT, BITS };
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
-  if (c.ok()) c.vector(A, BR_INT32, c.size(G, 2));
-  c.per_sample(GX, kStored, 3);
+  c.input_grad();
   c.same_shape(G, GX);
-  c.exponents(EX);
+  if (c.ok()) c.vector(A, BR_INT32, c.size(G, 2));
   c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
 }
 
 int run(const Call& c) {
-  c.kernels().affine_input_grad({c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.bytes(G), c.type(G),
-                                 c.data<int32_t>(E), c.data<int32_t>(A), c.bytes(GX), c.type(GX), c.data<int32_t>(EX),
-                                 c.attribute(SHIFT), c.attribute(BITS)});
+  c.kernels().affine_input_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .a = c.data<int32_t>(A),
+                                 .gx = c.bytes(GX),
+                                 .gx_type = c.type(GX),
+                                 .ex = c.data<int32_t>(EX),
+                                 .shift = c.attribute(SHIFT),
+                                 .bits = c.attribute(BITS)});
   return BR_OK;
 }
 
@@ -147,23 +150,64 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const Range own = c.share(c.size(G, 2), kLanesShared);
-  c.kernels().affine_param_grad({c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.bytes(G), c.type(G),
-                                 c.data<int32_t>(E), c.bytes(X), c.type(X), c.data<int64_t>(P), c.data<int64_t>(Q),
-                                 c.data<int32_t>(PE), c.attribute(X_ZERO), c.attribute(BOUND), own.first, own.last});
+  c.kernels().affine_param_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .x = c.bytes(X),
+                                 .x_type = c.type(X),
+                                 .p = c.data<int64_t>(P),
+                                 .q = c.data<int64_t>(Q),
+                                 .pe = c.data<int32_t>(PE),
+                                 .x_zero = c.attribute(X_ZERO),
+                                 .bound = c.attribute(BOUND),
+                                 .first = own.first,
+                                 .last = own.last});
   return BR_OK;
 }
 
 }  // namespace affine_param_grad
 
-extern const Operation kAffine = {"affine", 21, "x a b residual?", "y saturated",
-                                  "x_zero shift y_zero low high residual_zero residual_factor", affine::check,
-                                  affine::run, -1, nullptr, nullptr};
-extern const Operation kAffineFine = {"affine_fine", 25, "x a b residual", "y saturated",
-                                      "x_zero shift y_zero low high residual_zero residual_factor up limit",
-                                      affine_fine::check, affine_fine::run, -1, nullptr, nullptr};
-extern const Operation kAffineInputGrad = {"affine_input_grad", 22, "g e a", "gx ex", "shift bits",
-                                           affine_input_grad::check, affine_input_grad::run, -1, nullptr, nullptr};
-extern const Operation kAffineParamGrad = {"affine_param_grad", 23, "g e x", "p q pe", "x_zero bound",
-                                           affine_param_grad::check, affine_param_grad::run, -1, nullptr, nullptr, true};
+extern const Operation kAffine = {
+    .name = "affine",
+    .code = 21,
+    .reads = "x a b residual?",
+    .writes = "y saturated",
+    .attributes = "x_zero shift y_zero low high residual_zero residual_factor",
+    .check = affine::check,
+    .run = affine::run,
+    .counts = affine::SATURATED,
+};
+extern const Operation kAffineFine = {
+    .name = "affine_fine",
+    .code = 25,
+    .reads = "x a b residual",
+    .writes = "y saturated",
+    .attributes = "x_zero shift y_zero low high residual_zero residual_factor up limit",
+    .check = affine_fine::check,
+    .run = affine_fine::run,
+    .counts = affine_fine::SATURATED,
+};
+extern const Operation kAffineInputGrad = {
+    .name = "affine_input_grad",
+    .code = 22,
+    .reads = "g e a",
+    .writes = "gx ex",
+    .attributes = "shift bits",
+    .check = affine_input_grad::check,
+    .run = affine_input_grad::run,
+};
+extern const Operation kAffineParamGrad = {
+    .name = "affine_param_grad",
+    .code = 23,
+    .reads = "g e x",
+    .writes = "p q pe",
+    .attributes = "x_zero bound",
+    .check = affine_param_grad::check,
+    .run = affine_param_grad::run,
+    .in_parts = true,
+};
 
 }  // namespace bitreplay

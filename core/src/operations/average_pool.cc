@@ -24,12 +24,7 @@ void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   c.per_sample(Y, kStored, 3);
   check_windows(c, X, Y, WINDOW_H, WINDOW_W);
-  c.value(X_ZERO);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.value(Y_ZERO);
-  c.value(LOW);
-  c.value(HIGH);
+  c.rescale();
 }
 
 }  // namespace average_pool
@@ -37,23 +32,30 @@ void check(Checker& c) {
 namespace average_pool_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
+  c.input_grad();
   check_windows(c, GX, G, WINDOW_H, WINDOW_W);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
+  c.multiplier();
 }
 
 }  // namespace average_pool_input_grad
 
-extern const Operation kAveragePool = {"average_pool", 30, "x", "y",
-                                       "window_h window_w x_zero mantissa shift y_zero low high", average_pool::check,
-                                       average_pool::run, -1, nullptr, nullptr};
-extern const Operation kAveragePoolInputGrad = {"average_pool_input_grad", 31, "g e", "gx ex",
-                                                "window_h window_w mantissa shift bits", average_pool_input_grad::check,
-                                                average_pool_input_grad::run, -1, nullptr, nullptr};
+extern const Operation kAveragePool = {
+    .name = "average_pool",
+    .code = 30,
+    .reads = "x",
+    .writes = "y",
+    .attributes = "window_h window_w x_zero mantissa shift y_zero low high",
+    .check = average_pool::check,
+    .run = average_pool::run,
+};
+extern const Operation kAveragePoolInputGrad = {
+    .name = "average_pool_input_grad",
+    .code = 31,
+    .reads = "g e",
+    .writes = "gx ex",
+    .attributes = "window_h window_w mantissa shift bits",
+    .check = average_pool_input_grad::check,
+    .run = average_pool_input_grad::run,
+};
 
 }  // namespace bitreplay

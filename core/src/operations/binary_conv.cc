@@ -5,19 +5,14 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 // What both share: a map of (height, width), weights (outputs, kernel, kernel, words), a result map of `outputs`.
-void check_geometry(Checker& c, int weights, int64_t channels, int stride, int pad, int map, int result) {
+void check_geometry(Checker& c, int weights, int64_t channels, int map, int result) {
   c.whole(weights, type_bit(BR_UINT64), 4);
-  c.range(stride, 1, kLargestSize);
-  c.range(pad, 0, kLargestSize);
+  c.square(weights, 1);
+  c.window(map, result);
   if (!c.ok()) return;
-  c.require(c.size(weights, 1) == c.size(weights, 2) && c.size(weights, 1) <= kLargestSize, "the kernel is not square");
   c.require(channels >= 1 && c.size(weights, 3) == words_for(channels), "the weights do not fit the channels");
   c.require(c.size(result, 2) == c.size(weights, 0), "the weights do not fit the outputs");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(map, axis) <= kLargestSize && c.size(result, axis) <= kLargestSize, "the map is too large");
 }
 
 }  // namespace
@@ -33,17 +28,28 @@ void check(Checker& c) {
   c.range(CHANNELS, 1, (1 << 15) - 1);
   c.range(PADDING, 0, 1);
   if (!c.ok()) return;
-  check_geometry(c, W, c.attribute(CHANNELS), STRIDE, PAD, X, SUMS);
+  check_geometry(c, W, c.attribute(CHANNELS), X, SUMS);
   if (!c.ok()) return;
   c.require(c.size(X, 2) == c.size(W, 3), "the weights do not fit the signs");
   c.require(c.size(W, 1) * c.size(W, 2) * c.attribute(CHANNELS) < 1 << 15, "the sums do not fit int16");
 }
 
 int run(const Call& c) {
-  c.kernels().binary_conv({c.samples(), c.size(X, 0), c.size(X, 1), c.size(X, 2), c.attribute(CHANNELS), c.size(W, 0),
-                           c.size(W, 1), c.size(SUMS, 0), c.size(SUMS, 1), c.attribute(STRIDE), c.attribute(PAD),
-                           c.attribute(PADDING), c.data<uint64_t>(X), reinterpret_cast<uint64_t*>(c.derived()),
-                           c.data<int16_t>(SUMS)});
+  c.kernels().binary_conv({.samples = c.samples(),
+                           .height = c.size(X, 0),
+                           .width = c.size(X, 1),
+                           .words = c.size(X, 2),
+                           .channels = c.attribute(CHANNELS),
+                           .outputs = c.size(W, 0),
+                           .kernel = c.size(W, 1),
+                           .out_h = c.size(SUMS, 0),
+                           .out_w = c.size(SUMS, 1),
+                           .stride = c.attribute(STRIDE),
+                           .pad = c.attribute(PAD),
+                           .padding = c.attribute(PADDING),
+                           .x = c.data<uint64_t>(X),
+                           .w = reinterpret_cast<uint64_t*>(c.derived()),
+                           .sums = c.data<int16_t>(SUMS)});
   return BR_OK;
 }
 
@@ -79,7 +85,7 @@ void check(Checker& c) {
   c.per_sample(GX, type_bit(BR_INT32) | type_bit(BR_INT64), 3);
   if (!c.ok()) return;
   c.require(c.attribute(CHANNELS) == c.size(GX, 2), "the gradient does not fit the channels");
-  check_geometry(c, W, c.size(GX, 2), STRIDE, PAD, GX, G);
+  check_geometry(c, W, c.size(GX, 2), GX, G);
 }
 
 BinaryConvInputGradArgs arguments(const Call& c) {
@@ -119,12 +125,29 @@ int run(const Call& c) {
 
 }  // namespace binary_conv_input_grad
 
-extern const Operation kBinaryConv = {"binary_conv", 12, "x w", "sums", "channels stride pad padding",
-                                      binary_conv::check, binary_conv::run, binary_conv::W, binary_conv::derived_bytes,
-                                      binary_conv::interleave_outputs};
+extern const Operation kBinaryConv = {
+    .name = "binary_conv",
+    .code = 12,
+    .reads = "x w",
+    .writes = "sums",
+    .attributes = "channels stride pad padding",
+    .check = binary_conv::check,
+    .run = binary_conv::run,
+    .weights = binary_conv::W,
+    .derived_bytes = binary_conv::derived_bytes,
+    .derive = binary_conv::interleave_outputs,
+};
 extern const Operation kBinaryConvInputGrad = {
-    "binary_conv_input_grad", 13, "g w", "gx", "channels stride pad", binary_conv_input_grad::check,
-    binary_conv_input_grad::run, binary_conv_input_grad::W, binary_conv_input_grad::derived_bytes,
-    binary_conv_input_grad::derive};
+    .name = "binary_conv_input_grad",
+    .code = 13,
+    .reads = "g w",
+    .writes = "gx",
+    .attributes = "channels stride pad",
+    .check = binary_conv_input_grad::check,
+    .run = binary_conv_input_grad::run,
+    .weights = binary_conv_input_grad::W,
+    .derived_bytes = binary_conv_input_grad::derived_bytes,
+    .derive = binary_conv_input_grad::derive,
+};
 
 }  // namespace bitreplay

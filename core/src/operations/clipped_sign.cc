@@ -3,17 +3,6 @@
 #include "second_gradient.h"
 
 namespace bitreplay {
-namespace {
-
-void check_bits(Checker& c, int map, int bits) {
-  c.per_sample(bits, type_bit(BR_UINT64), 3);
-  if (c.ok())
-    c.require(c.size(map, 0) == c.size(bits, 0) && c.size(map, 1) == c.size(bits, 1) &&
-                  words_for(c.size(map, 2)) == c.size(bits, 2), "the bits do not fit the map");
-}
-
-}  // namespace
-
 namespace pack_signs_clipped {
 
 enum { X, BITS, MASK };
@@ -21,8 +10,8 @@ enum { ZERO, LIMIT };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
-  check_bits(c, X, BITS);
-  check_bits(c, X, MASK);
+  c.packed(X, BITS);
+  c.packed(X, MASK);
   c.value(ZERO);
   c.value(LIMIT);
 }
@@ -55,17 +44,13 @@ enum { G, E, MASK, OTHER, OTHER_E, GX, EX };
 enum { FACTOR, SHIFT, BOUND, BITS, OTHER_FACTOR, OTHER_SHIFT, OTHER_BOUND };
 
 void check(Checker& c) {
-  c.per_sample(G, kWide, 3);
-  c.exponents(E);
-  check_bits(c, G, MASK);
-  c.per_sample(GX, kStored, 3);
+  c.input_grad(kWide);
+  c.second_gradient();
+  c.packed(G, MASK);
   c.same_shape(G, GX);
-  c.exponents(EX);
   c.value(FACTOR);
   c.shift(SHIFT);
   c.range(BOUND, 0, 62);
-  c.gradient_bits(BITS, GX);
-  check_second(c, G, OTHER, OTHER_FACTOR);
 }
 
 int run(const Call& c) {
@@ -95,7 +80,7 @@ enum { CHANNELS };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
-  check_bits(c, X, BITS);
+  c.packed(X, BITS);
   if (c.ok()) c.require(c.attribute(CHANNELS) == c.size(X, 2), "the channels differ");
 }
 
@@ -115,13 +100,32 @@ int run(const Call& c) {
 
 }  // namespace unpack_signs
 
-extern const Operation kPackSignsClipped = {"pack_signs_clipped", 14, "x", "bits mask", "zero limit",
-                                            pack_signs_clipped::check, pack_signs_clipped::run, -1, nullptr, nullptr};
+extern const Operation kPackSignsClipped = {
+    .name = "pack_signs_clipped",
+    .code = 14,
+    .reads = "x",
+    .writes = "bits mask",
+    .attributes = "zero limit",
+    .check = pack_signs_clipped::check,
+    .run = pack_signs_clipped::run,
+};
 extern const Operation kClippedSignInputGrad = {
-    "clipped_sign_input_grad", 15, "g e mask other? other_e?", "gx ex",
-    "factor shift bound bits other_factor other_shift other_bound", clipped_sign_input_grad::check,
-    clipped_sign_input_grad::run, -1, nullptr, nullptr};
-extern const Operation kUnpackSigns = {"unpack_signs", 16, "bits", "x", "channels", unpack_signs::check,
-                                       unpack_signs::run, -1, nullptr, nullptr};
+    .name = "clipped_sign_input_grad",
+    .code = 15,
+    .reads = "g e mask other? other_e?",
+    .writes = "gx ex",
+    .attributes = "factor shift bound bits other_factor other_shift other_bound",
+    .check = clipped_sign_input_grad::check,
+    .run = clipped_sign_input_grad::run,
+};
+extern const Operation kUnpackSigns = {
+    .name = "unpack_signs",
+    .code = 16,
+    .reads = "bits",
+    .writes = "x",
+    .attributes = "channels",
+    .check = unpack_signs::check,
+    .run = unpack_signs::run,
+};
 
 }  // namespace bitreplay

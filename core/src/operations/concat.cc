@@ -23,12 +23,7 @@ namespace concat {
 
 void check(Checker& c) {
   check_part(c, X, Y, FIRST);
-  c.value(X_ZERO);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.value(Y_ZERO);
-  c.value(LOW);
-  c.value(HIGH);
+  c.rescale();
 }
 
 }  // namespace concat
@@ -37,18 +32,29 @@ namespace concat_input_grad {
 
 void check(Checker& c) {
   check_part(c, GX, G, FIRST);
-  c.exponents(E);
-  c.exponents(EX);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
+  c.input_grad();
+  c.multiplier();
 }
 
 }  // namespace concat_input_grad
 
-extern const Operation kConcat = {"concat", 150, "x y", "y", "first x_zero mantissa shift y_zero low high",
-                                  concat::check, concat::run, -1, nullptr, nullptr};
-extern const Operation kConcatInputGrad = {"concat_input_grad", 151, "g e", "gx ex", "first mantissa shift bits",
-                                           concat_input_grad::check, concat_input_grad::run, -1, nullptr, nullptr};
+extern const Operation kConcat = {
+    .name = "concat",
+    .code = 150,
+    .reads = "x y",
+    .writes = "y",
+    .attributes = "first x_zero mantissa shift y_zero low high",
+    .check = concat::check,
+    .run = concat::run,
+};
+extern const Operation kConcatInputGrad = {
+    .name = "concat_input_grad",
+    .code = 151,
+    .reads = "g e",
+    .writes = "gx ex",
+    .attributes = "first mantissa shift bits",
+    .check = concat_input_grad::check,
+    .run = concat_input_grad::run,
+};
 
 }  // namespace bitreplay

@@ -64,7 +64,14 @@ int run(const Call& c) {
 
 }  // namespace cross_entropy
 
-extern const Operation kCrossEntropy = {"cross_entropy", 90, "logits labels", "g e p_label", "bits",
-                                        cross_entropy::check, cross_entropy::run, -1, nullptr, nullptr};
+extern const Operation kCrossEntropy = {
+    .name = "cross_entropy",
+    .code = 90,
+    .reads = "logits labels",
+    .writes = "g e p_label",
+    .attributes = "bits",
+    .check = cross_entropy::check,
+    .run = cross_entropy::run,
+};
 
 }  // namespace bitreplay

@@ -34,17 +34,29 @@ void check(Checker& c) {
             "the weights do not fit the features and classes");
   c.value(X_ZERO);
   c.shift(DOWN);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
+  c.multiplier();
   c.shift(BIAS_SHIFT);
 }
 
 }  // namespace dense
 
-extern const Operation kDenseOperand = {"dense_operand", 80, "weights", "operand exponent", "bits",
-                                        dense_operand::check, dense_operand::run, -1, nullptr, nullptr};
-extern const Operation kDense = {"dense", 81, "x operand exponent weights active", "logits",
-                                 "x_zero down mantissa shift bias_shift", dense::check, dense::run, -1, nullptr,
-                                 nullptr};
+extern const Operation kDenseOperand = {
+    .name = "dense_operand",
+    .code = 80,
+    .reads = "weights",
+    .writes = "operand exponent",
+    .attributes = "bits",
+    .check = dense_operand::check,
+    .run = dense_operand::run,
+};
+extern const Operation kDense = {
+    .name = "dense",
+    .code = 81,
+    .reads = "x operand exponent weights active",
+    .writes = "logits",
+    .attributes = "x_zero down mantissa shift bias_shift",
+    .check = dense::check,
+    .run = dense::run,
+};
 
 }  // namespace bitreplay

@@ -8,19 +8,14 @@ namespace bitreplay {
 namespace dense_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 1);
-  c.exponents(E);
+  c.input_grad(kStored, 1);
   c.whole(OPERAND, kStored, 2);
   c.vector(EXPONENT, BR_INT32, 1);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
   if (c.ok())
     c.require(c.size(OPERAND, 0) == c.size(G, 0) && c.size(OPERAND, 1) == c.elements(GX),
               "the operand does not fit the gradient");
   c.shift(DOWN);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
+  c.multiplier();
 }
 
 }  // namespace dense_input_grad
@@ -49,8 +44,7 @@ void check(Checker& c) {
   c.whole(GW, type_bit(BR_INT64), 2);
   c.same_shape(WEIGHTS, GW);
   c.vector(GE, BR_INT32, 1);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
+  c.multiplier();
   c.mantissa(BIAS_MANTISSA);
   c.shift(BIAS_SHIFT);
   c.range(NUMBER, 0, kInt32Max);
@@ -58,13 +52,34 @@ void check(Checker& c) {
 
 }  // namespace dense_update
 
-extern const Operation kDenseInputGrad = {"dense_input_grad", 82, "g e operand exponent", "gx ex",
-                                          "down mantissa shift bits", dense_input_grad::check, dense_input_grad::run,
-                                          -1, nullptr, nullptr};
-extern const Operation kDenseParamGrad = {"dense_param_grad", 83, "g e x", "gw ge", "x_zero bound",
-                                          dense_param_grad::check, dense_param_grad::run, -1, nullptr, nullptr, true};
-extern const Operation kDenseUpdate = {"dense_update", 84, "weights gw ge", "weights",
-                                       "mantissa shift bias_mantissa bias_shift number", dense_update::check,
-                                       dense_update::run, -1, nullptr, nullptr, true};
+extern const Operation kDenseInputGrad = {
+    .name = "dense_input_grad",
+    .code = 82,
+    .reads = "g e operand exponent",
+    .writes = "gx ex",
+    .attributes = "down mantissa shift bits",
+    .check = dense_input_grad::check,
+    .run = dense_input_grad::run,
+};
+extern const Operation kDenseParamGrad = {
+    .name = "dense_param_grad",
+    .code = 83,
+    .reads = "g e x",
+    .writes = "gw ge",
+    .attributes = "x_zero bound",
+    .check = dense_param_grad::check,
+    .run = dense_param_grad::run,
+    .in_parts = true,
+};
+extern const Operation kDenseUpdate = {
+    .name = "dense_update",
+    .code = 84,
+    .reads = "weights gw ge",
+    .writes = "weights",
+    .attributes = "mantissa shift bias_mantissa bias_shift number",
+    .check = dense_update::check,
+    .run = dense_update::run,
+    .in_parts = true,
+};
 
 }  // namespace bitreplay

@@ -9,18 +9,13 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 // Weights (channels, kernel, kernel) between two maps of as many channels.
-void check_geometry(Checker& c, int weights, int map, int result, int stride, int pad) {
-  c.range(stride, 1, kLargestSize);
-  c.range(pad, 0, kLargestSize);
+void check_geometry(Checker& c, int weights, int map, int result) {
+  c.square(weights, 1);
+  c.window(map, result);
   if (!c.ok()) return;
-  c.require(c.size(weights, 1) == c.size(weights, 2) && c.size(weights, 1) <= kLargestSize, "the kernel is not square");
   c.require(c.size(weights, 0) == c.size(map, 2) && c.size(weights, 0) == c.size(result, 2),
             "the weights do not fit the channels");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(map, axis) <= kLargestSize && c.size(result, axis) <= kLargestSize, "the map is too large");
 }
 
 using namespace depthwise;
@@ -29,7 +24,7 @@ void check_forward(Checker& c, int sums) {
   c.per_sample(X, kStored, 3);
   c.whole(W, kStored, 3);
   c.per_sample(sums, type_bit(BR_INT32), 3);
-  check_geometry(c, W, X, sums, STRIDE, PAD);
+  check_geometry(c, W, X, sums);
   c.value(X_ZERO);
   c.shift(DOWN);
 }
@@ -55,16 +50,12 @@ void check(Checker& c) {
 namespace depthwise_conv_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
+  c.input_grad();
   c.whole(WEIGHTS, kStored, 3);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
-  check_geometry(c, WEIGHTS, GX, G, STRIDE, PAD);
+  check_geometry(c, WEIGHTS, GX, G);
   if (c.has(EXPONENTS) && c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(WEIGHTS, 0));
   c.range(ROOM, 0, 62);
   c.shift(DOWN);
-  c.gradient_bits(BITS, GX);
 }
 
 }  // namespace depthwise_conv_input_grad
@@ -76,26 +67,51 @@ void check(Checker& c) {
   c.per_sample(G, kStored, 3);
   c.exponents(E);
   c.per_sample(X, kStored, 3);
-  check_geometry(c, WEIGHTS, X, G, STRIDE, PAD);
+  check_geometry(c, WEIGHTS, X, G);
   c.value(X_ZERO);
   c.range(BOUND, 0, 4096);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
+  c.multiplier();
   c.range(NUMBER, 0, kInt32Max);
 }
 
 }  // namespace learned_depthwise_update
 
-extern const Operation kDepthwiseConv = {"depthwise_conv", 55, "x w", "sums", "x_zero stride pad down",
-                                         depthwise_conv::check, depthwise_conv::run, -1, nullptr, nullptr};
-extern const Operation kLearnedDepthwise = {"learned_depthwise", 56, "x w exponents", "sums",
-                                            "x_zero stride pad down limit", learned_depthwise::check,
-                                            learned_depthwise::run, -1, nullptr, nullptr};
+extern const Operation kDepthwiseConv = {
+    .name = "depthwise_conv",
+    .code = 55,
+    .reads = "x w",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down",
+    .check = depthwise_conv::check,
+    .run = depthwise_conv::run,
+};
+extern const Operation kLearnedDepthwise = {
+    .name = "learned_depthwise",
+    .code = 56,
+    .reads = "x w exponents",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down limit",
+    .check = learned_depthwise::check,
+    .run = learned_depthwise::run,
+};
 extern const Operation kDepthwiseConvInputGrad = {
-    "depthwise_conv_input_grad", 57, "g e w exponents?", "gx ex", "stride pad room down bits",
-    depthwise_conv_input_grad::check, depthwise_conv_input_grad::run, -1, nullptr, nullptr};
+    .name = "depthwise_conv_input_grad",
+    .code = 57,
+    .reads = "g e w exponents?",
+    .writes = "gx ex",
+    .attributes = "stride pad room down bits",
+    .check = depthwise_conv_input_grad::check,
+    .run = depthwise_conv_input_grad::run,
+};
 extern const Operation kLearnedDepthwiseUpdate = {
-    "learned_depthwise_update", 58, "weights g e x", "weights", "x_zero stride pad bound mantissa shift number",
-    learned_depthwise_update::check, learned_depthwise_update::run, -1, nullptr, nullptr, true};
+    .name = "learned_depthwise_update",
+    .code = 58,
+    .reads = "weights g e x",
+    .writes = "weights",
+    .attributes = "x_zero stride pad bound mantissa shift number",
+    .check = learned_depthwise_update::check,
+    .run = learned_depthwise_update::run,
+    .in_parts = true,
+};
 
 }  // namespace bitreplay

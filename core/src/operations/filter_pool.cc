@@ -10,17 +10,11 @@ namespace {
 
 using namespace filter_window;
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 void check_windows(Checker& c, int map, int pooled, int kernel) {
   c.whole(kernel, type_bit(BR_INT32), 2);
-  c.range(STRIDE, 1, kLargestSize);
-  c.range(PAD, 0, kLargestSize);
-  if (!c.ok()) return;
-  c.require(c.size(kernel, 0) == c.size(kernel, 1) && c.size(kernel, 0) <= kLargestSize, "the kernel is not square");
-  c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(map, axis) <= kLargestSize && c.size(pooled, axis) <= kLargestSize, "the map is too large");
+  c.square(kernel, 0);
+  c.window(map, pooled);
+  if (c.ok()) c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
 }
 
 }  // namespace
@@ -31,12 +25,7 @@ void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   c.per_sample(Y, kStored, 3);
   check_windows(c, X, Y, KERNEL);
-  c.value(X_ZERO);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.value(Y_ZERO);
-  c.value(LOW);
-  c.value(HIGH);
+  c.rescale();
 }
 
 }  // namespace filter_pool
@@ -44,23 +33,30 @@ void check(Checker& c) {
 namespace filter_pool_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
+  c.input_grad();
   check_windows(c, GX, G, KERNEL);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
+  c.multiplier();
 }
 
 }  // namespace filter_pool_input_grad
 
-extern const Operation kFilterPool = {"filter_pool", 32, "x kernel", "y",
-                                      "stride pad x_zero mantissa shift y_zero low high", filter_pool::check,
-                                      filter_pool::run, -1, nullptr, nullptr};
-extern const Operation kFilterPoolInputGrad = {"filter_pool_input_grad", 33, "g e kernel", "gx ex",
-                                               "stride pad mantissa shift bits", filter_pool_input_grad::check,
-                                               filter_pool_input_grad::run, -1, nullptr, nullptr};
+extern const Operation kFilterPool = {
+    .name = "filter_pool",
+    .code = 32,
+    .reads = "x kernel",
+    .writes = "y",
+    .attributes = "stride pad x_zero mantissa shift y_zero low high",
+    .check = filter_pool::check,
+    .run = filter_pool::run,
+};
+extern const Operation kFilterPoolInputGrad = {
+    .name = "filter_pool_input_grad",
+    .code = 33,
+    .reads = "g e kernel",
+    .writes = "gx ex",
+    .attributes = "stride pad mantissa shift bits",
+    .check = filter_pool_input_grad::check,
+    .run = filter_pool_input_grad::run,
+};
 
 }  // namespace bitreplay

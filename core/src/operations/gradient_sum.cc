@@ -11,12 +11,7 @@ void check(Checker& c) {
   const int dimensions = int(c.tensor(G).info.dimensions);
   c.per_sample(G, kWide, dimensions);
   c.exponents(E);
-  c.require(c.has(OTHER) == c.has(OTHER_E), "a second gradient lacks its exponents");
-  if (c.has(OTHER) && c.ok()) {
-    c.per_sample(OTHER, kWide, dimensions);
-    c.same_shape(G, OTHER);
-    c.exponents(OTHER_E);
-  }
+  c.second_gradient(4096);
   c.per_sample(GX, kStored, dimensions);
   c.same_shape(G, GX);
   c.exponents(EX);
@@ -24,15 +19,18 @@ void check(Checker& c) {
   c.shift(SHIFT);
   c.range(BOUND, 0, 4096);
   c.gradient_bits(BITS, GX);
-  c.value(OTHER_FACTOR);
-  c.shift(OTHER_SHIFT);
-  c.range(OTHER_BOUND, 0, 4096);
 }
 
 }  // namespace gradient_sum
 
-extern const Operation kGradientSum = {"gradient_sum", 40, "g e other? other_e?", "gx ex",
-                                       "factor shift bound bits other_factor other_shift other_bound",
-                                       gradient_sum::check, gradient_sum::run, -1, nullptr, nullptr};
+extern const Operation kGradientSum = {
+    .name = "gradient_sum",
+    .code = 40,
+    .reads = "g e other? other_e?",
+    .writes = "gx ex",
+    .attributes = "factor shift bound bits other_factor other_shift other_bound",
+    .check = gradient_sum::check,
+    .run = gradient_sum::run,
+};
 
 }  // namespace bitreplay

@@ -26,7 +26,13 @@ int run(const Call& c) {
 
 }  // namespace image_table
 
-extern const Operation kImageTable = {"image_table", 60, "image table", "y", "", image_table::check, image_table::run,
-                                      -1, nullptr, nullptr};
+extern const Operation kImageTable = {
+    .name = "image_table",
+    .code = 60,
+    .reads = "image table",
+    .writes = "y",
+    .check = image_table::check,
+    .run = image_table::run,
+};
 
 }  // namespace bitreplay

@@ -4,8 +4,6 @@
 namespace bitreplay {
 namespace integer_conv {
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 enum { X, W, SUMS };
 enum { X_ZERO, STRIDE, PAD, DOWN };
 
@@ -14,15 +12,12 @@ void check(Checker& c) {
   c.whole(W, kStored, 4);
   c.per_sample(SUMS, type_bit(BR_INT32), 3);
   c.value(X_ZERO);
-  c.range(STRIDE, 1, kLargestSize);
-  c.range(PAD, 0, kLargestSize);
   c.shift(DOWN);
+  c.square(W, 1);
+  c.window(X, SUMS);
   if (!c.ok()) return;
-  c.require(c.size(W, 1) == c.size(W, 2) && c.size(W, 1) <= kLargestSize, "the kernel is not square");
   c.require(c.size(W, 3) == c.size(X, 2), "the weights do not fit the channels");
   c.require(c.size(W, 0) == c.size(SUMS, 2), "the weights do not fit the outputs");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(X, axis) <= kLargestSize && c.size(SUMS, axis) <= kLargestSize, "the map is too large");
 }
 
 IntegerConvArgs arguments(const Call& c) {
@@ -64,8 +59,17 @@ int run(const Call& c) {
 
 }  // namespace integer_conv
 
-extern const Operation kIntegerConv = {"integer_conv", 50, "x w", "sums", "x_zero stride pad down",
-                                       integer_conv::check, integer_conv::run, integer_conv::W,
-                                       integer_conv::derived_bytes, integer_conv::derive};
+extern const Operation kIntegerConv = {
+    .name = "integer_conv",
+    .code = 50,
+    .reads = "x w",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down",
+    .check = integer_conv::check,
+    .run = integer_conv::run,
+    .weights = integer_conv::W,
+    .derived_bytes = integer_conv::derived_bytes,
+    .derive = integer_conv::derive,
+};
 
 }  // namespace bitreplay

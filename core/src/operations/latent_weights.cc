@@ -7,8 +7,6 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 int type_of(int64_t bits) {
   return bits == 4 ? BR_UINT8 : bits == 8 ? BR_INT8 : bits == 16 ? BR_INT16 : BR_INT32;
 }
@@ -20,9 +18,9 @@ void check_latent(Checker& c, int latent, int channels, int bits) {
   c.require(width == 4 || width == 8 || width == 16 || width == 32, "latent weights have neither 4, 8, 16 nor 32 bits");
   if (!c.ok()) return;
   c.whole(latent, type_bit(type_of(width)), 4);
+  c.square(latent, 1);
   if (c.ok())
-    c.require(c.size(latent, 3) == (width == 4 ? (count + 1) / 2 : count) && c.size(latent, 1) == c.size(latent, 2) &&
-                  c.size(latent, 1) <= kLargestSize, "the latent weights do not fit the channels");
+    c.require(c.size(latent, 3) == (width == 4 ? (count + 1) / 2 : count), "the latent weights do not fit the channels");
 }
 
 }  // namespace
@@ -44,8 +42,12 @@ int run(const Call& c) {
   const int64_t words = c.size(W, 3), rows = c.elements(W) / words;
   const Range own = c.share(rows);
   const int64_t row_bytes = c.elements(LATENT) / rows * element_bytes(c.type(LATENT));
-  c.kernels().latent_signs({own.last - own.first, words, c.attribute(CHANNELS), c.attribute(BITS),
-                            c.bytes(LATENT) + own.first * row_bytes, c.data<uint64_t>(W) + own.first * words});
+  c.kernels().latent_signs({.rows = own.last - own.first,
+                            .words = words,
+                            .channels = c.attribute(CHANNELS),
+                            .bits = c.attribute(BITS),
+                            .latent = c.bytes(LATENT) + own.first * row_bytes,
+                            .w = c.data<uint64_t>(W) + own.first * words});
   return BR_OK;
 }
 
@@ -61,18 +63,14 @@ void check(Checker& c) {
   c.per_sample(G, kStored, 3);
   c.exponents(E);
   c.per_sample(X, type_bit(BR_UINT64), 3);
-  c.range(STRIDE, 1, kLargestSize);
-  c.range(PAD, 0, kLargestSize);
+  c.window(X, G);
   c.range(PADDING, 0, 1);
   c.range(UP, 0, 62);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
+  c.multiplier();
   c.range(NUMBER, 0, kInt32Max);
   if (!c.ok()) return;
   c.require(c.size(X, 2) == words_for(c.attribute(CHANNELS)), "the signs do not fit the channels");
   c.require(c.size(LATENT, 0) == c.size(G, 2), "the latent weights do not fit the outputs");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(X, axis) <= kLargestSize && c.size(G, axis) <= kLargestSize, "the map is too large");
 }
 
 LatentUpdateArgs arguments(const Call& c, int64_t samples) {
@@ -124,11 +122,28 @@ int run(const Call& c) {
 
 }  // namespace latent_update
 
-extern const Operation kLatentSigns = {"latent_signs", 17, "latent", "w", "channels bits", latent_signs::check,
-                                       latent_signs::run, -1, nullptr, nullptr, true};
-extern const Operation kLatentUpdate = {"latent_update", 18, "latent g e x", "latent",
-                                        "channels stride pad padding bits up mantissa shift number",
-                                        latent_update::check, latent_update::run, latent_update::LATENT,
-                                        latent_update::scratch_bytes, latent_update::make_nothing, true};
+extern const Operation kLatentSigns = {
+    .name = "latent_signs",
+    .code = 17,
+    .reads = "latent",
+    .writes = "w",
+    .attributes = "channels bits",
+    .check = latent_signs::check,
+    .run = latent_signs::run,
+    .in_parts = true,
+};
+extern const Operation kLatentUpdate = {
+    .name = "latent_update",
+    .code = 18,
+    .reads = "latent g e x",
+    .writes = "latent",
+    .attributes = "channels stride pad padding bits up mantissa shift number",
+    .check = latent_update::check,
+    .run = latent_update::run,
+    .weights = latent_update::LATENT,
+    .derived_bytes = latent_update::scratch_bytes,
+    .derive = latent_update::make_nothing,
+    .in_parts = true,
+};
 
 }  // namespace bitreplay

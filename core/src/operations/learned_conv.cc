@@ -8,18 +8,13 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 // Weights (outputs, kernel, kernel, channels) between a map of `channels` and one of `outputs`.
-void check_geometry(Checker& c, int weights, int map, int result, int stride, int pad) {
-  c.range(stride, 1, kLargestSize);
-  c.range(pad, 0, kLargestSize);
+void check_geometry(Checker& c, int weights, int map, int result) {
+  c.square(weights, 1);
+  c.window(map, result);
   if (!c.ok()) return;
-  c.require(c.size(weights, 1) == c.size(weights, 2) && c.size(weights, 1) <= kLargestSize, "the kernel is not square");
   c.require(c.size(weights, 3) == c.size(map, 2), "the weights do not fit the channels");
   c.require(c.size(weights, 0) == c.size(result, 2), "the weights do not fit the outputs");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(map, axis) <= kLargestSize && c.size(result, axis) <= kLargestSize, "the map is too large");
 }
 
 }  // namespace
@@ -64,7 +59,7 @@ void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   c.whole(W, kStored, 4);
   c.per_sample(SUMS, type_bit(BR_INT32), 3);
-  check_geometry(c, W, X, SUMS, STRIDE, PAD);
+  check_geometry(c, W, X, SUMS);
   if (c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(W, 0));
   c.value(X_ZERO);
   c.shift(DOWN);
@@ -115,16 +110,12 @@ enum { G, E, W, EXPONENTS, GX, EX };
 enum { STRIDE, PAD, ROOM, DOWN, BITS };
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
+  c.input_grad();
   c.whole(W, kStored, 4);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
-  check_geometry(c, W, GX, G, STRIDE, PAD);
+  check_geometry(c, W, GX, G);
   if (c.has(EXPONENTS) && c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(W, 0));
   c.range(ROOM, 0, 62);
   c.shift(DOWN);
-  c.gradient_bits(BITS, GX);
 }
 
 IntegerConvInputGradArgs arguments(const Call& c) {
@@ -182,11 +173,10 @@ void check(Checker& c) {
   c.per_sample(G, kStored, 3);
   c.exponents(E);
   c.per_sample(X, kStored, 3);
-  check_geometry(c, WEIGHTS, X, G, STRIDE, PAD);
+  check_geometry(c, WEIGHTS, X, G);
   c.value(X_ZERO);
   c.range(BOUND, 0, 4096);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
+  c.multiplier();
   c.range(NUMBER, 0, kInt32Max);
 }
 
@@ -226,16 +216,46 @@ int run(const Call& c) {
 
 }  // namespace learned_conv_update
 
-extern const Operation kConvOperand = {"conv_operand", 51, "weights", "operand exponents", "bits", conv_operand::check,
-                                       conv_operand::run, -1, nullptr, nullptr, true};
-extern const Operation kLearnedConv = {"learned_conv", 52, "x w exponents", "sums", "x_zero stride pad down limit",
-                                       learned_conv::check, learned_conv::run, -1, nullptr, nullptr};
+extern const Operation kConvOperand = {
+    .name = "conv_operand",
+    .code = 51,
+    .reads = "weights",
+    .writes = "operand exponents",
+    .attributes = "bits",
+    .check = conv_operand::check,
+    .run = conv_operand::run,
+    .in_parts = true,
+};
+extern const Operation kLearnedConv = {
+    .name = "learned_conv",
+    .code = 52,
+    .reads = "x w exponents",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down limit",
+    .check = learned_conv::check,
+    .run = learned_conv::run,
+};
 extern const Operation kIntegerConvInputGrad = {
-    "integer_conv_input_grad", 53, "g e w exponents?", "gx ex", "stride pad room down bits",
-    integer_conv_input_grad::check, integer_conv_input_grad::run, integer_conv_input_grad::W,
-    integer_conv_input_grad::derived_bytes, integer_conv_input_grad::derive};
+    .name = "integer_conv_input_grad",
+    .code = 53,
+    .reads = "g e w exponents?",
+    .writes = "gx ex",
+    .attributes = "stride pad room down bits",
+    .check = integer_conv_input_grad::check,
+    .run = integer_conv_input_grad::run,
+    .weights = integer_conv_input_grad::W,
+    .derived_bytes = integer_conv_input_grad::derived_bytes,
+    .derive = integer_conv_input_grad::derive,
+};
 extern const Operation kLearnedConvUpdate = {
-    "learned_conv_update", 54, "weights g e x", "weights", "x_zero stride pad bound mantissa shift number",
-    learned_conv_update::check, learned_conv_update::run, -1, nullptr, nullptr, true};
+    .name = "learned_conv_update",
+    .code = 54,
+    .reads = "weights g e x",
+    .writes = "weights",
+    .attributes = "x_zero stride pad bound mantissa shift number",
+    .check = learned_conv_update::check,
+    .run = learned_conv_update::run,
+    .in_parts = true,
+};
 
 }  // namespace bitreplay

@@ -33,9 +33,15 @@ enum { BITS, LOW, CUT };
 void check(Checker& c) { check_code(c, X, CODE, THRESHOLDS, 1, BITS, LOW, CUT); }
 
 int run(const Call& c) {
-  c.kernels().encode_level({c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2), c.attribute(BITS),
-                            c.attribute(LOW), c.attribute(CUT), c.bytes(X), c.type(X), c.data<int32_t>(THRESHOLDS),
-                            c.data<uint64_t>(CODE)});
+  c.kernels().encode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
+                            .channels = c.size(X, 2),
+                            .bits = c.attribute(BITS),
+                            .low = c.attribute(LOW),
+                            .cut = c.attribute(CUT),
+                            .x = c.bytes(X),
+                            .x_type = c.type(X),
+                            .thresholds = c.data<int32_t>(THRESHOLDS),
+                            .code = c.data<uint64_t>(CODE)});
   return BR_OK;
 }
 
@@ -49,17 +55,37 @@ enum { BITS, LOW, CUT };
 void check(Checker& c) { check_code(c, X, CODE, VALUES, 0, BITS, LOW, CUT); }
 
 int run(const Call& c) {
-  c.kernels().decode_level({c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2), c.attribute(BITS),
-                            c.attribute(LOW), c.attribute(CUT), c.data<uint64_t>(CODE), c.data<int32_t>(VALUES),
-                            c.bytes(X), c.type(X)});
+  c.kernels().decode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
+                            .channels = c.size(X, 2),
+                            .bits = c.attribute(BITS),
+                            .low = c.attribute(LOW),
+                            .cut = c.attribute(CUT),
+                            .code = c.data<uint64_t>(CODE),
+                            .values = c.data<int32_t>(VALUES),
+                            .x = c.bytes(X),
+                            .x_type = c.type(X)});
   return BR_OK;
 }
 
 }  // namespace decode_level
 
-extern const Operation kEncodeLevel = {"encode_level", 70, "x thresholds?", "code", "bits low cut", encode_level::check,
-                                       encode_level::run, -1, nullptr, nullptr};
-extern const Operation kDecodeLevel = {"decode_level", 71, "code values?", "x", "bits low cut", decode_level::check,
-                                       decode_level::run, -1, nullptr, nullptr};
+extern const Operation kEncodeLevel = {
+    .name = "encode_level",
+    .code = 70,
+    .reads = "x thresholds?",
+    .writes = "code",
+    .attributes = "bits low cut",
+    .check = encode_level::check,
+    .run = encode_level::run,
+};
+extern const Operation kDecodeLevel = {
+    .name = "decode_level",
+    .code = 71,
+    .reads = "code values?",
+    .writes = "x",
+    .attributes = "bits low cut",
+    .check = decode_level::check,
+    .run = decode_level::run,
+};
 
 }  // namespace bitreplay

@@ -10,16 +10,10 @@ namespace {
 
 using namespace max_window;
 
-constexpr int64_t kLargestSize = 1 << 16;
-
 void check_windows(Checker& c, int map, int pooled) {
   c.range(WINDOW, 1, 15);
-  c.range(STRIDE, 1, kLargestSize);
-  c.range(PAD, 0, kLargestSize);
-  if (!c.ok()) return;
-  c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
-  for (int axis = 0; axis < 2; ++axis)
-    c.require(c.size(map, axis) <= kLargestSize && c.size(pooled, axis) <= kLargestSize, "the map is too large");
+  c.window(map, pooled);
+  if (c.ok()) c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
 }
 
 }  // namespace
@@ -34,12 +28,7 @@ void check(Checker& c) {
     c.same_shape(Y, PLACE);
   }
   check_windows(c, X, Y);
-  c.value(X_ZERO);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.value(Y_ZERO);
-  c.value(LOW);
-  c.value(HIGH);
+  c.rescale();
 }
 
 }  // namespace max_pool
@@ -47,25 +36,32 @@ void check(Checker& c) {
 namespace max_pool_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
+  c.input_grad();
   c.per_sample(PLACE, type_bit(BR_UINT8), 3);
   c.same_shape(G, PLACE);
-  c.per_sample(GX, kStored, 3);
-  c.exponents(EX);
   check_windows(c, GX, G);
-  c.mantissa(MANTISSA);
-  c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
+  c.multiplier();
 }
 
 }  // namespace max_pool_input_grad
 
-extern const Operation kMaxPool = {"max_pool", 160, "x", "y place?",
-                                   "window stride pad x_zero mantissa shift y_zero low high", max_pool::check,
-                                   max_pool::run, -1, nullptr, nullptr};
-extern const Operation kMaxPoolInputGrad = {"max_pool_input_grad", 161, "g e place", "gx ex",
-                                            "window stride pad mantissa shift bits", max_pool_input_grad::check,
-                                            max_pool_input_grad::run, -1, nullptr, nullptr};
+extern const Operation kMaxPool = {
+    .name = "max_pool",
+    .code = 160,
+    .reads = "x",
+    .writes = "y place?",
+    .attributes = "window stride pad x_zero mantissa shift y_zero low high",
+    .check = max_pool::check,
+    .run = max_pool::run,
+};
+extern const Operation kMaxPoolInputGrad = {
+    .name = "max_pool_input_grad",
+    .code = 161,
+    .reads = "g e place",
+    .writes = "gx ex",
+    .attributes = "window stride pad mantissa shift bits",
+    .check = max_pool_input_grad::check,
+    .run = max_pool_input_grad::run,
+};
 
 }  // namespace bitreplay

@@ -22,7 +22,6 @@ void check(Checker& c) {
   if (c.ok()) c.vector(O, BR_INT64, c.size(X, 2));
   c.per_sample(Y, kStored, 3);
   c.same_shape(X, Y);
-  c.vector(SATURATED, BR_INT64, 1);
   const int values[] = {X_ZERO, ONE, Y_ZERO, LOW, HIGH};
   for (int attribute : values) c.value(attribute);
   c.range(POINT, 0, 62);
@@ -34,18 +33,14 @@ void check(Checker& c) {
 namespace rprelu_input_grad {
 
 void check(Checker& c) {
-  c.per_sample(G, kStored, 3);
-  c.exponents(E);
+  c.input_grad();
   check_numbers(c, X, S, B);
   c.same_shape(G, X);
-  c.per_sample(GX, kStored, 3);
   c.same_shape(G, GX);
-  c.exponents(EX);
   c.value(X_ZERO);
   c.range(POINT, 0, 62);
   c.value(ONE);
   c.shift(SHIFT);
-  c.gradient_bits(BITS, GX);
 }
 
 }  // namespace rprelu_input_grad
@@ -74,14 +69,33 @@ void check(Checker& c) {
 
 }  // namespace rprelu_param_grad
 
-extern const Operation kRPReLU = {"rprelu", 120, "x s b o", "y saturated", "x_zero point one shift y_zero low high",
-                                  rprelu::check, rprelu::run, -1, nullptr, nullptr};
-extern const Operation kRPReLUInputGrad = {"rprelu_input_grad", 121, "g e x s b", "gx ex",
-                                           "x_zero point one shift bits", rprelu_input_grad::check,
-                                           rprelu_input_grad::run, -1, nullptr, nullptr};
+extern const Operation kRPReLU = {
+    .name = "rprelu",
+    .code = 120,
+    .reads = "x s b o",
+    .writes = "y saturated",
+    .attributes = "x_zero point one shift y_zero low high",
+    .check = rprelu::check,
+    .run = rprelu::run,
+    .counts = rprelu::SATURATED,
+};
+extern const Operation kRPReLUInputGrad = {
+    .name = "rprelu_input_grad",
+    .code = 121,
+    .reads = "g e x s b",
+    .writes = "gx ex",
+    .attributes = "x_zero point one shift bits",
+    .check = rprelu_input_grad::check,
+    .run = rprelu_input_grad::run,
+};
 extern const Operation kRPReLUParamGrad = {
-    "rprelu_param_grad", 122, "g e x s b", "ps? pb po? pe",
-    "x_zero point one slope_down slope_bound z_down z_bound g_bound", rprelu_param_grad::check,
-    rprelu_param_grad::run, -1, nullptr, nullptr};
+    .name = "rprelu_param_grad",
+    .code = 122,
+    .reads = "g e x s b",
+    .writes = "ps? pb po? pe",
+    .attributes = "x_zero point one slope_down slope_bound z_down z_bound g_bound",
+    .check = rprelu_param_grad::check,
+    .run = rprelu_param_grad::run,
+};
 
 }  // namespace bitreplay

@@ -9,10 +9,7 @@ namespace pack_signs_above {
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   if (c.ok()) c.vector(THRESHOLD, BR_INT32, c.size(X, 2));
-  c.per_sample(BITS, type_bit(BR_UINT64), 3);
-  if (c.ok())
-    c.require(c.size(X, 0) == c.size(BITS, 0) && c.size(X, 1) == c.size(BITS, 1) &&
-                  words_for(c.size(X, 2)) == c.size(BITS, 2), "the bits do not fit the activations");
+  c.packed(X, BITS);
   c.value(ZERO);
   c.range(POINT, 0, 62);
 }
@@ -42,13 +39,11 @@ namespace rsign_input_grad {
 
 void check(Checker& c) {
   check_derivative(c, SLOPE_MANTISSA);
-  c.per_sample(GX, kStored, 3);
+  c.input_grad(kWide);
+  c.second_gradient();
   c.same_shape(G, GX);
-  c.exponents(EX);
   c.shift(PEAK_SHIFT);
   c.range(BOUND, 0, 62);
-  c.gradient_bits(BITS, GX);
-  check_second(c, G, OTHER, OTHER_FACTOR);
 }
 
 }  // namespace rsign_input_grad
@@ -65,14 +60,32 @@ void check(Checker& c) {
 
 }  // namespace rsign_param_grad
 
-extern const Operation kPackSignsAbove = {"pack_signs_above", 110, "x threshold", "bits", "zero point",
-                                          pack_signs_above::check, pack_signs_above::run, -1, nullptr, nullptr};
+extern const Operation kPackSignsAbove = {
+    .name = "pack_signs_above",
+    .code = 110,
+    .reads = "x threshold",
+    .writes = "bits",
+    .attributes = "zero point",
+    .check = pack_signs_above::check,
+    .run = pack_signs_above::run,
+};
 extern const Operation kRSignInputGrad = {
-    "rsign_input_grad", 111, "g e x threshold other? other_e?", "gx ex",
-    "zero point peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
-    rsign_input_grad::check, rsign_input_grad::run, -1, nullptr, nullptr};
+    .name = "rsign_input_grad",
+    .code = 111,
+    .reads = "g e x threshold other? other_e?",
+    .writes = "gx ex",
+    .attributes = "zero point peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
+    .check = rsign_input_grad::check,
+    .run = rsign_input_grad::run,
+};
 extern const Operation kRSignParamGrad = {
-    "rsign_param_grad", 112, "g e x threshold", "p pe", "zero point peak slope_mantissa slope_shift down bound",
-    rsign_param_grad::check, rsign_param_grad::run, -1, nullptr, nullptr};
+    .name = "rsign_param_grad",
+    .code = 112,
+    .reads = "g e x threshold",
+    .writes = "p pe",
+    .attributes = "zero point peak slope_mantissa slope_shift down bound",
+    .check = rsign_param_grad::check,
+    .run = rsign_param_grad::run,
+};
 
 }  // namespace bitreplay

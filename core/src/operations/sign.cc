@@ -10,16 +10,17 @@ enum { ZERO };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
-  c.per_sample(BITS, type_bit(BR_UINT64), 3);
-  if (c.ok())
-    c.require(c.size(X, 0) == c.size(BITS, 0) && c.size(X, 1) == c.size(BITS, 1) &&
-                  words_for(c.size(X, 2)) == c.size(BITS, 2), "the bits do not fit the activations");
+  c.packed(X, BITS);
   c.value(ZERO);
 }
 
 int run(const Call& c) {
-  c.kernels().pack_signs({c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2), c.bytes(X), c.type(X),
-                          c.attribute(ZERO), c.data<uint64_t>(BITS)});
+  c.kernels().pack_signs({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
+                          .channels = c.size(X, 2),
+                          .x = c.bytes(X),
+                          .x_type = c.type(X),
+                          .zero = c.attribute(ZERO),
+                          .bits = c.data<uint64_t>(BITS)});
   return BR_OK;
 }
 
@@ -31,29 +32,17 @@ enum { G, E, X, OTHER, OTHER_E, GX, EX };
 enum { ZERO, PEAK, PEAK_SHIFT, SLOPE_MANTISSA, SLOPE_SHIFT, BOUND, BITS, OTHER_FACTOR, OTHER_SHIFT, OTHER_BOUND };
 
 void check(Checker& c) {
-  c.per_sample(G, kWide, 3);
-  c.exponents(E);
+  c.input_grad(kWide);
+  c.second_gradient();
   c.per_sample(X, kStored, 3);
   c.same_shape(G, X);
-  c.require(c.has(OTHER) == c.has(OTHER_E), "a second gradient lacks its exponents");
-  if (c.has(OTHER) && c.ok()) {
-    c.per_sample(OTHER, kWide, 3);
-    c.same_shape(G, OTHER);
-    c.exponents(OTHER_E);
-  }
-  c.per_sample(GX, kStored, 3);
   c.same_shape(G, GX);
-  c.exponents(EX);
   c.value(ZERO);
   c.value(PEAK);
   c.shift(PEAK_SHIFT);
   c.mantissa(SLOPE_MANTISSA);
   c.shift(SLOPE_SHIFT);
   c.range(BOUND, 0, 62);
-  c.gradient_bits(BITS, GX);
-  c.value(OTHER_FACTOR);
-  c.shift(OTHER_SHIFT);
-  c.range(OTHER_BOUND, 0, 62);
 }
 
 int run(const Call& c) {
@@ -87,11 +76,23 @@ int run(const Call& c) {
 
 }  // namespace sign_input_grad
 
-extern const Operation kPackSigns = {"pack_signs", 10, "x", "bits", "zero", pack_signs::check, pack_signs::run,
-                                     -1, nullptr, nullptr};
+extern const Operation kPackSigns = {
+    .name = "pack_signs",
+    .code = 10,
+    .reads = "x",
+    .writes = "bits",
+    .attributes = "zero",
+    .check = pack_signs::check,
+    .run = pack_signs::run,
+};
 extern const Operation kSignInputGrad = {
-    "sign_input_grad", 11, "g e x other? other_e?", "gx ex",
-    "zero peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
-    sign_input_grad::check, sign_input_grad::run, -1, nullptr, nullptr};
+    .name = "sign_input_grad",
+    .code = 11,
+    .reads = "g e x other? other_e?",
+    .writes = "gx ex",
+    .attributes = "zero peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
+    .check = sign_input_grad::check,
+    .run = sign_input_grad::run,
+};
 
 }  // namespace bitreplay

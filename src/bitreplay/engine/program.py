@@ -28,6 +28,7 @@ from bitreplay.engine.operations import BY_CODE, OPERATIONS
 
 MAGIC = b"BITREPLY"
 VERSION = 1
+SPARE_ARENA = 4096  # bytes that no tensor uses, besides as many again as they do
 REGIONS = ("constant", "parameter", "arena")
 LISTS = ("prepare", "forward", "backward", "update")
 DTYPES = tuple(np.dtype(name) for name in ("i1", "<i2", "<i4", "<i8", "u1", "<u4", "<u8"))
@@ -190,6 +191,10 @@ def check(program: Program) -> None:
             raise ProgramError(f"tensor {tensor.name} lies outside its region")
         if tensor.offset % tensor.dtype.itemsize:
             raise ProgramError(f"tensor {tensor.name} is not aligned")
+    ends = (t.offset + t.bytes(program.max_samples) for t in program.tensors if t.region == "arena")
+    used = max(ends, default=0)
+    if program.arena_bytes > 2 * used + SPARE_ARENA:
+        raise ProgramError(f"program asks for an arena of {program.arena_bytes} bytes, and its tensors take {used}")
     for record in program.records:
         operation = OPERATIONS[record.operation]
         fits = len(record.tensors) == len(operation.tensors) and len(record.attributes) == len(operation.attributes)
