@@ -123,6 +123,49 @@ BR_API int br_path_supported(const char* name);
 BR_API const char* br_path(void); /* null if BITREPLAY_PATH names none that can be used */
 BR_API int br_set_path(const char* name);
 
+/* Learning by sums (docs/law.md section 13): a discriminant from exact sums over pictures of `numbers` whole numbers in
+ * [-127, 127]. All memory is the caller's; `work` is aligned to 64, holds what br_sums_..._bytes says, and keeps nothing
+ * between calls. None of these functions allocates. A call that fails with anything but BR_OK has changed nothing. */
+typedef struct br_sums {
+  uint32_t numbers;  /* d: 1 to 8192 */
+  uint32_t classes;  /* 1 or more */
+  uint32_t bits;     /* of class_sums and products, 32 or 64; the law has br_sums_bits of the pictures */
+  int64_t* counts;   /* [classes] */
+  void* class_sums;  /* [classes][numbers] */
+  void* products;    /* [numbers (numbers + 1) / 2], the lower triangle by rows */
+} br_sums;
+
+/* Consecutive numbers of a picture that are shrunk alike, by lambda = top / bottom: in [1/1024, 8], top bottom < 2^62. */
+typedef struct br_sums_part {
+  int64_t length;
+  int64_t top;
+  int64_t bottom;
+} br_sums_part;
+
+typedef struct br_solution {
+  int32_t* weights; /* [classes][numbers], the caller's */
+  int64_t* biases;  /* [classes], the caller's; -2^62 for a class without pictures */
+  uint32_t numbers;
+  uint32_t classes;
+  int64_t pictures; /* the real score is the integer one times pictures 2^exponent */
+  int32_t exponent;
+  uint32_t left_out; /* numbers whose weights are 0 since others determine them */
+} br_solution;
+
+BR_API uint32_t br_sums_bits(int64_t pictures); /* 32 up to 131,072 pictures, then 64 */
+BR_API uint64_t br_sums_add_bytes(uint32_t numbers);
+/* Adds pictures (sign 1) or takes them away (sign -1). With 32 bits the sums hold 131,072 pictures at most. */
+BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);
+/* Adds or takes away the sums of other pictures; their width may differ, so it also widens and narrows (from zeros). */
+BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
+/* The law's lambda for a part: min(1, d / n), at least 1/1024. */
+BR_API void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom);
+BR_API uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes);
+BR_API int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+                         br_solution* solution);
+/* scores[pictures][classes]; the answer is the first class with the largest. */
+BR_API int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores);
+
 BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The operations that this library knows, to compare with the reference's table. Returns 0 beyond the last. */

@@ -38,6 +38,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_scalar,
      .latent_update = kLatentUpdateScalar,
      .latent_signs = latent_signs_scalar,
+     .sums = kSumsScalar,
      .loops = nullptr},
 #if defined(__x86_64__)
     {.name = "avx2",
@@ -55,6 +56,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_avx2,
      .latent_update = kLatentUpdateAvx2,
      .latent_signs = latent_signs_avx2,
+     .sums = kSumsScalar,
      .loops = &kLoopsAvx2},
     {.name = "avx512",
      .supported = has_avx512,
@@ -71,6 +73,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_avx512,
      .latent_update = kLatentUpdateAvx512,
      .latent_signs = latent_signs_avx512,
+     .sums = kSumsScalar,
      .loops = &kLoopsAvx512},
 #elif defined(__aarch64__)
     {.name = "neon",
@@ -88,6 +91,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_neon,
      .latent_update = kLatentUpdateNeon,
      .latent_signs = latent_signs_neon,
+     .sums = kSumsScalar,
      .loops = nullptr},
 #endif
 };

@@ -11,6 +11,7 @@
 #include "kernels/level_code.h"
 #include "kernels/pack_signs.h"
 #include "kernels/sign_input_grad.h"
+#include "kernels/sums.h"
 
 namespace bitreplay {
 
@@ -42,6 +43,7 @@ struct Kernels {
   DecodeLevel* decode_level;
   LatentUpdate latent_update;
   LatentSigns* latent_signs;
+  SumsKernels sums;
   const Loop* const* loops;  // null: the operations' own
 };
 

@@ -1,4 +1,4 @@
-"""Learning by sums as the vector file calls it: the oracle's and the code under test's (see functions.py)."""
+"""Learning by sums as the vector file calls it: the oracle's, and reference and core together (see functions.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine import discriminant
+from bitreplay.engine import discriminant, native_sums
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.sums import Sums
 from tests.engine.law import oracle_sums
@@ -26,11 +26,13 @@ def arrays(sums: Any) -> Sums:
 
 def add_pictures(numbers: int, classes: int, added: Any, taken: Any) -> Any:
     """`added` and `taken`: [pictures, labels] each."""
-    sums = Sums.empty(numbers, classes)
-    for (pictures, labels), sign in ((added, 1), (taken, -1)):
-        x = np.array(pictures, np.int8).reshape(-1, numbers)
-        exact_sums.add(sums, x, np.array(labels, np.int32), sign)
-    return lists(sums)
+    found = []
+    for add in (exact_sums.add, native_sums.add):
+        sums = Sums.empty(numbers, classes)
+        for (pictures, labels), sign in ((added, 1), (taken, -1)):
+            add(sums, np.array(pictures, np.int8).reshape(-1, numbers), np.array(labels, np.int32), sign)
+        found.append(lists(sums))
+    return same(found)
 
 
 def expected_sums(numbers: int, classes: int, added: Any, taken: Any) -> Any:
@@ -40,10 +42,20 @@ def expected_sums(numbers: int, classes: int, added: Any, taken: Any) -> Any:
 
 def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:
     """`lambdas`: a fraction for each part, or none for the law's own."""
-    given = iter(lambdas or [])
-    shrink = (lambda *_: tuple(next(given))) if lambdas else discriminant.shrinkage
-    found = discriminant.solve(arrays(sums), parts, shrink)
-    return [found.weights.tolist(), found.biases.tolist(), found.exponent, found.left_out]
+    found = []
+    for solve in (discriminant.solve, native_sums.solve):
+        given = iter(lambdas or [])
+        solution = solve(
+            arrays(sums), parts, (lambda *_, g=given: tuple(next(g))) if lambdas else discriminant.shrinkage
+        )
+        found.append([solution.weights.tolist(), solution.biases.tolist(), solution.exponent, solution.left_out])
+    return same(found)
+
+
+def same(found: list[Any]) -> Any:
+    """What the reference and the native core both gave."""
+    assert all(other == found[0] for other in found[1:]), "the native core differs from the reference"
+    return found[0]
 
 
 def expected_discriminant(sums: Any, parts: Any, lambdas: Any) -> Any:
@@ -52,4 +64,5 @@ def expected_discriminant(sums: Any, parts: Any, lambdas: Any) -> Any:
 
 def scores(weights: Any, biases: Any, pictures: Any) -> Any:
     solution = discriminant.Solution(np.array(weights, np.int32), np.array(biases, np.int64), 0, 1, 0)
-    return discriminant.scores(solution, np.array(pictures, np.int8)).tolist()
+    x = np.array(pictures, np.int8)
+    return same([discriminant.scores(solution, x).tolist(), native_sums.scores(solution, x).tolist()])

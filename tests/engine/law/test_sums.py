@@ -15,7 +15,7 @@ from bitreplay.engine import discriminant
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.sums import Sums, add, combine
 from tests.engine.law import oracle_sums
-from tests.engine.law.sums_functions import arrays, expected_discriminant, lists
+from tests.engine.law.sums_functions import arrays, discriminant_of, expected_discriminant, lists
 
 repeatable = settings(max_examples=60, deadline=None, derandomize=True)
 entries = st.one_of(st.integers(-127, 127), st.sampled_from([-127, 127, 0]))
@@ -23,9 +23,7 @@ entries = st.one_of(st.integers(-127, 127), st.sampled_from([-127, 127, 0]))
 
 def found(sums: Sums, parts: list[int], lambdas: list[tuple[int, int]] | None = None) -> Any:
     """Weights, biases, exponent and how many are left out."""
-    given = iter(lambdas or [])
-    solution = discriminant.solve(sums, parts, (lambda *_: next(given)) if lambdas else discriminant.shrinkage)
-    return [solution.weights.tolist(), solution.biases.tolist(), solution.exponent, solution.left_out]
+    return discriminant_of(lists(sums), parts, lambdas)
 
 
 @st.composite

@@ -1,0 +1,44 @@
+// What the functions of learning by sums refuse, and how their arrays lie.
+#pragma once
+#include <cstdint>
+
+#include "bitreplay.h"
+
+namespace bitreplay {
+
+constexpr int64_t kLargestNumber = 127, kNarrowPictures = 1 << 17, kMostPictures = (int64_t(1) << 31) - 1;
+constexpr int64_t kMostNumbers = 1 << 13;
+
+static inline int64_t triangle(int64_t numbers) { return numbers * (numbers + 1) / 2; }
+
+static inline int64_t padded(int64_t numbers, int64_t to) { return (numbers + to - 1) / to * to; }
+
+// One of the sums, whichever their width.
+static inline int64_t sum_at(const void* sums, uint32_t bits, int64_t at) {
+  return bits == 32 ? static_cast<const int32_t*>(sums)[at] : static_cast<const int64_t*>(sums)[at];
+}
+
+// Modulo 2^32 or 2^64: sums that are not those of pictures may wrap.
+static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by) {
+  if (bits == 32) {
+    int32_t* narrow = static_cast<int32_t*>(sums) + at;
+    *narrow = int32_t(uint32_t(*narrow) + uint32_t(by));
+  } else {
+    int64_t* wide = static_cast<int64_t*>(sums) + at;
+    *wide = int64_t(uint64_t(*wide) + uint64_t(by));
+  }
+}
+
+// The number of pictures, or -1 if the description does not hold together.
+static inline int64_t checked_pictures(const br_sums* sums) {
+  if (!sums || sums->numbers < 1 || sums->numbers > kMostNumbers || sums->classes < 1) return -1;
+  if (!sums->counts || !sums->class_sums || !sums->products || (sums->bits != 32 && sums->bits != 64)) return -1;
+  int64_t pictures = 0;
+  for (uint32_t c = 0; c < sums->classes; ++c) {
+    if (sums->counts[c] < 0 || sums->counts[c] > kMostPictures - pictures) return -1;
+    pictures += sums->counts[c];
+  }
+  return pictures > kNarrowPictures && sums->bits == 32 ? -1 : pictures;
+}
+
+}  // namespace bitreplay

@@ -1,0 +1,87 @@
+// The Cholesky factor of the scaled matrix, 30 bits behind the point: docs/law.md section 13, "Scale" and "Factor".
+//
+// Rows are made 16 at a time. Their numbers are copied, scaled, before the factor is written over them; then, four columns
+// by four, the products of earlier columns are one kernel call for four rows, and the rest is done entry by entry.
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kSmallestPivot = int64_t(1) << 36;
+
+// The largest r with r^2 <= x, 0 <= x < 2^60.
+int64_t square_root(int64_t x) {
+  int64_t root = 0;
+  for (int64_t bit = int64_t(1) << 30; bit; bit >>= 1)
+    if ((root + bit) * (root + bit) <= x) root += bit;
+  return root;
+}
+
+void scale_row(const Solving& s, int64_t i, int64_t* scaled) {
+  for (int64_t j = 0; j <= i; ++j) {
+    const int64_t both = s.halves[i] + s.halves[j], limit = int64_t(1) << both;
+    scaled[j] = round_shift(saturate(s.number(triangle(i) + j), -limit, limit), both - 2 * kOne);
+  }
+}
+
+struct Rows {
+  const Solving& s;
+  int64_t first, last;  // of these 16
+  const int64_t* scaled;
+  uint32_t left_out;
+
+  int32_t* row(int64_t i) const { return reinterpret_cast<int32_t*>(s.matrix) + triangle(i); }
+
+  // Columns first_column to first_column + 3, before the diagonal, of four rows.
+  void columns(int64_t four, int64_t first_column) {
+    const int32_t *left[4], *right[4];
+    for (int64_t t = 0; t < 4; ++t) {
+      left[t] = row(least(four + t, last));
+      right[t] = row(least(first_column + t, s.numbers - 1));
+    }
+    int64_t sums[16];
+    s.kernels->row_products(left, right, 4, first_column, sums);
+    for (int64_t i = four; i <= least(four + 3, last); ++i) {
+      int32_t* entries = row(i);
+      const int64_t* numbers = scaled + (i - first) * s.numbers;
+      for (int64_t j = first_column; j < least(first_column + 4, i); ++j) {
+        const int32_t* other = row(j);
+        int64_t rest = sub(numbers[j], sums[4 * (i - four) + j - first_column]);
+        for (int64_t k = first_column; k < j; ++k) rest = sub(rest, int64_t(entries[k]) * other[k]);
+        entries[j] = other[j] ? int32_t(saturate(divide_round(rest, other[j]), -kLimit, kLimit)) : 0;
+      }
+      if (i < first_column + 4) finish(i, numbers[i]);
+    }
+  }
+
+  void finish(int64_t i, int64_t diagonal) {
+    int32_t* entries = row(i);
+    int64_t squares = 0;
+    for (int64_t k = 0; k < i; ++k) squares = least(squares + int64_t(entries[k]) * entries[k], int64_t(1) << 61);
+    const int64_t pivot = diagonal - squares;
+    if (pivot < kSmallestPivot) {
+      memset(entries, 0, size_t(i + 1) * sizeof *entries);
+      ++left_out;
+    } else {
+      entries[i] = int32_t(square_root(pivot));
+    }
+  }
+};
+
+}  // namespace
+
+uint32_t factor(const Solving& s) {
+  for (int64_t i = 0; i < s.numbers; ++i) s.halves[i] = (bit_length(s.number(triangle(i) + i)) + 1) / 2;
+  int64_t* scaled = static_cast<int64_t*>(s.shared);
+  uint32_t left_out = 0;
+  for (int64_t first = 0; first < s.numbers; first += kRows) {
+    Rows rows = {s, first, least(first + kRows, s.numbers) - 1, scaled, 0};
+    for (int64_t i = first; i <= rows.last; ++i) scale_row(s, i, scaled + (i - first) * s.numbers);
+    for (int64_t column = 0; column <= rows.last; column += 4)
+      for (int64_t four = most(first, column); four <= rows.last; four += 4) rows.columns(four, column);
+    left_out += rows.left_out;
+  }
+  return left_out;
+}
+
+}  // namespace bitreplay

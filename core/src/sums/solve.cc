@@ -1,0 +1,165 @@
+// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases.
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kMeanBits = 32, kCentreBits = 16, kAbsent = -(int64_t(1) << 62);
+
+// Whether these can be the sums of pictures.
+bool possible(const br_sums* sums, int64_t pictures) {
+  const int64_t numbers = sums->numbers;
+  for (int64_t c = 0; c < sums->classes; ++c)
+    for (int64_t i = 0; i < numbers; ++i)
+      if (absolute(sum_at(sums->class_sums, sums->bits, c * numbers + i)) > kLargestNumber * sums->counts[c])
+        return false;
+  for (int64_t i = 0, at = 0; i < numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t product = sum_at(sums->products, sums->bits, at);
+      if (product > kLargestNumber * kLargestNumber * pictures || (i == j && product < 0)) return false;
+      if (product < -kLargestNumber * kLargestNumber * pictures) return false;
+    }
+  return true;
+}
+
+bool right(const br_sums_part* parts, uint32_t part_count, int64_t numbers) {
+  for (uint32_t p = 0; p < part_count; ++p) {
+    const br_sums_part& part = parts[p];
+    if (part.length < 1 || part.length > numbers) return false;
+    numbers -= part.length;
+    if (part.top < 1 || part.bottom < 1 || part.top > ((int64_t(1) << 62) - 1) / part.bottom) return false;
+    if ((part.top + 7) / 8 > part.bottom || (part.bottom + 1023) / 1024 > part.top) return false;
+  }
+  return numbers == 0;
+}
+
+// s / n, whole and 2^bits times the rest.
+struct Mean {
+  int64_t whole, part;
+};
+Mean mean_of(int64_t sum, int64_t count, int64_t bits) {
+  const int64_t whole = divide_round(sum, count);
+  return {whole, divide_round(left(sum - whole * count, bits), count)};
+}
+
+// All weights to one number of bits behind the point, which is returned; `weights` holds the high parts.
+int64_t common_scale(const Solving& s, int32_t* weights) {
+  const int64_t none = int64_t(1) << 40;
+  int64_t point = none;
+  for (int64_t c = 0; c < s.sums->classes; ++c)
+    for (int64_t i = 0; i < s.numbers && s.sums->counts[c]; ++i) {
+      const int64_t w = left(weights[c * s.numbers + i], kLow) + s.low[c * s.numbers + i];
+      if (w) point = least(point, s.places[c] + s.halves[i] + kOne - bit_length(w));
+    }
+  if (point == none) point = 0;
+  for (int64_t c = 0; c < s.sums->classes; ++c)
+    for (int64_t i = 0; i < s.numbers && s.sums->counts[c]; ++i) {
+      int32_t& weight = weights[c * s.numbers + i];
+      weight = int32_t(round_shift(left(weight, kLow) + s.low[c * s.numbers + i], s.places[c] + s.halves[i] - point));
+    }
+  return point;
+}
+
+int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
+  const int64_t count = s.sums->counts[c];
+  int64_t whole = 0, part = 0;
+  for (int64_t i = 0; i < s.numbers; ++i) {
+    const Mean mean = mean_of(s.class_sum(c, i) + count * s.centre[i], count, kCentreBits);
+    whole += weights[i] * mean.whole;
+    part += weights[i] * mean.part;
+  }
+  return -round_shift(whole + round_shift(part, kCentreBits), 1);
+}
+
+// Where the pieces of `work` lie; their size if there is none.
+uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
+  uint64_t used = 0;
+  const auto next = [&](int64_t bytes) {
+    uint8_t* at = work ? work + used : nullptr;
+    used += uint64_t(padded(bytes, 64));
+    return static_cast<void*>(at);
+  };
+  const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * least(classes, kClasses) * numbers;
+  const int64_t rows = int64_t(sizeof(int64_t)) * kRows * numbers;
+  s.matrix = static_cast<uint8_t*>(next(8 * triangle(numbers)));
+  s.shared = next(most(tables, rows));
+  s.means = static_cast<int64_t*>(next(8 * numbers));
+  s.rest = static_cast<int64_t*>(next(8 * numbers));
+  s.fine = static_cast<int64_t*>(next(8 * numbers));
+  s.places = static_cast<int64_t*>(next(8 * classes));
+  s.low = static_cast<int32_t*>(next(4 * classes * numbers));
+  s.centre = static_cast<int32_t*>(next(4 * numbers));
+  s.halves = static_cast<int32_t*>(next(4 * numbers));
+  return used;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom) {
+  const bool all = numbers >= pictures, least_of_all = 1024 * numbers < pictures;
+  *top = all || least_of_all ? 1 : numbers;
+  *bottom = all ? 1 : least_of_all ? 1024 : pictures;
+}
+
+uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes) {
+  Solving nothing = {};
+  return place(nothing, nullptr, numbers, classes);
+}
+
+int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+                  br_solution* solution) {
+  const Kernels* kernels = chosen_kernels();
+  const int64_t pictures = checked_pictures(sums);
+  if (!kernels) return BR_UNKNOWN_PATH;
+  if (pictures < 1 || !parts || !work || !solution || !solution->weights || !solution->biases) return BR_BAD_ARGUMENT;
+  if (!right(parts, part_count, sums->numbers) || !possible(sums, pictures)) return BR_BAD_ARGUMENT;
+  if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
+  Solving s = {};
+  s.kernels = &kernels->sums;
+  s.sums = sums;
+  s.numbers = sums->numbers;
+  s.pictures = pictures;
+  s.point = least(31, 44 - bit_length(pictures));
+  place(s, static_cast<uint8_t*>(work), s.numbers, sums->classes);
+  scatter(s);
+  shrink(s, parts, part_count);
+  solution->left_out = factor(s);
+  for (int64_t i = 0; i < s.numbers; ++i) {
+    int64_t sum = 0;
+    for (int64_t c = 0; c < sums->classes; ++c) sum += s.class_sum(c, i);
+    s.centre[i] = int32_t(divide_round(sum, pictures));
+  }
+  for (int64_t c = 0; c < sums->classes; ++c) {
+    int32_t* weights = solution->weights + c * s.numbers;
+    const int64_t count = sums->counts[c];
+    if (!count) memset(weights, 0, size_t(s.numbers) * sizeof *weights);
+    if (!count) continue;
+    for (int64_t i = 0; i < s.numbers; ++i) {
+      const Mean mean = mean_of(s.class_sum(c, i) - count * s.centre[i], count, kMeanBits);
+      s.means[i] = mean.whole * (int64_t(1) << kMeanBits) + mean.part;
+    }
+    s.places[c] = substitute(s, weights, s.low + c * s.numbers);
+  }
+  solution->exponent = int32_t(s.point - common_scale(s, solution->weights));
+  for (int64_t c = 0; c < sums->classes; ++c)
+    solution->biases[c] = sums->counts[c] ? bias(s, c, solution->weights + c * s.numbers) : kAbsent;
+  solution->numbers = sums->numbers;
+  solution->classes = sums->classes;
+  solution->pictures = pictures;
+  return BR_OK;
+}
+
+int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores) {
+  const Kernels* kernels = chosen_kernels();
+  if (!kernels) return BR_UNKNOWN_PATH;
+  if (!solution || !solution->weights || !solution->biases || (pictures && (!x || !scores))) return BR_BAD_ARGUMENT;
+  const int64_t numbers = solution->numbers, classes = solution->classes;
+  for (int64_t k = 0; k < int64_t(pictures); ++k)
+    for (int64_t c = 0; c < classes; ++c)
+      scores[k * classes + c] = add(
+          kernels->sums.score(solution->weights + c * numbers, x + k * numbers, numbers), solution->biases[c]);
+  return BR_OK;
+}

@@ -1,0 +1,61 @@
+// The steps of a discriminant (docs/law.md section 13), each in its own file, over one piece of the caller's memory.
+//
+//     scatter.cc      matrix = n S, then n A: int64, the lower triangle by rows
+//     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows' numbers
+//     substitute.cc   L z = h and L^T w = z for one class
+//     solve.cc        checks, means, weights, biases
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "dispatch.h"
+#include "fixedpoint.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+
+constexpr int64_t kOne = 30, kLow = 16, kLimit = (int64_t(1) << 31) - 1;
+constexpr int64_t kClasses = 16;  // so many classes' means are taken out of the matrix at a time
+constexpr int64_t kRows = 16;     // so many rows of the factor are made at a time
+
+struct Solving {
+  const SumsKernels* kernels;
+  const br_sums* sums;
+  int64_t numbers, pictures, point;
+  uint8_t* matrix;   // int64[triangle(numbers)], then int32 from the start: read and written as bytes where both lie
+  int64_t* means;    // [numbers]: of one class about the centre, then what is substituted
+  int64_t* rest;     // [numbers]
+  int64_t* fine;     // [numbers]
+  int64_t* places;   // [classes]
+  int32_t* low;      // [classes][numbers]
+  int32_t* centre;   // [numbers]
+  int32_t* halves;   // [numbers]
+  void* shared;      // scatter: int32[2][numbers][4 kClasses]; factor: int64[kRows][numbers]
+
+  int64_t number(int64_t at) const {
+    int64_t value;
+    memcpy(&value, matrix + 8 * at, sizeof value);
+    return value;
+  }
+  void set_number(int64_t at, int64_t value) const { memcpy(matrix + 8 * at, &value, sizeof value); }
+  const int32_t* row(int64_t i) const { return reinterpret_cast<const int32_t*>(matrix) + triangle(i); }
+  int64_t class_sum(int64_t c, int64_t i) const { return sum_at(sums->class_sums, sums->bits, c * numbers + i); }
+};
+
+// a / b to nearest, ties away from zero; b > 0.
+static inline int64_t divide_round(int64_t a, int64_t b) {
+  const uint64_t magnitude = a < 0 ? uint64_t(0) - uint64_t(a) : uint64_t(a), divisor = uint64_t(b);
+  const uint64_t quotient = magnitude / divisor;
+  const uint64_t rounded = quotient + (2 * (magnitude - quotient * divisor) >= divisor);
+  return int64_t(a < 0 ? uint64_t(0) - rounded : rounded);
+}
+
+void scatter(const Solving& s);
+void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
+// Scales the matrix and factors it; the number of rows that are left out.
+uint32_t factor(const Solving& s);
+// s.means is class c's mean about the centre with 32 bits behind the point. Writes high and low of w; returns the bits
+// behind their point.
+int64_t substitute(const Solving& s, int32_t* high, int32_t* low);
+
+}  // namespace bitreplay

@@ -1,0 +1,87 @@
+// L z = h, then L^T w = z, for one class: docs/law.md section 13, "Solution". Four rows of the factor at a time.
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kRoom = 20, kMeanBits = 32;
+
+struct Quotient {
+  int64_t high, low;
+};
+
+Quotient quotient(int64_t rest, int64_t root) {
+  if (!root) return {0, 0};
+  const int64_t high = saturate(divide_round(rest, root), -kLimit, kLimit);
+  const int64_t remainder = left(sub(rest, high * root), kLow);
+  const int64_t half = int64_t(1) << (kLow - 1);
+  return {high, saturate(divide_round(remainder, root), -half, half)};
+}
+
+// Whether z, in high and low, fits.
+bool forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
+  int64_t squares = 0;
+  for (int64_t first = 0; first < s.numbers; first += 4) {
+    const int32_t *rows[4], *found[4] = {high, low, high, low};
+    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1));
+    int64_t sums[16];
+    s.kernels->row_products(rows, found, 2, first, sums);
+    for (int64_t j = first; j < least(first + 4, s.numbers); ++j) {
+      const int32_t* row = rows[j - first];
+      int64_t rest = sub(round_shift(s.means[j], s.halves[j] + shift), sums[4 * (j - first)]);
+      int64_t fine = sums[4 * (j - first) + 1];
+      for (int64_t k = first; k < j; ++k) {
+        rest = sub(rest, int64_t(row[k]) * high[k]);
+        fine = add(fine, int64_t(row[k]) * low[k]);
+      }
+      const Quotient found_here = quotient(sub(rest, round_shift(fine, kLow)), row[j]);
+      high[j] = int32_t(found_here.high);
+      low[j] = int32_t(found_here.low);
+      squares += found_here.high * found_here.high;
+      if (squares > int64_t(1) << 60) return false;
+    }
+  }
+  return true;
+}
+
+// s.means is z 2^16 + z'. Whether w fits.
+bool backward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
+  for (int64_t j = 0; j < s.numbers; ++j) {
+    s.rest[j] = left(round_shift(s.means[j], shift), kOne - kLow);
+    s.fine[j] = 0;
+  }
+  int64_t squares = 0;
+  const int64_t limit = (int64_t(1) << 62) / s.numbers;
+  for (int64_t first = (s.numbers - 1) / 4 * 4; first >= 0; first -= 4) {
+    const int32_t* rows[4];
+    int32_t highs[4] = {}, lows[4] = {};
+    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1));
+    for (int64_t j = least(first + 4, s.numbers) - 1; j >= first; --j) {
+      const int32_t* row = rows[j - first];
+      const Quotient found = quotient(sub(s.rest[j], round_shift(s.fine[j], kLow)), row[j]);
+      highs[j - first] = high[j] = int32_t(found.high);
+      lows[j - first] = low[j] = int32_t(found.low);
+      squares += found.high * found.high;
+      if (squares > limit) return false;
+      for (int64_t k = first; k < j; ++k) {
+        s.rest[k] = sub(s.rest[k], int64_t(row[k]) * found.high);
+        s.fine[k] = add(s.fine[k], int64_t(row[k]) * found.low);
+      }
+    }
+    s.kernels->take_away(rows, first, highs, lows, s.rest, s.fine);
+  }
+  return true;
+}
+
+}  // namespace
+
+int64_t substitute(const Solving& s, int32_t* high, int32_t* low) {
+  int64_t top = -kLargestShift, room = kRoom, shift = 0;
+  for (int64_t i = 0; i < s.numbers; ++i) top = most(top, bit_length(s.means[i]) - s.halves[i]);
+  while (!forward(s, top - room - kOne, high, low)) room -= 4;
+  for (int64_t i = 0; i < s.numbers; ++i) s.means[i] = left(high[i], kLow) + low[i];
+  while (!backward(s, shift, high, low)) shift += 4;
+  return kMeanBits + kLow + room - top - shift;
+}
+
+}  // namespace bitreplay

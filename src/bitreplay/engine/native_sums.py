@@ -1,0 +1,177 @@
+"""Learning by sums with the native core: the functions of sums.py and discriminant.py, the same bits, faster.
+
+    sums = Sums.empty(numbers=512, classes=10)
+    add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
+    add(sums, x, labels, sign=-1)                 takes them away
+    combine(sums, other); combine(sums, other, sign=-1)
+    solution = solve(sums, parts=[512])           lengths that add up to 512; ValueError if there is no picture
+    scores(solution, x), answers(solution, x)     (pictures, classes) int64; (pictures,) class numbers
+
+The core works with the instruction set that `native.set_path` or BITREPLAY_PATH names. Where it is missing, or too old
+to know these functions, the reference runs instead, with one warning.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import warnings
+from collections.abc import Sequence
+from ctypes import POINTER, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine import discriminant, native
+from bitreplay.engine import sums as reference
+from bitreplay.engine.aligned import aligned_zeros
+from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
+from bitreplay.engine.fixedpoint import Int64
+from bitreplay.engine.sums import Sums, checked, fits, width
+
+
+class SumsInfo(ctypes.Structure):
+    _fields_ = [
+        ("numbers", c_uint32),
+        ("classes", c_uint32),
+        ("bits", c_uint32),
+        ("counts", c_void_p),
+        ("class_sums", c_void_p),
+        ("products", c_void_p),
+    ]
+
+
+class PartInfo(ctypes.Structure):
+    _fields_ = [("length", c_int64), ("top", c_int64), ("bottom", c_int64)]
+
+
+class SolutionInfo(ctypes.Structure):
+    _fields_ = [
+        ("weights", c_void_p),
+        ("biases", c_void_p),
+        ("numbers", c_uint32),
+        ("classes", c_uint32),
+        ("pictures", c_int64),
+        ("exponent", c_int32),
+        ("left_out", c_uint32),
+    ]
+
+
+SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    "br_sums_add_bytes": (c_uint64, [c_uint32]),
+    "br_sums_add": (c_int, [POINTER(SumsInfo), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
+    "br_sums_combine": (c_int, [POINTER(SumsInfo), POINTER(SumsInfo), c_int]),
+    "br_sums_solve_bytes": (c_uint64, [c_uint32, c_uint32]),
+    "br_sums_solve": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo)]),
+    "br_sums_scores": (c_int, [POINTER(SolutionInfo), c_void_p, c_uint64, c_void_p]),
+}
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The core with these functions; none, after a warning, if there is none."""
+    try:
+        core = native.library()
+        for name, (result, arguments) in SIGNATURES.items():
+            function = getattr(core, name)
+            function.restype, function.argtypes = result, arguments
+        return core
+    except (OSError, AttributeError) as error:
+        warnings.warn(
+            f"the native core cannot learn by sums ({error}); the NumPy reference does it instead: the same results, "
+            "ten to a thousand times slower",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return None
+
+
+def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None:
+    """Add pictures (sign 1) or take them away (sign -1). ValueError, and nothing changed, for what does not fit."""
+    core = library()
+    if core is None:
+        return reference.add(sums, x, labels, sign)
+    x, labels = checked(sums, x, labels, sign)
+    _to_width(sums, max(sums.pictures, sums.pictures + sign * len(x)))
+    work = aligned_zeros(core.br_sums_add_bytes(sums.numbers))
+    info = _info(sums)
+    _done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))
+    _to_width(sums, sums.pictures)
+
+
+def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
+    """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
+    core = library()
+    if core is None:
+        return reference.combine(sums, other, sign)
+    fits(sums, other.numbers, other.counts, sign)
+    _to_width(sums, max(sums.pictures, sums.pictures + sign * other.pictures))
+    _done(core.br_sums_combine(_info(sums), _info(other), sign))
+    _to_width(sums, sums.pictures)
+
+
+def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
+    """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
+    core = library()
+    if core is None:
+        return discriminant.solve(sums, parts, shrink)
+    lambdas = checked_parts(sums, parts, shrink)
+    weights = np.zeros((sums.classes, sums.numbers), np.int32)
+    biases = np.zeros(sums.classes, np.int64)
+    work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
+    given = (PartInfo * len(lambdas))(*(PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True)))
+    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data)
+    _done(core.br_sums_solve(_info(sums), given, len(lambdas), work.ctypes.data, ctypes.byref(info)))
+    return Solution(weights, biases, int(info.exponent), int(info.pictures), int(info.left_out))
+
+
+def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
+    """W_c . x + b_c, (pictures, classes) int64; ABSENT for a class without pictures."""
+    core = library()
+    if core is None:
+        return discriminant.scores(solution, x)
+    classes, numbers = solution.weights.shape
+    x = np.ascontiguousarray(x)
+    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != numbers:
+        raise ValueError(f"Pictures are int8, (pictures, {numbers}), got {x.dtype} {x.shape}.")
+    weights, biases = np.ascontiguousarray(solution.weights), np.ascontiguousarray(solution.biases)
+    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, numbers, classes)
+    found = np.zeros((len(x), classes), np.int64)
+    _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), found.ctypes.data))
+    return found
+
+
+def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
+    """The class of each picture: the largest score, the first of equals."""
+    return scores(solution, x).argmax(axis=1)
+
+
+def solve_bytes(numbers: int, classes: int) -> int:
+    """The memory that `solve` works in, besides sums and solution; 0 without the core."""
+    core = library()
+    return 0 if core is None else int(core.br_sums_solve_bytes(numbers, classes))
+
+
+def _to_width(sums: Sums, pictures: int) -> None:
+    """Store the sums with the width of so many pictures, contiguous and writable, as the core takes them."""
+    stored = width(pictures)
+    sums.counts = _own(sums.counts, np.dtype(np.int64))
+    sums.class_sums, sums.products = _own(sums.class_sums, stored), _own(sums.products, stored)
+
+
+def _own(array: NDArray, stored: np.dtype) -> NDArray:
+    array = np.ascontiguousarray(array, stored)
+    return array if array.flags.writeable else array.copy()
+
+
+def _info(sums: Sums) -> SumsInfo:
+    for array in (sums.counts, sums.class_sums, sums.products):
+        assert array.flags.c_contiguous
+    arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
+    return SumsInfo(sums.numbers, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+
+
+def _done(failed: int) -> None:
+    if failed:
+        raise ValueError(f"learning by sums: {native.library().br_error_text(failed).decode()}")
