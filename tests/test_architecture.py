@@ -6,6 +6,7 @@ take the folder's row.
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,7 @@ def absolute(name: str, package: str) -> str:
     return ".".join([*parents[: len(parents) - level + 1], *([name[level:]] if name[level:] else [])])
 
 
+@cache
 def modules() -> dict[str, Path]:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -151,6 +153,7 @@ def place_of(module: str) -> str:
     return module.removeprefix("bitreplay").lstrip(".").split(".")[0]
 
 
+@cache
 def imported(when_run: bool = False) -> dict[str, set[str]]:
     """For each row of ARROWS all that its files import."""
     found: dict[str, set[str]] = {}

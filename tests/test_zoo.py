@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bitreplay import modelfile, zoo
+from bitreplay import Learner, modelfile, zoo
+from tests import tiny
 
 ROWS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "zoo_accuracy.csv"
 
@@ -49,3 +50,66 @@ def test_what_is_said_about_a_network_is_not_part_of_its_digest(tiny_model, tmp_
     graph, about = modelfile.load(tiny_model)
     other = tmp_path / "other.safetensors"
     assert modelfile.save(graph, other, about | {"accuracy": {"top1_integer": 1.0}}) == modelfile.digest(tiny_model)
+
+
+# generations
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A zoo of two networks: one of two generations with a companion, one of a single."""
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path)
+    for name, seed in (("pear", 1), ("pear@2", 2), ("plum", 3)):
+        modelfile.save(tiny.graph(seed), tmp_path / f"{name}.safetensors", {"name": name.partition("@")[0]})
+    (tmp_path / "pear.projection.safetensors").write_bytes(b"no network")
+    return tmp_path
+
+
+def digest(seed):
+    return modelfile.digest(tiny.graph(seed))
+
+
+@pytest.mark.parametrize(
+    ("asked", "seed"), [("pear", 2), ("pear@1", 1), ("pear@2", 2), ("plum", 3), ("plum@1", 3)]
+)  # fmt: skip
+def test_a_plain_name_is_the_newest_generation_and_each_has_its_own(shelf, asked, seed):
+    found = zoo.find(asked)
+    assert found.digest == digest(seed) and found.name == asked.partition("@")[0] and zoo.knows(asked)
+
+
+def test_names_generations_and_companions(shelf):
+    assert zoo.names() == ["pear", "plum"] and zoo.generations("pear") == [1, 2] and zoo.generations("fig") == []
+    assert zoo.find("pear@1").companion("projection") == shelf / "pear.projection.safetensors"
+    assert not zoo.find("pear@2").companion("projection").exists()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("digits", [12, 30, 64])
+def test_a_model_is_found_by_its_checksum(shelf, seed, digits):
+    assert zoo.find(digest(seed)[:digits]).digest == digest(seed)
+
+
+@pytest.mark.parametrize("asked", ["pear@3", "pear@0", "pear@", "pear@x", "fig", "pear.projection", "0" * 12])
+def test_what_is_not_there_is_refused(shelf, asked):
+    assert not zoo.knows(asked)
+    with pytest.raises(ValueError, match="There is no model .*: expected pear, plum or a file"):
+        zoo.find(asked)
+
+
+def test_a_state_of_an_older_generation_still_loads(shelf, tmp_path):
+    old = Learner.from_pretrained("pear@1", rate=0.3, per_class=3, least_steps=1)
+    old.learn(*tiny.pictures("red", "green"))
+    old.save(tmp_path / "state")
+    loaded = Learner.load(tmp_path / "state")
+    assert loaded.state_hash() == old.state_hash() and loaded.model is not None and loaded.model.digest == digest(1)
+    with pytest.raises(ValueError, match="belongs to the model pear with checksum"):
+        Learner.load(tmp_path / "state", "pear")
+    new = Learner.from_pretrained("pear")
+    assert new.model is not None and new.model.digest == digest(2)
+
+
+def test_the_shipped_models_are_known_by_name_generation_and_checksum():
+    for name in zoo.names():
+        newest = zoo.find(name)
+        assert zoo.find(f"{name}@{zoo.generations(name)[-1]}").digest == newest.digest
+        assert zoo.find(newest.digest[:12]).path == newest.path

@@ -246,10 +246,32 @@ class Learner:
         found = pretrained.model_of(content, model, path)
         return cls(pretrained.strategy_of(content, found, path), found)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Through the bytes of a state file, which are checked when they are read; the model is found again."""
+        content = self._content()
+        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._origin)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
+        other = self._of(statefile.from_bytes(statefile.to_bytes(self._content()), "The copy"), self.model, "The copy")
+        other._origin = self._origin
+        return other
+
+    def _model_file(self) -> Path:
+        assert self.model is not None
+        return self.model.path.absolute()
+
     def _content(self) -> statefile.Content:
         if self.model is None:
             raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
         return statefile.Content(self.model.name, self.model.digest, self.settings, self._whole.state)
+
+
+def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:
+    """A learner that was pickled. Its model is where it was, or else among those shipped."""
+    content = statefile.from_bytes(data, "The pickled learner")
+    learner = Learner._of(content, model if Path(model).exists() else None, "The pickled learner")
+    learner._origin = origin
+    return learner
 
 
 def _names(labels: Any, count: int) -> list[Name]:

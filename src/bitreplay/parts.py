@@ -23,8 +23,6 @@ class Given(Protocol):
     """What a part gives: a copy by value that nobody changes. Arrays are made when they are asked for."""
 
     @property
-    def version(self) -> int: ...
-    @property
     def arrays(self) -> Mapping[str, NDArray]: ...
     @property
     def counters(self) -> Mapping[str, int]: ...
@@ -32,7 +30,10 @@ class Given(Protocol):
 
 @dataclass(frozen=True)
 class Plain:
-    """Arrays and counters as they are, for parts that need no other form. The arrays become read-only."""
+    """Arrays and counters as they are, for parts that need no other form. The arrays become read-only.
+
+    `version` is that of the file they were read from.
+    """
 
     arrays: Mapping[str, NDArray]
     counters: Mapping[str, int] = field(default_factory=dict)

@@ -65,7 +65,6 @@ class Kept:
     reservoirs: Mapping[int, Reservoir]
     offered: int
     draws: int
-    version: int = 1
 
     @property
     def counters(self) -> dict[str, int]:

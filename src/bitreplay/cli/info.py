@@ -87,7 +87,7 @@ def machine() -> dict[str, Any]:
 
 
 def is_state(file: Path) -> bool:
-    if str(file) in zoo.names() and not file.exists():
+    if not file.exists() and zoo.knows(str(file)):
         return False
     try:
         _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
@@ -124,9 +124,10 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
         "classes_trained_on": len(graph.labels), "bytes": found.path.stat().st_size,
         "licence": about.get("licence", ""),
     }  # fmt: skip
-    said = {"trained_on": _of(about, "training", "data"), "date": _of(about, "training", "date"),
-            "epochs": _of(about, "training", "epochs"), "measured_on": _of(about, "accuracy", "data"),
-            "top1_float": _of(about, "accuracy", "top1_float"),
+    shipped = zoo.generations(found.name) if found.path.parent == zoo.FOLDER else None
+    said = {"generations": shipped, "trained_on": _of(about, "training", "data"),
+            "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"),
+            "measured_on": _of(about, "accuracy", "data"), "top1_float": _of(about, "accuracy", "top1_float"),
             "top1_integer": _of(about, "accuracy", "top1_integer")}  # fmt: skip
     if whole:
         said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),

@@ -14,7 +14,7 @@ from bitreplay import metrics, zoo
 from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
-from bitreplay.data.named import NAMES, Source, named
+from bitreplay.data.named import SETS, Source, named
 from bitreplay.data.picture import refuse
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
@@ -25,7 +25,7 @@ from bitreplay.statefile import Lock
 
 
 def run(
-    data: Annotated[str, typer.Option(help=f"{', '.join(NAMES)}, a folder of class folders, or a .npz file.")],
+    data: Annotated[str, typer.Option(help=f"{', '.join(SETS)}, a folder of class folders, or a .npz file.")],
     scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
     model: options.Model = options.DEFAULT_MODEL,
     strategy: options.Strategy = None,

@@ -1,5 +1,9 @@
-"""Data sets by name, with the sizes of their experiences in the paper."""
+"""Data sets by name, with the sizes of their experiences in the paper.
 
+To add one: a file that reads it, and a line in SETS.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +19,6 @@ from bitreplay.data.picture import Unreadable, refuse
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from bitreplay.told import path_of, told
 
-NAMES = ("groceries", "cifar10", "cifar100", "core50", "tiny-imagenet")
-EXPECTED = f"expected {', '.join(NAMES)}, a folder or a .npz file"
-
 
 @dataclass(frozen=True)
 class Source:
@@ -31,37 +32,50 @@ class Source:
     augment: bool = False
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Where to look (or in BITREPLAY_DATA), the side of the pictures wanted, and whom to tell of unreadable ones: if it
+    returns, the picture is left out."""
+
+    place: str | Path | None = None
+    side: int = 32
+    unreadable: Unreadable = refuse
+
+
+def _groceries(asked: Asked) -> Source:
+    """They ship with the package: a folder of sets says nothing about them, another archive does."""
+    given = None if asked.place is None else path_of(asked.place, "The place of groceries")
+    return Source(groceries(None if given is None or given.is_dir() else given), (2,) * 7, 7)
+
+
+def _core50(asked: Asked) -> Source:
+    data, sessions = core50(asked.place, asked.side, unreadable=asked.unreadable)
+    return Source(data, NC_SIZES, 8, sessions)
+
+
+SETS: dict[str, Callable[[Asked], Source]] = {
+    "groceries": _groceries,
+    "cifar10": lambda asked: Source(cifar10(asked.place), (2,) * 5, 10, augment=True),
+    "cifar100": lambda asked: Source(cifar100(asked.place), (10,) * 10, 10, augment=True),
+    "core50": _core50,
+    "tiny-imagenet": lambda asked: Source(tiny_imagenet(asked.place, asked.unreadable), (20,) * 10, 10),
+}
+
+
 def named(
     name: str | Path, place: str | Path | None = None, side: int = 32, unreadable: Unreadable = refuse
 ) -> Source:  # fmt: skip
-    """One of NAMES (looked for at `place`, or in BITREPLAY_DATA), a folder of class folders, or a .npz file.
-
-    `unreadable` is told of each picture that cannot be read; if it returns, the picture is left out.
-    """
+    """One of SETS, a folder of class folders, or a .npz file."""
+    expected = f"expected {', '.join(SETS)}, a folder or a .npz file"
     if not isinstance(name, str | Path):
-        raise ValueError(f"There is no data set {told(name)}: {EXPECTED}.")
-    if name == "groceries":
-        return Source(groceries(_archive(place)), (2,) * 7, 7)
-    if name == "cifar10":
-        return Source(cifar10(place), (2,) * 5, 10, augment=True)
-    if name == "cifar100":
-        return Source(cifar100(place), (10,) * 10, 10, augment=True)
-    if name == "tiny-imagenet":
-        return Source(tiny_imagenet(place, unreadable), (20,) * 10, 10)
-    if name == "core50":
-        data, sessions = core50(place, side, unreadable=unreadable)
-        return Source(data, NC_SIZES, 8, sessions)
+        raise ValueError(f"There is no data set {told(name)}: {expected}.")
+    if isinstance(name, str) and name in SETS:
+        return SETS[name](Asked(place, side, unreadable))
     if Path(name).is_dir():
         return _own(folder(name, side, unreadable=unreadable))
     if Path(name).suffix == ".npz":
         return _own(npz(name))
-    raise ValueError(f"There is no data set {told(str(name))}: {EXPECTED}.")
-
-
-def _archive(place: str | Path | None) -> Path | None:
-    """Groceries ship with the package: a folder of sets says nothing about them, another archive does."""
-    given = None if place is None else path_of(place, "The place of groceries")
-    return None if given is None or given.is_dir() else given
+    raise ValueError(f"There is no data set {told(str(name))}: {expected}.")
 
 
 def _own(data: Dataset) -> Source:

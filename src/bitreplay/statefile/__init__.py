@@ -3,6 +3,7 @@
     origin = save(path, content, origin, lock=None, overwrite=False)
     content, origin = load(path)
     rollback(path, lock=None, check=None)
+    from_bytes(to_bytes(content), title)
 
 A state belongs to one model, by checksum. docs/state-format.md is the specification.
 """
@@ -17,7 +18,8 @@ from bitreplay.modelfile.container import ContainerError, pack_container, read_w
 from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
 from bitreplay.statefile.generations import Lock, StateInUse, checksum, put_back, real_path, write_generation
 
-__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateInUse", "load", "rollback", "save"]
+__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateInUse", "from_bytes", "load", "rollback", "save"]
+__all__ += ["to_bytes"]
 
 MOST_BYTES = 4 << 30
 
@@ -53,10 +55,21 @@ def save(path: Path, content: Content, origin: Origin, lock: Lock | None = None,
 def load(path: Path) -> tuple[Content, Origin]:
     path = real_path(path)
     try:
-        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path))
-        return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
+        data = read_whole(path, MOST_BYTES)
     except ContainerError as error:
         raise StateFileError(str(error)) from None
+    content, digest = _unpacked(data, str(path))
+    return content, Origin(path, digest)
+
+
+def to_bytes(content: Content) -> bytes:
+    """What `save` would write."""
+    return _packed("The state", content)
+
+
+def from_bytes(data: bytes, title: str) -> Content:
+    """Checked as `load` checks a file."""
+    return _unpacked(data, title)[0]
 
 
 def rollback(path: Path, lock: Lock | None = None, check: Callable[[Content], object] | None = None) -> None:
@@ -72,7 +85,16 @@ def rollback(path: Path, lock: Lock | None = None, check: Callable[[Content], ob
         put_back(path, readable)
 
 
-def _packed(path: Path, content: Content) -> bytes:
+def _unpacked(data: bytes, title: str) -> tuple[Content, str]:
+    """The content and its checksum."""
+    try:
+        arrays, texts = unpack_container(data, title)
+        return from_file(arrays, texts, title), texts["sha256"]
+    except ContainerError as error:
+        raise StateFileError(str(error)) from None
+
+
+def _packed(path: Path | str, content: Content) -> bytes:
     """The bytes of the file, unless no reader would take it."""
     try:
         data = pack_container(*to_file(content))

@@ -43,7 +43,7 @@ def to_file(content: Content) -> tuple[Arrays, dict[str, str]]:
     same = _equal_ones(arrays)
     learned = {
         "names": list(state.names),
-        "parts": {name: given.version for name, given in state.parts.items()},
+        "parts": {name: kind.version for name, kind in STRATEGIES[content.settings.strategy].kinds.items()},
         "same": same,
         **state.counters(),
         **state.notes,

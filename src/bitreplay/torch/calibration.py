@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.data.folder import load, pictures
-from bitreplay.data.named import NAMES, named
+from bitreplay.data.named import SETS, named
 from bitreplay.data.picture import refuse
 from bitreplay.data.resize import resize
 
@@ -25,12 +25,12 @@ def calibration(place: Path, side: int, count: int) -> tuple[NDArray[np.uint8], 
     """Up to `count` images (N, side, side, 3), and the names of the classes found with them."""
     if place.is_dir() and not (place / "train_images.npy").exists() and not (place / "wnids.txt").exists():
         return _from_folder(place, side, count)
-    if not place.exists() and str(place) in NAMES or place.suffix == ".npz":
+    if not place.exists() and str(place) in SETS or place.suffix == ".npz":
         found = named(str(place), side=side).data
     elif place.exists():
         found = open_dataset(place, side)
     else:
-        told = ", ".join(NAMES)
+        told = ", ".join(SETS)
         raise FileNotFoundError(f"There is no {place}: expected a folder of pictures, a .npz file, or one of {told}.")
     chosen = found.train_images[:: max(len(found.train_images) // count, 1)][:count]
     return np.stack([resize(np.asarray(image), side) for image in chosen]), tuple(found.class_names)

@@ -1,0 +1,185 @@
+"""A toy of everything that can be added without changing the package: two strategies, a memory, a head, a data set.
+
+`Means` takes no gradient step and has neither tail nor memory: it adds up codes and answers with the nearest mean.
+`Latest` is replay with another memory and another head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.backbone import Backbone
+from bitreplay.classes import Classes, Name
+from bitreplay.cwr_head import CwrHead
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.named import Asked, Source
+from bitreplay.engine.bits import unpack
+from bitreplay.engine.compiler import Bits
+from bitreplay.parts import Given, Names, Part, Plain, array_of, need
+from bitreplay.replay import ReplayMemory
+from bitreplay.reports import Learned
+from bitreplay.samples import Samples
+from bitreplay.state import State
+from bitreplay.strategies import Ground, Strategy
+from bitreplay.strategies.replay import Replay
+from bitreplay.tail import Tail
+from bitreplay.watch import Watch
+from tests import tiny
+
+AT_ONCE = 7
+
+
+class Sums:
+    """A part: for each class, how many codes there were and how often each bit was set. Rows follow the names."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, numbers: int) -> None:
+        self.count, self.ones = np.zeros(0, np.int64), np.zeros((0, numbers), np.int64)
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Plain:
+        count, ones = array_of(found, "sums", "count", np.int64, 1), array_of(found, "sums", "ones", np.int64, 2)
+        fits = len(count) == len(ones) == len(names) and None not in names
+        need(fits and (count > 0).all() and (ones >= 0).all() and (ones <= count[:, None]).all(), "Its sums are wrong.")
+        return found
+
+    def give(self) -> Plain:
+        return Plain({"count": self.count.copy(), "ones": self.ones.copy()})
+
+    def fits(self, given: Given) -> bool:
+        return given.arrays["ones"].shape[1] == self.ones.shape[1]
+
+    def take(self, given: Given) -> None:
+        self.count, self.ones = given.arrays["count"].copy(), given.arrays["ones"].copy()
+
+
+@dataclass(frozen=True)
+class NearestMean:
+    labels: tuple[Name, ...]
+    means: NDArray[np.int64]
+
+    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
+        return Classes(self.labels).named(self._far(codes).argmin(axis=1))
+
+    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
+        far = self._far(codes)
+        return (far == far.min(axis=1, keepdims=True)) / (far == far.min(axis=1, keepdims=True)).sum(1, keepdims=True)
+
+    def _far(self, codes: NDArray) -> NDArray[np.int64]:
+        return np.abs((codes.astype(np.int64) << 16)[:, None] - self.means[None]).sum(axis=2)
+
+
+class Means(Strategy):
+    name: ClassVar[str] = "means"
+    title: ClassVar[str] = "nearest mean"
+    codes: ClassVar[str] = "bits as bytes"
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Sums}
+    notes: ClassVar[tuple[str, ...]] = ("experiences",)
+    code_type = np.int8
+
+    def __init__(self, ground: Ground) -> None:
+        self.settings, self.side = ground.settings, ground.graph.input_shape[0]
+        self._channels = ground.graph.shapes[ground.level][2]
+        self._backbone = Backbone(ground.graph, ground.level, Bits())
+        self.code_shape = (int(np.prod(ground.graph.shapes[ground.level])),)
+        self.classes, self.sums, self.experiences = Classes(), Sums(*self.code_shape), 0
+
+    @classmethod
+    def on(cls, ground: Ground, state: State | None = None) -> Means:
+        return cls(ground)
+
+    def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
+        bits = unpack(self._backbone.latent_bits(images), self._channels)
+        return bits.reshape(len(images), -1).astype(np.int8)
+
+    def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
+        added = sorted(set(names) - set(self.classes.known), key=str)
+        self._rows(sorted([*self.classes.known, *added], key=str))
+        numbers = self.classes.numbers(names)
+        for start in range(0, len(names), AT_ONCE):
+            watch.check()
+            chosen = np.arange(start, min(start + AT_ONCE, len(names)))
+            np.add.at(self.sums.count, numbers[chosen], 1)
+            np.add.at(self.sums.ones, numbers[chosen], samples.codes(chosen).astype(np.int64))
+            watch.report("pictures", int(chosen[-1]) + 1, len(names))
+        self.experiences += 1
+        return Learned(self.experiences - 1, range(0), added, 0, len(names))
+
+    def forget(self, label: Name) -> None:
+        self._rows([name for name in self.classes.known if name != self.classes.known[self.classes.number(label)]])
+
+    def rename(self, old: Name, new: Name) -> None:
+        self.classes.rename(old, new)
+        self._rows(sorted(self.classes.known, key=str))
+
+    def _rows(self, names: list[Name]) -> None:
+        """Sums for these names, in this order; zeros for new ones."""
+        before = self.classes.numbers(names)
+        known = np.where(before < 0, 0, before)
+        self.sums.count = np.where(before < 0, 0, np.append(self.sums.count, 0)[known])
+        padded = np.append(self.sums.ones, np.zeros((1, self.sums.ones.shape[1]), np.int64), axis=0)
+        self.sums.ones = np.where((before < 0)[:, None], 0, padded[known])
+        self.classes = Classes(names)
+
+    def predictor(self) -> NearestMean:
+        return NearestMean(tuple(self.classes.known), (self.sums.ones << 16) // np.maximum(self.sums.count, 1)[:, None])
+
+    def state(self) -> State:
+        return State(self.classes.names, {"sums": self.sums.give()}, notes={"experiences": self.experiences})
+
+    def take(self, state: State) -> None:
+        need(self.sums.fits(state.parts["sums"]), "its sums are of other numbers.")
+        self.sums.take(state.parts["sums"])
+        self.classes, self.experiences = Classes(state.names), state.notes["experiences"]
+
+    def footprint(self) -> dict[str, int]:
+        return {"sums": self.sums.count.nbytes + self.sums.ones.nbytes}
+
+    @classmethod
+    def pictures(cls, state: State) -> int:
+        return int(state.parts["sums"].arrays["count"].sum())
+
+    @classmethod
+    def described(cls, state: State) -> dict[str, Any]:
+        return {"pictures": cls.pictures(state)}
+
+
+class LatestMemory(ReplayMemory):
+    """Keeps the last samples of each class: a new one takes the place of the oldest."""
+
+    version: ClassVar[int] = 3
+
+    def _choose(self, c: int, offered: int) -> dict[int, int]:
+        seen = self._reservoir(c).seen
+        return {(seen + offer) % self.per_class: offer for offer in range(offered)}
+
+
+class PlainHead(CwrHead):
+    """Consolidates nothing: what was trained last counts."""
+
+    def consolidate(self, temporary_weights: NDArray[np.int32], present: NDArray[np.int64]) -> None:
+        here = present > 0
+        self.consolidated_weights[here] = temporary_weights[here]
+        self.count(present)
+
+
+class Latest(Replay):
+    name: ClassVar[str] = "latest"
+    title: ClassVar[str] = "latest samples"
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": PlainHead, "memory": LatestMemory}
+
+
+def colours(asked: Asked) -> Source:
+    """Plain colours, 12 pictures of each to learn from and 5 to test."""
+    train, test = (tiny.pictures(*tiny.COLOURS, each=each, seed=seed) for each, seed in ((12, 0), (5, 1)))
+    names = tuple(tiny.COLOURS)
+    labels = [np.array([names.index(label) for label in part[1]]) for part in (train, test)]
+    return Source(Dataset(train[0], labels[0], test[0], labels[1], names), (2, 2), 3)
