@@ -56,7 +56,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_avx2,
      .latent_update = kLatentUpdateAvx2,
      .latent_signs = latent_signs_avx2,
-     .sums = kSumsScalar,
+     .sums = kSumsAvx2,
      .loops = &kLoopsAvx2},
     {.name = "avx512",
      .supported = has_avx512,
@@ -73,7 +73,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_avx512,
      .latent_update = kLatentUpdateAvx512,
      .latent_signs = latent_signs_avx512,
-     .sums = kSumsScalar,
+     .sums = kSumsAvx512,
      .loops = &kLoopsAvx512},
 #elif defined(__aarch64__)
     {.name = "neon",
@@ -91,7 +91,7 @@ const Kernels kPaths[] = {
      .decode_level = decode_level_neon,
      .latent_update = kLatentUpdateNeon,
      .latent_signs = latent_signs_neon,
-     .sums = kSumsScalar,
+     .sums = kSumsNeon,
      .loops = nullptr},
 #endif
 };
