@@ -20,7 +20,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     # what knows nothing of learning
     "told": (set(), set()),
     "watch": ({"told"}, set()),
-    "data": ({"told"}, {"numpy", "PIL"}),
+    "data": ({"told"}, {"numpy", "PIL", "pillow_heif"}),
     "scenario": ({"data", "told"}, {"numpy"}),
     "door": ({"data"}, {"numpy"}),
     "engine": (set(), {"numpy"}),

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.resize import LARGEST_SIDE, center_square, resize
 
-LARGEST_SIDE = 1 << 14
 PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes a pixel
 Tell = Callable[[int, int], None]
 

@@ -39,7 +39,7 @@ def test_a_class_folder_without_pictures_is_named_or_left_out(tmp_path):
         paint(tmp_path / "pear" / f"{k}.png", (k, 0, 0))
     for name in ("kiwi", ".hidden"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "1.heic").write_bytes(b"x")
+        (tmp_path / name / "1.txt").write_bytes(b"x")
     with pytest.raises(ValueError, match="kiwi has no pictures"):
         folder(tmp_path, side=4)
     told: list[ValueError] = []

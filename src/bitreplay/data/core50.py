@@ -70,5 +70,5 @@ def frames(place: Path) -> Iterator[tuple[int, int, int, bytes, str]]:
 
 
 def decode(content: bytes, side: int, title: str) -> np.ndarray:
-    pixels = decoded(content, title)
+    pixels = decoded(content, title, side)
     return pixels if pixels.shape[:2] == (side, side) else resize(center_square(pixels), side)

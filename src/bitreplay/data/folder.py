@@ -4,19 +4,17 @@ Either root/train/<class>/* with root/test/<class>/* (or val), or root/<class>/*
 class, by name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
 """
 
-import stat
 from pathlib import Path
 
 import numpy as np
 
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.picture import Unreadable, decoded, refuse
+from bitreplay.data.formats import SUFFIXES
+from bitreplay.data.picture import Unreadable, read, refuse
 from bitreplay.data.resize import center_square, resize, side_of
 from bitreplay.told import path_of, told, whole_number
 
-MOST_BYTES = 1 << 28
 TEST_FOLDERS = ("test", "val")
-SUFFIXES = (".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".webp")
 
 
 def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreadable = refuse) -> Dataset:
@@ -80,22 +78,10 @@ def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> 
     labels: list[int] = []
     for picture, label in samples:
         try:
-            images[len(labels)] = resize(center_square(read_picture(picture)), side)
+            images[len(labels)] = resize(center_square(read(picture, side)), side)
             labels.append(label)
         except ValueError as error:
             unreadable(error)
     if not labels:
         raise ValueError(f"None of {len(samples)} pictures could be read, the first of which is {samples[0][0]}.")
     return images[: len(labels)], np.array(labels, np.int64)
-
-
-def read_picture(path: Path) -> np.ndarray:
-    """Upright RGB pixels (height, width, 3); a picture that cannot be read is named in the error."""
-    try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
-            raise ValueError(f"{path} cannot be read as a picture: it is no file of at most {MOST_BYTES} bytes.")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read as a picture: {error.strerror}.") from None
-    return decoded(content, str(path))

@@ -1,15 +1,21 @@
-"""A picture from its bytes: upright RGB pixels, or an error that names it.
+"""A picture from its file or its bytes: upright RGB pixels, or an error that names it.
 
 A decoder may fail in any way on damaged bytes, so whatever it raises becomes one sentence. Readers of whole sets are
 given what to do then: `refuse` raises it, and something else may note it and leave the picture out.
 """
 
-import io
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
 
+from bitreplay.data.colour import check_mode, upright
+from bitreplay.data.formats import opened
+from bitreplay.data.regular import content_of
+from bitreplay.data.resize import side_of
+from bitreplay.told import path_of
+
+KEPT = 256
 Unreadable = Callable[[ValueError], None]
 
 
@@ -17,16 +23,30 @@ def refuse(error: ValueError) -> None:
     raise error
 
 
-def decoded(content: bytes, title: str) -> np.ndarray:
-    """(height, width, 3) uint8; turned upright if the picture says how it was held."""
+def read(path: str | Path, side: int = KEPT) -> np.ndarray:
+    """The pixels of a file, (height, width, 3) uint8, upright.
+
+    A JPEG of more than four million pixels is decoded at 1/8, 1/4 or 1/2, while its shorter side keeps 256 pixels, or
+    `side` if that is more: the side of the square that the picture will be fitted to.
+    """
+    place, side = path_of(path, "A picture"), side_of(side)
     try:
-        with Image.open(io.BytesIO(content)) as opened:
-            pixels = np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
-    except UnidentifiedImageError:
-        raise ValueError(f"{title} cannot be read as a picture: its format is not known.") from None
+        content = content_of(place)
+    except ValueError as error:
+        raise _unreadable(str(place), error) from None
+    return decoded(content, str(place), side)
+
+
+def decoded(content: bytes, title: str, side: int = KEPT) -> np.ndarray:
+    """The same from the bytes of a file; errors name it by `title`."""
+    try:
+        with opened(content, max(KEPT, side)) as image:
+            check_mode(image)
+            return upright(image)
     except Exception as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{title} cannot be read as a picture: {why[:200].rstrip('.')}.") from error
-    if pixels.ndim != 3 or 0 in pixels.shape:
-        raise ValueError(f"{title} cannot be read as a picture: it has the shape {pixels.shape}.")
-    return pixels
+        raise _unreadable(title, error) from error
+
+
+def _unreadable(title: str, error: Exception) -> ValueError:
+    why = " ".join(str(error).split()) or type(error).__name__
+    return ValueError(f"{title} cannot be read as a picture: {why[:200].rstrip('.')}.")

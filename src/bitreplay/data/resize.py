@@ -19,6 +19,8 @@ import numpy as np
 
 from bitreplay.told import told, whole_number
 
+LARGEST_SIDE = 1 << 14  # of a picture that is taken in
+
 
 def side_of(side: Any) -> int:
     """The side of a square as a caller gave it."""
@@ -77,11 +79,16 @@ def taps(n: int, m: int) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def weigh(values: np.ndarray, side: int, axis: int) -> np.ndarray:
-    """Weighted sums along one axis, not yet divided."""
-    index, weights, _ = taps(values.shape[axis], side)
+    """Weighted sums along one axis, not yet divided; of uint8 in int32 where 255 times the weights' sum fits it.
+
+    NumPy's `take` copies an array that is not contiguous, as the middle of a wide picture, at each call: here once.
+    """
+    index, weights, most = taps(values.shape[axis], side)
+    kind = np.int32 if values.dtype == np.uint8 and 255 * most < 1 << 31 else np.int64
+    values, weights = np.ascontiguousarray(values), weights.astype(kind)
     along = [1] * values.ndim
     along[axis] = side
-    total = np.zeros((*values.shape[:axis], side, *values.shape[axis:][1:]), np.int64)
+    total = np.zeros((*values.shape[:axis], side, *values.shape[axis:][1:]), kind)
     for k in range(index.shape[1]):
         total += np.take(values, index[:, k], axis) * weights[:, k].reshape(along)
     return total
