@@ -30,8 +30,25 @@ def modules(pattern: str) -> list[ModuleType]:
     return [import_module(f"tests.engine.law.{path.stem}") for path in sorted(HERE.glob(pattern))]
 
 
+def operation_files() -> list[ModuleType]:
+    """operation_*.py: one file with all that the law asks of an operation.
+
+    Its oracle is a function of the operation's name; RANDOM has a maker of random cases for each operation, VECTORS the
+    named ties, EXTREMES the worst case of each accumulator. Older operations have these in oracle_*.py, random_*.py,
+    vector_operations*.py and extremes*.py.
+    """
+    return modules("operation_*.py")
+
+
+def makers() -> dict[str, Callable[..., Case]]:
+    """Who makes random cases, by operation."""
+    found = {name: make for m in modules("random_*.py") for name, make in vars(m).items() if name in OPERATIONS}
+    return found | {name: make for module in operation_files() for name, make in module.RANDOM.items()}
+
+
 def oracle(operation: str) -> Callable[..., dict[str, Nested]]:
-    return next(getattr(module, operation) for module in modules("oracle_*.py") if hasattr(module, operation))
+    files = [*modules("oracle_*.py"), *operation_files()]
+    return next(getattr(module, operation) for module in files if hasattr(module, operation))
 
 
 @dataclass(frozen=True)

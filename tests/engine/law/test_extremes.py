@@ -6,9 +6,9 @@ import pytest
 
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.reference import ReferenceMachine
-from tests.engine.law.case import modules
+from tests.engine.law.case import modules, operation_files
 
-CASES = [case for module in modules("extremes*.py") for case in module.EXTREMES]
+CASES = [case for module in [*modules("extremes*.py"), *operation_files()] for case in module.EXTREMES]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=f"{case.operation}: {case.name}") for case in CASES])

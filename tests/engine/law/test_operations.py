@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.reference import ReferenceMachine
-from tests.engine.law.case import Case, modules
+from tests.engine.law.case import makers
 from tests.engine.law.random_cases import Draw
 
-MAKERS: dict[str, Callable[[Draw], Case]] = {
-    name: make for module in modules("random_*.py") for name, make in vars(module).items() if name in OPERATIONS
-}
+MAKERS = makers()
 CASES = 40
 
 

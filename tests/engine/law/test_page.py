@@ -8,7 +8,7 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine.operations import OPERATIONS
-from tests.engine.law.case import modules
+from tests.engine.law.case import makers
 from tests.engine.law.make_vectors import FOLDER
 from tests.engine.law.test_extremes import CASES
 
@@ -34,8 +34,7 @@ def test_the_page_has_no_operation_that_does_not_exist():
 
 
 def test_every_operation_has_random_cases_and_worst_cases():
-    made = {name for module in modules("random_*.py") for name in vars(module) if name in OPERATIONS}
-    assert made == OPERATIONS.keys()
+    assert makers().keys() == OPERATIONS.keys()
     assert {case.operation for case in CASES} | WITHOUT_SUMS == OPERATIONS.keys()
 
 

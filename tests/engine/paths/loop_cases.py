@@ -35,8 +35,7 @@ class WideDraw(Draw):
 
 def law_case(operation: str, seed: int, width: int) -> Case:
     """What the law's tests draw from a seed, with `width` channels."""
-    make = next(getattr(m, operation) for m in law.modules("random_*.py") if hasattr(m, operation))
-    drawn = make(WideDraw(seed, width))
+    drawn = law.makers()[operation](WideDraw(seed, width))
     roles = {role: held for role, held in drawn.tensors.items() if held is not None}
     operands = {role: Operand(np.array(held.values, held.dtype), held.per_sample) for role, held in roles.items()}
     return Case(operation, operands, drawn.attributes, drawn.run["samples"], f"seed {seed} width {width}")
