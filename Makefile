@@ -56,8 +56,8 @@ sanitize: $(STAMP) sanitize-threads
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1 BITREPLAY_GOLDEN_STEPS=50 \
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys -m "not slow" tests/engine/test_native.py \
-	  tests/engine/test_native_corrupt.py tests/engine/paths tests/engine/law tests/engine/layers \
-	  tests/engine/test_golden.py tests/test_examples.py
+	  tests/engine/test_native_corrupt.py tests/engine/test_c_doors.py tests/engine/test_siblings.py tests/engine/paths \
+	  tests/engine/law tests/engine/layers tests/engine/test_golden.py tests/test_examples.py
 
 # The core with ThreadSanitizer, under a C program whose threads share one opened program (core/tools/races.c).
 sanitize-threads: build
