@@ -39,6 +39,9 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "views": ({"data", "engine"}, {"numpy"}),
     "rates": ({"engine"}, set()),
     "backbone": ({"arenas", "engine", "room"}, {"numpy"}),
+    "features": ({"arenas", "engine", "room"}, {"numpy"}),
+    "tally": ({"classes", "engine", "parts"}, {"numpy"}),
+    "discriminant": ({"answers", "classes", "engine"}, {"numpy"}),
     "tail": ({"arenas", "engine", "parts", "rates", "room"}, {"numpy"}),
     "cwr_head": ({"engine", "parts"}, {"numpy"}),
     "replay": ({"engine.counter", "parts", "reports", "told"}, {"numpy"}),
@@ -47,8 +50,8 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "predictor": ({"answers", "classes", "novelty", "parts"}, {"numpy"}),
     # how it is learned
     "strategies": (
-        {"backbone", "classes", "cwr_head", "engine", "parts", "predictor", "rates", "replay", "reports", "samples",
-         "settings", "state", "tail", "torch", "views", "watch", "zoo"},
+        {"backbone", "classes", "cwr_head", "discriminant", "engine", "features", "parts", "predictor", "rates",
+         "replay", "reports", "samples", "settings", "state", "tail", "tally", "torch", "views", "watch", "zoo"},
         {"numpy"},
     ),
     "settings": ({"engine", "strategies", "told"}, set()),

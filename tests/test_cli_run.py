@@ -195,31 +195,31 @@ def test_a_chart_that_has_no_place_is_refused_before_anything_is_learned(shell, 
     assert code == 1 and out == "" and err.startswith(f"The chart cannot be written to {place}")
 
 
-def test_the_demo_compares_three_strategies_and_the_bound(shell, tiny_model, tmp_path):
+def test_the_demo_compares_the_strategies_and_the_bound(shell, tiny_model, tmp_path):
     code, out, err = shell("demo", "--model", tiny_model, "--plot", "chart.svg", "--json")
     assert code == 0, err
     found = json.loads(out)
     assert len(found["rows"]) == 7 and sum(row["pictures"] for row in found["rows"]) == 732
     assert len({name for row in found["rows"] for name in row["classes"]}) == 14
-    assert all(set(row["accuracy"]) == {"replay", "cwr", "naive"} for row in found["rows"])
+    assert all(set(row["accuracy"]) == {"replay", "cwr", "naive", "exact"} for row in found["rows"])
     assert found["bytes"]["stored_latents"] == found["bytes"]["one_latent"] * 14 * 30
     lines = ElementTree.parse(tmp_path / "chart.svg").getroot().iter("{http://www.w3.org/2000/svg}polyline")
-    assert [len(line.attrib["points"].split()) for line in lines] == [7, 7, 7, 7]
+    assert [len(line.attrib["points"].split()) for line in lines] == [7, 7, 7, 7, 7]
 
 
 def test_the_demo_prints_a_table(shell, tiny_model):
     code, out, _ = shell("demo", "--model", tiny_model, "--no-joint")
-    assert code == 0 and "BNN+CWR*" in out and out.count(" %") >= 21 and "bitreplay-demo.svg" in out
+    assert code == 0 and "BNN+CWR*" in out and out.count(" %") >= 28 and "bitreplay-demo.svg" in out
 
 
 @pytest.mark.slow
 def test_the_demo_as_it_ships(shell):
-    """1-bit replay clearly above the baselines."""
+    """Exact sums and 1-bit replay clearly above the baselines."""
     code, out, _ = shell("demo", "--json")
     found = json.loads(out)
     last = found["rows"][-1]["accuracy"]
     assert code == 0 and last["replay"] > max(last["cwr"], last["naive"]) + 0.1
-    assert found["joint"] > last["replay"] - 0.02
+    assert found["joint"] > last["replay"] - 0.02 and last["exact"] > last["replay"] - 0.02
 
 
 def test_a_chart_puts_values_where_they_belong():

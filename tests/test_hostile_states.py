@@ -37,15 +37,25 @@ VALUES: list[Any] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def good(tiny_model, tmp_path_factory):
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=3, least_steps=2, epochs=1)
+def made(tiny_model, tmp_path_factory, strategy):
+    fast = {"rate": 0.3, "per_class": 3, "least_steps": 2, "epochs": 1}
+    learner = Learner.from_pretrained(tiny_model, strategy=strategy, **fast)
     learner.learn(*tiny.pictures("red", "green"))
     learner.learn(*tiny.pictures("blue"))
     learner.forget("red")
     path = tmp_path_factory.mktemp("state") / "good"
     learner.save(path)
     return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def good(tiny_model, tmp_path_factory):
+    return made(tiny_model, tmp_path_factory, "replay")
+
+
+@pytest.fixture(scope="module")
+def exact(tiny_model, tmp_path_factory):
+    return made(tiny_model, tmp_path_factory, "exact")
 
 
 def altered(good: bytes, rng: np.random.Generator) -> bytes:
@@ -77,18 +87,21 @@ def outcome(path, model) -> str:
     except LearningStopped:
         return "works"  # it says that an experience takes a million epochs
     assert learner.predict_proba(images).shape == (4, len(learner.labels))
-    assert set(learner.predict(images, unknown=0.1).tolist()) <= {*learner.labels, None}
+    share = 0.1 if learner.strategy.stores_samples else 0
+    assert set(learner.predict(images, unknown=share).tolist()) <= {*learner.labels, None}
     learner.save(path, overwrite=True)
     assert Learner.load(path, model).state_hash() == learner.state_hash()
     return "works"
 
 
 @pytest.mark.parametrize("runs", [300, pytest.param(5000, marks=pytest.mark.slow)])
-def test_whatever_a_state_says_it_is_refused_or_it_works(good, tiny_model, tmp_path, runs):
+@pytest.mark.parametrize("kind", ["good", "exact"])
+def test_whatever_a_state_says_it_is_refused_or_it_works(kind, tiny_model, tmp_path, runs, request):
     found: Counter[str] = Counter()
+    whole = request.getfixturevalue(kind)
     for seed in range(runs):
         path = tmp_path / "altered"
-        path.write_bytes(altered(good, np.random.default_rng(seed)))
+        path.write_bytes(altered(whole, np.random.default_rng(seed)))
         found[outcome(path, tiny_model)] += 1
     assert found["works"] > runs / 20 and found["refused"] > runs / 2
 
@@ -111,4 +124,34 @@ def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_pa
     arrays[array][place] = value
     (tmp_path / "state").write_bytes(pack_container(arrays, texts))
     with pytest.raises(ValueError, match=sentence):
+        Learner.load(tmp_path / "state", tiny_model)
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value", "sentence"),
+    [
+        ("sums.counts", 0, 0, "It has a class without pictures"),
+        ("sums.counts", 0, -1, "It has a class without pictures"),
+        ("sums.counts", 0, 131_073, "is missing or of another kind"),
+        ("sums.class_sums", (0, 3), 127 * 8 + 1, "not the sums of pictures"),
+        ("sums.products", 0, -1, "not the sums of pictures"),
+        ("sums.products", 1, 127**2 * 16 + 1, "not the sums of pictures"),
+    ],
+)
+def test_sums_that_no_pictures_make_are_refused(exact, tiny_model, tmp_path, array, place, value, sentence):
+    arrays, texts = unpack_container(exact, "")
+    del texts["sha256"]
+    arrays[array][place] = value
+    (tmp_path / "state").write_bytes(pack_container(arrays, texts))
+    with pytest.raises(ValueError, match=sentence):
+        Learner.load(tmp_path / "state", tiny_model)
+
+
+@pytest.mark.parametrize("names", [["green", "blue"], ["blue", None], ["blue"], ["blue", "green", "red"]])
+def test_classes_out_of_order_are_refused(exact, tiny_model, tmp_path, names):
+    arrays, texts = unpack_container(exact, "")
+    del texts["sha256"]
+    texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": names})
+    (tmp_path / "state").write_bytes(pack_container(arrays, texts))
+    with pytest.raises(ValueError, match="do not stand in order|do not fit its names"):
         Learner.load(tmp_path / "state", tiny_model)

@@ -21,8 +21,8 @@ FAST = {"rate": 0.3, "per_class": 10}
 CALLS = ("fsync", "replace", "link", "unlink", "open", "close")
 
 
-def begun(path: Path, model: Path) -> Learner:
-    learner = Learner.from_pretrained(model, **FAST)
+def begun(path: Path, model: Path, strategy: str = "replay") -> Learner:
+    learner = Learner.from_pretrained(model, strategy=strategy, **FAST)
     learner.learn(*tiny.pictures("red", "green", each=12))
     learner.save(path)
     return learner
@@ -106,15 +106,16 @@ def moments(path: Path, model: Path) -> int:
     return count[0]
 
 
+@pytest.mark.parametrize("strategy", ["replay", "exact"])
 @pytest.mark.parametrize("kills", [24, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_model, kills):
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_model, kills, strategy):
     """And the work, done again, ends in the state that it would have reached undisturbed."""
     path, twin = tmp_path / "state", tmp_path / "twin"
-    begun(path, tiny_model)
-    begun(twin, tiny_model)
+    begun(path, tiny_model, strategy)
+    begun(twin, tiny_model, strategy)
     total = moments(twin, tiny_model)
     twin.unlink()
-    begun(twin, tiny_model).save(twin)
+    begun(twin, tiny_model, strategy).save(twin)
     rng = np.random.default_rng(kills)
     found = {"old": 0, "new": 0}
     old = Learner.load(path, tiny_model).state_hash()
@@ -140,11 +141,12 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_mod
     assert sorted(file.name for file in tmp_path.glob("state*")) == ["state", "state.before", "state.lock"]
 
 
-def test_a_killed_forget_can_be_repeated(tmp_path, tiny_model):
+@pytest.mark.parametrize("strategy", ["replay", "exact"])
+def test_a_killed_forget_can_be_repeated(tmp_path, tiny_model, strategy):
     """At whatever call it is cut off, forgetting again leaves no generation with the class."""
     for moment in range(1, 60, 4):
         path = tmp_path / f"state{moment}"
-        learner = begun(path, tiny_model)
+        learner = begun(path, tiny_model, strategy)
         learner.learn(*tiny.pictures("blue", seed=1))
         learner.save(path)
 
@@ -158,7 +160,7 @@ def test_a_killed_forget_can_be_repeated(tmp_path, tiny_model):
         if "red" in learner.labels:
             forget(lambda: None)
         for generation in (path, path.with_name(path.name + ".before")):
-            assert Learner.load(generation, tiny_model).labels == ["green", "blue"], moment
+            assert set(Learner.load(generation, tiny_model).labels) == {"green", "blue"}, moment
 
 
 def refused(path: Path, model: Path, sentence: str) -> None:

@@ -38,10 +38,10 @@ def test_a_loaded_learner_is_the_saved_one_and_goes_on_like_it(learner, path, ti
     assert loaded.state_hash() == learner.state_hash()
 
 
-@pytest.mark.parametrize("strategy", ["replay", "cwr", "naive"])
+@pytest.mark.parametrize("strategy", ["replay", "cwr", "naive", "exact"])
 @pytest.mark.parametrize("bits", ["8/1/16", "8/4/16", "8/16/16"])
 def test_every_strategy_and_width_can_be_saved(tiny_model, path, strategy, bits):
-    learner = Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits, augment=True, **FAST)
+    learner = Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits, augment=strategy != "exact", **FAST)
     learner.learn(*tiny.pictures("red", "green"))
     learner.save(path)
     assert Learner.load(path, tiny_model).state_hash() == learner.state_hash()

@@ -22,7 +22,7 @@ LONGEST_EXPONENT = 4  # of any float: 5e-324
 @dataclass(frozen=True)
 class Settings:
     """strategy      a name of STRATEGIES: "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay),
-                     "naive" (tail and head learn, no replay, no consolidation)
+                     "naive" (tail and head learn, no replay, no consolidation), "exact" (sums over all pictures)
     bits             bit widths as Bits, or as text "8/1/16", or "float" for a tail in floating point (needs torch)
     level            the layer where latents are taken; None is the model's last one
     code_bits        bits a latent element: 1, 2, 4, 8, 16 or 32
@@ -35,6 +35,8 @@ class Settings:
     unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py).
                      For strategies that store samples
     seed             of everything random
+    numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
+                     map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py)
     """
 
     strategy: str = "replay"
@@ -50,6 +52,7 @@ class Settings:
     augment: bool = False
     unknown: Fraction = Fraction(0)
     seed: int = 0
+    numbers: str | None = None
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
@@ -66,6 +69,9 @@ class Settings:
         _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits}.")
         _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
+        once = self.augment and not STRATEGIES[self.strategy].augments
+        _need(not once, f"augment must be False with {self.strategy}, which sees a picture once, got True.")
+        _need(self.numbers is None or isinstance(self.numbers, str), f"numbers must be text, got {told(self.numbers)}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
         fits = not self.unknown or STRATEGIES[self.strategy].stores_samples
         _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")

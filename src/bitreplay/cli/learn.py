@@ -26,6 +26,7 @@ def learn(
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
     level: options.Level = None,
+    numbers: options.Numbers = None,
     per_class: options.PerClass = None,
     epochs: options.Epochs = None,
     rate: options.Rate = None,
@@ -36,8 +37,8 @@ def learn(
     json: options.Json = False,
 ) -> None:
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
-    named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, per_class=per_class,
-                          epochs=epochs, rate=rate, augment=augment, seed=seed)  # fmt: skip
+    named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
+                          per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed)  # fmt: skip
     start = time.perf_counter()
     with Lock(state) as lock:
         if state.exists():
@@ -63,7 +64,8 @@ def learn(
     new = f", new: {', '.join(map(str, learned.new_classes))}" if learned.new_classes else ""
     show.out().print(
         f"Learned {len(labels)} pictures in {seconds} s{new}. {len(learner.labels)} classes are known; "
-        f"{show.size(learner.memory_bytes)} of latents are stored, {state} has {show.size(state.stat().st_size)}."
+        f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, "
+        f"{state} has {show.size(state.stat().st_size)}."
     )
 
 

@@ -20,6 +20,9 @@ Bits = Annotated[str | None, typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-b
 CodeBits = Annotated[int | None, typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.")]
 Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.")]
 PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.")]
+Numbers = Annotated[
+    str | None, typer.Option(help="Of exact: layers whose means are the numbers of a picture, such as head+add_12.")
+]
 Epochs = Annotated[int | None, typer.Option(help="Passes over the new samples of an experience.")]
 Rate = Annotated[str | None, typer.Option(help="Learning rate at an experience's start, such as 1/100; else fitted.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything random.")]

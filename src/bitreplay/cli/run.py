@@ -22,6 +22,7 @@ from bitreplay.samples import Codes
 from bitreplay.scenario import Experience, grouped, new_classes, new_instances
 from bitreplay.settings import Settings
 from bitreplay.statefile import Lock
+from bitreplay.strategies import STRATEGIES
 
 
 def run(
@@ -32,6 +33,7 @@ def run(
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
     level: options.Level = None,
+    numbers: options.Numbers = None,
     per_class: options.PerClass = None,
     epochs: options.Epochs = None,
     rate: options.Rate = None,
@@ -48,11 +50,11 @@ def run(
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
     source = named(data, data_dir, found.graph.input_shape[0], show.left_out if skip_unreadable else refuse)
-    settings = Settings.of(
-        seed=seed, augment=source.augment if augment is None else augment,
-        **options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, per_class=per_class,
-                        epochs=epochs, rate=rate),
-    )  # fmt: skip
+    given = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
+                          per_class=per_class, epochs=epochs, rate=rate, augment=augment)  # fmt: skip
+    settings = Settings.of(seed=seed, **given)
+    if augment is None:
+        settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
     experiences = stream(source, scenario, limit, settings.seed)

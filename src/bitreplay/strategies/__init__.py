@@ -1,10 +1,14 @@
-"""The strategies by name: the paper's method, its baselines. A file each; gradient.py has the loop that they share."""
+"""The strategies by name: the paper's method, its baselines, and learning by sums. A file each.
+
+gradient.py has the loop that the first three share.
+"""
 
 from bitreplay.strategies.cwr import Cwr
+from bitreplay.strategies.exact import Exact
 from bitreplay.strategies.naive import Naive
 from bitreplay.strategies.replay import Replay
 from bitreplay.strategies.strategy import Ground, Strategy
 
 __all__ = ["STRATEGIES", "Ground", "Strategy"]
 
-STRATEGIES: dict[str, type[Strategy]] = {each.name: each for each in (Replay, Cwr, Naive)}
+STRATEGIES: dict[str, type[Strategy]] = {each.name: each for each in (Replay, Cwr, Naive, Exact)}

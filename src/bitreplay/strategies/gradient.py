@@ -46,6 +46,7 @@ class Gradient(Strategy):
     """Head and tail have room for a number of classes, which doubles when a new name does not fit."""
 
     codes: ClassVar[str] = "level codes"
+    keeps: ClassVar[str] = "latents"
     trains: ClassVar[str] = "tail"
     gain: ClassVar[Fraction]
     eased: ClassVar[bool] = False

@@ -53,14 +53,17 @@ class Strategy(ABC):
     """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
 
     `title` names it in tables, `codes` what it encodes pictures to: strategies of one name there, on one model with the
-    same bits, share codes. `stores_samples`: it can compare pictures with stored ones, so that "unknown" means
-    something. `code_shape` and `code_type` are those of one sample's codes, `side` that of the pictures it encodes.
+    same bits, share codes. `keeps` names what it keeps of pictures. `stores_samples`: it can compare pictures with
+    stored ones, so that "unknown" means something. `augments`: it sees pictures several times, so that changed views
+    mean something. `code_shape` and `code_type` are those of one sample's codes, `side` that of the pictures.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     codes: ClassVar[str]
+    keeps: ClassVar[str]
     stores_samples: ClassVar[bool] = False
+    augments: ClassVar[bool] = True
     kinds: ClassVar[Mapping[str, type[Part]]]
     own: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()

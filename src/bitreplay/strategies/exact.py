@@ -1,0 +1,152 @@
+"""Learning by sums: each picture passes the frozen network once, and its numbers are added to exact sums.
+
+    n_c, s_c = sum of x (per class),   G = sum of x x^T (one for all)                    whole numbers, nothing else
+
+No steps, no rate, no epochs, no stored pictures. From the sums follows a linear discriminant with a shared, shrunk
+covariance (discriminant.py), made when an answer is first asked for. The order of pictures, their division into
+experiences, threads and processes do not matter: the same pictures end in the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Classes, Name
+from bitreplay.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
+from bitreplay.engine import native, native_sums
+from bitreplay.engine.compiler import Bits
+from bitreplay.engine.features import usual_numbers
+from bitreplay.features import Features
+from bitreplay.parts import Part, need
+from bitreplay.reports import Learned
+from bitreplay.samples import ENCODED_AT_ONCE, Samples
+from bitreplay.state import State
+from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.tally import Tallied, Tally
+from bitreplay.watch import Watch
+
+if TYPE_CHECKING:
+    from bitreplay.settings import Settings
+
+ADDED_AT_ONCE = 16 * ENCODED_AT_ONCE
+
+
+class Exact(Strategy):
+    name: ClassVar[str] = "exact"
+    title: ClassVar[str] = "exact sums"
+    codes: ClassVar[str] = "numbers"
+    keeps: ClassVar[str] = "sums"
+    augments: ClassVar[bool] = False
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally}
+    notes: ClassVar[tuple[str, ...]] = ("experiences",)
+    code_type = np.int8
+
+    def __init__(self, features: Features, settings: Settings) -> None:
+        self.features, self.settings = features, settings
+        self.side, self.code_shape = features.input_shape[0], (len(features),)
+        self.tally = Tally(len(features))
+        self.experiences = 0
+
+    @classmethod
+    def on(cls, ground: Ground, state: State | None = None) -> Exact:
+        numbers = ground.settings.numbers or usual_numbers(ground.graph)
+        bits = ground.settings.bits if isinstance(ground.settings.bits, Bits) else Bits()
+        return cls(Features(ground.graph, numbers, bits), ground.settings.changed(numbers=numbers))
+
+    # learning
+
+    def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
+        return self.features.of(images)
+
+    def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
+        known = set(self.tally.names)
+        self.tally.make_room(names)
+        for start in range(0, len(samples), ADDED_AT_ONCE):
+            end = min(start + ADDED_AT_ONCE, len(samples))
+            self.tally.add(self._numbers(samples, range(start, end), watch), names[start:end])
+        self.experiences += 1
+        added = [name for name in self.tally.names if name not in known]
+        return Learned(self.experiences - 1, range(0), added, 0, len(samples))
+
+    def _numbers(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
+        """Of some pictures, a few at a time, so that it can be watched and stopped."""
+        found = np.empty((len(chosen), len(self.features)), np.int8)
+        for start in range(chosen.start, chosen.stop, ENCODED_AT_ONCE):
+            watch.check()
+            end = min(start + ENCODED_AT_ONCE, chosen.stop)
+            found[start - chosen.start : end - chosen.start] = samples.codes(np.arange(start, end))
+            watch.report("pictures", end, len(samples))
+        return found
+
+    def forget(self, label: Name) -> None:
+        """The class's count and sum go, and what they make of the products; its share of their scatter stays."""
+        self.tally.forget(self._known(label))
+
+    def rename(self, old: Name, new: Name) -> None:
+        classes = self.classes
+        classes.rename(old, new)
+        (name,) = set(classes.known) - set(self.tally.names) or {self._known(old)}
+        self.tally.rename(self._known(old), name)
+
+    def _known(self, label: Name) -> Name:
+        return self.tally.names[self.classes.number(label)]
+
+    @property
+    def classes(self) -> Classes:  # type: ignore[override]
+        return Classes(self.tally.names)
+
+    # asking
+
+    def predictor(self) -> DiscriminantPredictor:
+        rule = InWholeNumbers if isinstance(self.settings.bits, Bits) else InFloat64
+        return DiscriminantPredictor(self.tally.names, self.tally.sums.copy(), self.features.lengths, rule)
+
+    def state(self) -> State:
+        return State(self.tally.names, {"sums": self.tally.give()}, {}, {"experiences": self.experiences})
+
+    def take(self, state: State) -> None:
+        given = _tallied(state)
+        need(self.tally.fits(given), "a picture has another number of numbers.")
+        self.tally.take(given)
+        self.experiences = state.notes["experiences"]
+
+    def footprint(self) -> dict[str, int]:
+        taken = native.footprint(self.features.program)
+        sums, numbers, classes = self.tally.sums, len(self.features), len(self.tally.names)
+        return {
+            "network_working_memory": taken.total,
+            "network_another_arena": taken.arena + taken.scratch,
+            "products": sums.products.nbytes,
+            "class_sums": sums.class_sums.nbytes + sums.counts.nbytes,
+            "discriminant": classes * (4 * numbers + 8),
+            "memory_to_make_it": native_sums.solve_bytes(numbers, classes),
+        }
+
+    @classmethod
+    def pictures(cls, state: State) -> int:
+        return _tallied(state).sums.pictures
+
+    @classmethod
+    def memory_bytes(cls, state: State) -> int:
+        return sum(array.nbytes for array in state.parts["sums"].arrays.values())
+
+    @classmethod
+    def described(cls, state: State) -> dict[str, Any]:
+        kept = _tallied(state).sums
+        return {
+            "pictures": dict(zip(map(str, state.names), kept.counts.tolist(), strict=True)),
+            "numbers_of_a_picture": kept.numbers,
+            "experiences": state.notes["experiences"],
+            "classes_forgotten": state.parts["sums"].counters["forgotten"],
+            "memory_bytes": cls.memory_bytes(state),
+        }
+
+
+def _tallied(state: State) -> Tallied:
+    given = state.parts["sums"]
+    assert isinstance(given, Tallied)
+    return given
