@@ -1,5 +1,5 @@
 // image_table: engine/layers/image.py.
-#include "operations.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace image_table {

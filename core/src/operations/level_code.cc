@@ -1,6 +1,6 @@
 // encode_level and decode_level: engine/layers/level_code.py.
-#include "bits.h"
-#include "operations.h"
+#include "arithmetic/packing.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "dispatch.h"
-#include "fixedpoint.h"
+#include "machine/dispatch.h"
+#include "arithmetic/fixedpoint.h"
 #include "sums/check.h"
 
 namespace bitreplay {

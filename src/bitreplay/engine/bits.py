@@ -4,7 +4,7 @@ Channels are packed least significant bit first into 64-bit words; a row of chan
 
     dot(x, w) over K signs = K - 2 popcount(x xor w)
 
-docs/law.md section 3; core/src/bits.h is the native twin.
+docs/law.md section 3; core/src/arithmetic/packing.h is the native twin.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ A key of 64 bits is made once for (seed, step, tensor); each element costs two 3
     x      ^= x >> 16;  x *= 0x85EBCA6B;  x ^= x >> 13;  x ^= high half of key
     x      *= 0xC2B2AE35;  x ^= x >> 16
 
-docs/law.md section 4; core/src/counter.h is the native twin.
+docs/law.md section 4; core/src/arithmetic/counter.h is the native twin.
 """
 
 from __future__ import annotations

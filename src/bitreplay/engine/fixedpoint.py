@@ -1,7 +1,7 @@
 """Rounding, saturation and multiplication by a real number, in whole numbers.
 
 This file is the only place where the engine rounds. docs/law.md sections 1 and 2 state the same rules with worked
-numbers; core/src/fixedpoint.h is the native twin.
+numbers; core/src/arithmetic/fixedpoint.h is the native twin.
 
     round_shift(x, s)      x / 2^s to the nearest integer, ties away from zero; s < 0 shifts left
     stochastic_shift       floor((x + r) / 2^s), r uniform below 2^s: right on average

@@ -4,7 +4,7 @@ Regions: `constant` (part of the program), `parameter` (learned, saved with the 
 out by lifetime). Four lists: `prepare` derives operands from parameters, `forward`, `backward`, `update`; the first two
 write the arena alone. A training step runs forward, backward, update, prepare.
 
-Bytes (little endian; docs/law.md section 12; core/src/program.cc reads the same):
+Bytes (little endian; docs/law.md section 12; core/src/machine/program.cc reads the same):
 
     header   "BITREPLY", u32 version, u32 crc32 of all that follows the field,
              u32 max_samples, u32 tensors, u32 operations, u32 zero,

@@ -3,7 +3,8 @@
     g_x = round( first 2^e [+ other other_factor 2^(other_e - other_shift)] )      one rounding, to q_b bits per sample
 
 An operation that takes it reads `other? other_e?` and has the attributes `bound bits other_factor other_shift
-other_bound`; |first| < 2^bound, |other other_factor| < 2^other_bound. core/src/second_gradient.h is the native twin.
+other_bound`; |first| < 2^bound, |other other_factor| < 2^other_bound.
+The native twin is core/src/kernels/loops/second_gradient.h.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BatchNorm's affine on both sides of every limit of its short way (kernels/affine_lanes.h)."""
+"""BatchNorm's affine on both sides of every limit of its short way (kernels/affine/affine_lanes.h)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of every operation, by name: kernels, further layers and the operations of kernels/loops.h."""
+"""The cases of every operation, by name: kernels, further layers and the operations of kernels/loops/loops.h."""
 
 from __future__ import annotations
 

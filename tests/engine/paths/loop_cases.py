@@ -1,4 +1,4 @@
-"""The random operands of the law's tests, as wide as tiles and vectors, for every operation of kernels/loops.h."""
+"""The random operands of the law's tests, as wide as tiles and vectors, for all of kernels/loops/loops.h."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RPReLU around the width of vectors and on both sides of every limit of its short way (kernels/rprelu_lanes.h)."""
+"""RPReLU around the width of vectors and on both sides of each limit of kernels/activation/rprelu_lanes.h."""
 
 from __future__ import annotations
 

@@ -1,0 +1,10 @@
+#include "kernels/affine/affine_lanes.h"
+#include "kernels/affine/affine_tiles.h"
+
+namespace bitreplay {
+
+void affine_avx2(const AffineArgs& a) {
+  if (!affine_lanes(a)) affine_tiles(a);
+}
+
+}  // namespace bitreplay

@@ -1,0 +1,7 @@
+#include "kernels/affine/affine_tiles.h"
+
+namespace bitreplay {
+
+void affine_scalar(const AffineArgs& a) { affine_tiles(a); }
+
+}  // namespace bitreplay

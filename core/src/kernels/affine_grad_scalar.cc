@@ -1,8 +1,0 @@
-#include "kernels/affine_grad_tiles.h"
-
-namespace bitreplay {
-
-void affine_input_grad_scalar(const AffineInputGradArgs& a) { affine_input_grad_tiles(a); }
-void affine_param_grad_scalar(const AffineParamGradArgs& a) { affine_param_grad_tiles(a); }
-
-}  // namespace bitreplay

@@ -1,7 +1,0 @@
-#include "kernels/affine_tiles.h"
-
-namespace bitreplay {
-
-void affine_scalar(const AffineArgs& a) { affine_tiles(a); }
-
-}  // namespace bitreplay

@@ -1,0 +1,120 @@
+// The input gradient of a binary convolution by tables of 16 bytes (pshufb, tbl): all but the look-up itself.
+//
+// Four gradients have 16 subset sums s. s + bias >= 0 is cut into digits of 6 bits (int8: two, int16: three), each with its
+// own table of 16 bytes, looked up by four weight bits. Digits are at most 63, so that four look-ups add up in a byte:
+// a block is 16 outputs. With S the sum of all gradients, sum of +-g = 2 (sum of digits 64^d - biases) - S, modulo 2^32.
+//
+// Derived: [channels / 32][kernel * kernel][outputs / 16][2][32 bytes]: for each channel two bytes of weight bits, output
+// 16 block + 8 half + j at bit j. Outputs behind the last have gradient 0.
+#pragma once
+#include "arithmetic/packing.h"
+#include "bitreplay.h"
+#include "kernels/binary_conv/binary_conv_input_grad.h"
+#include "arithmetic/sliding_window.h"
+
+namespace bitreplay {
+
+constexpr int64_t kNibbleOutputs = 16, kNibbleChannels = 32, kNibbleBlockBytes = 64, kMostBlocks = 64;
+
+template <class G>
+struct NibbleDigits {
+  static constexpr int kCount = sizeof(G) == 1 ? 2 : 3;
+  static constexpr int32_t kBias = sizeof(G) == 1 ? 4 * 128 : 4 * 32768;
+  static constexpr int64_t kTableBytes = 4 * kCount * 16;  // of one block: [4 nibbles][digits][16]
+};
+
+static inline int64_t nibble_blocks(const BinaryConvInputGradArgs& a) {
+  return (a.outputs + kNibbleOutputs - 1) / kNibbleOutputs;
+}
+
+static inline bool nibbles_serve(const BinaryConvInputGradArgs& a) {
+  return (a.g_type == BR_INT8 || a.g_type == BR_INT16) && a.gx_type == BR_INT32;
+}
+
+static inline uint64_t nibble_derived_bytes(const BinaryConvInputGradArgs& a) {
+  const int64_t groups = (a.channels + kNibbleChannels - 1) / kNibbleChannels;
+  return uint64_t(groups * a.kernel * a.kernel * nibble_blocks(a) * kNibbleBlockBytes);
+}
+
+static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
+  for (int64_t word = 0; word < a.words; ++word) {
+    const int64_t left = a.channels - word * kWord;
+    for (int64_t at = 0; at < taps * octets; ++at) {
+      const int64_t tap = at / octets, first = at % octets * 8;
+      uint8_t rows[8][8] = {}, columns[8][8];
+      for (int64_t j = 0; j < 8 && first + j < a.outputs; ++j)
+        __builtin_memcpy(rows[j], a.w + ((first + j) * taps + tap) * a.words + word, 8);
+      for (int k = 0; k < 8; ++k)  // byte j: eight channels of output first + j
+        for (int j = 0; j < 8; ++j) columns[k][j] = rows[j][k];
+      uint64_t squares[8];
+      __builtin_memcpy(squares, columns, sizeof squares);
+      for (uint64_t& square : squares) square = transpose8(square);
+      uint8_t* to = derived + 2 * word * group_bytes + at * kNibbleChannels;
+      __builtin_memcpy(to, squares, kNibbleChannels);
+      if (left > kNibbleChannels) __builtin_memcpy(to + group_bytes, squares + 4, kNibbleChannels);
+    }
+  }
+}
+
+// Tables of `blocks` blocks of one output pixel; `there` gradients exist. Returns their sum modulo 2^32.
+template <class G>
+static inline uint32_t nibble_build(const G* g, int64_t there, int64_t blocks, uint8_t* tables) {
+  using D = NibbleDigits<G>;
+  uint32_t total = 0;
+  for (int64_t nibble = 0; nibble < 4 * blocks; ++nibble, tables += D::kCount * 16) {
+    int32_t sums[16];
+    sums[0] = D::kBias;
+    for (int j = 0; j < 4; ++j) {
+      const int32_t gradient = 4 * nibble + j < there ? g[4 * nibble + j] : 0;
+      total += uint32_t(gradient);
+      for (int m = 0; m < 1 << j; ++m) sums[(1 << j) + m] = sums[m] + gradient;
+    }
+    for (int d = 0; d < D::kCount; ++d)
+      for (int m = 0; m < 16; ++m) tables[16 * d + m] = uint8_t((sums[m] >> (6 * d)) & 63);
+  }
+  return total;
+}
+
+// look_up(tables, weights, blocks, digits): adds up the digits of 32 channels, uint32 digits[kCount][32].
+template <class G, class LookUp>
+static inline void nibble_run(const BinaryConvInputGradArgs& a, LookUp look_up) {
+  using D = NibbleDigits<G>;
+  const int64_t all_blocks = nibble_blocks(a), pixels = a.out_h * a.out_w, taps = a.kernel * a.kernel;
+  uint32_t* gx = static_cast<uint32_t*>(a.gx);
+  __builtin_memset(gx, 0, size_t(a.samples * a.height * a.width * a.channels) * sizeof *gx);
+  alignas(64) uint8_t tables[kMostBlocks * D::kTableBytes];
+  for (int64_t q = 0; q < a.samples * pixels; ++q) {
+    const int64_t out_row = q % pixels / a.out_w, out_column = q % a.out_w;
+    const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
+    const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
+    for (int64_t block = 0; block < all_blocks; block += kMostBlocks) {
+      const int64_t blocks = all_blocks - block < kMostBlocks ? all_blocks - block : kMostBlocks;
+      const int64_t first = block * kNibbleOutputs;
+      const uint32_t total =
+          nibble_build(static_cast<const G*>(a.g) + q * a.outputs + first, a.outputs - first, blocks, tables);
+      const uint32_t correction = 2 * 4 * uint32_t(blocks) * uint32_t(D::kBias) + total;
+      for (int64_t channel = 0; channel < a.channels; channel += kNibbleChannels) {
+        const int64_t count = a.channels - channel < kNibbleChannels ? a.channels - channel : kNibbleChannels;
+        for (int64_t row = rows.first; row < rows.last; ++row) {
+          for (int64_t column = columns.first; column < columns.last; ++column) {
+            const int64_t tap = row * a.kernel + column, y = out_row * a.stride + row - a.pad,
+                          x = out_column * a.stride + column - a.pad;
+            const uint8_t* weights =
+                a.derived + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
+            alignas(64) uint32_t digits[D::kCount][kNibbleChannels];
+            look_up(tables, weights, blocks, digits);
+            uint32_t* to = gx + ((q / pixels * a.height + y) * a.width + x) * a.channels + channel;
+            for (int64_t i = 0; i < count; ++i) {
+              uint32_t sum = digits[0][i] + (digits[1][i] << 6);
+              if (D::kCount == 3) sum += digits[D::kCount - 1][i] << 12;
+              to[i] += 2 * sum - correction;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace bitreplay

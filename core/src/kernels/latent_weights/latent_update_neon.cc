@@ -1,0 +1,118 @@
+// Eight samples make two tables of 16 sums, looked up by tbl.
+//
+// T of four samples is at most 4 * 2^15 < 2^18: three digits of 6 bits, each with its own table of 16 bytes. Two items
+// are four look-ups, which add up in a byte (4 * 63 < 256) and are then added to 16-bit lanes.
+// A table: [digits][2][16 bytes], samples 0 to 3 first. Index bytes are in the order of the channels.
+#include <arm_neon.h>
+
+#include "kernels/latent_weights/latent_update_sixteens.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int kVectors = 2;  // 32 channels at a time
+
+struct Sums {
+  uint16x8_t of[kDigits][2 * kVectors];
+
+  void clear() {
+    for (auto& digit : of)
+      for (uint16x8_t& lanes : digit) lanes = vdupq_n_u16(0);
+  }
+
+  // N <= 2 items.
+  template <int N>
+  void add(const uint8_t* table, const uint8_t* index, int64_t lanes) {
+    for (int v = 0; v < kVectors; ++v) {
+      uint8x16_t places[2 * N];
+      for (int n = 0; n < N; ++n) {
+        const uint8x16_t bytes = vld1q_u8(index + n * lanes + 16 * v);
+        places[2 * n] = vandq_u8(bytes, vdupq_n_u8(15));
+        places[2 * n + 1] = vshrq_n_u8(bytes, 4);
+      }
+      for (int d = 0; d < kDigits; ++d) {
+        uint8x16_t digits = vqtbl1q_u8(vld1q_u8(table + 32 * d), places[0]);
+        for (int k = 1; k < 2 * N; ++k) {
+          const uint8x16_t entries = vld1q_u8(table + (k / 2 * kDigits + d) * 32 + k % 2 * 16);
+          digits = vaddq_u8(digits, vqtbl1q_u8(entries, places[k]));
+        }
+        of[d][2 * v] = vaddw_u8(of[d][2 * v], vget_low_u8(digits));
+        of[d][2 * v + 1] = vaddw_high_u8(of[d][2 * v + 1], digits);
+      }
+    }
+  }
+
+  void flush(uint32_t minus, uint32_t* sums) const {
+    for (int k = 0; k < 2 * kVectors; ++k) {
+      uint32x4_t low = vdupq_n_u32(0), high = low;
+      for (int d = kDigits - 1; d >= 0; --d) {
+        low = vaddw_u16(vshlq_n_u32(low, kDigitBits), vget_low_u16(of[d][k]));
+        high = vaddw_high_u16(vshlq_n_u32(high, kDigitBits), of[d][k]);
+      }
+      add_to(sums + 8 * k, low, minus);
+      add_to(sums + 8 * k + 4, high, minus);
+    }
+  }
+
+  static void add_to(uint32_t* sums, uint32x4_t part, uint32_t minus) {
+    vst1q_u32(sums, vaddq_u32(vld1q_u32(sums), vsubq_u32(vshlq_n_u32(part, 1), vdupq_n_u32(minus))));
+  }
+};
+
+// random_bits (counter.h) of four elements.
+inline uint32x4_t hash(uint32x4_t elements, uint64_t key) {
+  uint32x4_t x = vaddq_u32(vmulq_n_u32(elements, 0x9E3779B1u), vdupq_n_u32(uint32_t(key)));
+  x = vmulq_n_u32(veorq_u32(x, vshrq_n_u32(x, 16)), 0x85EBCA6Bu);
+  x = veorq_u32(veorq_u32(x, vshrq_n_u32(x, 13)), vdupq_n_u32(uint32_t(key >> 32)));
+  x = vmulq_n_u32(x, 0xC2B2AE35u);
+  return veorq_u32(x, vshrq_n_u32(x, 16));
+}
+
+// Sums become what the step takes away, for a shift of 32 or more: the upper half of floor(sum * mantissa / 2^k) +
+// random, k = shift - 32.
+void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, uint32_t* sums) {
+  const int32_t mantissa = int32_t(step.mantissa);
+  const int64x2_t down = vdupq_n_s64(-step.random_up);  // a shift to the right
+  const uint32_t counting[4] = {0, 1, 2, 3};
+  const auto part = [&](int64x2_t product, uint32x2_t random) {
+    return vshrn_n_s64(vaddq_s64(vshlq_s64(product, down), vreinterpretq_s64_u64(vmovl_u32(random))), 32);
+  };
+  for (int64_t i = 0; i < a.channels; i += 4) {
+    const uint32x4_t random = hash(vaddq_u32(vld1q_u32(counting), vdupq_n_u32(first + uint32_t(i))), a.step.key);
+    const int32x4_t sum = vreinterpretq_s32_u32(vld1q_u32(sums + i));
+    const int32x2_t low = part(vmull_n_s32(vget_low_s32(sum), mantissa), vget_low_u32(random));
+    const int32x2_t high = part(vmull_n_s32(vget_high_s32(sum), mantissa), vget_high_u32(random));
+    vst1q_u32(sums + i, vreinterpretq_u32_s32(vcombine_s32(low, high)));
+  }
+}
+
+struct NeonTables {
+  using Sums = bitreplay::Sums;
+  static constexpr auto changes = bitreplay::changes;
+
+  static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
+    for (int64_t at = 0; at < 8 * words; ++at, index += 8) {
+      uint64_t square = 0;
+      for (int64_t j = 0; j < 8; ++j) square |= x[j] ? ((x[j][at / 8] >> (at % 8 * 8)) & 255) << (8 * j) : 0;
+      vst1_u8(index, vcreate_u8(transpose8(square)));
+    }
+  }
+
+  static void build(const int16_t* g, uint8_t* table) {
+    for (int n = 0; n < 2; ++n, g += 4, table += 16) {
+      int32_t sums[16] = {};
+      for (int j = 0; j < 4; ++j)
+        if (g[j] < 0) sums[0] -= g[j];
+      for (int j = 0; j < 4; ++j)
+        for (int m = 0; m < 1 << j; ++m) sums[(1 << j) + m] = sums[m] + g[j];
+      for (int d = 0; d < kDigits; ++d)
+        for (int m = 0; m < 16; ++m) table[32 * d + m] = uint8_t((sums[m] >> (kDigitBits * d)) & 63);
+    }
+  }
+};
+
+}  // namespace
+
+extern const LatentUpdate kLatentUpdateNeon = {Sixteens<NeonTables>::scratch_bytes, Sixteens<NeonTables>::run};
+
+}  // namespace bitreplay

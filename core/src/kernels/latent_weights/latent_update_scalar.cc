@@ -1,0 +1,73 @@
+// Eight samples make tables of 256 sums of 32 or 64 bits. Four tables are looked up at a time, so that a sum is touched
+// once for 32 products.
+#include "kernels/latent_weights/latent_step.h"
+#include "kernels/latent_weights/latent_update_loops.h"
+
+namespace bitreplay {
+namespace {
+
+template <class SumType, class GradientType>
+struct Scalar {
+  using Sum = SumType;
+  using Gradient = GradientType;
+  static constexpr int64_t kGroup = 8, kTableBytes = 256 * sizeof(Sum), kItems = 64, kWords = 64;
+
+  static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
+    for (int64_t word = 0; word < words; ++word) {
+      for (int64_t byte = 0; byte < 8; ++byte, index += 8) {
+        uint64_t square = 0;
+        for (int64_t j = 0; j < kGroup; ++j) square |= x[j] ? ((x[j][word] >> (8 * byte)) & 255) << (8 * j) : 0;
+        square = transpose8(square);
+        for (int64_t k = 0; k < 8; ++k) index[k] = uint8_t(square >> (8 * k));
+      }
+    }
+  }
+
+  static void build(const Gradient* g, uint8_t* bytes) {
+    Sum* table = reinterpret_cast<Sum*>(bytes);
+    table[0] = 0;
+    for (int64_t j = 0; j < kGroup; ++j)
+      if (g[j] < 0) table[0] -= Sum(g[j]);
+    for (int64_t j = 0; j < kGroup; ++j)
+      for (int64_t m = 0; m < int64_t(1) << j; ++m) table[(int64_t(1) << j) + m] = table[m] + Sum(g[j]);
+  }
+
+  static void add_up(const LatentRuns<Sum>& runs, int64_t block, int64_t words, Sum* sums) {
+    const int64_t lanes = runs.lanes, count = words * kWord;
+    for (int64_t i = 0; i < count; ++i) sums[i] -= runs.minus;
+    runs.each(block, [&](const uint8_t* bytes, const uint8_t* index) {
+      const Sum* table = reinterpret_cast<const Sum*>(bytes);
+      int64_t left = runs.length;
+      for (; left >= 4; left -= 4, table += 4 * 256, index += 4 * lanes) {
+        for (int64_t i = 0; i < count; ++i)
+          sums[i] += Sum(2) * (table[index[i]] + table[256 + index[lanes + i]] + table[512 + index[2 * lanes + i]] +
+                               table[768 + index[3 * lanes + i]]);
+      }
+      for (; left > 0; --left, table += 256, index += lanes)
+        for (int64_t i = 0; i < count; ++i) sums[i] += Sum(2) * table[index[i]];
+    });
+  }
+
+  static void step(const LatentUpdateArgs& a, int64_t row, const Sum* sums) { step_row(a, row, sums); }
+};
+
+using Narrow = Scalar<uint32_t, int16_t>;
+using Wide = Scalar<uint64_t, int64_t>;
+
+uint64_t scratch_bytes(const LatentUpdateArgs& a) {
+  const int64_t wide = LatentPlan<Wide>(a).end;
+  return uint64_t(gradients_are_narrow(a) ? most(LatentPlan<Narrow>(a).end, sums_are_narrow(a) ? 0 : wide) : wide);
+}
+
+void run(const LatentUpdateArgs& a) {
+  if (sums_are_narrow(a)) return LatentLoops<Narrow>(a).run();
+  LatentLoops<Wide>(a).run();
+}
+
+}  // namespace
+
+extern const LatentUpdate kLatentUpdateScalar = {scratch_bytes, run};
+
+void latent_signs_scalar(const LatentSignsArgs& a) { signs_bits(a); }
+
+}  // namespace bitreplay

@@ -1,0 +1,60 @@
+// What the paths share whose tables have 16 entries: eight samples make two tables, and 32 channels are added at a time.
+//
+// Tables has arrange and build (latent_update_loops.h), and besides
+//    Sums                                32 sums: clear(), add<N>(table, index, lanes) for N <= 2 items, flush(minus, sums)
+//    changes(a, step, first, sums)       sums become what the step takes away, where its shift is 32 or more
+#pragma once
+#include "kernels/latent_weights/latent_step.h"
+#include "kernels/latent_weights/latent_update_loops.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int kDigits = 3, kDigitBits = 6;
+
+template <class Tables>
+struct Sixteens : Tables {
+  using Sum = uint32_t;
+  using Gradient = int16_t;
+  static constexpr int64_t kGroup = 8, kTableBytes = kDigits * 32, kItems = 128, kWords = 2;
+
+  // At most 256 pairs of items: 256 * 252 fits 16 bits.
+  [[gnu::noinline]] static void add_part(const LatentRuns<Sum>& runs, int64_t block, uint32_t* sums) {
+    const int64_t lanes = runs.lanes;
+    typename Tables::Sums total;
+    total.clear();
+    runs.each(block, [&](const uint8_t* table, const uint8_t* index) {
+      int64_t left = runs.length;
+      for (; left >= 2; left -= 2, table += 2 * kTableBytes, index += 2 * lanes)
+        total.template add<2>(table, index, lanes);
+      if (left) total.template add<1>(table, index, lanes);
+    });
+    total.flush(runs.minus, sums);
+  }
+
+  static void add_up(const LatentRuns<Sum>& runs, int64_t block, int64_t words, uint32_t* sums) {
+    runs.in_parts(2 * 256, 2, kTableBytes, [&](const LatentRuns<Sum>& part) {
+      for (int64_t at = 0; at < words * kWord; at += 32) add_part(part, block + at, sums + at);
+    });
+  }
+
+  static void step(const LatentUpdateArgs& a, int64_t row, uint32_t* sums) {
+    const NarrowStep narrow = narrow_step(a);
+    if (!narrow.serves || narrow.shift < 32) return step_row(a, row, sums);
+    Tables::changes(a, narrow, uint32_t(row * a.channels), sums);
+    step_bits(a, row, [&](int64_t i) { return int32_t(sums[i]); });
+  }
+
+  static uint64_t scratch_bytes(const LatentUpdateArgs& a) {
+    const int64_t own = gradients_are_narrow(a) ? LatentPlan<Sixteens>(a).end : 0;
+    return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
+  }
+
+  static void run(const LatentUpdateArgs& a) {
+    if (!sums_are_narrow(a)) return kLatentUpdateScalar.run(a);
+    LatentLoops<Sixteens>(a).run();
+  }
+};
+
+}  // namespace
+}  // namespace bitreplay

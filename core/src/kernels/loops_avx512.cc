@@ -1,7 +1,0 @@
-#include "kernels/loops.h"
-
-namespace bitreplay {
-
-const Loop* const kLoopsAvx512 = kLoops;
-
-}  // namespace bitreplay

@@ -1,0 +1,7 @@
+#include "kernels/sign/sign_input_grad_tiles.h"
+
+namespace bitreplay {
+
+void sign_input_grad_scalar(const SignInputGradArgs& a) { sign_input_grad_tiles(a); }
+
+}  // namespace bitreplay

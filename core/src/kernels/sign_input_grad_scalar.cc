@@ -1,7 +1,0 @@
-#include "kernels/sign_input_grad_tiles.h"
-
-namespace bitreplay {
-
-void sign_input_grad_scalar(const SignInputGradArgs& a) { sign_input_grad_tiles(a); }
-
-}  // namespace bitreplay

@@ -1,0 +1,151 @@
+#include "machine/dispatch.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "bitreplay.h"
+#include "machine/program.h"
+
+namespace bitreplay {
+namespace {
+
+bool always() { return true; }
+
+#if defined(__x86_64__)
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"); }
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vnni") &&
+         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+         __builtin_cpu_supports("avx512bitalg");
+}
+#endif
+
+const Kernels kPaths[] = {
+    {.name = "scalar",
+     .supported = always,
+     .pack_signs = pack_signs_scalar,
+     .sign_input_grad = sign_input_grad_scalar,
+     .binary_conv = binary_conv_scalar,
+     .binary_conv_input_grad = kBinaryConvInputGradScalar,
+     .affine = affine_scalar,
+     .affine_input_grad = affine_input_grad_scalar,
+     .affine_param_grad = affine_param_grad_scalar,
+     .integer_conv = kIntegerConvScalar,
+     .integer_conv_input_grad = kIntegerConvInputGradScalar,
+     .encode_level = encode_level_scalar,
+     .decode_level = decode_level_scalar,
+     .latent_update = kLatentUpdateScalar,
+     .latent_signs = latent_signs_scalar,
+     .sums = kSumsScalar,
+     .loops = nullptr},
+#if defined(__x86_64__)
+    {.name = "avx2",
+     .supported = has_avx2,
+     .pack_signs = pack_signs_avx2,
+     .sign_input_grad = sign_input_grad_avx2,
+     .binary_conv = binary_conv_avx2,
+     .binary_conv_input_grad = kBinaryConvInputGradAvx2,
+     .affine = affine_avx2,
+     .affine_input_grad = affine_input_grad_avx2,
+     .affine_param_grad = affine_param_grad_avx2,
+     .integer_conv = kIntegerConvAvx2,
+     .integer_conv_input_grad = kIntegerConvInputGradAvx2,
+     .encode_level = encode_level_avx2,
+     .decode_level = decode_level_avx2,
+     .latent_update = kLatentUpdateAvx2,
+     .latent_signs = latent_signs_avx2,
+     .sums = kSumsAvx2,
+     .loops = &kLoopsAvx2},
+    {.name = "avx512",
+     .supported = has_avx512,
+     .pack_signs = pack_signs_avx512,
+     .sign_input_grad = sign_input_grad_avx512,
+     .binary_conv = binary_conv_avx512,
+     .binary_conv_input_grad = kBinaryConvInputGradAvx512,
+     .affine = affine_avx512,
+     .affine_input_grad = affine_input_grad_avx512,
+     .affine_param_grad = affine_param_grad_avx512,
+     .integer_conv = kIntegerConvAvx512,
+     .integer_conv_input_grad = kIntegerConvInputGradAvx512,
+     .encode_level = encode_level_avx512,
+     .decode_level = decode_level_avx512,
+     .latent_update = kLatentUpdateAvx512,
+     .latent_signs = latent_signs_avx512,
+     .sums = kSumsAvx512,
+     .loops = &kLoopsAvx512},
+#elif defined(__aarch64__)
+    {.name = "neon",
+     .supported = always,
+     .pack_signs = pack_signs_neon,
+     .sign_input_grad = sign_input_grad_neon,
+     .binary_conv = binary_conv_neon,
+     .binary_conv_input_grad = kBinaryConvInputGradNeon,
+     .affine = affine_neon,
+     .affine_input_grad = affine_input_grad_neon,
+     .affine_param_grad = affine_param_grad_neon,
+     .integer_conv = kIntegerConvNeon,
+     .integer_conv_input_grad = kIntegerConvInputGradNeon,
+     .encode_level = encode_level_neon,
+     .decode_level = decode_level_neon,
+     .latent_update = kLatentUpdateNeon,
+     .latent_signs = latent_signs_neon,
+     .sums = kSumsNeon,
+     .loops = nullptr},
+#endif
+};
+#if defined(__x86_64__)
+const char* const kPathNames = "scalar avx2 avx512";
+#elif defined(__aarch64__)
+const char* const kPathNames = "scalar neon";
+#else
+const char* const kPathNames = "scalar";
+#endif
+
+const Kernels* find(const char* name) {
+  for (const Kernels& kernels : kPaths)
+    if (!strcmp(kernels.name, name)) return &kernels;
+  return nullptr;
+}
+
+const Kernels* fastest() {
+  const Kernels* best = nullptr;
+  for (const Kernels& kernels : kPaths)
+    if (kernels.supported()) best = &kernels;
+  return best;
+}
+
+const Kernels* set_by_call = nullptr;
+
+}  // namespace
+
+const Kernels* chosen_kernels() {
+  if (const Kernels* set = __atomic_load_n(&set_by_call, __ATOMIC_ACQUIRE)) return set;
+  const char* name = getenv("BITREPLAY_PATH");
+  if (!name || !*name) return fastest();
+  const Kernels* kernels = find(name);
+  return kernels && kernels->supported() ? kernels : nullptr;
+}
+
+}  // namespace bitreplay
+
+const char* br_paths(void) { return bitreplay::kPathNames; }
+
+int br_path_supported(const char* name) {
+  const bitreplay::Kernels* kernels = name ? bitreplay::find(name) : nullptr;
+  return kernels && kernels->supported();
+}
+
+const char* br_path(void) {
+  const bitreplay::Kernels* kernels = bitreplay::chosen_kernels();
+  return kernels ? kernels->name : nullptr;
+}
+
+int br_set_path(const char* name) {
+  if (!br_path_supported(name)) return BR_UNKNOWN_PATH;
+  __atomic_store_n(&bitreplay::set_by_call, bitreplay::find(name), __ATOMIC_RELEASE);
+  return BR_OK;
+}
+
+const char* br_program_path(const br_program* program) { return program ? program->kernels->name : nullptr; }

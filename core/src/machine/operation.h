@@ -1,0 +1,47 @@
+// What an operation is: declared once, in its file under operations/ (machine/operation_list.h names them all). The reference
+// declares the same names, codes, tensors and attributes beside its layers; test_native.py compares the two.
+//
+// An operation has a check, which refuses a record whose tensors or attributes could lead outside the regions, and a
+// run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once where
+// the weights are constant, and before each run where they learn.
+//
+// A run works on any samples that it is given. One that writes more than tensors per sample (and the number that
+// `counts`) is given all of them; where it is `in_parts` it does the part that the call asks for, and all parts
+// together write what one call about everything would, each byte once.
+#pragma once
+#include "machine/call.h"
+#include "machine/checker.h"
+
+namespace bitreplay {
+
+struct Operation {
+  const char* name;
+  uint32_t code;
+  const char* reads;  // roles; an optional one ends with ?
+  const char* writes;
+  const char* attributes = "";
+  void (*check)(Checker&);
+  int (*run)(const Call&);
+  int weights = -1;  // the role that is rearranged
+  uint64_t (*derived_bytes)(const Call&) = nullptr;  // reads no tensor's content; nor does derive, but for the weights
+  void (*derive)(const Call&, uint8_t* derived) = nullptr;
+  int counts = -1;  // the role that counts saturated numbers: one int64, which only grows
+  bool in_parts = false;
+};
+
+const Operation* operation_of_code(uint32_t code);
+// Its run for an instruction set: the one compiled for it, or its own.
+int (*run_of(const Kernels& kernels, const Operation& operation))(const Call&);
+const Operation* operation_at(size_t index);  // null beyond the last
+
+// Roles in the order of a record: reads, then writes that are not read too.
+struct Role {
+  const char* name;
+  int length;
+  bool optional, written;
+};
+int roles_of(const Operation& operation, Role roles[kMostRoles]);
+int words_in(const char* text);
+int position_in(const char* text, const char* word);  // of a word among words; -1 if it is none of them
+
+}  // namespace bitreplay

@@ -1,0 +1,356 @@
+// Reads a program's bytes (docs/law.md section 12) and refuses what does not fit, before any of it is believed.
+#include "machine/program.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "machine/chains.h"
+#include "machine/crc32.h"
+#include "machine/dispatch.h"
+#include "arithmetic/elements.h"
+#include "machine/operation.h"
+
+namespace bitreplay {
+
+uint64_t Tensor::bytes(uint64_t samples) const {
+  return elements * uint64_t(element_bytes(int(info.dtype))) * (info.per_sample ? samples : 1);
+}
+
+namespace {
+
+constexpr size_t kHeader = 64, kTensorBytes = 72, kRecordBytes = 16;
+
+template <class T>
+T read(const uint8_t* from) {  // little endian, as every machine this library is built for
+  T value;
+  memcpy(&value, from, sizeof value);
+  return value;
+}
+
+struct Header {
+  uint32_t max_samples, tensors, records, zero;
+  uint64_t arena, parameters, constants, scratch;
+};
+
+class Reader {
+ public:
+  Reader(const void* bytes, size_t size, uint32_t threads, char* error, size_t error_size)
+      : bytes_(static_cast<const uint8_t*>(bytes)), size_(size), threads_(threads), error_(error),
+        error_size_(error ? error_size : 0) {}
+  int open(br_program** result);
+  int plan(br_memory* memory);
+
+ private:
+  int fail(int code, const char* format, ...) __attribute__((format(printf, 3, 4)));
+  int header();
+  int measure();  // sizes of the tables, before they are allocated
+  int tensors();
+  int records();
+  int record(Record* record, const uint8_t* at, int32_t** numbers, int64_t** attributes);
+  int overlaps(const Record& record);
+  int derived();  // how large
+  int derive();
+  int read_all();
+
+  const uint8_t* bytes_;
+  size_t size_;
+  uint32_t threads_;
+  char* error_;
+  size_t error_size_;
+  Header header_ = {};
+  size_t records_at_ = 0, records_end_ = 0;
+  uint64_t number_count_ = 0, attribute_count_ = 0;
+  br_program* program_ = nullptr;
+};
+
+int Reader::fail(int code, const char* format, ...) {
+  if (error_size_ > 0) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error_, error_size_, format, list);
+    va_end(list);
+  }
+  return code;
+}
+
+int Reader::header() {
+  if (size_ < kHeader || memcmp(bytes_, "BITREPLY", 8))
+    return fail(BR_MALFORMED, "not a bitreplay program: the first bytes are not BITREPLY and a whole header");
+  if (read<uint32_t>(bytes_ + 8) != 1)
+    return fail(BR_MALFORMED, "program version %u cannot be read; expected 1", read<uint32_t>(bytes_ + 8));
+  if (crc32(bytes_ + 16, size_ - 16) != read<uint32_t>(bytes_ + 12))
+    return fail(BR_MALFORMED, "program is damaged: its checksum does not match its content");
+  memcpy(&header_, bytes_ + 16, sizeof header_);
+  const Header& h = header_;
+  if (h.max_samples < 1 || h.max_samples > kLargestMinibatch || h.arena > kLargestRegion || h.scratch > h.arena ||
+      h.parameters % 8 || h.constants % 8 ||
+      h.parameters > size_ || h.constants > size_ || h.tensors > size_ / kTensorBytes || h.records > size_ / kRecordBytes)
+    return fail(BR_MALFORMED, "program is malformed: its header asks for sizes that it cannot have");
+  return BR_OK;
+}
+
+int Reader::measure() {
+  records_at_ = kHeader + kTensorBytes * header_.tensors;
+  size_t at = records_at_;
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    if (at > size_ || size_ - at < kRecordBytes) return fail(BR_MALFORMED, "program ends inside record %u", i);
+    uint64_t numbers = read<uint32_t>(bytes_ + at + 8), attributes = read<uint32_t>(bytes_ + at + 12);
+    uint64_t bytes = kRecordBytes + 4 * (numbers + numbers % 2) + 8 * attributes;
+    if (bytes > size_ - at) return fail(BR_MALFORMED, "program ends inside record %u", i);
+    at += bytes;
+    number_count_ += numbers + numbers % 2;
+    attribute_count_ += attributes;
+  }
+  records_end_ = at;
+  if (at > size_ || size_ - at != header_.parameters + header_.constants)
+    return fail(BR_MALFORMED, "program has %zu bytes, expected %llu", size_,
+                static_cast<unsigned long long>(at + header_.parameters + header_.constants));
+  return BR_OK;
+}
+
+int Reader::tensors() {
+  const uint64_t region_bytes[3] = {header_.constants, header_.parameters, header_.arena};
+  uint64_t used = 0;  // of the arena
+  for (uint32_t i = 0; i < header_.tensors; ++i) {
+    const uint8_t* at = bytes_ + kHeader + kTensorBytes * i;
+    Tensor& t = program_->tensors[i];
+    memcpy(t.name, at + 28, 44);
+    t.name[44] = 0;
+    t.info = {read<uint64_t>(at + 20), at[0], at[1], at[2], at[3], {1, 1, 1, 1}};
+    if (at[0] > BR_ARENA || at[1] > BR_UINT64 || at[2] > 1 || at[3] > 4)
+      return fail(BR_MALFORMED, "tensor %u has an unknown region, type or shape", i);
+    t.elements = 1;
+    for (int axis = 0; axis < at[3]; ++axis) {
+      t.info.shape[axis] = read<uint32_t>(at + 4 + 4 * axis);
+      if (t.info.shape[axis] == 0) return fail(BR_MALFORMED, "tensor %u has no elements", i);
+      if (t.elements > kLargestRegion / t.info.shape[axis]) return fail(BR_MALFORMED, "tensor %u is too large", i);
+      t.elements *= t.info.shape[axis];
+    }
+    // elements <= 2^40, 8 bytes each, samples <= 2^20 could leave 64 bits: divide instead of multiplying.
+    uint64_t size = region_bytes[at[0]], one = t.bytes(1);
+    uint64_t samples = t.info.per_sample ? header_.max_samples : 1;
+    if (t.info.offset > size || one > (size - t.info.offset) / samples)
+      return fail(BR_MALFORMED, "tensor %u lies outside its region", i);
+    if (t.info.offset % uint64_t(element_bytes(at[1]))) return fail(BR_MALFORMED, "tensor %u is not aligned", i);
+    const uint64_t end = t.info.offset + one * samples;
+    if (at[0] == BR_ARENA && end > used) used = end;
+  }
+  if (header_.arena > 2 * used + kSpareArena)
+    return fail(BR_MALFORMED, "program asks for an arena of %llu bytes, and its tensors take %llu",
+                static_cast<unsigned long long>(header_.arena), static_cast<unsigned long long>(used));
+  return BR_OK;
+}
+
+int Reader::records() {
+  int32_t* numbers = reinterpret_cast<int32_t*>(program_->records + header_.records);
+  int64_t* attributes = reinterpret_cast<int64_t*>(numbers + number_count_);
+  const uint8_t* at = bytes_ + records_at_;
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    uint32_t tensors = read<uint32_t>(at + 8), count = read<uint32_t>(at + 12);
+    int error = record(&program_->records[i], at, &numbers, &attributes);
+    if (error) return error;
+    at += kRecordBytes + 4 * (tensors + tensors % 2) + 8 * count;
+  }
+  return BR_OK;
+}
+
+int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** attributes) {
+  uint32_t code = read<uint32_t>(at), tensors = read<uint32_t>(at + 8), count = read<uint32_t>(at + 12);
+  const Operation* operation = operation_of_code(code);
+  if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
+  Role roles[kMostRoles];
+  int role_count = roles_of(*operation, roles);
+  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, 0};
+  if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
+    return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
+  r->tensor_count = tensors;
+  memcpy(*numbers, at + kRecordBytes, 4 * tensors);
+  memcpy(*attributes, at + kRecordBytes + 4 * (tensors + tensors % 2), 8 * count);
+  *numbers += tensors + tensors % 2;
+  *attributes += count;
+  for (int role = 0; role < role_count; ++role) {
+    int32_t number = r->tensors[role];
+    if (number < -1 || number >= int64_t(header_.tensors))
+      return fail(BR_MALFORMED, "a record of %s names a tensor that is not there", operation->name);
+    if (number < 0 && !roles[role].optional)
+      return fail(BR_MALFORMED, "a record of %s lacks its tensor %.*s", operation->name, roles[role].length,
+                  roles[role].name);
+    if (number < 0 || !roles[role].written) continue;
+    if (program_->tensors[number].info.region == BR_CONSTANT)
+      return fail(BR_MALFORMED, "a record of %s writes to a constant", operation->name);
+    if (program_->tensors[number].info.region == BR_PARAMETER && (r->list == BR_PREPARE || r->list == BR_FORWARD))
+      return fail(BR_MALFORMED, "a record of %s writes to a parameter before the backward pass", operation->name);
+  }
+  Checker checker(*program_, *r);
+  operation->check(checker);
+  if (operation->counts >= 0) checker.vector(operation->counts, BR_INT64, 1);
+  if (!checker.ok()) return fail(BR_MALFORMED, "a record of %s: %s", operation->name, checker.complaint());
+  return overlaps(*r);
+}
+
+// A tensor that a record writes shares no byte with another of its tensors.
+int Reader::overlaps(const Record& r) {
+  Role roles[kMostRoles];
+  int count = roles_of(*r.operation, roles);
+  for (int written = 0; written < count; ++written) {
+    if (!roles[written].written || r.tensors[written] < 0) continue;
+    const Tensor& a = program_->tensors[r.tensors[written]];
+    for (int other = 0; other < count; ++other) {
+      if (other == written || r.tensors[other] < 0) continue;
+      const Tensor& b = program_->tensors[r.tensors[other]];
+      bool apart = a.info.offset + a.bytes(header_.max_samples) <= b.info.offset ||
+                   b.info.offset + b.bytes(header_.max_samples) <= a.info.offset;
+      if (a.info.region == b.info.region && !apart)
+        return fail(BR_MALFORMED, "a record of %s writes over another of its tensors", r.operation->name);
+    }
+  }
+  return BR_OK;
+}
+
+// Rearranged weights: constant ones are kept in the program, learned ones pass through the shared scratch.
+int Reader::derived() {
+  const uint64_t most_derived = 16 * uint64_t(size_) + (1 << 20);
+  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
+  const br_run_args none = {};
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    Record& r = program_->records[i];
+    if (r.operation->weights < 0) continue;
+    const Call call = call_of(*program_, r, none, regions, 0, 1);
+    const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
+    if (bytes == 0) continue;
+    if (call.tensor(r.operation->weights).info.region == BR_CONSTANT) {
+      r.derived = Derived::program;
+      r.derived_offset = program_->derived_bytes;
+      program_->derived_bytes += bytes;
+    } else {
+      r.derived = Derived::scratch;
+      program_->scratch_bytes = bytes > program_->scratch_bytes ? bytes : program_->scratch_bytes;
+    }
+    if (program_->derived_bytes > most_derived || program_->scratch_bytes > kLargestRegion)
+      return fail(BR_MALFORMED, "program uses its weights in too many operations");
+  }
+  return BR_OK;
+}
+
+int Reader::derive() {
+  if (program_->derived_bytes == 0) return BR_OK;
+  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
+  const br_run_args none = {};
+  program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
+  if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
+                                      static_cast<unsigned long long>(program_->derived_bytes));
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    const Record& r = program_->records[i];
+    if (r.derived != Derived::program) continue;
+    const Call call = call_of(*program_, r, none, regions, 0, 1);
+    r.operation->derive(call, call.derived());
+  }
+  return BR_OK;
+}
+
+// With nothing derived yet: enough to tell how much memory it takes.
+int Reader::read_all() {
+  if (!bytes_) return fail(BR_BAD_ARGUMENT, "there is no program: its bytes are a null pointer");
+  if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
+  if (threads_ < 1 || threads_ > kMostThreads)
+    return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMostThreads, threads_);
+  const Kernels* kernels = chosen_kernels();
+  if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", getenv("BITREPLAY_PATH"), br_paths());
+  int error = header();
+  if (!error) error = measure();
+  if (error) return error;
+  size_t bytes = sizeof(br_program) + header_.tensors * sizeof(Tensor) + header_.records * sizeof(Record) +
+                 4 * number_count_ + 8 * attribute_count_;
+  program_ = static_cast<br_program*>(calloc(1, bytes));
+  if (!program_) return fail(BR_NO_MEMORY, "no memory for the tables of the program");
+  program_->kernels = kernels;
+  program_->image_bytes = size_;
+  program_->table_bytes = bytes;
+  program_->tensors = reinterpret_cast<Tensor*>(program_ + 1);
+  program_->records = reinterpret_cast<Record*>(program_->tensors + header_.tensors);
+  program_->parameters = bytes_ + records_end_;
+  program_->constants = program_->parameters + header_.parameters;
+  program_->arena_bytes = (header_.arena + 63) / 64 * 64;
+  program_->parameter_bytes = header_.parameters;
+  program_->constant_bytes = header_.constants;
+  program_->max_samples = header_.max_samples;
+  program_->threads = threads_;
+  program_->tensor_count = header_.tensors;
+  program_->record_count = header_.records;
+  error = tensors();
+  if (!error) error = records();
+  if (!error) error = derived();
+  if (!error) find_chains(program_);
+  return error;
+}
+
+int Reader::open(br_program** result) {
+  int error = read_all();
+  if (!error) error = derive();
+  if (error) br_program_close(program_);
+  else *result = program_;
+  return error;
+}
+
+int Reader::plan(br_memory* memory) {
+  const int error = read_all();
+  if (!error) br_program_memory(program_, memory);
+  br_program_close(program_);
+  return error;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size) {
+  return br_program_open_threads(bytes, size, 1, program, error, error_size);
+}
+
+int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
+                            size_t error_size) {
+  if (!program) return BR_BAD_ARGUMENT;
+  *program = nullptr;
+  return bitreplay::Reader(bytes, size, threads, error, error_size).open(program);
+}
+
+int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
+                    size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
+  *memory = {};
+  return bitreplay::Reader(bytes, size, threads, error, error_size).plan(memory);
+}
+
+void br_program_memory(const br_program* p, br_memory* memory) {
+  if (!memory) return;
+  *memory = {};
+  if (!p) return;
+  *memory = {p->image_bytes, p->table_bytes, p->derived_bytes, p->parameter_bytes, p->arena_bytes, p->scratch_bytes};
+}
+
+void br_program_close(br_program* program) {
+  if (!program) return;
+  program->crew.dismiss();
+  free(program->derived);
+  free(program);
+}
+
+uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples : 0; }
+uint64_t br_program_parameter_bytes(const br_program* p) { return p ? p->parameter_bytes : 0; }
+uint64_t br_program_constant_bytes(const br_program* p) { return p ? p->constant_bytes : 0; }
+uint64_t br_program_arena_bytes(const br_program* p) { return p ? p->arena_bytes + p->scratch_bytes : 0; }
+uint64_t br_program_derived_bytes(const br_program* p) { return p ? p->derived_bytes : 0; }
+const void* br_program_initial_parameters(const br_program* p) { return p ? p->parameters : nullptr; }
+const void* br_program_constants(const br_program* p) { return p ? p->constants : nullptr; }
+
+int br_program_tensor(const br_program* p, const char* name, br_tensor_info* info) {
+  if (!p || !name || !info) return BR_BAD_ARGUMENT;
+  for (uint32_t i = 0; i < p->tensor_count; ++i) {
+    if (!strcmp(p->tensors[i].name, name)) {
+      *info = p->tensors[i].info;
+      return BR_OK;
+    }
+  }
+  return BR_BAD_ARGUMENT;
+}

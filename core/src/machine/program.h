@@ -1,0 +1,59 @@
+// A program in memory: tables decoded from the bytes, constants where they lie, operands derived from constant weights.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "bitreplay.h"
+#include "machine/crew.h"
+
+namespace bitreplay {
+
+struct Call;
+struct Kernels;
+struct Operation;
+
+constexpr uint32_t kLists = 4;
+constexpr uint64_t kLargestRegion = uint64_t(1) << 40;  // sums of sizes below it cannot overflow
+constexpr uint64_t kSpareArena = 4096;                   // that no tensor uses, besides as much again as they do
+constexpr uint32_t kLargestMinibatch = 1 << 20;
+constexpr uint32_t kMostThreads = 64;
+constexpr int kMostRoles = 16;  // tensors of a record
+
+struct Tensor {
+  br_tensor_info info;
+  uint64_t elements;  // of one sample where per sample
+  char name[45];
+
+  uint64_t bytes(uint64_t samples) const;  // with `samples` samples
+};
+
+// Where the derived operand of a record is: nowhere, in the program, or in the scratch behind the arena's tensors, which
+// all records share: it is made just before its record runs.
+enum class Derived : uint32_t { none, program, scratch };
+
+struct Record {
+  const Operation* operation;
+  int (*run)(const Call&);     // the operation's own, or the one compiled for the instruction set
+  const int32_t* tensors;      // numbers, -1 where an optional one is absent
+  const int64_t* attributes;
+  uint64_t derived_offset;
+  Derived derived;
+  uint32_t list;
+  uint32_t tensor_count;
+  uint32_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
+};
+
+}  // namespace bitreplay
+
+// Two allocations: this with tensors, records and their numbers; derived operands.
+struct br_program {
+  const bitreplay::Kernels* kernels;
+  bitreplay::Tensor* tensors;
+  bitreplay::Record* records;
+  const uint8_t* parameters;
+  const uint8_t* constants;
+  uint8_t* derived;
+  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, derived_bytes;
+  uint32_t max_samples, tensor_count, record_count, threads;
+  mutable bitreplay::Crew crew;
+};

@@ -1,0 +1,213 @@
+// affine and its gradients; the layer: engine/layers/batchnorm.py.
+#include "arithmetic/elements.h"
+#include "arithmetic/fixedpoint.h"
+#include "machine/operation.h"
+
+namespace bitreplay {
+namespace affine {
+
+enum { X, A, B, RESIDUAL, Y, SATURATED };
+enum { X_ZERO, SHIFT, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR };
+
+void check(Checker& c) {
+  c.per_sample(X, kStored, 3);
+  c.per_sample(Y, kStored, 3);
+  c.same_shape(X, Y);
+  if (c.ok()) {
+    c.vector(A, BR_INT32, c.size(X, 2));
+    c.vector(B, BR_INT64, c.size(X, 2));
+  }
+  if (c.has(RESIDUAL)) {
+    c.per_sample(RESIDUAL, kStored, 3);
+    c.same_shape(X, RESIDUAL);
+  }
+  const int values[] = {X_ZERO, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR};
+  for (int attribute : values) c.value(attribute);
+  c.shift(SHIFT);
+}
+
+int run(const Call& c) {
+  AffineArgs a = {};
+  a.rows = c.samples() * c.size(X, 0) * c.size(X, 1);
+  a.channels = c.size(X, 2);
+  a.x = c.bytes(X);
+  a.x_type = c.type(X);
+  a.a = c.data<int32_t>(A);
+  a.b = c.data<int64_t>(B);
+  a.residual = c.bytes(RESIDUAL);
+  a.residual_type = c.has(RESIDUAL) ? c.type(RESIDUAL) : 0;
+  a.y = c.bytes(Y);
+  a.y_type = c.type(Y);
+  a.saturated = c.data<int64_t>(SATURATED);
+  a.x_zero = c.attribute(X_ZERO);
+  a.shift = c.attribute(SHIFT);
+  a.y_zero = c.attribute(Y_ZERO);
+  a.low = c.attribute(LOW);
+  a.high = c.attribute(HIGH);
+  a.residual_zero = c.attribute(RESIDUAL_ZERO);
+  a.residual_factor = c.attribute(RESIDUAL_FACTOR);
+  c.kernels().affine(a);
+  return BR_OK;
+}
+
+}  // namespace affine
+
+namespace affine_fine {
+
+enum { X, A, B, RESIDUAL, Y, SATURATED };
+enum { X_ZERO, SHIFT, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR, UP, LIMIT };
+
+void check(Checker& c) {
+  c.per_sample(X, kStored, 3);
+  c.per_sample(Y, kStored, 3);
+  c.same_shape(X, Y);
+  c.per_sample(RESIDUAL, kStored, 3);
+  c.same_shape(X, RESIDUAL);
+  if (c.ok()) {
+    c.vector(A, BR_INT32, c.size(X, 2));
+    c.vector(B, BR_INT64, c.size(X, 2));
+  }
+  const int values[] = {X_ZERO, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR};
+  for (int attribute : values) c.value(attribute);
+  c.shift(SHIFT);
+  c.range(UP, 0, 62);
+  c.range(LIMIT, 0, INT64_MAX);
+}
+
+int run(const Call& c) {
+  const int64_t channels = c.size(X, 2), size = c.samples() * c.elements(X), limit = c.attribute(LIMIT);
+  int64_t x[kTile], residual[kTile], left_range = 0;
+  for (int64_t at = 0; at < size; at += kTile) {
+    const int64_t count = least(kTile, size - at);
+    widen(c.type(X), c.bytes(X), at, count, x);
+    widen(c.type(RESIDUAL), c.bytes(RESIDUAL), at, count, residual);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t channel = (at + i) % channels;
+      const int64_t scaled = saturate(add(mul(sub(x[i], c.attribute(X_ZERO)), c.data<int32_t>(A)[channel]),
+                                          c.data<int64_t>(B)[channel]), -limit, limit);
+      const int64_t shortcut = mul(sub(residual[i], c.attribute(RESIDUAL_ZERO)), c.attribute(RESIDUAL_FACTOR));
+      const int64_t total = add(left(scaled, c.attribute(UP)), shortcut);
+      const int64_t y = add(round_shift(total, c.attribute(SHIFT)), c.attribute(Y_ZERO));
+      left_range += y < c.attribute(LOW) || y > c.attribute(HIGH);
+      x[i] = saturate(y, c.attribute(LOW), c.attribute(HIGH));
+    }
+    narrow(c.type(Y), x, count, c.bytes(Y), at);
+  }
+  *c.data<int64_t>(SATURATED) = add(*c.data<int64_t>(SATURATED), left_range);
+  return BR_OK;
+}
+
+}  // namespace affine_fine
+
+namespace affine_input_grad {
+
+enum { G, E, A, GX, EX };
+enum { SHIFT, BITS };
+
+void check(Checker& c) {
+  c.input_grad();
+  c.same_shape(G, GX);
+  if (c.ok()) c.vector(A, BR_INT32, c.size(G, 2));
+  c.shift(SHIFT);
+}
+
+int run(const Call& c) {
+  c.kernels().affine_input_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .a = c.data<int32_t>(A),
+                                 .gx = c.bytes(GX),
+                                 .gx_type = c.type(GX),
+                                 .ex = c.data<int32_t>(EX),
+                                 .shift = c.attribute(SHIFT),
+                                 .bits = c.attribute(BITS)});
+  return BR_OK;
+}
+
+}  // namespace affine_input_grad
+
+namespace affine_param_grad {
+
+enum { G, E, X, P, Q, PE };
+enum { X_ZERO, BOUND };
+
+void check(Checker& c) {
+  c.per_sample(G, kStored, 3);
+  c.exponents(E);
+  c.per_sample(X, kStored, 3);
+  c.same_shape(G, X);
+  if (c.ok()) {
+    c.vector(P, BR_INT64, c.size(G, 2));
+    c.vector(Q, BR_INT64, c.size(G, 2));
+  }
+  c.vector(PE, BR_INT32, 1);
+  c.value(X_ZERO);
+  c.range(BOUND, 0, 4096);
+}
+
+int run(const Call& c) {
+  const Range own = c.share(c.size(G, 2), kLanesShared);
+  c.kernels().affine_param_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .x = c.bytes(X),
+                                 .x_type = c.type(X),
+                                 .p = c.data<int64_t>(P),
+                                 .q = c.data<int64_t>(Q),
+                                 .pe = c.data<int32_t>(PE),
+                                 .x_zero = c.attribute(X_ZERO),
+                                 .bound = c.attribute(BOUND),
+                                 .first = own.first,
+                                 .last = own.last});
+  return BR_OK;
+}
+
+}  // namespace affine_param_grad
+
+extern const Operation kAffine = {
+    .name = "affine",
+    .code = 21,
+    .reads = "x a b residual?",
+    .writes = "y saturated",
+    .attributes = "x_zero shift y_zero low high residual_zero residual_factor",
+    .check = affine::check,
+    .run = affine::run,
+    .counts = affine::SATURATED,
+};
+extern const Operation kAffineFine = {
+    .name = "affine_fine",
+    .code = 25,
+    .reads = "x a b residual",
+    .writes = "y saturated",
+    .attributes = "x_zero shift y_zero low high residual_zero residual_factor up limit",
+    .check = affine_fine::check,
+    .run = affine_fine::run,
+    .counts = affine_fine::SATURATED,
+};
+extern const Operation kAffineInputGrad = {
+    .name = "affine_input_grad",
+    .code = 22,
+    .reads = "g e a",
+    .writes = "gx ex",
+    .attributes = "shift bits",
+    .check = affine_input_grad::check,
+    .run = affine_input_grad::run,
+};
+extern const Operation kAffineParamGrad = {
+    .name = "affine_param_grad",
+    .code = 23,
+    .reads = "g e x",
+    .writes = "p q pe",
+    .attributes = "x_zero bound",
+    .check = affine_param_grad::check,
+    .run = affine_param_grad::run,
+    .in_parts = true,
+};
+
+}  // namespace bitreplay

@@ -1,0 +1,117 @@
+// depthwise_conv, learned_depthwise and their gradients: engine/layers/depthwise_conv.py.
+#include "arithmetic/sliding_window.h"
+#include "machine/operation.h"
+#include "arithmetic/pixels.h"
+#include "arithmetic/quant.h"
+#include "arithmetic/sgd.h"
+#include "kernels/integer_conv/depthwise_conv_loops.h"
+
+namespace bitreplay {
+namespace {
+
+// Weights (channels, kernel, kernel) between two maps of as many channels.
+void check_geometry(Checker& c, int weights, int map, int result) {
+  c.square(weights, 1);
+  c.window(map, result);
+  if (!c.ok()) return;
+  c.require(c.size(weights, 0) == c.size(map, 2) && c.size(weights, 0) == c.size(result, 2),
+            "the weights do not fit the channels");
+}
+
+using namespace depthwise;
+
+void check_forward(Checker& c, int sums) {
+  c.per_sample(X, kStored, 3);
+  c.whole(W, kStored, 3);
+  c.per_sample(sums, type_bit(BR_INT32), 3);
+  check_geometry(c, W, X, sums);
+  c.value(X_ZERO);
+  c.shift(DOWN);
+}
+
+}  // namespace
+
+namespace depthwise_conv {
+
+void check(Checker& c) { check_forward(c, SUMS); }
+
+}  // namespace depthwise_conv
+
+namespace learned_depthwise {
+
+void check(Checker& c) {
+  check_forward(c, SUMS);
+  if (c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(W, 0));
+  c.range(LIMIT, 0, kInt32Max);
+}
+
+}  // namespace learned_depthwise
+
+namespace depthwise_conv_input_grad {
+
+void check(Checker& c) {
+  c.input_grad();
+  c.whole(WEIGHTS, kStored, 3);
+  check_geometry(c, WEIGHTS, GX, G);
+  if (c.has(EXPONENTS) && c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(WEIGHTS, 0));
+  c.range(ROOM, 0, 62);
+  c.shift(DOWN);
+}
+
+}  // namespace depthwise_conv_input_grad
+
+namespace learned_depthwise_update {
+
+void check(Checker& c) {
+  c.whole(WEIGHTS, type_bit(BR_INT32), 3);
+  c.per_sample(G, kStored, 3);
+  c.exponents(E);
+  c.per_sample(X, kStored, 3);
+  check_geometry(c, WEIGHTS, X, G);
+  c.value(X_ZERO);
+  c.range(BOUND, 0, 4096);
+  c.multiplier();
+  c.range(NUMBER, 0, kInt32Max);
+}
+
+}  // namespace learned_depthwise_update
+
+extern const Operation kDepthwiseConv = {
+    .name = "depthwise_conv",
+    .code = 55,
+    .reads = "x w",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down",
+    .check = depthwise_conv::check,
+    .run = depthwise_conv::run,
+};
+extern const Operation kLearnedDepthwise = {
+    .name = "learned_depthwise",
+    .code = 56,
+    .reads = "x w exponents",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down limit",
+    .check = learned_depthwise::check,
+    .run = learned_depthwise::run,
+};
+extern const Operation kDepthwiseConvInputGrad = {
+    .name = "depthwise_conv_input_grad",
+    .code = 57,
+    .reads = "g e w exponents?",
+    .writes = "gx ex",
+    .attributes = "stride pad room down bits",
+    .check = depthwise_conv_input_grad::check,
+    .run = depthwise_conv_input_grad::run,
+};
+extern const Operation kLearnedDepthwiseUpdate = {
+    .name = "learned_depthwise_update",
+    .code = 58,
+    .reads = "weights g e x",
+    .writes = "weights",
+    .attributes = "x_zero stride pad bound mantissa shift number",
+    .check = learned_depthwise_update::check,
+    .run = learned_depthwise_update::run,
+    .in_parts = true,
+};
+
+}  // namespace bitreplay

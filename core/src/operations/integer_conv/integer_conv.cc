@@ -1,0 +1,75 @@
+// integer_conv: engine/layers/integer_conv.py.
+#include "machine/operation.h"
+
+namespace bitreplay {
+namespace integer_conv {
+
+enum { X, W, SUMS };
+enum { X_ZERO, STRIDE, PAD, DOWN };
+
+void check(Checker& c) {
+  c.per_sample(X, kStored, 3);
+  c.whole(W, kStored, 4);
+  c.per_sample(SUMS, type_bit(BR_INT32), 3);
+  c.value(X_ZERO);
+  c.shift(DOWN);
+  c.square(W, 1);
+  c.window(X, SUMS);
+  if (!c.ok()) return;
+  c.require(c.size(W, 3) == c.size(X, 2), "the weights do not fit the channels");
+  c.require(c.size(W, 0) == c.size(SUMS, 2), "the weights do not fit the outputs");
+}
+
+IntegerConvArgs arguments(const Call& c) {
+  IntegerConvArgs a = {};
+  a.samples = c.samples();
+  a.height = c.size(X, 0);
+  a.width = c.size(X, 1);
+  a.channels = c.size(X, 2);
+  a.outputs = c.size(W, 0);
+  a.kernel = c.size(W, 1);
+  a.out_h = c.size(SUMS, 0);
+  a.out_w = c.size(SUMS, 1);
+  a.x_zero = c.attribute(X_ZERO);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.down = c.attribute(DOWN);
+  a.x_type = c.type(X);
+  a.w_type = c.type(W);
+  return a;
+}
+
+uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv.derived_bytes(arguments(c)); }
+
+void derive(const Call& c, uint8_t* derived) {
+  IntegerConvArgs a = arguments(c);
+  a.w = c.bytes(W);
+  c.kernels().integer_conv.derive(a, derived);
+}
+
+int run(const Call& c) {
+  IntegerConvArgs a = arguments(c);
+  a.x = c.bytes(X);
+  a.w = c.bytes(W);
+  a.derived = c.derived();
+  a.sums = c.data<int32_t>(SUMS);
+  c.kernels().integer_conv.run(a);
+  return BR_OK;
+}
+
+}  // namespace integer_conv
+
+extern const Operation kIntegerConv = {
+    .name = "integer_conv",
+    .code = 50,
+    .reads = "x w",
+    .writes = "sums",
+    .attributes = "x_zero stride pad down",
+    .check = integer_conv::check,
+    .run = integer_conv::run,
+    .weights = integer_conv::W,
+    .derived_bytes = integer_conv::derived_bytes,
+    .derive = integer_conv::derive,
+};
+
+}  // namespace bitreplay
