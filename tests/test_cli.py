@@ -160,6 +160,7 @@ def test_info_describes_a_model_and_the_machine(shell, tiny_model):
     code, out, _ = shell("info", "--json")
     found = json.loads(out)
     assert code == 0 and found["instruction_set_used"] in found["instruction_sets_supported"]
+    assert 1 <= found["predictions_at_once"] <= 8
     assert set(found["instruction_sets_supported"]) <= set(found["instruction_sets_built"])
     assert "scalar" in found["instruction_sets_built"]
 
