@@ -36,7 +36,7 @@ def clip_input_grad(t: Any, a: Any, run: Run) -> None:
 
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
-    if float(node.attributes.get("low", 0)) > 0 or float(node.attributes.get("high", 0)) < 0:
+    if Fraction(node.attributes.get("low", 0)) > 0 or Fraction(node.attributes.get("high", 0)) < 0:
         raise Misfit("clips to an interval without 0")
     return {}, inputs[0]
 
