@@ -1,8 +1,9 @@
 """Few pictures: a learner that knows 13 kinds of fruit is shown 5, 10 or 20 pictures of the fourteenth.
 
-    python experiments/groceries_few.py --model bireal18 --held 0 1 2 3 4 5 6 7 8 9 10 11 12 13
+    python experiments/groceries_few.py --model bireal18 --strategy replay --held 0 1 2 3 4 5 6 7 8 9 10 11 12 13
+    python experiments/groceries_few.py --model bireal18 --strategy exact
 
-Level codes are computed once. One row a trial is appended to results/groceries_few.csv: accuracy on the test pictures
+Codes are computed once. One row a trial is appended to results/groceries_few.csv: accuracy on the test pictures
 of the new class, on those of the others before and after, and the share of the others' that is taken for the new class.
 `--share` measures "unknown" too: how many test pictures of known classes, of the class not yet shown and (with
 `--cifar`) of no fruit at all are refused; these are columns of the rows with 0 pictures.
@@ -21,21 +22,24 @@ from bitreplay.data.cifar import cifar10
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 
-HEADER = ["model", "rate", "held", "pictures", "new_accuracy", "others_before", "others_after", "taken_for_new",
-          "known_refused", "new_refused", "far_refused", "seconds"]  # fmt: skip
+HEADER = ["model", "strategy", "rate", "held", "pictures", "new_accuracy", "others_before", "others_after",
+          "taken_for_new", "known_refused", "new_refused", "far_refused", "seconds"]  # fmt: skip
 
 
 def percent(values: np.ndarray) -> float:
     return round(100 * float(np.mean(values)), 2)
 
 
-def refused(learner: Learner, codes: np.ndarray, share: float) -> float:
+def refused(learner: Learner, codes: np.ndarray, share: float) -> float | str:
+    if not learner.strategy.stores_samples:
+        return ""
     return percent(np.array([answer is None for answer in learner.predict_codes(codes, unknown=share)]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="bireal18")
+    parser.add_argument("--strategy", default="replay", choices=["replay", "exact"])
     parser.add_argument("--held", type=int, nargs="+", default=list(range(14)))
     parser.add_argument("--pictures", type=int, nargs="+", default=[5, 10, 20])
     parser.add_argument("--rate", help="the default rate if not given")
@@ -45,8 +49,8 @@ def main() -> None:
     args = parser.parse_args()
 
     data = groceries()
-    settings = {} if args.rate is None else {"rate": args.rate}
-    probe = Learner.from_pretrained(args.model)
+    settings = {"strategy": args.strategy} | ({} if args.rate is None else {"rate": args.rate})
+    probe = Learner.from_pretrained(args.model, **settings)
     train, test = (probe.latent_bits(part) for part in (data.train_images, data.test_images))
     far = probe.latent_bits(cifar10(args.cifar).test_images[:500]) if args.cifar else None
     for held in args.held:
@@ -58,14 +62,15 @@ def main() -> None:
         known, base = learner.state(), data.test_labels != held
         before = percent(learner.predict_codes(test[base]) == data.test_labels[base])
         shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
-        shares += ["" if far is None else refused(learner, far, args.share)]  # type: ignore[list-item]
-        start = [args.model, args.rate or "fitted", data.class_names[held]]
+        shares += ["" if far is None else refused(learner, far, args.share)]
+        start = [args.model, args.strategy, args.rate or "fitted", data.class_names[held]]
         append(args.results, HEADER, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
         own = rng.permutation(np.flatnonzero(data.train_labels == held))
         for count in args.pictures:
             learner.restore(known)
             clock = time.process_time()
             learner.learn_codes(train[own[:count]], data.train_labels[own[:count]])
+            learner.predict_codes(test[:1])
             seconds = round(time.process_time() - clock, 2)
             answers = learner.predict_codes(test)
             row = [count, percent(answers[~base] == held), before, percent(answers[base] == data.test_labels[base])]

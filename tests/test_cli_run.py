@@ -202,7 +202,9 @@ def test_the_demo_compares_the_strategies_and_the_bound(shell, tiny_model, tmp_p
     assert len(found["rows"]) == 7 and sum(row["pictures"] for row in found["rows"]) == 732
     assert len({name for row in found["rows"] for name in row["classes"]}) == 14
     assert all(set(row["accuracy"]) == {"replay", "cwr", "naive", "exact"} for row in found["rows"])
-    assert found["bytes"]["stored_latents"] == found["bytes"]["one_latent"] * 14 * 30
+    latents, sums = found["bytes"]["replay"], found["bytes"]["exact"]
+    assert latents["stored_latents"] == latents["one_latent"] * 14 * 30
+    assert sums["products"] == 4 * 80 * 81 // 2 and sums["class_sums"] == 14 * (4 * 80 + 8)
     lines = ElementTree.parse(tmp_path / "chart.svg").getroot().iter("{http://www.w3.org/2000/svg}polyline")
     assert [len(line.attrib["points"].split()) for line in lines] == [7, 7, 7, 7, 7]
 

@@ -59,3 +59,26 @@ def test_json_gives_the_same_settings_again():
 def test_what_does_not_fit_is_refused(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         Settings.of(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "strategy"),
+    [
+        ({}, "exact"),
+        ({"bits": "16/1/16", "seed": 3, "numbers": "head"}, "exact"),
+        ({"per_class": 30}, "replay"),  # its default, but named
+        ({"rate": 0.1}, "replay"),
+        ({"augment": False}, "replay"),
+        ({"unknown": 0.1}, "replay"),
+        ({"per_class": 5, "strategy": "exact"}, "exact"),
+        ({"epochs": 2, "strategy": "cwr"}, "cwr"),
+    ],
+)
+def test_without_a_name_the_strategy_is_exact_unless_a_setting_of_replay_is_given(arguments, strategy):
+    assert Settings.of(**arguments).strategy == strategy
+
+
+def test_settings_made_directly_find_their_strategy_by_value():
+    assert Settings().strategy == "exact" and Settings(per_class=5).strategy == "replay"
+    assert Settings(per_class=5).changed(per_class=30).strategy == "replay"
+    assert Settings.of(**Settings(epochs=2).to_json()) == Settings(epochs=2)

@@ -1,6 +1,6 @@
 """Continual learning on small devices with binary neural networks, in whole numbers.
 
-learner = bitreplay.Learner.from_pretrained("bireal18", per_class=30)
+learner = bitreplay.Learner.from_pretrained("react18")
 learner.learn(images, labels)          # one experience
 learner.predict(images)
 learner.save(path); bitreplay.Learner.load(path)

@@ -3,7 +3,8 @@
     in whole numbers   engine/discriminant.py, the law's section 13
     in float64         the same rule, to compare with
 
-    A = S + lambda D,   W_c = A^-1 (m_c - m),   b_c = -1/2 (m_c + m) . W_c,   answer = argmax_c W_c . x + b_c
+    A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
+    m'_c = mu + (m_c - mu) n_c / (n_c + 8)
 
 lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024 (docs/exact.md has how it was chosen).
 """
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 from bitreplay import answers
 from bitreplay.classes import Classes, Name
 from bitreplay.engine import native_sums
-from bitreplay.engine.fixedpoint import Multiplier, round_shift
+from bitreplay.engine.fixedpoint import Multiplier, divide_each, round_shift, wide
+from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.softmax import LOGIT_POINT
 from bitreplay.engine.sums import Sums
 
@@ -51,7 +53,7 @@ Rule = Callable[[Sums, Sequence[int]], Discriminant]
 
 class InWholeNumbers:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
-        self._solution = native_sums.solve(sums, lengths, shrinkage)
+        self._solution = shrunk_means(sums, native_sums.solve(sums, lengths, shrinkage))
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
         return native_sums.scores(self._solution, x)
@@ -81,9 +83,10 @@ class InFloat64:
             places, end = np.arange(end, end + length), end + length
             mean = matrix[places, places].mean()
             matrix[places, places] += mean * top / bottom if mean > 0 else 1.0
-        middle = sums.class_sums.sum(axis=0) / n
-        self._weights = np.linalg.solve(matrix, (means - middle).T)
-        self._biases = -0.5 * ((means + middle).T * self._weights).sum(axis=0)
+        middle = divide_each(wide(sums.class_sums).sum(axis=0), n)
+        drawn = middle + (means - middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
+        self._weights = np.linalg.solve(matrix, (drawn - middle).T)
+        self._biases = -0.5 * ((drawn + middle).T * self._weights).sum(axis=0)
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
         return x.astype(np.float64) @ self._weights + self._biases

@@ -61,7 +61,7 @@ class Learner:
             raise ValueError(
                 f"settings must be Settings, got {told(settings)}; name single ones, such as per_class=30."
             )
-        chosen = (settings or Settings()).changed(**changes)
+        chosen = Settings.of(**changes) if settings is None else settings.changed(**changes)
         found = model if isinstance(model, Model) else zoo.find(model)
         return cls(pretrained.build(found, chosen), found)
 

@@ -5,6 +5,7 @@ The defaults of rate, epochs and least steps were found by measuring, see docs/l
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -15,14 +16,28 @@ from bitreplay.told import told, whole_number
 
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
+USUAL = "usual"
+OF_REPLAY = {
+    "level",
+    "code_bits",
+    "per_class",
+    "epochs",
+    "least_steps",
+    "new",
+    "replayed",
+    "rate",
+    "augment",
+    "unknown",
+}
 LONGEST_NUMBER = 1000
 LONGEST_EXPONENT = 4  # of any float: 5e-324
 
 
 @dataclass(frozen=True)
 class Settings:
-    """strategy      a name of STRATEGIES: "replay" (the method), "cwr" (BNN+CWR*: only the head learns, no replay),
-                     "naive" (tail and head learn, no replay, no consolidation), "exact" (sums over all pictures)
+    """strategy      a name of STRATEGIES: "replay" (the paper's), "cwr" (BNN+CWR*: only the head learns, no replay),
+                     "naive" (tail and head learn, no replay, no consolidation), "exact" (sums over all pictures).
+                     Not named, it is "exact", or "replay" where a setting is given that exact lacks (OF_REPLAY)
     bits             bit widths as Bits, or as text "8/1/16", or "float" for a tail in floating point (needs torch)
     level            the layer where latents are taken; None is the model's last one
     code_bits        bits a latent element: 1, 2, 4, 8, 16 or 32
@@ -39,7 +54,7 @@ class Settings:
                      map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py)
     """
 
-    strategy: str = "replay"
+    strategy: str = USUAL
     bits: Bits | str = Bits()
     level: str | None = None
     code_bits: int = 1
@@ -56,6 +71,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
+        if self.strategy == USUAL:
+            others = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+            object.__setattr__(self, "strategy", _usual(others))
         object.__setattr__(self, "bits", _bits(self.bits))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
         _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {told(self.strategy)}.")
@@ -86,7 +104,7 @@ class Settings:
         known = [field.name for field in fields(Settings)]
         for name in arguments:
             _need(name in known, f"There is no setting {name!r}; expected one of {', '.join(known)}.")
-        return Settings(**arguments)
+        return Settings(**({"strategy": _usual(arguments)} | arguments))
 
     def changed(self, **arguments: Any) -> Settings:
         """These settings with other values, checked anew."""
@@ -96,6 +114,11 @@ class Settings:
         plain = asdict(self)
         rate = None if self.rate is None else str(self.rate)
         return plain | {"bits": str(self.bits), "rate": rate, "unknown": str(self.unknown)}
+
+
+def _usual(given: Iterable[str]) -> str:
+    """The strategy where none is named."""
+    return "replay" if OF_REPLAY & set(given) else "exact"
 
 
 def _need(condition: bool, sentence: str) -> None:

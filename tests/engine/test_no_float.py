@@ -17,13 +17,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from bitreplay import Learner, cwr_head, engine, replay, tail
+from bitreplay import Learner, cwr_head, engine, replay, tail, tally
 from bitreplay import learner as learner_module
+from bitreplay.discriminant import InWholeNumbers
 from bitreplay.engine import layers as layers
-from bitreplay.engine import native
+from bitreplay.engine import native, native_sums
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.reference import ReferenceMachine
+from bitreplay.strategies import exact as exact_module
 from tests import tiny
 from tests.engine import networks
 from tests.engine.float_trap import FloatFound, Whole, trap
@@ -89,6 +91,22 @@ def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
         for code, (_, labels) in zip(codes, parts, strict=True):
             learner.learn_codes(code.view(Whole), labels)
     assert len(learner.labels) == 4 and tiny.inside(learner).head.consolidated_weights.any()
+
+
+def test_learning_by_sums_makes_no_float(monkeypatch, tiny_model):
+    """Sums, their discriminant, shrunk means, answers and logits, all by the reference; also forgetting a class."""
+    monkeypatch.setattr(native_sums, "library", lambda: None)
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head")
+    images, labels = tiny.pictures("red", "green", "blue", each=3)
+    codes = learner.latent_bits(images)
+    with trap([*engine_modules(), tally, exact_module, learner_module]):
+        learner.learn_codes(codes.view(Whole), labels)
+        learner.forget("blue")
+        assert isinstance(learner.strategy, exact_module.Exact)
+        kept = learner.strategy.tally
+        rule = InWholeNumbers(kept.sums, [codes.shape[1]])
+        answers, logits = rule.scores(codes.view(Whole)).argmax(axis=1), rule.logits(codes.view(Whole))
+    assert set(answers[:6].tolist()) == {0, 1} and logits.any()
 
 
 CAUGHT = {

@@ -1,0 +1,158 @@
+"""Learning by sums: which numbers of a picture, which lambda, and how far are the means of few pictures drawn?
+
+    python experiments/exact_choice.py numbers --data-name cifar10 --model react18
+    python experiments/exact_choice.py numbers --data-name npz --data FILE --model react18
+    python experiments/exact_choice.py few --data-name npz --data FILE --model bireal18
+
+Answered in float64 on pictures that no reported figure uses: one half of CIFAR's training images learns, 8,000 of the
+other half are asked. FILE (bitreplay.data.npz) has the 67 classes of the Grocery Store data set that are not among the
+14 of groceries, its train and val to learn, its test to ask, middle squares at 64x64. `numbers` compares layers
+and lambda = min(1, factor d / n); `ones:` counts the ones of a level's 1-bit code in the place of means. `few` knows 13
+classes and is shown 5, 10 or 20 pictures of another; means are drawn to the middle by n_c / (n_c + k).
+One JSON row a setting is appended to results/exact_choice.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from rows import RESULTS
+
+from bitreplay import zoo
+from bitreplay.data.cifar import cifar10, cifar100
+from bitreplay.data.dataset import Dataset
+from bitreplay.data.npz import npz
+from bitreplay.engine.bits import unpack
+from bitreplay.engine.features import usual_numbers
+from bitreplay.learner import Learner
+
+ASKED, CLASSES = 8000, 14
+FACTORS, DRAWN, SHOWN = (1 / 16, 1 / 4, 1, 4), (0, 2, 5, 8, 10, 20), (5, 10, 20)
+
+
+class Discriminant:
+    """The rule in float64, its shrinkages free. `parts` are the lengths of the parts of x."""
+
+    def __init__(self, x: np.ndarray, labels: np.ndarray, parts: list[int]) -> None:
+        x = x.astype(np.float64)
+        self.counts, self.parts, self.pictures = np.bincount(labels), parts, len(x)
+        sums = np.stack([x[labels == c].sum(axis=0) for c in range(len(self.counts))])
+        self.means, self.middle = sums / self.counts[:, None], x.mean(axis=0)
+        self.scatter = (x.T @ x - sums.T @ self.means) / len(x)
+
+    def answers(self, x: np.ndarray, factor: float, drawn: float) -> np.ndarray:
+        matrix, ends = self.scatter.copy(), np.cumsum([0, *self.parts])
+        shrink = min(1.0, factor * len(matrix) / self.pictures)
+        for start, end in pairwise(ends):
+            places = np.arange(start, end)
+            matrix[places, places] += shrink * matrix[places, places].mean()
+        pull = self.counts / (self.counts + drawn)
+        away = (self.means - self.middle) * pull[:, None]
+        weights = np.linalg.solve(matrix, away.T)
+        return ((x - self.middle) @ weights - 0.5 * (away.T * weights).sum(axis=0)).argmax(axis=1)
+
+
+def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
+    """The numbers that one part gives."""
+    if not name.startswith("ones:"):
+        return Learner.from_pretrained(model, strategy="exact", numbers=name).latent_bits(images)
+    level, _, quarters = name.removeprefix("ones:").partition("/")
+    learner, cells, found = Learner.from_pretrained(model, strategy="replay", level=level), 2 if quarters else 1, []
+    for start in range(0, len(images), 500):
+        ones = unpack(learner.latent_bits(images[start : start + 500]), model.graph.shapes[level][2])
+        n, height, width, channels = ones.shape
+        sums = ones.reshape(n, cells, height // cells, cells, width // cells, channels).sum(axis=(2, 4))
+        found.append(sums.reshape(n, -1).astype(np.int8))
+    return np.concatenate(found)
+
+
+def combinations(model: zoo.Model) -> list[str]:
+    """The usual numbers, what they are made of, and counts of ones in the place of means."""
+    usual = usual_numbers(model.graph)
+    if len(model.levels) < 2:
+        (level,) = model.levels
+        return ["head", level, usual, f"ones:{level}", f"ones:{level}/4", f"head+{usual}"]
+    low, high = model.levels[-2:]
+    return ["head", high, f"head+{high}", f"head+ones:{high}", f"head+{high}+{low}", f"head+ones:{high}+ones:{low}",
+            usual, f"head+ones:{high}+ones:{low}/4", f"{high}+{low}/4", f"head+{high}/4+{low}/4"]  # fmt: skip
+
+
+def split(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """CIFAR's training images in two halves: pictures and labels to learn, and to ask."""
+    order = np.random.default_rng(0).permutation(len(data.train_labels))
+    learn, ask = order[: len(order) // 2], order[len(order) // 2 :][:ASKED]
+    return data.train_images[learn], data.train_labels[learn], data.train_images[ask], data.train_labels[ask]
+
+
+def few(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray, parts: list[int]) -> list[dict]:
+    """Four groups of 14 classes, every second class of a group held out in turn."""
+    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    for group in range(4):
+        rng = np.random.default_rng(group)
+        classes = np.sort(rng.permutation(labels.max() + 1)[:CLASSES])
+        test = np.isin(truth, classes)
+        for held in range(group % 2, CLASSES, 2):
+            own = rng.permutation(np.flatnonzero(labels == classes[held]))
+            others = np.flatnonzero(np.isin(labels, np.delete(classes, held)))
+            new = truth[test] == classes[held]
+            for shown in SHOWN:
+                chosen = np.concatenate([others, own[:shown]])
+                rule = Discriminant(x[chosen], np.searchsorted(classes, labels[chosen]), parts)
+                for drawn in DRAWN:
+                    right = classes[rule.answers(asked[test], 1 / 4, drawn)] == truth[test]
+                    found.setdefault((shown, drawn), []).append((right[new].mean(), right[~new].mean()))
+    rows = []
+    for (shown, drawn), shares in found.items():
+        new_class, rest = 100 * np.mean(shares, axis=0)
+        rows.append({"shown": shown, "k": drawn, "trials": len(shares), "new": round(new_class, 2),
+                     "others": round(rest, 2), "mean": round((new_class + rest) / 2, 2)})  # fmt: skip
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("question", choices=["numbers", "few"])
+    parser.add_argument("--data-name", default="cifar10", choices=["cifar10", "cifar100", "npz"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--model", default="react18")
+    parser.add_argument("--results", type=Path, default=RESULTS / "exact_choice.jsonl")
+    args = parser.parse_args()
+    model = zoo.find(args.model)
+    if args.data_name == "npz":
+        data = npz(args.data)
+        learn = data.train_images, data.train_labels, data.test_images, data.test_labels
+    else:
+        learn = split({"cifar10": cifar10, "cifar100": cifar100}[args.data_name](args.data))
+    images, labels, asked, truth = learn
+    wanted = combinations(model) if args.question == "numbers" else [usual_numbers(model.graph)]
+    made: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for numbers in wanted:
+        names = numbers.split("+")
+        made |= {name: (part(model, name, images), part(model, name, asked)) for name in names if name not in made}
+        x, probe = (np.concatenate([made[name][side] for name in names], axis=1) for side in (0, 1))
+        lengths = [made[name][0].shape[1] for name in names]
+        start = {"question": args.question, "data": args.data_name, "model": model.name, "numbers": numbers,
+                 "d": x.shape[1], "pictures": len(x)}  # fmt: skip
+        if args.question == "few":
+            note(args.results, [start | row for row in few(x, labels, probe, truth, lengths)])
+            continue
+        rule = Discriminant(x, labels, lengths)
+        accuracy = {
+            str(factor): round(100 * float((rule.answers(probe, factor, 0) == truth).mean()), 2) for factor in FACTORS
+        }
+        note(args.results, [start | {"accuracy_by_factor": accuracy}])
+
+
+def note(path: Path, rows: list[dict]) -> None:
+    with path.open("a") as file:
+        for row in rows:
+            print(json.dumps(row), flush=True)
+            file.write(json.dumps(row) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Means of classes with few pictures, drawn towards the middle of all: docs/law.md section 13, "Shrunk means".
+
+    m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)        W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
+
+The mean of few pictures lies further from all others than the class does, by their noise, and its bias would punish the
+class for that: without this, a class of five pictures among classes of fifty is hardly ever answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bitreplay.engine.discriminant import Solution
+from bitreplay.engine.fixedpoint import Int64, divide_each, round_shift, wide
+from bitreplay.engine.sums import Sums
+
+PICTURES = 8
+REST = 16
+
+
+def shrunk_means(sums: Sums, solution: Solution) -> Solution:
+    """The solution of these sums with shrunk means. A class without pictures stays as it is."""
+    present = np.flatnonzero(sums.counts)
+    counts = sums.counts[present]
+    weights, biases = wide(solution.weights[present]), solution.biases[present]
+    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
+    away = wide(sums.class_sums[present]) - counts[:, None] * centre
+    whole = divide_each(away, counts[:, None])  # |whole| < 2^8, |weights| <= 2^30, 2^13 numbers: sums below 2^51
+    rest = divide_each((away - whole * counts[:, None]) << REST, counts[:, None])  # |rest| <= 2^15: sums below 2^58
+    apart = (weights * whole).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)
+    biases = biases + divide_each(PICTURES * apart, 2 * (counts + PICTURES))
+    result = replace(solution, weights=solution.weights.copy(), biases=solution.biases.copy())
+    result.weights[present] = _drawn(weights, counts[:, None])
+    result.biases[present] = _drawn(biases, counts)
+    return result
+
+
+def _drawn(values: Int64, counts: Int64) -> Int64:
+    """values n / (n + 8), rounded; |values| < 2^60."""
+    return values - divide_each(PICTURES * values, counts + PICTURES)
