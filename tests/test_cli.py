@@ -59,11 +59,11 @@ def test_learn_begins_a_state_and_goes_on_with_it(shell, begun, tiny_model, tmp_
 
 def test_learning_from_the_shell_is_learning_from_the_library(begun, tiny_model, tmp_path):
     from bitreplay.cli.learn import read
+    from bitreplay.cli.reading import LeftOut
 
     learner = Learner.from_pretrained(tiny_model, rate=0.3, seed=4)
-    images, labels, skipped = read(tmp_path / "first", None, tiny.SIDE, False)
-    learner.learn(images, labels)
-    assert skipped == 0 and learner.state_hash() == begun["hash"]
+    learner.learn(*read(tmp_path / "first", None, tiny.SIDE, LeftOut(False)))
+    assert learner.state_hash() == begun["hash"]
 
 
 def test_a_folder_of_one_class(shell, begun, tiny_model, tmp_path):
@@ -319,3 +319,39 @@ def test_a_picture_that_is_too_large_is_named(shell, begun, tiny_model, tmp_path
         assert err.strip().count("\n") == 0
     code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
     assert code == 0 and json.loads(out)["skipped"] == 1 and "left out: " in err and "wide.png" in err
+
+
+def test_what_of_a_folder_is_left_out_is_said_and_why(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "second", "blue")
+    taken = sorted((folder / "blue").iterdir())
+    names = ("notes.txt", "photo", "a.ppm", ".hidden.png")
+    for name in names:
+        (folder / "blue" / name).write_bytes(taken[0].read_bytes())
+    (folder / "blue" / "more").mkdir()
+    (folder / "beside.png").write_bytes(taken[0].read_bytes())
+    (folder / ".git").mkdir()
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["pictures"] == len(taken) and found["skipped"] == 0
+    reasons = {
+        "notes.txt": "no picture by its suffix", "photo": "no picture by its suffix", "a.ppm": "no picture by its",
+        ".hidden.png": "is hidden", "more": "a folder inside a folder of pictures", ".git": "is hidden",
+        "beside.png": "lies beside the class folders, in none of them",
+    }  # fmt: skip
+    assert len(found["left_out"]) == len(reasons) == err.count("left out: ")
+    for name, why in reasons.items():
+        assert [1 for line in err.splitlines() if f"/{name} " in line and why in line] == [1]
+    code, out, err = shell("predict", "state", folder / "blue", "--model", tiny_model, "--json")
+    found = json.loads(out)
+    assert code == 0 and len(found["predictions"]) == len(taken) and len(found["left_out"]) == 5
+    assert all(f"/{name} is " in err for name in (*names, "more"))
+
+
+def test_of_many_files_left_out_the_first_are_named(shell, begun, tiny_model, tmp_path):
+    folder = write_pictures(tmp_path / "second", "blue")
+    for k in range(50):
+        (folder / "blue" / f"{k:02d}.txt").write_text("words")
+    code, out, err = shell("learn", "state", folder, "--model", tiny_model)
+    lines = [line for line in err.splitlines() if line.startswith("left out: ")]
+    assert code == 0 and len(lines) == 21 and "19.txt is no picture" in lines[19]
+    assert lines[20] == "left out: 30 more; --json names all."

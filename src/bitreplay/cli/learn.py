@@ -10,9 +10,8 @@ import numpy as np
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.cli.reading import fitted
-from bitreplay.data.folder import SUFFIXES, pictures
-from bitreplay.data.picture import refuse
+from bitreplay.cli.reading import LeftOut, fitted
+from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -47,13 +46,16 @@ def learn(
             learner = Learner.load(state, model)
         else:
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
-        images, labels, skipped = read(folder, label, learner.strategy.side, skip_unreadable)
+        left_out = LeftOut(skip_unreadable)
+        images, labels = read(folder, label, learner.strategy.side, left_out)
+        left_out.end()
         with show.bar(quiet=json) as bar:
             learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
         learner.save(state, lock=lock)
     seconds = round(time.perf_counter() - start, 2)
     found = {
-        "state": str(state), "experience": learned.experience, "pictures": len(labels), "skipped": skipped,
+        "state": str(state), "experience": learned.experience, "pictures": len(labels), "skipped": left_out.unread,
+        "left_out": left_out.sentences,
         "new_classes": learned.new_classes, "classes": learner.labels, "samples": [learned.samples.start,
         learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory_bytes,
         "state_bytes": state.stat().st_size, "hash": learner.state_hash(),
@@ -69,28 +71,28 @@ def learn(
     )
 
 
-def read(folder: Path, label: str | None, side: int, skip: bool) -> tuple[np.ndarray, list[str], int]:
-    """Pictures of a folder, already fitted, their labels, and how many could not be read.
+def read(folder: Path, label: str | None, side: int, left_out: LeftOut) -> tuple[np.ndarray, list[str]]:
+    """Pictures of a folder, already fitted, and their labels.
 
     A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder.")
-    places = [folder] if label is not None else sorted(place for place in folder.iterdir() if place.is_dir())
-    unreadable = show.left_out if skip else refuse
+    places = [folder]
+    if label is None:
+        left_out.passed_over(passed_over(folder, of_classes=True))
+        places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
     found: list[np.ndarray] = []
     labels: list[str] = []
-    skipped = 0
     for place in places:
+        left_out.passed_over(passed_over(place))
         files = pictures(place)
         if not files and label is None:
-            unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
-            skipped += 1
-        read = [picture for _, picture in fitted(files, side, unreadable)]
+            left_out.unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
+        read = [picture for _, picture in fitted(files, side, left_out.unreadable)]
         found += read
         labels += [place.name if label is None else label] * len(read)
-        skipped += len(files) - len(read)
     if not found:
         wanted = "pictures" if label is not None else "class folder with pictures"
         raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")
-    return np.concatenate(found), labels, skipped
+    return np.concatenate(found), labels

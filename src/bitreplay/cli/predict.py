@@ -9,9 +9,8 @@ import numpy as np
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.cli.reading import fitted
-from bitreplay.data.folder import pictures
-from bitreplay.data.picture import refuse
+from bitreplay.cli.reading import LeftOut, fitted
+from bitreplay.data.folder import passed_over, pictures
 from bitreplay.learner import Learner
 
 
@@ -28,8 +27,13 @@ def predict(
 ) -> None:
     """Say what is in pictures."""
     learner = Learner.load(state, model)
-    paths = [picture for place in images for picture in (pictures(place) if place.is_dir() else [place])]
-    read = list(fitted(paths, learner.strategy.side, show.left_out if skip_unreadable else refuse))
+    left_out = LeftOut(skip_unreadable)
+    paths: list[Path] = []
+    for place in images:
+        paths += pictures(place) if place.is_dir() else [place]
+        left_out.passed_over(passed_over(place) if place.is_dir() else [])
+    read = list(fitted(paths, learner.strategy.side, left_out.unreadable))
+    left_out.end()
     if not read:
         raise ValueError("There are no pictures that can be read.")
     codes = learner.latent_bits(np.concatenate([picture for _, picture in read]))
@@ -40,7 +44,7 @@ def predict(
         likely = [{"label": learner.labels[k], "probability": round(float(share[k]), 6)} for k in best]
         found.append({"image": str(path), "label": answer, "likely": likely})
     if json:
-        show.as_json({"state": str(state), "predictions": found})
+        show.as_json({"state": str(state), "predictions": found, "left_out": left_out.sentences})
         return
     rows = [
         (row["image"], "unknown" if row["label"] is None else row["label"],

@@ -70,7 +70,22 @@ def _no_test(root: Path, test_root: Path, test_every: int, divided: bool) -> str
 
 
 def pictures(place: Path) -> list[Path]:
-    return sorted(p for p in place.iterdir() if p.suffix.lower() in SUFFIXES)
+    """By their suffix; hidden ones do not count."""
+    return sorted(p for p in place.iterdir() if p.suffix.lower() in SUFFIXES and not p.name.startswith("."))
+
+
+def passed_over(place: Path, of_classes: bool = False) -> list[str]:
+    """A sentence for everything in a folder of pictures, or `of_classes`, that is not taken for one."""
+    told = []
+    for path in sorted(place.iterdir()):
+        if path.name.startswith("."):
+            told.append(f"{path} is hidden.")
+        elif of_classes and not path.is_dir():
+            told.append(f"{path} lies beside the class folders, in none of them.")
+        elif not of_classes and path.suffix.lower() not in SUFFIXES:
+            what = "a folder inside a folder of pictures" if path.is_dir() else "no picture by its suffix"
+            told.append(f"{path} is {what} ({', '.join(SUFFIXES)}).")
+    return told
 
 
 def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> tuple[np.ndarray, np.ndarray]:
