@@ -24,20 +24,26 @@ from bitreplay.data.picture import read
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from tests.data.peak import peak_above_base  # noqa: E402
+from tests.data.peak import peaks_above_base  # noqa: E402
 from tests.data.photographs import photograph  # noqa: E402
 
 COUNT, TURNS = 100, 10
 SIDES = (32, 64, 128, 224)
-OURS = "from bitreplay import door\nfrom bitreplay.data.picture import read\ndoor.pictures(read(sys.argv[2]), 32)"
+OURS = """
+from bitreplay import door
+from bitreplay.data.picture import read
+def work(path, side, count):
+    for _ in range(count):
+        door.pictures(read(path, side), side)
+"""
 THEIRS = """
 import numpy as np
 from PIL import Image
-def pillow(path, side):
-    with Image.open(path) as image:
-        image.draft("RGB", (side, side))
-        return np.asarray(image.resize((side, side)))
-pillow(sys.argv[2], 32)
+def work(path, side, count):
+    for _ in range(count):
+        with Image.open(path) as image:
+            image.draft("RGB", (side, side))
+            np.asarray(image.resize((side, side)))
 """
 
 
@@ -70,9 +76,8 @@ def main() -> None:
         small.write_bytes(photograph(64, 64))
         for side in SIDES:
             found = seconds(large, side)
-            each = f"for _ in range({COUNT}):\n    "
-            ours = peak_above_base(OURS, f"{each}door.pictures(read(sys.argv[1], {side}), {side})", large, small)
-            theirs = peak_above_base(THEIRS, f"{each}pillow(sys.argv[1], {side})", large, small)
+            calls = [(small, side, 1), (large, side, COUNT)]
+            ours, theirs = (peaks_above_base(code, calls)[1] for code in (OURS, THEIRS))
             ratio = round(found["ours"] / found["pillow"], 2)
             memory = [round(count / 2**20, 1) for count in (ours, theirs)]
             rows.append((side, round(found["ours"], 2), round(found["pillow"], 2), ratio, *memory))

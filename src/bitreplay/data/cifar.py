@@ -66,8 +66,8 @@ def cifar100(path: str | Path | None = None, check_md5: bool = False) -> Dataset
 
     `check_md5` as for CIFAR-10; of the binary version only the archive as a whole has a known checksum.
     """
-    names = ("cifar-100-binary", "cifar-100-binary.tar.gz", "cifar-100-python", "cifar-100-python.tar.gz")
-    place = locate("CIFAR-100", path, names, SOURCE, "cifar100")
+    usual = ("cifar-100-binary", "cifar-100-binary.tar.gz", "cifar-100-python", "cifar-100-python.tar.gz")
+    place = locate("CIFAR-100", path, usual, SOURCE, "cifar100")
     found = read(place, CIFAR100_FILES, tuple(CIFAR100_PYTHON_MD5), to_get(SOURCE, "cifar100"))
     if check_md5:
         _check_md5(found, CIFAR100_PYTHON_MD5, place, ARCHIVES["cifar100"])
@@ -77,8 +77,11 @@ def cifar100(path: str | Path | None = None, check_md5: bool = False) -> Dataset
     else:
         train, test = (batch(found[name], name, "fine_labels") for name in ("train", "test"))
         meta = plain(found["meta"], "meta")
-        fine = meta.get("fine_label_names", []) if isinstance(meta, dict) else []
-    return Dataset(*train, *test, tuple(str(name) for name in fine))
+        names = meta.get("fine_label_names") if isinstance(meta, dict) else None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"meta in {place} has no list of fine_label_names.")
+        fine = names
+    return Dataset(*train, *test, tuple(fine))
 
 
 def _check_md5(found: dict[str, bytes], official: dict[str, str], place: Path, archive: Archive) -> None:

@@ -8,6 +8,7 @@ given, and nothing is imported or called. Everything else is refused.
 from __future__ import annotations
 
 import pickletools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ KNOWN = (*RECONSTRUCT, "numpy ndarray", "numpy dtype", "_codecs encode")
 PLAIN = ("BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINSTRING", "BINSTRING", "BINUNICODE", "SHORT_BINUNICODE",
          "SHORT_BINBYTES", "BINBYTES")  # fmt: skip
 PIXELS = 3072
-MARK = object()
+# The published files have up to 310,000 instructions. One makes a value of some hundred bytes at most, or text of the
+# file's own; only "encode" and arrays make bytes of text that may stand there once and be used often.
+MOST_INSTRUCTIONS = 1 << 20
 
 
 class Call:
@@ -32,106 +35,128 @@ class Call:
 def plain(content: bytes, title: str) -> Any:
     """The value of a pickle that is made of dictionaries, lists, tuples, numbers, text, bytes and arrays of bytes."""
     try:
-        return _run(content)
+        return Machine(len(content)).run(content)
     except Exception as error:
         raise ValueError(f"{title} is not one of CIFAR's files: {' '.join(str(error).split())[:100]}.") from None
 
 
-def _run(content: bytes) -> Any:
-    stack: list[Any] = []
-    memo: dict[Any, Any] = {}
-    for opcode, argument, _ in pickletools.genops(content):
-        name = opcode.name
-        if name == "PROTO":
-            continue
-        if name == "STOP":
-            return stack.pop()
-        if name in ("BINPUT", "LONG_BINPUT"):
-            memo[argument] = stack[-1]
-        elif name in ("BINGET", "LONG_BINGET"):
-            stack.append(memo[argument])
-        elif name in PLAIN:
-            stack.append(argument)
-        elif name in VALUES:
-            stack.append(VALUES[name](argument))
-        elif name in CHANGES:
-            CHANGES[name](stack)
+class Machine:
+    """The stack machine; `room` is how many bytes may be made of text in all."""
+
+    def __init__(self, room: int) -> None:
+        self.stack: list[Any] = []
+        self.marks: list[int] = []  # how much lay on the stack at each mark
+        self.room = room
+
+    def run(self, content: bytes) -> Any:
+        memo: dict[Any, Any] = {}
+        for count, (opcode, argument, _) in enumerate(pickletools.genops(content)):
+            name = opcode.name
+            if count == MOST_INSTRUCTIONS:
+                raise ValueError(f"it has more than {MOST_INSTRUCTIONS} instructions")
+            if name == "PROTO":
+                continue
+            if name == "STOP":
+                return self.stack.pop()
+            if name in ("BINPUT", "LONG_BINPUT"):
+                memo[argument] = self.stack[-1]
+            elif name in ("BINGET", "LONG_BINGET"):
+                self.stack.append(memo[argument])
+            elif name == "MARK":
+                self.marks.append(len(self.stack))
+            elif name in PLAIN:
+                self.stack.append(argument)
+            elif name in VALUES:
+                self.stack.append(VALUES[name](argument))
+            elif name in CHANGES:
+                CHANGES[name](self)
+            else:
+                raise ValueError(f"it holds the instruction {name}")
+        raise ValueError("it ends too early")
+
+    def marked(self) -> list[Any]:
+        """What lies above the last mark, which goes."""
+        at = self.marks.pop()
+        found = self.stack[at:]
+        del self.stack[at:]
+        return found
+
+    def encoded(self, text: str) -> bytes:
+        self.room -= len(text)
+        if self.room < 0:
+            raise ValueError("it makes more bytes than it has")
+        return text.encode("latin1")
+
+    def append(self) -> None:
+        value = self.stack.pop()
+        self._list().append(value)
+
+    def appends(self) -> None:
+        values = self.marked()
+        self._list().extend(values)
+
+    def item(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self._set([key, value])
+
+    def items(self) -> None:
+        self._set(self.marked())
+
+    def tuple_of(self, count: int) -> None:
+        self.stack[len(self.stack) - count :] = [tuple(self.stack[len(self.stack) - count :])]
+
+    def call(self) -> None:
+        arguments, name = self.stack.pop(), self.stack.pop()
+        if type(arguments) is not tuple or len(arguments) > 3:
+            raise ValueError("it calls something with other things than a few")
+        if name == "_codecs encode":  # how Python 3 writes bytes for Python 2
+            text, encoding = arguments
+            if encoding != "latin1":
+                raise ValueError(f"it is encoded as {encoding!s:.20}")
+            self.stack.append(self.encoded(text))
         else:
-            raise ValueError(f"it holds the instruction {name}")
-    raise ValueError("it ends too early")
+            self.stack.append(Call(_word(name), arguments))
+
+    def build(self) -> None:
+        """The state of an array: version, shape, type, order, bytes."""
+        state, call = self.stack.pop(), self.stack.pop()
+        call.state = state
+        self.stack.append(self._array(call) if call.name in RECONSTRUCT else call)
+
+    def _array(self, call: Call) -> np.ndarray:
+        _, shape, dtype, fortran, data = call.state
+        if not isinstance(dtype, Call) or dtype.name != "numpy dtype" or dtype.arguments[0] not in ("u1", b"u1"):
+            raise ValueError("its array is not of bytes")
+        content = data if isinstance(data, bytes) else self.encoded(data)
+        return np.frombuffer(content, np.uint8).reshape(shape, order="F" if fortran else "C")
+
+    def _list(self) -> list[Any]:
+        if type(self.stack[-1]) is not list:
+            raise ValueError("it appends to something that is no list")
+        return self.stack[-1]
+
+    def _set(self, pairs: list[Any]) -> None:
+        """Keys are text: those of tuples are hashed without a limit to their depth."""
+        if type(self.stack[-1]) is not dict or not all(isinstance(key, str | bytes) for key in pairs[::2]):
+            raise ValueError("it has keys that are no text")
+        self.stack[-1].update(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def _word(argument: str) -> str:
-    if argument not in KNOWN:
-        raise ValueError(f"it names {argument[:60]}")
+    if not isinstance(argument, str) or argument not in KNOWN:
+        raise ValueError(f"it names {argument!s:.60}")
     return argument
 
 
-def _marked(stack: list[Any]) -> list[Any]:
-    """What lies above the last mark, which goes."""
-    at = max(k for k, value in enumerate(stack) if value is MARK)
-    found = stack[at + 1 :]
-    del stack[at:]
-    return found
-
-
-def _items(stack: list[Any]) -> None:
-    pairs = _marked(stack)
-    stack[-1].update(zip(pairs[::2], pairs[1::2], strict=True))
-
-
-def _item(stack: list[Any]) -> None:
-    value, key = stack.pop(), stack.pop()
-    stack[-1][key] = value
-
-
-def _append(stack: list[Any]) -> None:
-    value = stack.pop()
-    stack[-1].append(value)
-
-
-def _tuple(count: int) -> Any:
-    def change(stack: list[Any]) -> None:
-        stack[len(stack) - count :] = [tuple(stack[len(stack) - count :])]
-
-    return change
-
-
-def _call(stack: list[Any]) -> None:
-    arguments, name = stack.pop(), stack.pop()
-    if name == "_codecs encode":  # how Python 3 writes bytes for Python 2
-        text, encoding = arguments
-        if encoding != "latin1":
-            raise ValueError(f"it is encoded as {encoding}")
-        stack.append(text.encode("latin1"))
-    else:
-        stack.append(Call(_word(name), tuple(arguments)))
-
-
-def _build(stack: list[Any]) -> None:
-    """The state of an array: version, shape, type, order, bytes."""
-    state = stack.pop()
-    call = stack.pop()
-    call.state = state
-    stack.append(_array(call) if call.name in RECONSTRUCT else call)
-
-
-def _array(call: Call) -> np.ndarray:
-    _, shape, dtype, fortran, data = call.state
-    if not isinstance(dtype, Call) or dtype.name != "numpy dtype" or dtype.arguments[0] not in ("u1", b"u1"):
-        raise ValueError("its array is not of bytes")
-    content = data if isinstance(data, bytes) else data.encode("latin1")
-    return np.frombuffer(content, np.uint8).reshape(shape, order="F" if fortran else "C")
-
-
 VALUES: dict[str, Any] = {
-    "EMPTY_DICT": lambda _: {}, "EMPTY_LIST": lambda _: [], "EMPTY_TUPLE": lambda _: (), "MARK": lambda _: MARK,
-    "NONE": lambda _: None, "NEWTRUE": lambda _: True, "NEWFALSE": lambda _: False, "GLOBAL": _word,
+    "EMPTY_DICT": lambda _: {}, "EMPTY_LIST": lambda _: [], "EMPTY_TUPLE": lambda _: (), "NONE": lambda _: None,
+    "NEWTRUE": lambda _: True, "NEWFALSE": lambda _: False, "GLOBAL": _word,
 }  # fmt: skip
-CHANGES: dict[str, Any] = {
-    "APPEND": _append, "APPENDS": lambda stack: stack[-1].extend(found) if (found := _marked(stack)) else None,
-    "SETITEM": _item, "SETITEMS": _items, "TUPLE": lambda stack: stack.append(tuple(_marked(stack))),
-    "TUPLE1": _tuple(1), "TUPLE2": _tuple(2), "TUPLE3": _tuple(3), "REDUCE": _call, "BUILD": _build,
+CHANGES: dict[str, Callable[[Machine], None]] = {
+    "APPEND": Machine.append, "APPENDS": Machine.appends, "SETITEM": Machine.item, "SETITEMS": Machine.items,
+    "TUPLE": lambda machine: machine.stack.append(tuple(machine.marked())), "REDUCE": Machine.call,
+    "TUPLE1": lambda machine: machine.tuple_of(1), "TUPLE2": lambda machine: machine.tuple_of(2),
+    "TUPLE3": lambda machine: machine.tuple_of(3), "BUILD": Machine.build,
 }  # fmt: skip
 
 
@@ -141,7 +166,7 @@ def batch(content: bytes, name: str, labels: str) -> tuple[np.ndarray, np.ndarra
     pixels: Any = found.get("data") if isinstance(found, dict) else None
     numbers: Any = found.get(labels) if isinstance(found, dict) else None
     fits = isinstance(pixels, np.ndarray) and isinstance(numbers, list) and pixels.shape == (len(numbers), PIXELS)
-    if not fits or not all(type(number) is int for number in numbers):
+    if not fits or not all(type(number) is int and 0 <= number < 256 for number in numbers):
         raise ValueError(f"{name} has no data of {PIXELS} bytes an image with as many {labels}.")
     images = pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(images), np.array(numbers, np.int64)

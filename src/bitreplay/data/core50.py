@@ -25,7 +25,7 @@ OBJECTS = 50
 SESSIONS = (1, 2, 4, 5, 6, 8, 9, 11)
 TEST_SESSIONS = (3, 7, 10)
 NC_SIZES = (10, *[5] * 8)
-NAME = re.compile(r"C_(\d+)_(\d+)_(\d+)\.png$")
+NAME = re.compile(r"C_([0-9]{1,6})_([0-9]{1,6})_([0-9]{1,6})\.png$")
 CATEGORIES = ("plug adapter", "mobile phone", "scissors", "light bulb", "can", "glasses", "ball", "marker", "cup",
               "remote control")  # fmt: skip
 

@@ -13,6 +13,7 @@ from bitreplay.data.dataset import Dataset
 from bitreplay.data.picture import decoded
 from bitreplay.told import path_of
 
+MOST_HELD = 1 << 30  # a few bytes may stand for a large picture of one colour
 ARCHIVE = Path(__file__).with_name("groceries.zip")
 
 
@@ -23,12 +24,16 @@ def groceries(path: str | Path | None = None) -> Dataset:
         raise FileNotFoundError(f"{place} does not exist; the package's own archive is {ARCHIVE}.")
     pictures: dict[str, list[np.ndarray]] = {"train": [], "test": []}
     classes: dict[str, list[str]] = {"train": [], "test": []}
+    held = 0
     for name, content in files(place, ".webp"):
         part, label = name.split("/")[-3:-1] if name.count("/") > 1 else ("", "")
         if part not in pictures:
             raise ValueError(f"{name} in {place} does not lie under train/<class>/ or test/<class>/.")
         pictures[part].append(decoded(content, f"{name} in {place}"))
         classes[part].append(label)
+        held += pictures[part][-1].size
+        if held > MOST_HELD:
+            raise ValueError(f"{place} has more than {MOST_HELD} bytes of pictures.")
     names = tuple(sorted(set(classes["train"])))
     if not names or not pictures["test"]:
         raise ValueError(f"{place} has no pictures under train/<class>/ or none under test/<class>/.")

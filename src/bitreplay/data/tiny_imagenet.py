@@ -11,7 +11,9 @@ import numpy as np
 from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import locate, to_get
+from bitreplay.data.npy import of_file
 from bitreplay.data.picture import Unreadable, decoded, refuse
+from bitreplay.data.regular import content_of
 
 SIDE = 64
 SOURCE = "http://cs231n.stanford.edu/tiny-imagenet-200.zip"
@@ -25,18 +27,23 @@ def tiny_imagenet(path: str | Path | None = None, unreadable: Unreadable = refus
 
 
 def from_arrays(place: Path) -> Dataset:
+    images = {part: of_file(place / f"{part}_images.npy", mapped=True) for part in ("train", "val")}
+    labels = {part: of_file(place / f"{part}_labels.npy") for part in ("train", "val")}
+    for part, found in labels.items():
+        if found.dtype.kind not in "iu":
+            raise ValueError(f"{place / f'{part}_labels.npy'} must hold integers, got {found.dtype}.")
     try:
-        images = {part: np.load(place / f"{part}_images.npy", mmap_mode="r") for part in ("train", "val")}
-        labels = {part: np.load(place / f"{part}_labels.npy").astype(np.int64) for part in ("train", "val")}
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"The arrays of {place} cannot be read: {str(error).splitlines()[0]}") from None
-    wnids = tuple((place / "wnids.txt").read_text().split())
-    return Dataset(images["train"], labels["train"], images["val"], labels["val"], wnids)
+        wnids = tuple(content_of(place / "wnids.txt").decode("utf-8", "replace").split())
+    except ValueError as error:
+        raise ValueError(f"{place / 'wnids.txt'} cannot be read: {error}.") from None
+    numbers = {part: found.astype(np.int64) for part, found in labels.items()}
+    return Dataset(images["train"], numbers["train"], images["val"], numbers["val"], wnids)
 
 
 def from_pictures(place: Path, unreadable: Unreadable = refuse) -> Dataset:
     """train/<wnid>/images/*.JPEG; val/images/*.JPEG with their classes in val/val_annotations.txt."""
-    lists = {name.rpartition("/")[2]: text.decode() for name, text in files(place, "wnids.txt", "val_annotations.txt")}
+    texts = files(place, "wnids.txt", "val_annotations.txt")
+    lists = {name.rpartition("/")[2]: text.decode("utf-8", "replace") for name, text in texts}
     for name in ("wnids.txt", "val_annotations.txt"):
         if name not in lists:
             raise FileNotFoundError(f"{place} has no {name} of Tiny-ImageNet: {GET}.")
@@ -48,7 +55,7 @@ def from_pictures(place: Path, unreadable: Unreadable = refuse) -> Dataset:
     images: dict[str, list[np.ndarray]] = {"train": [], "val": []}
     labels: dict[str, list[int]] = {"train": [], "val": []}
     for name, content in files(place, ".JPEG"):
-        parts = name.split("/")
+        parts = ["", "", "", *name.split("/")]
         if parts[-2] != "images" or not {"train", "val"} & set(parts[-4:-2]):
             continue  # the test pictures, which have no labels
         part, wnid = ("val", wnid_of_picture.get(parts[-1], "")) if parts[-3] == "val" else ("train", parts[-3])
