@@ -71,7 +71,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"", "arenas", "bench", "classes", "counts", "data", "door", "engine", "follow", "learner", "metrics",
          "modelfile", "reports", "samples", "scenario", "settings", "statefile", "strategies", "told", "torch", "watch",
          "zoo"},
-        {"numpy", "typer", "rich"},
+        {"numpy", "typer", "rich", "reproduce"},  # the last is experiments/reproduce.py of a clone
     ),
 }  # fmt: skip
 

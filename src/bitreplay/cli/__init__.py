@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from bitreplay.cli import bring, correct, demo, info, learn, making, predict, run
+from bitreplay.cli import bring, correct, demo, info, learn, making, predict, reproduce, run
 from bitreplay.statefile import StateInUse
 from bitreplay.watch import LearningStopped
 
@@ -32,6 +32,7 @@ app.command()(info.models)
 app.command(context_settings=making.PASS_ON)(making.pretrain)
 app.command()(making.convert)
 app.command()(making.bench)
+app.command()(reproduce.reproduce)
 data = typer.Typer(no_args_is_help=True, help="Data sets.")
 data.command()(bring.fetch)
 app.add_typer(data, name="data")

@@ -6,7 +6,7 @@
 
 g is the derivative by the exact sums, which the BatchNorm behind has freed from the weights' scale; so one gain serves
 all layers. Larger ones let more weights change sign; 2^12, and 2^10 for 4 bits, were found by measuring: some thousand
-of seven million weights change, and accuracy stays (docs/slice.md).
+of seven million weights change, and accuracy stays (docs/results.md).
 Clipping at the ends of b bits is the window of the straight-through derivative: a weight there still moves back.
 The gradient of a weight is a sum over samples and pixels of +-g. For it the samples are brought to one exponent, the
 largest of the minibatch, in 16 bits (32 where gradients have 32):

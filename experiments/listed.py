@@ -1,0 +1,24 @@
+"""All experiments by name, in the order of the page of results."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import fig_accuracy
+import fig_backward_bits
+import fig_replay_memory
+import levels
+import ni
+import pycil
+import samples
+import sessions
+import table1
+import table2
+import tuning
+import worth
+
+EXPERIMENTS: dict[str, ModuleType] = {
+    module.__name__: module
+    for module in (table1, fig_accuracy, fig_replay_memory, fig_backward_bits, table2, sessions, worth, ni, levels,
+                   samples, pycil, tuning)
+}  # fmt: skip

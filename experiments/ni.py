@@ -1,0 +1,38 @@
+"""NI: ten experiences that each bring a tenth of every class.
+
+    bitreplay reproduce ni
+
+Claim (after Pellegrini et al.): a replay memory does not help much there. CIFAR-10, 500 images a class, codes
+computed once.
+"""
+
+from __future__ import annotations
+
+from run import Run
+from tables import MODELS, TITLES, Chart, Claim, Rows, Table
+from tuned import GAINS
+
+STRATEGIES = {"replay": "1-bit replay", "cwr": "BNN+CWR*", "naive": "naive: tail and head, no memory"}
+
+
+def at_best(model: str, strategy: str) -> Run:
+    gain = GAINS.get(("cifar10", model, strategy, "ni", 5))
+    return Run(model=model, strategy=strategy, scenario="ni", gain=gain)
+
+
+TABLES = [
+    Table("Final accuracy, gains tuned:", [TITLES[m] for m in MODELS],
+          {name: [at_best(m, s) for m in MODELS] for s, name in STRATEGIES.items()}),
+]  # fmt: skip
+CHARTS = [Chart("ni", "CIFAR-10, NI, ReAct-18", {name: at_best("react18", s) for s, name in STRATEGIES.items()})]
+
+
+def claims(rows: Rows) -> list[Claim]:
+    found = [[rows.of(at_best(m, s)) for s in STRATEGIES] for m in MODELS]
+    gains = [replay.final - max(cwr.final, naive.final) for replay, cwr, naive in found if replay and cwr and naive]
+    if not gains:
+        return [Claim("NI: a replay memory helps little", "little")]
+    told = f"{min(gains):+.1f} to {max(gains):+.1f} points against the better of the two without a memory"
+    return [
+        Claim("NI: a replay memory helps little", "little", told, "holds" if max(gains) < 3 else "it helps more here")
+    ]

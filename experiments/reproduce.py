@@ -1,0 +1,43 @@
+"""Make the rows of experiments that are missing: what `bitreplay reproduce` calls."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grid import ROWS, finish, missing, told
+from listed import EXPERIMENTS
+from run import Run
+from tables import SEEDS
+
+QUICK_RUNS = 4
+QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "held": False}
+
+
+def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
+    """All runs of an experiment; or a few of those on CIFAR-10 in whole numbers, with few pictures and one seed."""
+    module = EXPERIMENTS[name]
+    if hasattr(module, "all_runs"):
+        whole = module.all_runs()
+    else:
+        every = list(dict.fromkeys(run for table in module.TABLES for run in table.runs))
+        whole = [run.changed(seed=seed) for seed in (SEEDS[:1] if quick else range(seeds)) for run in every]
+    if not quick:
+        return whole
+    light = [run for run in whole if run.data == "cifar10" and run.bits != "float" and not run.bits.startswith("32")]
+    return list(dict.fromkeys(run.changed(**QUICK) for run in light))[:QUICK_RUNS]
+
+
+def reproduce(
+    names: Sequence[str], quick: bool, seeds: int, jobs: int, device: str, say: Callable[[str], None]
+) -> None:
+    runs = [run for name in names for run in runs_of(name, seeds, quick)]
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "quick.jsonl" if quick else ROWS
+        kept = Path(place) / "codes" if quick else Path("runs") / "codes"
+        left = missing(runs, path)
+        say(f"{len(runs)} runs, {len(left)} without a row")
+        for number, found in enumerate(finish(left, path, kept, jobs, device), 1):
+            run = Run(**found["config"], seed=found["seed"])
+            say(f"{number} of {len(left)}: {told(run)}: {found['final']:.2f} %, {found['cpu_seconds']} s")

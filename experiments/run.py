@@ -1,0 +1,149 @@
+"""One run: everything that decides its numbers in, one row out.
+
+    row(Run(model="react18", seed=0), Path("runs/codes"))  ->  {"final": 74.2, "after": [...], ...}
+
+A learner follows a stream of experiences and is tested on the whole test set after each. Without `augment` the level
+codes of all pictures are computed once and kept in a folder, which several processes share.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from controls import CONTROLS, latent_gain
+from sources import stream
+
+from bitreplay import metrics, pretrained, zoo
+from bitreplay.engine import native
+from bitreplay.engine.layers.latent_weights import load_latent
+from bitreplay.follow import Step, follow
+from bitreplay.learner import Learner
+from bitreplay.samples import Codes
+from bitreplay.settings import Settings
+from bitreplay.strategies import STRATEGIES
+
+# Rows name the weights that they were made with, so that better ones do not make them stale.
+WEIGHTS = {"5d2ef3c29ce4": "bireal18@1", "fbc436af89c1": "react18@1", "363a1d9f7e30": "quicknet@1",
+           "8978bf058344": "quicknet_large@1", "b0acc438c77b": "vgg_small@1"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Run:
+    """data         cifar10, cifar100 or sessions (a stand-in for CORe50, see sources.py)
+    images       training pictures a class, the first ones; None is all
+    augment      crop and flip new pictures in each epoch; else codes are computed once
+    strategy     one of the library's, a control (controls.py), or joint: everything in one experience
+    scenario     nc or ni
+    gain         of the learning rate (bitreplay.rates); None is the strategy's own
+    latent_gain  powers of two by which latent weights move faster
+    order        seed of the order of classes, as PyCIL shuffles; None draws it from `seed`
+    gradients    float only: activation gradients rounded, "tensor-8" or "sample-8" (rounded_gradients.py)
+    tested       test pictures a class, the first ones; None is all
+    held         test on pictures held out of the training set, to choose by
+    """
+
+    data: str = "cifar10"
+    model: str = "react18"
+    strategy: str = "replay"
+    scenario: str = "nc"
+    images: int | None = 500
+    augment: bool = False
+    level: str | None = None
+    code_bits: int = 1
+    bits: str = "8/1/16"
+    per_class: int = 30
+    epochs: int = 5
+    gain: str | None = None
+    latent_gain: int = 0
+    order: int | None = None
+    gradients: str | None = None
+    tested: int | None = None
+    held: bool = False
+    seed: int = 0
+
+    def changed(self, **fields: Any) -> Run:
+        return dataclasses.replace(self, **fields)
+
+
+def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
+    """Learn and test; what came out, with all that a reader needs to do it again."""
+    model = zoo.find(run.model)
+    start = time.process_time()
+    with latent_gain(run.latent_gain):
+        learner = Learner(_strategy(run, model, device), model)
+        before = _signs(learner, run.bits)
+        given = stream(run, learner, kept)
+        steps = list(follow(learner, given.experiences(), Codes(given.test), given.truth))
+        now = _signs(learner, run.bits)
+    after = [_percent(step.evaluation.accuracy) for step in steps]
+    config = dataclasses.asdict(run)
+    seed = config.pop("seed")
+    found = {
+        "weights": WEIGHTS.get(model.digest[:12], f"{model.name}@{model.digest[:6]}"), "digest": model.digest[:12],
+        "commit": commit(), "machine": machine(), "path": native.path(), "seed": seed, "config": config,
+        "final": after[-1], "after": after,
+        "forgetting": _percent(metrics.forgetting(_table(steps))) if run.scenario == "nc" else 0.0,
+        "classes": [len(step.classes) for step in steps],
+        "replay_bytes": learner.memory_bytes, "cpu_seconds": round(time.process_time() - start),
+        "hash": learner.state_hash()[:12],
+    }  # fmt: skip
+    if len(now):
+        found |= {"flipped": int(np.count_nonzero(before != now)), "binary_weights": len(now)}
+    return found | ({"device": device} if run.bits == "float" else {})
+
+
+def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
+    """The library's strategy or a control, with a gain of its own if the run has one."""
+    kinds = STRATEGIES | CONTROLS
+    kind = kinds["naive" if run.strategy == "joint" else run.strategy]
+    base = next(name for name in STRATEGIES if issubclass(kind, STRATEGIES[name]))
+    settings = Settings(
+        strategy=base, bits=run.bits, level=run.level, code_bits=run.code_bits, per_class=run.per_class,
+        epochs=run.epochs, augment=run.augment, seed=run.seed,
+    )  # fmt: skip
+    if run.gain is not None:
+        kind = type(kind.__name__, (kind,), {"gain": Fraction(run.gain)})
+    strategy: Any = kind.on(pretrained.ground_of(model, settings, device))
+    if run.gradients is not None:
+        from rounded_gradients import rounded_tail
+
+        strategy.tail = rounded_tail(strategy.tail, run.gradients)
+    return strategy
+
+
+def _signs(learner: Learner, bits: str) -> np.ndarray:
+    """The binary weights that learn; none where they are frozen."""
+    width = 1 if bits == "float" else int(bits.split("/")[1])
+    if width == 1:
+        return np.zeros(0, bool)
+    arrays = learner.state().parts["tail"].arrays
+    latent = [array for name, array in sorted(arrays.items()) if name.endswith(".latent")]
+    each = [load_latent(array, array.shape[-1] * (2 if width == 4 else 1), width) >= 0 for array in latent]
+    return np.concatenate([part.reshape(-1) for part in each] or [np.zeros(0, bool)])
+
+
+def _table(steps: list[Step]) -> np.ndarray:
+    return metrics.experience_table([step.classes for step in steps], [step.evaluation.per_class for step in steps])
+
+
+def _percent(share: float) -> float:
+    return round(100 * float(share), 2)
+
+
+def commit() -> str:
+    """Of the checkout; "+" if files differ from it."""
+    asked = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    found = subprocess.run(asked, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
+def machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")

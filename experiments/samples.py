@@ -1,0 +1,21 @@
+"""How many samples a class: 15 to all 500, 1-bit latents.
+
+    bitreplay reproduce samples
+
+The paper goes up to 30 and says that the number matters little. CIFAR-10, 500 images a class, codes computed once.
+"""
+
+from __future__ import annotations
+
+from run import Run
+from tables import MODELS, TITLES, Claim, Rows, Table
+
+TABLES = [
+    Table("Final accuracy by 1-bit samples a class (1 KiB each):", [TITLES[m] for m in MODELS],
+          {str(n): [Run(model=m, per_class=n) for m in MODELS] for n in (15, 20, 30, 100, 300, 500)}),
+]  # fmt: skip
+CHARTS: list = []
+
+
+def claims(rows: Rows) -> list[Claim]:
+    return []

@@ -1,0 +1,127 @@
+"""What an experiment shows, from rows: tables of runs, charts, claims; drawn as Markdown and SVG."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grid import run_of
+from run import Run
+
+TITLES = {"react18": "ReAct-18", "bireal18": "Bi-Real-18", "quicknet": "QuickNet", "quicknet_large": "QuickNetLarge"}
+MODELS = ("react18", "bireal18")
+SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A line a label, a column a run; `show` is the figure of a cell: final, incremental, forgetting or flipped."""
+
+    text: str
+    columns: Sequence[str]
+    lines: Mapping[str, Sequence[Run]]
+    show: str = "final"
+
+    @property
+    def runs(self) -> list[Run]:
+        return [run for line in self.lines.values() for run in line]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Accuracy after each experience, mean over seeds; a line a label."""
+
+    name: str
+    title: str
+    lines: Mapping[str, Run]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, its own figure and ours; the verdict: holds, does not hold, better."""
+
+    claim: str
+    theirs: str
+    ours: str = "no rows yet"
+    verdict: str = "open"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the seeds of one run came to."""
+
+    rows: tuple[dict[str, Any], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.rows)
+
+    @property
+    def final(self) -> float:
+        """Mean over the seeds, as are the others."""
+        return statistics.mean(row["final"] for row in self.rows)
+
+    @property
+    def incremental(self) -> float:
+        """Average incremental accuracy: on the classes seen so far, mean over experiences."""
+        return statistics.mean(statistics.mean(seen(row)) for row in self.rows)
+
+    @property
+    def forgetting(self) -> float:
+        return statistics.mean(row["forgetting"] for row in self.rows)
+
+    @property
+    def after(self) -> list[float]:
+        return [statistics.mean(values) for values in zip(*(row["after"] for row in self.rows), strict=True)]
+
+    def told(self, show: str) -> str:
+        if not self.rows:
+            return "-"
+        if show == "flipped":
+            return ", ".join(f"{row['flipped']:,}" for row in self.rows)
+        mean = f"{getattr(self, show):.1f}"
+        if show != "final":
+            return mean
+        finals = [row["final"] for row in self.rows]
+        return f"{mean} ± {statistics.stdev(finals):.1f}" if len(finals) > 1 else f"{mean} (one seed)"
+
+
+def seen(row: dict[str, Any]) -> list[float]:
+    """Accuracy on the classes seen so far, after each experience: all others count as wrong in `after`."""
+    if row["config"]["scenario"] == "ni":
+        return list(row["after"])
+    counts = row["classes"]
+    return [value * sum(counts) / sum(counts[: number + 1]) for number, value in enumerate(row["after"])]
+
+
+class Rows:
+    """Rows of one version of the weights, found by what they were asked for."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]], version: str = "@1") -> None:
+        self._of = {run_of(row): row for row in rows if row["weights"].endswith(version)}
+
+    def of(self, run: Run, seeds: Sequence[int] = SEEDS) -> Figures:
+        wanted = [run.changed(seed=seed) for seed in seeds]
+        return Figures(tuple(self._of[each] for each in wanted if each in self._of))
+
+    def best(self, runs: Iterable[Run], seeds: Sequence[int]) -> Run | None:
+        """The one with the highest mean; None if one of them lacks a row."""
+        found = {run: self.of(run, seeds) for run in runs}
+        if not all(len(figures.rows) == len(seeds) for figures in found.values()):
+            return None
+        return max(found, key=lambda run: found[run].final)
+
+
+def markdown(header: Sequence[str], body: Iterable[Sequence[object]]) -> list[str]:
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return lines + ["| " + " | ".join(str(cell) for cell in line) + " |" for line in body] + [""]
+
+
+def drawn(table: Table, rows: Rows) -> list[str]:
+    """Lines without any row are left out, and tables that would compare nothing."""
+    cells = {label: [rows.of(run).told(table.show) for run in runs] for label, runs in table.lines.items()}
+    body = [[label, *line] for label, line in cells.items() if any(cell != "-" for cell in line)]
+    if len(body) < min(2, len(table.lines)):
+        return []
+    return [table.text, "", *markdown(["", *table.columns], body)]

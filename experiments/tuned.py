@@ -1,0 +1,19 @@
+"""Gains of the learning rate chosen on held-out training pictures; tuning.py has the runs that they were chosen by."""
+
+# (data, model, strategy, scenario, epochs) -> gain; all others are best, or were left, at the strategy's own
+GAINS: dict[tuple[str, str, str, str, int], str] = {
+    ("cifar10", "react18", "frozen-tail", "nc", 5): "160",
+    ("cifar10", "react18", "cwr", "nc", 5): "10",
+    ("cifar10", "bireal18", "replay", "nc", 5): "80",
+    ("cifar10", "bireal18", "frozen-tail", "nc", 5): "80",
+    ("cifar10", "bireal18", "cwr", "nc", 5): "10",
+    ("cifar10", "bireal18", "joint", "nc", 5): "10",
+    ("cifar10", "bireal18", "joint", "nc", 20): "10",
+}
+# (model, bits) -> powers of two by which latent weights move faster
+LATENT_GAINS: dict[tuple[str, str], int] = {
+    ("react18", "8/8/16"): 0,
+    ("react18", "8/4/16"): 0,
+    ("bireal18", "8/8/16"): 0,
+    ("bireal18", "8/4/16"): 0,
+}

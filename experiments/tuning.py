@@ -1,0 +1,83 @@
+"""Gains of the learning rate, tried on pictures held out of the training set; the best of each line is in tuned.py.
+
+    bitreplay reproduce tuning
+
+No test picture is looked at. CIFAR-10: 500 images a class to learn, 200 others to test; the seeds are not those of
+the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from run import Run
+from tables import MODELS, TITLES, Claim, Figures, Rows, Table
+
+DEFAULT = {"cwr": "3"}
+
+
+def gain(strategy: str, value: str) -> str | None:
+    """None for a strategy's own gain, so that its run is the usual one."""
+    return None if value == DEFAULT.get(strategy, "40") else value
+
+
+def tried(values: str, **fields: object) -> list[Run]:
+    run = Run(held=True, seed=10).changed(**fields)
+    return [run.changed(gain=gain(run.strategy, value)) for value in values.split()]
+
+
+# what is tuned -> the runs to choose from, and their seeds
+GRID: dict[str, tuple[list[Run], tuple[int, ...]]] = {}
+for model in MODELS:
+    for strategy, values, seeds in (
+        ("replay", "20 40 80 160", (10, 11)), ("frozen-tail", "20 40 80 160 320", (10, 11)),
+        ("cwr", "1 3 10 30", (10, 11)),
+        ("no-consolidation", "20 40 80", (10,)), ("past-1", "20 40 80", (10,)), ("joint", "10 20 40 80", (10,)),
+    ):  # fmt: skip
+        GRID[f"{TITLES[model]}, {strategy}"] = tried(values, model=model, strategy=strategy), seeds
+    GRID[f"{TITLES[model]}, joint, 20 epochs"] = tried("10 20 40", model=model, strategy="joint", epochs=20), (10,)
+    for strategy, values in (("replay", "20 40 80 160"), ("cwr", "1 3 10 30"), ("naive", "10 20 40")):
+        GRID[f"{TITLES[model]}, NI, {strategy}"] = tried(values, model=model, strategy=strategy, scenario="ni"), (10,)
+for model in ("quicknet", "quicknet_large"):
+    for strategy, values in (("replay", "20 40 80"), ("frozen-tail", "20 80 320"), ("cwr", "1 3 10 30")):
+        runs = tried(values, data="sessions", model=model, strategy=strategy, images=None)
+        GRID[f"object sessions, {TITLES[model]}, {strategy}"] = runs, (10,)
+for strategy, values in (("replay", "20 40 80"), ("frozen-tail", "40 160 640")):
+    GRID[f"CIFAR-100, ReAct-18, {strategy}"] = tried(values, data="cifar100", strategy=strategy, images=250), (10,)
+LATENT = {
+    (model, bits): [Run(held=True, seed=10, model=model, bits=bits, latent_gain=k) for k in (0, 2, 4, 6, 8)]
+    for model in MODELS for bits in ("8/8/16", "8/4/16")
+}  # fmt: skip
+TABLES: list[Table] = []
+CHARTS: list = []
+
+
+def all_runs() -> list[Run]:
+    whole = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
+    return whole + [run for runs in LATENT.values() for run in runs]
+
+
+def section(rows: Rows) -> list[str]:
+    """A line a strategy: gain and held-out accuracy, the best in bold."""
+    lines = []
+    for name, (runs, seeds) in GRID.items():
+        found = [(run, rows.of(run, seeds)) for run in runs]
+        if all(figures for _, figures in found):
+            lines.append(f"| {name} | {cells(found, lambda run: run.gain or DEFAULT.get(run.strategy, '40'))} |")
+    for (model, bits), runs in LATENT.items():
+        found = [(run, rows.of(run, (10,))) for run in runs]
+        if all(figures for _, figures in found):
+            lines.append(
+                f"| {TITLES[model]}, {bits}, latent weights | {cells(found, lambda run: f'2^{run.latent_gain}')} |"
+            )
+    return ["| | gain: held-out accuracy |", "|---|---|", *lines, ""] if lines else []
+
+
+def cells(found: list[tuple[Run, Figures]], label: Callable[[Run], str]) -> str:
+    best = max(figures.final for _, figures in found)
+    each = [f"{label(run)}: {figures.final:.1f}" for run, figures in found]
+    return ", ".join(f"**{text}**" if f.final == best else text for text, (_, f) in zip(each, found, strict=True))
+
+
+def claims(rows: Rows) -> list[Claim]:
+    return []
