@@ -91,7 +91,7 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
         "final": after[-1], "after": after,
         "forgetting": _percent(metrics.forgetting(_table(steps))) if run.scenario == "nc" else 0.0,
         "classes": [len(step.classes) for step in steps],
-        "replay_bytes": learner.memory_bytes, "cpu_seconds": round(time.process_time() - start),
+        "memory_bytes": learner.memory_bytes, "cpu_seconds": round(time.process_time() - start),
         "hash": learner.state_hash()[:12],
     }  # fmt: skip
     if len(now):

@@ -15,7 +15,7 @@ from tables import TITLES, Chart, Claim, Rows, Table
 from tuned import GAINS
 
 MODELS = ("quicknet", "quicknet_large")
-STRATEGIES = {"replay": "1-bit replay", "frozen-tail": "replay, frozen tail", "cwr": "BNN+CWR*"}
+STRATEGIES = {"replay": "1-bit replay", "frozen-tail": "replay, frozen tail", "cwr": "BNN+CWR*", "exact": "exact sums"}
 
 
 def usual(model: str, strategy: str, scenario: str = "nc") -> Run:

@@ -152,12 +152,14 @@ def _groups(run: Run, labels: np.ndarray, sessions: np.ndarray) -> list[np.ndarr
 
 
 def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path) -> np.ndarray:
-    """Level codes of all these pictures: made by one process, read by all."""
+    """Level codes of all these pictures, or numbers for sums: made by one process, read by all."""
     assert learner.model is not None
     width = "8" if run.bits == "float" else run.bits.split("/")[0]
     count = run.tested or "all" if part == "test" else "all" if run.images is None else _limit(run)
-    level = run.level or learner.model.levels[-1]
-    name = f"{run.data}-{part}-{count}-{learner.model.digest[:12]}-{level}-{run.code_bits}-{width}"
+    kind = (
+        "numbers" if learner.strategy.codes == "numbers" else f"{run.level or learner.model.levels[-1]}-{run.code_bits}"
+    )
+    name = f"{run.data}-{part}-{count}-{learner.model.digest[:12]}-{kind}-{width}"
     kept.mkdir(parents=True, exist_ok=True)
     path, half = kept / f"{name}.npy", kept / f"{name}.half.npy"
     with (kept / f"{name}.lock").open("w") as lock:

@@ -52,7 +52,7 @@ def test_a_row_names_what_it_was_asked_for(make):
     asked = run_of(json.loads(json.dumps(found)))
     assert asked == Run(model=asked.model, per_class=3, images=4, seed=1)
     assert len(found["after"]) == 5 and found["after"][-1] == found["final"] and sum(found["classes"]) == 10
-    assert found["replay_bytes"] == 10 * 3 * 2 * 2 * 8
+    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8
     assert make(seed=1, images=4)["hash"] == found["hash"] != make(seed=2, images=4)["hash"]
 
 
@@ -76,7 +76,7 @@ def test_codes_computed_once_are_those_of_the_pictures(make):
 @pytest.mark.parametrize("strategy", ["frozen-tail", "no-consolidation", "past-1", "past-0"])
 def test_controls_differ_from_replay_and_store_as_much(make, strategy):
     base, found = make(images=5), make(images=5, strategy=strategy)
-    assert found["hash"] != base["hash"] and found["replay_bytes"] == base["replay_bytes"]
+    assert found["hash"] != base["hash"] and found["memory_bytes"] == base["memory_bytes"]
     assert found["after"][0] == base["after"][0] or strategy == "frozen-tail"
 
 
@@ -135,7 +135,7 @@ def test_held_out_pictures_are_not_learned(make, monkeypatch):
 
     monkeypatch.setitem(sources.HELD, "cifar10", (3, 5))
     found = make(images=None, held=True)
-    assert found["replay_bytes"] == 10 * 3 * 2 * 2 * 8 and found["config"]["held"]
+    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8 and found["config"]["held"]
     from run import Run
 
     asked = Run(held=True, images=None)
@@ -180,8 +180,12 @@ def test_figures_are_those_of_the_rows():
     rows = Rows([*each, dict(each[0], weights="react18@2", final=99.0)])
     figures = rows.of(Run())
     assert figures.final == 52.0 and figures.incremental == pytest.approx((40 + 52) / 2) and figures.forgetting == 4.0
-    table = Table("Text:", ["one"], {"a": [Run()], "left out": [Run(per_class=7)]})
-    assert drawn(table, rows) == ["Text:", "", "|  | one |", "|---|---|", "| a | 52.0 ± 2.0 |", ""]
+    table = Table("Text:", ["one"], {"a": [Run()], "b": [Run()], "left out": [Run(per_class=7)]})
+    lines = ["| a | 52.0 ± 2.0 |", "| b | 52.0 ± 2.0 |"]
+    assert drawn(table, rows) == ["Text:", "", "|  | one |", "|---|---|", *lines, ""]
+    assert drawn(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(per_class=7)]}), rows) == [], (
+        "compares nothing"
+    )
 
 
 def test_gains_are_the_best_on_held_out_pictures():
