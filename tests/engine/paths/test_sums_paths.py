@@ -7,11 +7,14 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.native_sums import PartInfo, SolutionInfo, SumsInfo
 from tests.engine.paths.one_record import guarded
-from tests.engine.paths.sums_cases import SIZES, Case, every_size, expected, extremes
+from tests.engine.paths.sums_cases import SIZES, Case, case_of, every_size, expected, extremes
+from tests.engine.paths.test_random_shapes import PROFILE
 
 BUILT, AVAILABLE = native.built_paths(), native.available_paths()
 CASES = {"sizes": every_size, "extremes": extremes}
@@ -67,6 +70,31 @@ def test_every_path_equals_the_reference(kind, path, set_path, record_property):
         assert found(case) == expected(case), (path, case.start.numbers, case.start.classes, len(case.x))
         count += 1
     assert count >= (6 * len(SIZES) if kind == "sizes" else 10)
+
+
+def test_random_shapes_equal_the_reference(set_path, record_property):
+    """Also equal and constant numbers, which make small pivots."""
+
+    @PROFILE
+    @given(st.integers(1, 70), st.integers(1, 20), st.integers(1, 90), st.data())
+    def holds(numbers, classes, pictures, data):
+        taken = data.draw(st.integers(0, pictures - 1))
+        first = data.draw(st.integers(1, numbers))
+        parts = [length for length in (first, numbers - first) if length]
+        case = case_of(
+            numbers, classes, pictures, taken, parts, data.draw(st.booleans()), data.draw(st.integers(0, 99))
+        )
+        case.x[:, : data.draw(st.integers(0, numbers))] = data.draw(st.integers(-127, 127))
+        case.x[:, -1] = case.x[:, 0]
+        case.lambdas = [data.draw(st.sampled_from([(1, 1024), (1, 1), (8, 1), (3, 700)])) for _ in parts]
+        right = expected(case)
+        for path in AVAILABLE:
+            set_path(path)
+            assert found(case) == right, path
+
+    for path in AVAILABLE:
+        record_property("path", path)
+    holds()
 
 
 @pytest.mark.parametrize("path", BUILT)

@@ -1,0 +1,76 @@
+"""Learning by sums on one core: what a picture costs to add, a solution to make, a picture to answer.
+
+    python benchmarks/sums.py                    every row below; writes results/sums.csv
+    python benchmarks/sums.py 1024 10            one size, as a table
+
+A row is a number of numbers d, of classes and an instruction set. `add_20_s` and `solve_s` are what learning 20
+pictures of a new class takes after the network; `add_us` is a picture of 2,000, `answer_us` one of 1,000. Seconds are
+the least of five, of this process alone (CPU time).
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from bitreplay.engine import native, native_sums
+from bitreplay.engine.sums import Sums
+
+RESULTS = Path(__file__).resolve().parent / "results" / "sums.csv"
+SIZES = [(128, 10), (512, 10), (512, 100), (1024, 10), (1024, 100), (2048, 10), (2048, 100), (512, 10_000)]
+COLUMNS = ("numbers", "classes", "path", "add_20_s", "solve_s", "add_us", "answer_us", "state_bytes", "work_bytes")
+
+
+def least(action: Callable[[], object], times: int = 5) -> float:
+    taken = []
+    for _ in range(times):
+        before = time.process_time()
+        action()
+        taken.append(time.process_time() - before)
+    return min(taken)
+
+
+def row(numbers: int, classes: int, path: str) -> dict[str, object]:
+    native.set_path(path)
+    rng = np.random.default_rng(0)
+    pictures = max(2000, 2 * classes)
+    sources = rng.normal(size=(pictures, 64)) @ rng.normal(size=(64, numbers)) * 5
+    x = np.clip(sources + rng.normal(size=sources.shape) * 9, -127, 127).astype(np.int8)
+    labels = np.arange(pictures, dtype=np.int32) % classes
+    sums = Sums.empty(numbers, classes)
+    native_sums.add(sums, x, labels)
+    many, few = sums.copy(), sums.copy()
+    solution = native_sums.solve(sums, [numbers])
+    return {
+        "numbers": numbers,
+        "classes": classes,
+        "path": path,
+        "add_20_s": f"{least(lambda: native_sums.add(few, x[:20], labels[:20])):.5f}",
+        "solve_s": f"{least(lambda: native_sums.solve(sums, [numbers])):.4f}",
+        "add_us": f"{least(lambda: native_sums.add(many, x[:2000], labels[:2000])) / 2000 * 1e6:.1f}",
+        "answer_us": f"{least(lambda: native_sums.answers(solution, x[:1000])) / 1000 * 1e6:.2f}",
+        "state_bytes": sum(part.nbytes for part in (sums.counts, sums.class_sums, sums.products)),
+        "work_bytes": native_sums.solve_bytes(numbers, classes),
+    }
+
+
+def main() -> None:
+    asked = [(int(sys.argv[1]), int(sys.argv[2]))] if len(sys.argv) == 3 else SIZES
+    rows = [row(*size, path) for size in asked for path in native.available_paths()]
+    print("\t".join(COLUMNS))
+    for found in rows:
+        print("\t".join(str(found[name]) for name in COLUMNS))
+    if asked is SIZES:
+        with RESULTS.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
