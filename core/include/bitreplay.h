@@ -158,7 +158,7 @@ BR_API uint64_t br_sums_add_bytes(uint32_t numbers);
 BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);
 /* Adds or takes away the sums of other pictures; their width may differ, so it also widens and narrows (from zeros). */
 BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
-/* The law's lambda for a part: min(1, d / n), at least 1/1024. */
+/* The law's lambda for a part: min(1, d / 4n), at least 1/1024. */
 BR_API void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom);
 BR_API uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes);
 BR_API int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,

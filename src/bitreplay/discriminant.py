@@ -22,23 +22,14 @@ from numpy.typing import NDArray
 from bitreplay import answers
 from bitreplay.classes import Classes, Name
 from bitreplay.engine import native_sums
+from bitreplay.engine.discriminant import shrinkage
 from bitreplay.engine.fixedpoint import Multiplier, divide_each, round_shift, wide
 from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.softmax import LOGIT_POINT
 from bitreplay.engine.sums import Sums
 
-SMALLEST_LAMBDA = Fraction(1, 1024)
 # A logit so far below the best has a probability of 0.
 FAR = 32 << LOGIT_POINT
-
-
-def shrinkage(pictures: int, numbers: int, classes: int, length: int) -> tuple[int, int]:
-    """lambda as numerator and denominator.
-
-    >>> shrinkage(10, 512, 3, 512), shrinkage(1000, 512, 3, 512), shrinkage(10**6, 512, 3, 512)
-    ((1, 1), (16, 125), (1, 1024))
-    """
-    return min(Fraction(1), max(Fraction(numbers, 4 * pictures), SMALLEST_LAMBDA)).as_integer_ratio()
 
 
 class Discriminant(Protocol):

@@ -99,9 +99,9 @@ uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
 using namespace bitreplay;
 
 void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom) {
-  const bool all = numbers >= pictures, least_of_all = 1024 * numbers < pictures;
+  const bool all = numbers >= 4 * pictures, least_of_all = 256 * numbers < pictures;
   *top = all || least_of_all ? 1 : numbers;
-  *bottom = all ? 1 : least_of_all ? 1024 : pictures;
+  *bottom = all ? 1 : least_of_all ? 1024 : 4 * pictures;
 }
 
 uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes) {

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isqrt
 
 import numpy as np
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.fixedpoint import Int64, bit_length, divide_each, round_shift, saturate, wide
 from bitreplay.engine.sums import Sums
 
+SMALLEST_LAMBDA = Fraction(1, 1024)
 ONE = 30  # bits behind the point of the factor
 SMALLEST_PIVOT = 1 << 36  # 2^-24, with 60 bits behind the point
 LIMIT = (1 << 31) - 1
@@ -42,14 +44,12 @@ Shrinkage = Callable[[int, int, int, int], tuple[int, int]]
 
 
 def shrinkage(pictures: int, numbers: int, classes: int, length: int) -> tuple[int, int]:
-    """lambda of a part as (numerator, denominator): min(1, d / n), at least 1/1024.
+    """lambda of a part as (numerator, denominator): min(1, d / 4n), at least 1/1024.
 
-    >>> shrinkage(10, 512, 3, 512), shrinkage(50_000, 512, 10, 512), shrinkage(10_000_000, 512, 10, 512)
-    ((1, 1), (512, 50000), (1, 1024))
+    >>> shrinkage(10, 512, 3, 512), shrinkage(1000, 512, 10, 512), shrinkage(10_000_000, 512, 10, 512)
+    ((1, 1), (16, 125), (1, 1024))
     """
-    if numbers >= pictures:
-        return 1, 1
-    return (numbers, pictures) if 1024 * numbers >= pictures else (1, 1024)
+    return min(Fraction(1), max(Fraction(numbers, 4 * pictures), SMALLEST_LAMBDA)).as_integer_ratio()
 
 
 @dataclass(frozen=True)

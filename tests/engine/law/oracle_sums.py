@@ -29,7 +29,7 @@ def empty(numbers: int, classes: int) -> Sums:
 
 
 def shrinkage(n: int, d: int) -> Fraction:
-    return max(min(Fraction(1), Fraction(d, n)), Fraction(1, 1024))
+    return max(min(Fraction(1), Fraction(d, 4 * n)), Fraction(1, 1024))
 
 
 def scatter(sums: Sums, f: int) -> Matrix:
