@@ -40,20 +40,22 @@ def main() -> None:
     claims = [claim for module in EXPERIMENTS.values() for claim in module.claims(found)]
     lines = [INTRODUCTION, "## The claims", ""]
     lines += markdown(["claim", "paper", "here", ""], [[c.claim, c.theirs, c.ours, c.verdict] for c in claims])
-    for name, module in EXPERIMENTS.items():
-        body = section(name, module, found)
+    bodies = {name: section(module, found) for name, module in EXPERIMENTS.items()}
+    for name, body in bodies.items():
         lines += [f"## {name}", "", *body] if body else []
+    if not all(bodies.values()):
+        lines.append(f"Not run so far: {', '.join(name for name, body in bodies.items() if not body)}.")
     (DOCS / "results.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
-def section(name: str, module: ModuleType, found: Rows) -> list[str]:
+def section(module: ModuleType, found: Rows) -> list[str]:
     """The docstring, then tables and charts; nothing where there is no row."""
     body = module.section(found) if hasattr(module, "section") else []
     for table in module.TABLES:
         body += drawn(table, found)
     asked = dict.fromkeys(run for table in module.TABLES for run in table.runs)
     there = sum(bool(found.of(run)) for run in asked)
-    if there < len(asked):
+    if body and there < len(asked):
         body.append(f"({there} of {len(asked)} settings have rows so far.)\n")
     for chart in module.CHARTS:
         lines = {label: found.of(run) for label, run in chart.lines.items()}

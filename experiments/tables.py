@@ -72,6 +72,11 @@ class Figures:
         return statistics.mean(row["forgetting"] for row in self.rows)
 
     @property
+    def memory(self) -> float:
+        """Bytes that are kept of what was seen."""
+        return statistics.mean(row["memory_bytes"] for row in self.rows)
+
+    @property
     def after(self) -> list[float]:
         return [statistics.mean(values) for values in zip(*(row["after"] for row in self.rows), strict=True)]
 

@@ -45,7 +45,7 @@ for model in ("quicknet", "quicknet_large"):
 for strategy, values in (("replay", "20 40 80"), ("frozen-tail", "40 160 640")):
     GRID[f"CIFAR-100, ReAct-18, {strategy}"] = tried(values, data="cifar100", strategy=strategy, images=250), (10,)
 LATENT = {
-    (model, bits): [Run(held=True, seed=10, model=model, bits=bits, latent_gain=k) for k in (0, 2, 4, 6, 8)]
+    (model, bits): [Run(held=True, seed=10, model=model, bits=bits, latent_gain=k) for k in (0, 2, 4, 6)]
     for model in MODELS for bits in ("8/8/16", "8/4/16")
 }  # fmt: skip
 TABLES: list[Table] = []
