@@ -44,16 +44,18 @@ class Discriminant:
         self.means, self.middle = sums / self.counts[:, None], x.mean(axis=0)
         self.scatter = (x.T @ x - sums.T @ self.means) / len(x)
 
-    def answers(self, x: np.ndarray, factor: float, drawn: float) -> np.ndarray:
+    def weights(self, factor: float) -> np.ndarray:
         matrix, ends = self.scatter.copy(), np.cumsum([0, *self.parts])
         shrink = min(1.0, factor * len(matrix) / self.pictures)
         for start, end in pairwise(ends):
             places = np.arange(start, end)
             matrix[places, places] += shrink * matrix[places, places].mean()
+        return np.linalg.solve(matrix, (self.means - self.middle).T)
+
+    def answers(self, x: np.ndarray, weights: np.ndarray, drawn: float) -> np.ndarray:
         pull = self.counts / (self.counts + drawn)
-        away = (self.means - self.middle) * pull[:, None]
-        weights = np.linalg.solve(matrix, away.T)
-        return ((x - self.middle) @ weights - 0.5 * (away.T * weights).sum(axis=0)).argmax(axis=1)
+        apart = ((self.means - self.middle).T * weights).sum(axis=0)
+        return (pull * ((x - self.middle) @ weights) - 0.5 * pull**2 * apart).argmax(axis=1)
 
 
 def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
@@ -102,8 +104,9 @@ def few(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray,
             for shown in SHOWN:
                 chosen = np.concatenate([others, own[:shown]])
                 rule = Discriminant(x[chosen], np.searchsorted(classes, labels[chosen]), parts)
+                weights = rule.weights(1 / 4)
                 for drawn in DRAWN:
-                    right = classes[rule.answers(asked[test], 1 / 4, drawn)] == truth[test]
+                    right = classes[rule.answers(asked[test], weights, drawn)] == truth[test]
                     found.setdefault((shown, drawn), []).append((right[new].mean(), right[~new].mean()))
     rows = []
     for (shown, drawn), shares in found.items():
@@ -141,9 +144,10 @@ def main() -> None:
             note(args.results, [start | row for row in few(x, labels, probe, truth, lengths)])
             continue
         rule = Discriminant(x, labels, lengths)
-        accuracy = {
-            str(factor): round(100 * float((rule.answers(probe, factor, 0) == truth).mean()), 2) for factor in FACTORS
-        }
+        accuracy = {}
+        for factor in FACTORS:
+            right = rule.answers(probe, rule.weights(factor), 0) == truth
+            accuracy[str(factor)] = round(100 * float(right.mean()), 2)
         note(args.results, [start | {"accuracy_by_factor": accuracy}])
 
 

@@ -12,7 +12,6 @@ from bitreplay.cli import options, show
 from bitreplay.cli.reading import LeftOut, fitted
 from bitreplay.data.folder import passed_over, pictures
 from bitreplay.learner import Learner
-from bitreplay.told import shown
 
 
 def predict(
@@ -48,8 +47,8 @@ def predict(
         show.as_json({"state": str(state), "predictions": found, "left_out": left_out.sentences})
         return
     rows = [
-        (shown(row["image"]), "unknown" if row["label"] is None else shown(row["label"]),
-         ", ".join(f"{shown(answer['label'])} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
+        (row["image"], "unknown" if row["label"] is None else row["label"],
+         ", ".join(f"{answer['label']} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
         for row in found
     ]  # fmt: skip
-    show.say(show.table("", ("picture", "answer", "probability"), rows))
+    show.out().print(show.table("", ("picture", "answer", "probability"), rows))

@@ -164,11 +164,12 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     a_shift = gamma.shift + factor_point - shift
     if beta_multiplier.shift < 0 or mean_shift < 0:
         raise ProgramError("BatchNorm's mean or beta is too large for its range of activations")
-    factor = [round_fraction(r * Fraction(2) ** factor_point) for r in ratios]
+    factor_unit, mean_unit = Fraction(2) ** factor_point, Fraction(2) ** mean_shift
+    factor = [round_fraction(r * factor_unit) for r in ratios]
     return Constants(
         shift,
         np.array(factor, np.int32),
-        np.array([round_fraction(m * Fraction(2) ** mean_shift) for m in means], np.int32),
+        np.array([round_fraction(m * mean_unit) for m in means], np.int32),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, divide_round, round_shift, saturate, wide
+from bitreplay.engine.fixedpoint import Int64, divide_each, divide_round, round_shift, saturate, wide
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import REAL, SLIDING, SUMS, Allowed, Arrays, Kind, Yield, behind_window, dimensions
 from bitreplay.engine.layers.layer import Layer, need
@@ -177,7 +177,6 @@ def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, l
     scales = []
     for output, row in enumerate(values):
         largest = max(int(np.abs(row.astype(np.int64)).max()), 1)
-        flat = [divide_round(int(v) * limit, largest) for v in row.reshape(-1)]
-        stored[output] = np.array(flat, np.int64).reshape(row.shape)
+        stored[output] = divide_each(wide(row) * limit, largest)
         scales.append(Fraction(largest, limit) / Fraction(2) ** shift)
     return stored, scales
