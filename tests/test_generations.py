@@ -1,10 +1,13 @@
 """Generations of a state: rolled back, forgotten everywhere, reached through links, swept up, never too large."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from bitreplay import Learner, StateFileError, StateInUse
 from bitreplay.modelfile import container
-from bitreplay.statefile import Lock
+from bitreplay.statefile import Lock, StateFileWarning, generations
 from tests import tiny
 
 
@@ -77,3 +80,93 @@ def test_a_state_that_no_reader_would_take_is_not_written(tiny_model, tmp_path, 
     with pytest.raises(StateFileError, match="header would have"):
         learner.save(path)
     assert path.read_bytes() == kept
+
+
+def test_folders_that_look_like_parts_block_no_save(tiny_model, tmp_path):
+    for number in (77, os.getpid(), os.getpid() + 1):
+        for name in ("state", "state.before"):
+            (tmp_path / f"{name}.{number}.part").mkdir()
+    learner = two_generations(tiny_model, tmp_path / "state")
+    learner.forget("red")
+    learner.save(tmp_path / "state")
+    assert len([place for place in tmp_path.glob("*.part") if place.is_dir()]) == 6 == len([*tmp_path.glob("*.part")])
+
+
+def test_a_part_that_is_a_link_is_not_followed(tiny_model, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / f"state.{os.getpid()}.part").symlink_to(precious)
+    two_generations(tiny_model, tmp_path / "state")
+    assert precious.read_text() == "mine"
+
+
+def test_what_is_no_file_gets_no_lock(tiny_model, tmp_path):
+    learner = Learner.from_pretrained(tiny_model)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for place in (Path("/dev/null"), tmp_path / "pipe", tmp_path / "folder"):
+        for change in (lambda: learner.save(place), lambda: Learner.rollback(place)):  # noqa: B023
+            with pytest.raises(StateFileError, match="is not a file|no generation before"):
+                change()
+        assert not place.with_name(f"{place.name}.lock").exists()
+
+
+def test_a_failing_sync_of_the_folder_is_a_warning(tiny_model, tmp_path, monkeypatch):
+    """The state is saved: an error would make callers learn it once more."""
+    path = tmp_path / "state"
+    learner = two_generations(tiny_model, path)
+    learner.rename("red", "crimson")
+
+    def fail(folder):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(generations, "sync_folder", fail)
+        with pytest.warns(StateFileWarning, match=r"state is saved, but its folder could not be synced \(Input/output"):
+            learner.save(path)
+        assert Learner.load(path, tiny_model).labels == ["crimson"]
+        with pytest.warns(StateFileWarning, match="state is rolled back, but its folder could not be synced"):
+            back = Learner.rollback(path, tiny_model)
+    assert back.labels == ["red"] == Learner.load(path, tiny_model).labels
+    back.save(path)
+
+
+def test_a_rolled_back_learner_goes_on_saving_to_its_file(tiny_model, tmp_path):
+    path = tmp_path / "state"
+    two_generations(tiny_model, path)
+    back = Learner.rollback(path, tiny_model)
+    back.rename("red", "crimson")
+    back.save(path)
+    assert Learner.load(path, tiny_model).labels == ["crimson"]
+
+
+@pytest.mark.parametrize("harm", ["cut off", "changed", "empty", "missing"])
+def test_a_damaged_state_names_the_way_back(tiny_model, tmp_path, harm):
+    path, before = tmp_path / "state", tmp_path / "state.before"
+    two_generations(tiny_model, path)
+    whole = path.read_bytes()
+    path.unlink()
+    harmed = {"cut off": whole[:-9], "changed": whole[:-1] + b"?", "empty": b""}
+    if harm in harmed:
+        path.write_bytes(harmed[harm])
+    with pytest.raises(
+        StateFileError, match=f"The state before it is whole: bitreplay rollback {path} goes back to it"
+    ):
+        Learner.load(path, tiny_model)
+    assert Learner.rollback(path, tiny_model).experiences == 1
+    before.write_bytes(whole[:-9])
+    path.write_bytes(whole[:-9])
+    with pytest.raises(StateFileError, match="damaged: its checksum does not fit its content.$"):
+        Learner.load(path, tiny_model)
+
+
+def test_there_is_no_old_state_where_there_was_none(tiny_model, tmp_path):
+    learner = Learner.from_pretrained(tiny_model)
+    with pytest.raises(StateFileError, match="cannot be written: No such file or directory. Nothing was saved.$"):
+        learner.save(tmp_path / "none" / "state")
+
+
+def test_a_rollback_of_a_missing_file_says_so_and_leaves_no_lock(tmp_path):
+    with pytest.raises(StateFileError, match="state cannot be read: No such file or directory.$"):
+        Learner.rollback(tmp_path / "state")
+    assert list(tmp_path.iterdir()) == []

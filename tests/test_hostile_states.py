@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from typing import Any
 
@@ -155,3 +157,106 @@ def test_classes_out_of_order_are_refused(exact, tiny_model, tmp_path, names):
     (tmp_path / "state").write_bytes(pack_container(arrays, texts))
     with pytest.raises(ValueError, match="do not stand in order|do not fit its names"):
         Learner.load(tmp_path / "state", tiny_model)
+
+
+def resigned(good, path, change):
+    arrays, texts = unpack_container(good, "")
+    del texts["sha256"]
+    learned = json.loads(texts["learned"])
+    change(arrays, learned)
+    path.write_bytes(pack_container(arrays, texts | {"learned": json.dumps(learned)}))
+
+
+@pytest.mark.parametrize(
+    ("counter", "last"),
+    [("experiences", 2**31 - 1), ("steps", 2**62 - 1), ("offered", 2**62 - 1), ("draws", 2**62 - 1)],
+)
+def test_a_counter_at_its_end_loads_and_learns_no_more(good, tiny_model, tmp_path, counter, last):
+    path = tmp_path / "state"
+    resigned(good, path, lambda arrays, learned: learned.update({counter: last}))
+    learner = Learner.load(path, tiny_model)
+    before = learner.state_hash()
+    with pytest.raises(ValueError, match=r"as many as a state can count|is at its end.*begin a new state"):
+        learner.learn(*tiny.pictures("green", each=2))
+    assert learner.state_hash() == before
+    learner.rename("green", "lime")
+    learner.save(path)
+    assert Learner.load(path, tiny_model).state_hash() == learner.state_hash()
+
+
+def test_the_last_experience_but_one_can_be_saved(good, tiny_model, tmp_path):
+    path = tmp_path / "state"
+    resigned(good, path, lambda arrays, learned: learned.update(experiences=2**31 - 2))
+    learner = Learner.load(path, tiny_model)
+    learner.learn(*tiny.pictures("green", each=2))
+    learner.save(path)
+    assert Learner.load(path, tiny_model).experiences == 2**31 - 1
+
+
+@pytest.mark.parametrize("array", ["head.past", "memory.seen"])
+def test_a_count_at_its_end_learns_no_more(good, tiny_model, tmp_path, array):
+    def count(arrays, learned):
+        arrays[array][0] = 2**62 - 1
+
+    path = tmp_path / "state"
+    resigned(good, path, count)
+    learner = Learner.load(path, tiny_model)
+    with pytest.raises(ValueError, match="as many as a state can count"):
+        learner.learn(*tiny.pictures("blue", each=2))
+
+
+def test_an_experience_counter_of_exact_at_its_end(exact, tiny_model, tmp_path):
+    path = tmp_path / "state"
+    resigned(exact, path, lambda arrays, learned: learned.update(experiences=2**62 - 1))
+    learner = Learner.load(path, tiny_model)
+    with pytest.raises(ValueError, match="is at its end"):
+        learner.learn(*tiny.pictures("blue", each=2))
+
+
+def test_a_small_state_cannot_ask_for_gigabytes(tmp_path):
+    """Room for half a million classes takes 4 MB of counts, and would take gigabytes of weights."""
+    learner = Learner.from_pretrained("bireal18", strategy="replay")
+    learner.save(tmp_path / "state")
+    room = 500_000
+
+    def claim(arrays, learned):
+        arrays["head.past"] = np.zeros(room, np.int64)
+        arrays["head.consolidated_weights"] = np.zeros((room, 0), np.int32)
+
+    resigned((tmp_path / "state").read_bytes(), tmp_path / "large", claim)
+    code = (
+        "import resource, sys\nfrom bitreplay import Learner, StateFileError\n"
+        "Learner.load(sys.argv[1])\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n    Learner.load(sys.argv[2])\nexcept StateFileError as error:\n    print(error)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    command = [sys.executable, "-c", code, tmp_path / "state", tmp_path / "large"]
+    sentence, grown = subprocess.check_output(command, text=True).splitlines()
+    assert "does not fit its model: its head has another width." in sentence
+    assert int(grown) < 64 << 10, f"{grown} KiB"
+
+
+def test_sentences_about_hostile_texts_are_short(good, tiny_model, tmp_path):
+    long, path = "x" * 100_000, tmp_path / "state"
+
+    def retold(**changes):
+        arrays, texts = unpack_container(good, "")
+        del texts["sha256"]
+        path.write_bytes(pack_container(arrays, texts | {k: json.dumps(v) for k, v in changes.items()}))
+
+    arrays, texts = unpack_container(good, "")
+    learned, settings = json.loads(texts["learned"]), json.loads(texts["settings"])
+    for changes in (
+        {"model": {"name": long, "digest": long}},
+        {"settings": settings | {long: 1}},
+        {"settings": settings | {"level": long}},
+        {"settings": settings | {"strategy": long}},
+        {"learned": learned | {"names": [10**4000]}},
+        {"learned": learned | {"names": [long]}},
+        {"learned": learned | {"parts": {long: 1}}},
+        {"learned": learned | {"same": {long: long}}},
+    ):
+        retold(**changes)
+        with pytest.raises(ValueError, match="state") as found:
+            Learner.load(path, tiny_model)
+        assert len(str(found.value)) < 500, str(found.value)[:1000]

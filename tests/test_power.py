@@ -208,6 +208,7 @@ def test_a_read_only_folder_is_refused_and_can_still_be_read(tiny_model):
         os.chmod(folder, 0o755)
         path = Path(folder) / "state"
         begun(path, tiny_model)
+        path.chmod(0o644)
         before = path.read_bytes()
         os.chmod(folder, stat.S_IRUSR | stat.S_IXUSR | stat.S_IROTH | stat.S_IXOTH)
         content = tiny_model.read_bytes()

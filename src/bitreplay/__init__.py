@@ -33,11 +33,14 @@ _PLACES = {
     "StateInUse": "bitreplay.statefile",
     "follow": "bitreplay.follow",
 }
+_MODULES = ("scenario", "statefile")
 __all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when they are first asked for, so that `import bitreplay` alone is light."""
+    if name in _MODULES:
+        return import_module(f"bitreplay.{name}")
     if name not in _PLACES:
         raise AttributeError(f"module 'bitreplay' has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

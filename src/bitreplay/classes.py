@@ -1,14 +1,19 @@
-"""Names of classes and their numbers. A name is text or a whole number; its class number is a row of the head."""
+"""Names of classes and their numbers. A name is text or a whole number; its class number is a row of the head.
+
+Text that looks the same is one name: new names are in Unicode's form NFC. States of 0.1 may hold others, which keep
+their spelling and are found by any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.told import told
+from bitreplay.told import shown, told
 
 Name = str | int
 LONGEST = 200
@@ -37,18 +42,29 @@ class Classes:
     def number(self, name: object) -> int:
         """The number of a known name; anything else is refused."""
         (wanted,) = names_of([name])
-        if wanted not in self.known:
+        number = self._table().get(name if name in self.known else wanted, -1)
+        if number < 0:
             raise ValueError(f"There is no class {told(wanted)}; known are {_listed(self.known)}.")
-        return self.names.index(wanted)
+        return number
 
     def numbers(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
         """Class numbers; -1 for a name that is not known."""
-        table: dict[Name | None, int] = {name: number for number, name in enumerate(self.names) if name is not None}
+        table = self._table()
         return np.array([table.get(name, -1) for name in names], np.int32)
+
+    def spelled(self, names: Iterable[Name]) -> list[Name]:
+        """Names as the known ones are spelled."""
+        known: Mapping[Name, Name] = {usual(name): name for name in self.known} | {name: name for name in self.known}
+        return [known.get(name, name) for name in names]
+
+    def _table(self) -> dict[object, int]:
+        """Numbers by name, and by the usual spelling of a name that has another one."""
+        own: dict[object, int] = {name: number for number, name in enumerate(self.names) if name is not None}
+        return {usual(name): number for number, name in enumerate(self.names) if name is not None} | own
 
     def add(self, names: Iterable[Name]) -> None:
         """Give numbers to the names that have none, in sorted order, so that the order of samples does not matter."""
-        fresh = sorted(set(names) - set(self.known), key=lambda name: (isinstance(name, str), name))
+        fresh = sorted(set(names) - set(self._table()), key=lambda name: (isinstance(name, str), name))
         table = list(self.names)
         for name in fresh:
             at = table.index(None) if None in table else len(table)
@@ -57,7 +73,7 @@ class Classes:
 
     def rename(self, old: object, new: object) -> None:
         number, (name,) = self.number(old), names_of([new])
-        if name in self.known and name != self.names[number]:
+        if self._table().get(name, number) != number:
             raise ValueError(f"There is a class {told(name)} already; forget one of the two first.")
         self.names = (*self.names[:number], name, *self.names[number + 1 :])
 
@@ -75,7 +91,16 @@ class Classes:
             return np.array(found, np.int64)
         result = np.empty(len(found), object)
         result[:] = found
-        return result.astype(str) if kinds == {str} else result
+        # NumPy's text ends at the last character that is not NUL
+        return result.astype(str) if kinds == {str} and not any(str(name).endswith("\0") for name in found) else result
+
+
+def usual(name: Name) -> Name:
+    """
+    >>> len(usual("a\u0308pfel"))
+    5
+    """
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
 def names_of(labels: Any) -> list[Name]:
@@ -86,20 +111,25 @@ def names_of(labels: Any) -> list[Name]:
         raise ValueError(f"Labels must be a list or an array of names or whole numbers, got {type(labels).__name__}.")
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise ValueError(f"Labels must have one dimension, got the shape {labels.shape}.")
-    return [_name(label) for label in labels]
+    return [usual(checked_name(label)) for label in labels]
 
 
-def _name(label: object) -> Name:
+def checked_name(label: object) -> Name:
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
         raise ValueError(f"A label must be text or a whole number, got {told(label)} ({type(label).__name__}).")
     if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
         raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
     if isinstance(plain, int) and abs(plain) >= 1 << 53:
-        raise ValueError(f"A label that is a number must lie within 2^53, got {plain}.")
+        raise ValueError(f"A label that is a number must lie within 2^53, got {told(plain)}.")
     return plain
 
 
 def _listed(names: list[Name]) -> str:
-    shown = ", ".join(str(name) for name in names[:10])
-    return shown + (f" and {len(names) - 10} more" if len(names) > 10 else "") if names else "none"
+    first = ", ".join(_short(name) for name in names[:10])
+    return first + (f" and {len(names) - 10} more" if len(names) > 10 else "") if names else "none"
+
+
+def _short(name: Name) -> str:
+    text = shown(name)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -8,6 +8,7 @@ The method itself, the loop over minibatches, is in strategies/gradient.py.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import door, pretrained, statefile, zoo
-from bitreplay.classes import Name, names_of
+from bitreplay.classes import Classes, Name, names_of
 from bitreplay.predictor import Predictor
 from bitreplay.reports import Evaluation, Learned, Stored
 from bitreplay.samples import Codes, Pictures, Samples, encoded
@@ -91,7 +92,9 @@ class Learner:
     def _learn(self, samples: Samples, labels: Any, watch: Watch) -> Learned:
         names = _names(labels, len(samples))
         with self._change():
-            return self.strategy.learn(samples, names, watch)
+            self._whole.state.need_room_to_count()
+            known = Classes(self._whole.state.names)
+            return self.strategy.learn(samples, known.spelled(names), watch)
 
     def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
         """Remove a class, or one stored sample by its number; the next `save` rewrites every generation of the file.
@@ -199,7 +202,8 @@ class Learner:
     def evaluate_codes(self, codes: NDArray, labels: Any) -> Evaluation:
         predictor = self._answering(codes)
         answers = predictor.names(codes, self.settings.unknown)
-        return Evaluation.of(answers.tolist(), _names(labels, len(codes)), list(predictor.labels))
+        truth = Classes(predictor.labels).spelled(_names(labels, len(codes)))
+        return Evaluation.of(answers.tolist(), truth, list(predictor.labels))
 
     def _answering(self, codes: NDArray) -> Predictor:
         """The last whole state's, for one call from beginning to end."""
@@ -223,7 +227,8 @@ class Learner:
         """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
         place = path_of(path, "The state")
         with self._turn:
-            self._origin = statefile.save(place, self._content(), self._origin, lock, overwrite)
+            self._origin, remark = statefile.save(place, self._content(), self._origin, lock, overwrite)
+        _warn(f"{path} is saved, but", remark)
 
     @classmethod
     def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
@@ -238,8 +243,11 @@ class Learner:
         cls, path: str | Path, model: str | Path | Model | None = None, *, lock: statefile.Lock | None = None
     ) -> Learner:
         """Put the generation before the last save in its place, if it can be used, and load it."""
-        statefile.rollback(path_of(path, "The state"), lock, check=lambda content: cls._of(content, model, path))
-        return cls.load(path, model)
+        place = path_of(path, "The state")
+        learner, origin, remark = statefile.rollback(place, lambda found: cls._of(found, model, path), lock)
+        learner._origin = origin
+        _warn(f"{path} is rolled back, but", remark)
+        return learner
 
     @classmethod
     def _of(cls, content: statefile.Content, model: str | Path | Model | None, path: str | Path) -> Learner:
@@ -272,6 +280,12 @@ def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:
     learner = Learner._of(content, model if Path(model).exists() else None, "The pickled learner")
     learner._origin = origin
     return learner
+
+
+def _warn(done: str, remark: str) -> None:
+    """It was done, so that is no error: whoever tries again would do it twice."""
+    if remark:
+        warnings.warn(f"{done} {remark}.", statefile.StateFileWarning, stacklevel=3)
 
 
 def _names(labels: Any, count: int) -> list[Name]:

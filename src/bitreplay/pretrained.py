@@ -10,7 +10,7 @@ from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.statefile import Content, StateFileError
 from bitreplay.strategies import STRATEGIES, Ground, Strategy
-from bitreplay.told import told
+from bitreplay.told import shown, told
 from bitreplay.zoo import Model, find, find_by_digest
 
 
@@ -41,9 +41,11 @@ def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
 
 def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
     """The strategy that a state was learned by, as it was."""
-    strategy = build(model, content.settings, content.state)
     try:
+        strategy = build(model, content.settings, content.state)
         strategy.take(content.state)
+    except ModelFileError:
+        raise
     except ValueError as error:
         raise StateFileError(f"{title} does not fit its model: {error}") from None
     return strategy
@@ -51,18 +53,13 @@ def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
 
 def model_of(content: Content, model: str | Path | Model | None, path: str | Path) -> Model:
     """The model that a state belongs to: the one given, or else the shipped one with its checksum."""
+    its = f"the model {shown(content.model)[:60]} with checksum {shown(content.digest)[:12]}"
     if model is None:
         found = find_by_digest(content.model, content.digest)
         if found is None:
-            raise StateFileError(
-                f"{path} belongs to the model {content.model} with checksum {content.digest[:12]}, which is not among "
-                "those shipped; name its file."
-            )
+            raise StateFileError(f"{path} belongs to {its}, which is not among those shipped; name its file.")
         return found
     given = model if isinstance(model, Model) else find(model)
     if given.digest != content.digest:
-        raise StateFileError(
-            f"{path} belongs to the model {content.model} with checksum {content.digest[:12]}, not to {given.name} "
-            f"with {given.digest[:12]}."
-        )
+        raise StateFileError(f"{path} belongs to {its}, not to {given.name} with {given.digest[:12]}.")
     return given

@@ -103,7 +103,7 @@ class Settings:
         """Settings(**arguments) with a sentence for a name that does not exist."""
         known = [field.name for field in fields(Settings)]
         for name in arguments:
-            _need(name in known, f"There is no setting {name!r}; expected one of {', '.join(known)}.")
+            _need(name in known, f"There is no setting {told(name)}; expected one of {', '.join(known)}.")
         return Settings(**({"strategy": _usual(arguments)} | arguments))
 
     def changed(self, **arguments: Any) -> Settings:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.parts import Given, Names
+from bitreplay.parts import MOST, Given, Names, need
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class State:
         for given in self.parts.values():
             found |= given.counters
         return found
+
+    def need_room_to_count(self) -> None:
+        """An experience adds less than 2^61 to any counter, so that what was learned can be loaded again."""
+        highest = max([0, *self.counters().values(), *self.notes.values()])
+        need(highest < MOST >> 1, f"A counter of this state is at its end ({highest}): begin a new state.")
 
     @property
     def bytes(self) -> int:

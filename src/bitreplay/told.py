@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 import os
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 LONGEST = 60
+JOINERS = "\u200c\u200d"  # of Persian words, of families of emoji
 
 
 def told(value: object) -> str:
@@ -18,8 +20,25 @@ def told(value: object) -> str:
     >>> told("x" * 100)[-6:]
     'xxx...'
     """
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python does not print whole numbers of thousands of digits
+        text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def shown(text: object) -> str:
+    r"""Text as a terminal may get it: on one line, with escapes for whatever moves the cursor, changes colours or turns
+    the direction of writing.
+
+    >>> shown("p\x1b[2Jear")
+    'p\\x1b[2Jear'
+    """
+    return "".join(repr(c)[1:-1] if _moves(c) else c for c in str(text))
+
+
+def _moves(c: str) -> bool:
+    return unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in JOINERS
 
 
 def whole_number(value: Any) -> int | None:

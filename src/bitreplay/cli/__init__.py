@@ -1,16 +1,18 @@
 """The command line: one file a command. They parse, call the library and show what it says.
 
-Exit codes: 0 done, 1 a file, picture, state or setting was refused (one sentence says why), 2 the command line is
-wrong, 3 the state is in use by another process, 4 stopped by the time limit.
+Exit codes: 0 done (saved, also where the answer could not be printed), 1 a file, picture, state or setting was refused
+(one sentence says why), 2 the command line is wrong, 3 the state is in use by another process, 4 stopped by the time
+limit, 130 stopped by Ctrl-C. With all but 0 the state is the old one.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
 
-from bitreplay.cli import bring, correct, demo, info, learn, making, predict, reproduce, run
+from bitreplay.cli import bring, correct, demo, info, learn, making, predict, reproduce, run, show
 from bitreplay.statefile import StateInUse
 from bitreplay.watch import LearningStopped
 
@@ -39,6 +41,9 @@ app.add_typer(data, name="data")
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the encoding does not have is escaped
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="bitreplay")
     except StateInUse as error:
@@ -50,5 +55,5 @@ def main() -> None:
 
 
 def _end(code: int, error: Exception) -> None:
-    print(str(error) or type(error).__name__, file=sys.stderr)
+    show.complain(str(error) or type(error).__name__)
     sys.exit(code)

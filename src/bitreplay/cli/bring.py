@@ -29,4 +29,4 @@ def fetch(
     if json:
         show.as_json({"path": str(path), "bytes": path.stat().st_size, "md5": ARCHIVES[name].md5})
     else:
-        show.out().print(f"{path} is complete; its md5 is the official one.")
+        show.say(f"{path} is complete; its md5 is the official one.")

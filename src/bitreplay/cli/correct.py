@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bitreplay.classes import Name
-from bitreplay.cli import options, show
+from bitreplay.cli import options, saving, show
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -25,9 +25,10 @@ def forget(
         found = learner.forget(None if label is None else known(learner, label), sample=sample)
         if sample is not None and not 0 <= sample < learner.samples_seen:
             raise ValueError(f"There was never a sample {sample}; see bitreplay info {state} --json.")
-        learner.save(state, lock=lock)
+        saving.save(learner, state, lock)
     stored = f"Forgotten: {label if sample is None else f'sample {sample}'}."
-    _tell(learner, stored if found else f"Sample {sample} was stored no more; the state before is gone too.", json)
+    with saving.answering(f"{state} is saved."):
+        _tell(learner, stored if found else f"Sample {sample} was stored no more; the state before is gone too.", json)
 
 
 def rename(
@@ -41,14 +42,18 @@ def rename(
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         learner.rename(known(learner, old), new)
-        learner.save(state, lock=lock)
-    _tell(learner, f"{old} is now {new}.", json)
+        saving.save(learner, state, lock)
+    with saving.answering(f"{state} is saved."):
+        _tell(learner, f"{old} is now {new}.", json)
 
 
 def rollback(state: options.State, model: options.ModelFile = None, json: options.Json = False) -> None:
     """Go back to the state before the last save."""
-    learner = Learner.rollback(state, model)
-    _tell(learner, f"{state} is back at {learner.experiences} experiences.", json)
+    with saving.uninterrupted():
+        learner = Learner.rollback(state, model)
+    with saving.answering(f"{state} is rolled back."):
+        experiences = show.counted(learner.experiences, "experience", "experiences")
+        _tell(learner, f"{state} is back at {experiences}.", json)
 
 
 def known(learner: Learner, text: str) -> Name:
@@ -63,4 +68,4 @@ def _tell(learner: Learner, sentence: str, json: bool) -> None:
     if json:
         show.as_json({"classes": learner.labels, "experiences": learner.experiences, "hash": learner.state_hash()})
     else:
-        show.out().print(f"{sentence} Known classes: {', '.join(map(str, learner.labels)) or 'none'}.")
+        show.say(f"{sentence} Known classes: {show.names(learner.labels)}.")

@@ -135,11 +135,18 @@ def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, dict], seco
         )
         for row in rows
     ]
-    out = show.out()
-    out.print(show.table("accuracy on all 14 classes after each experience", columns, body))
-    if bound is not None:
-        out.print(f"All classes at once (joint training of tail and head): {100 * bound:.1f} %.")
-    for strategy, counted in bytes_of.items():
-        sizes = [(name.replace("_", " "), show.size(count)) for name, count in counted.items()]
-        out.print(show.table(f"bytes, {STRATEGIES[strategy].title}", ("", ""), sizes))
-    out.print(f"{seconds:.0f} s in all. Chart: {plot}")
+    joint = [] if bound is None else [f"All classes at once (joint training of tail and head): {100 * bound:.1f} %."]
+    sizes = [
+        show.table(
+            f"bytes, {STRATEGIES[strategy].title}",
+            ("", ""),
+            [(name.replace("_", " "), show.size(count)) for name, count in counted.items()],
+        )
+        for strategy, counted in bytes_of.items()
+    ]
+    show.say(
+        show.table("accuracy on all 14 classes after each experience", columns, body),
+        *joint,
+        *sizes,
+        f"{seconds:.0f} s in all. Chart: {plot}",
+    )

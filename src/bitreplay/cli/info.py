@@ -19,7 +19,9 @@ from bitreplay.modelfile.schema import stored
 from bitreplay.reports import Stored
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
+from bitreplay.statefile.generations import before_of, real_path
 from bitreplay.strategies import STRATEGIES
+from bitreplay.told import shown
 
 
 def info(
@@ -32,14 +34,15 @@ def info(
         show.as_json(found)
         return
     kept_classes, layers = found.pop("stored", None), found.pop("layers", None)
-    show.out().print(show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found]))
+    tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found])]
     if kept_classes:
-        rows = [(kept["label"], kept["samples"], kept["seen"], _plain(kept["experiences"]), show.size(kept["bytes"]))
-                for kept in kept_classes]  # fmt: skip
-        show.out().print(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
+        rows = [(shown(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
+                 show.size(kept["bytes"])) for kept in kept_classes]  # fmt: skip
+        tables.append(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
     if layers:
         body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
-        show.out().print(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
+        tables.append(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
+    show.say(*tables)
 
 
 def models(json: options.Json = False) -> None:
@@ -50,16 +53,18 @@ def models(json: options.Json = False) -> None:
         show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
     rows = [
-        (m["name"], m["input"], "\n".join(m["levels"]), m.get("top1_float", ""), m.get("top1_integer", ""),
-         show.size(m["bytes"])) for m in found
+        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), show.size(m["bytes"]), m["input"],
+         "\n".join(m["levels"])) for m in found
     ]  # fmt: skip
-    columns = ("name", "input", "levels", "float %", "integer %", "file")
-    show.out().print(show.table("models, and their top-1 on Tiny-ImageNet", columns, rows))
+    columns = ("name", "integer %", "float %", "file", "input", "levels")
     title = "Table 1 of the paper: counted here, and as it prints it"
     counted = ("model, level, shape", "weights", "B", "NB", "B/(B+NB)")
-    show.out().print(show.table(title, counted, [_counted(row) for row in table]))
-    for model_name, remark in dict.fromkeys((row.model, row.remark) for row in table if row.remark):
-        show.out().print(f"{model_name}: {remark}")
+    remarks = dict.fromkeys(f"{row.model}: {row.remark}" for row in table if row.remark)
+    show.say(
+        show.table("models, and their top-1 on Tiny-ImageNet", columns, rows),
+        show.table(title, counted, [_counted(row) for row in table]),
+        *remarks,
+    )
 
 
 def _counted(row: counts.Row) -> tuple[str, ...]:
@@ -74,16 +79,16 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names(),
-                             "predictions_at_once": arenas.most_at_once()}  # fmt: skip
+    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
     try:
-        return found | {
-            "instruction_sets_built": native.built_paths(),
-            "instruction_sets_supported": native.available_paths(),
+        found |= {
             "instruction_set_used": native.path(),
+            "instruction_sets_supported": native.available_paths(),
+            "instruction_sets_built": native.built_paths(),
         }
     except OSError as error:
-        return found | {"instruction_set_used": f"none: the native core cannot be loaded ({error}); NumPy runs instead"}
+        found["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
+    return found | {"predictions_at_once": arenas.most_at_once()}
 
 
 def is_state(file: Path) -> bool:
@@ -92,7 +97,7 @@ def is_state(file: Path) -> bool:
     try:
         _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
     except ContainerError as error:
-        raise StateFileError(str(error)) from None
+        raise StateFileError(f"{error}{statefile.way_back(file, error)}") from None
     return texts.get("format") == FORMAT
 
 
@@ -102,11 +107,11 @@ def state(file: Path) -> dict[str, Any]:
     learned, strategy = content.state, STRATEGIES[content.settings.strategy]
     sizes = {part: sum(array.nbytes for array in given.arrays.values()) for part, given in learned.parts.items()}
     return {
-        "model": content.model, "model_checksum": content.digest, "strategy": strategy.title,
         "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
-        "part_bytes": sizes, "state_bytes": file.stat().st_size,
-        "can_roll_back": file.with_name(file.name + ".before").exists(), "hash": learned.hash(),
-        "settings": content.settings.to_json(), "stored": [_stored(kept) for kept in strategy.stored(learned)],
+        "can_roll_back": before_of(real_path(file)).exists(), "state_bytes": file.stat().st_size,
+        "part_bytes": sizes, "model": content.model, "strategy": strategy.title,
+        "settings": content.settings.to_json(), "hash": learned.hash(), "model_checksum": content.digest,
+        "stored": [_stored(kept) for kept in strategy.stored(learned)],
     }  # fmt: skip
 
 
@@ -118,21 +123,19 @@ def _stored(kept: Stored) -> dict[str, Any]:
 def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
     """What a model file is and says of itself; with `whole` its recipe, conversion and every layer too."""
     graph, about = found.graph, found.about
-    described = {
-        "name": found.name, "checksum": found.digest, "input": _shape(graph.input_shape),
-        "levels": {level: _shape(graph.shapes[level]) for level in found.levels},
-        "classes_trained_on": len(graph.labels), "bytes": found.path.stat().st_size,
-        "licence": about.get("licence", ""),
-    }  # fmt: skip
     shipped = zoo.generations(found.name) if found.path.parent == zoo.FOLDER else None
-    said = {"generations": shipped, "trained_on": _of(about, "training", "data"),
-            "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"),
-            "measured_on": _of(about, "accuracy", "data"), "top1_float": _of(about, "accuracy", "top1_float"),
-            "top1_integer": _of(about, "accuracy", "top1_integer")}  # fmt: skip
+    said = {
+        "name": found.name, "input": _shape(graph.input_shape), "bytes": found.path.stat().st_size,
+        "top1_integer": _of(about, "accuracy", "top1_integer"), "top1_float": _of(about, "accuracy", "top1_float"),
+        "measured_on": _of(about, "accuracy", "data"), "trained_on": _of(about, "training", "data"),
+        "classes_trained_on": len(graph.labels), "licence": about.get("licence", ""),
+        "levels": {level: _shape(graph.shapes[level]) for level in found.levels}, "generations": shipped,
+        "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
+    }  # fmt: skip
     if whole:
         said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),
                  "layers": _layers(graph)}  # fmt: skip
-    return described | {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _layers(graph: Graph) -> list[dict[str, Any]]:
@@ -152,5 +155,5 @@ def _of(about: dict[str, Any], part: str, name: str) -> Any:
 
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {part}" for key, part in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return ", ".join(f"{shown(key)}: {shown(part)}" for key, part in value.items())
+    return ", ".join(map(shown, value)) if isinstance(value, list) else shown(value)

@@ -9,10 +9,11 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from bitreplay.cli import options, show
+from bitreplay.cli import options, saving, show
 from bitreplay.cli.reading import LeftOut, fitted
 from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.learner import Learner
+from bitreplay.reports import Learned
 from bitreplay.statefile import Lock
 
 
@@ -51,23 +52,28 @@ def learn(
         left_out.end()
         with show.bar(quiet=json) as bar:
             learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
-        learner.save(state, lock=lock)
-    seconds = round(time.perf_counter() - start, 2)
+        saving.save(learner, state, lock)
+    with saving.answering(f"{state} is saved."):
+        _tell(state, learner, learned, left_out, round(time.perf_counter() - start, 2), json)
+
+
+def _tell(state: Path, learner: Learner, learned: Learned, left_out: LeftOut, seconds: float, json: bool) -> None:
+    size = state.stat().st_size
     found = {
-        "state": str(state), "experience": learned.experience, "pictures": len(labels), "skipped": left_out.unread,
-        "left_out": left_out.sentences,
+        "state": str(state), "experience": learned.experience, "pictures": learned.pictures,
+        "skipped": left_out.unread, "left_out": left_out.sentences,
         "new_classes": learned.new_classes, "classes": learner.labels, "samples": [learned.samples.start,
         learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory_bytes,
-        "state_bytes": state.stat().st_size, "hash": learner.state_hash(),
+        "state_bytes": size, "hash": learner.state_hash(),
     }  # fmt: skip
     if json:
         show.as_json(found)
         return
-    new = f", new: {', '.join(map(str, learned.new_classes))}" if learned.new_classes else ""
-    show.out().print(
-        f"Learned {len(labels)} pictures in {seconds} s{new}. {len(learner.labels)} classes are known; "
-        f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, "
-        f"{state} has {show.size(state.stat().st_size)}."
+    new = f", new: {show.names(learned.new_classes)}" if learned.new_classes else ""
+    show.say(
+        f"Learned {show.counted(learned.pictures, 'picture', 'pictures')} in {seconds} s{new}. "
+        f"{show.counted(len(learner.labels), 'class is', 'classes are')} known; "
+        f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, {state} has {show.size(size)}."
     )
 
 

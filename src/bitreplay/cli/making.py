@@ -73,7 +73,7 @@ def convert(
     if json:
         show.as_json(row)
     else:
-        show.out().print(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
+        show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
 
 
 def bench(

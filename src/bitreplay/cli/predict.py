@@ -12,6 +12,7 @@ from bitreplay.cli import options, show
 from bitreplay.cli.reading import LeftOut, fitted
 from bitreplay.data.folder import passed_over, pictures
 from bitreplay.learner import Learner
+from bitreplay.told import shown
 
 
 def predict(
@@ -47,8 +48,8 @@ def predict(
         show.as_json({"state": str(state), "predictions": found, "left_out": left_out.sentences})
         return
     rows = [
-        (row["image"], "unknown" if row["label"] is None else row["label"],
-         ", ".join(f"{answer['label']} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
+        (shown(row["image"]), "unknown" if row["label"] is None else shown(row["label"]),
+         ", ".join(f"{shown(answer['label'])} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
         for row in found
     ]  # fmt: skip
-    show.out().print(show.table("", ("picture", "answer", "probability"), rows))
+    show.say(show.table("", ("picture", "answer", "probability"), rows))

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from bitreplay import metrics, zoo
-from bitreplay.cli import options, show
+from bitreplay.cli import options, saving, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data.named import SETS, Source, named
@@ -61,9 +61,15 @@ def run(
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
         rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json)
+    with saving.answering(f"{folder.path} is complete."):
+        _tell(folder, config, rows, learner, json)
+
+
+def _tell(folder: RunFolder, config: dict[str, Any], rows: list[dict[str, Any]], learner: Learner, json: bool) -> None:
+    data, scenario, model = config["data"], config["scenario"], config["model"]
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
                "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
-    plot = folder.plot(f"{data} {scenario} with {found.name}", rows)
+    plot = folder.plot(f"{data} {scenario} with {model}", rows)
     if json:
         show.as_json({"config": config, "rows": rows, "plot": str(plot)} | summary)
         return
@@ -73,9 +79,9 @@ def run(
         for row in rows
     ]  # fmt: skip
     columns = ("experience", "classes", "pictures", "accuracy", "on classes seen", "stored", "seconds")
-    show.out().print(show.table(f"{data} {scenario}, {found.name}, {settings.strategy}", columns, body))
-    show.out().print(", ".join(f"{name} {100 * summary[name]:.2f} %" for name in ("final", *transfer(rows, scenario))))
-    show.out().print(f"Run folder: {folder.path}")
+    shares = ", ".join(f"{name} {100 * summary[name]:.2f} %" for name in ("final", *transfer(rows, scenario)))
+    title = f"{data} {scenario}, {model}, {learner.settings.strategy}"
+    show.say(show.table(title, columns, body), shares, f"Run folder: {folder.path}")
 
 
 def walk(
@@ -98,12 +104,12 @@ def walk(
         folder.write_rows(rows)
     pairs = ((images, names[labels]) for images, labels in waiting)
     for step in follow(learner, pairs, test, truth, progress=bar):
-        learner.save(folder.state, lock=lock)
+        saving.save(learner, folder.state, lock)
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
         if not quiet:
             accuracy = f"{100 * step.evaluation.accuracy:.2f} %"
-            show.out().print(f"{step.number + 1}. accuracy {accuracy} ({step.seconds:.2f} s)")
+            show.say(f"{step.number + 1}. accuracy {accuracy} ({step.seconds:.2f} s)")
     return rows, learner
 
 

@@ -1,40 +1,116 @@
-"""What commands print: JSON or a table on stdout, progress on stderr.
+"""What commands print: JSON, sentences and tables on stdout, progress and complaints on stderr.
 
-Names of classes and paths may hold brackets and colons, so nothing is read as rich's markup or emoji.
+Names of classes and paths may hold brackets and colons, so nothing is read as rich's markup or emoji; and control
+characters, which are escaped. An answer that stdout does not take is an error of its own.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from bitreplay.told import shown
 from bitreplay.watch import Progress as Done
 
 
+class Unprinted(ValueError):
+    """stdout is full, closed, or nobody reads it."""
+
+
 def as_json(value: Any) -> None:
-    print(json.dumps(value, allow_nan=False))
+    _write(json.dumps(value, allow_nan=False) + "\n")
+
+
+def say(*parts: str | Table) -> None:
+    """Sentences and tables."""
+    held = _Held(sys.stdout)
+    console = Console(file=held, markup=False, emoji=False, highlight=False)
+    for part in parts:
+        console.print(shown(part) if isinstance(part, str) else part)
+    _write(held.getvalue())
+
+
+class _Held(io.StringIO):
+    """Keeps what is printed; it looks like the stream that will get it, so that colours and frames fit."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        super().__init__()
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
+
+class _Tried(_Held):
+    """Passes on what the stream takes: nothing is left undone because progress cannot be shown."""
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            with suppress(OSError):
+                self._stream.write(text)
+                self._stream.flush()
+        return len(text)
+
+
+def _write(text: str) -> None:
+    """All of it and now: what waits in a buffer fails when the command has given its exit code."""
+    if sys.stdout is None:
+        raise Unprinted("The answer cannot be printed: stdout is closed.")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        real = sys.__stdout__
+        if real is not None and sys.stdout is real:  # the interpreter flushes it once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), real.fileno())
+        raise Unprinted(f"The answer cannot be printed: {error.strerror}.") from None
+
+
+def complain(sentence: object) -> None:
+    """On stderr, if it takes anything."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(shown(sentence), file=sys.stderr, flush=True)
 
 
 def left_out(error: ValueError) -> None:
     """A picture that is skipped as the user chose."""
-    print(f"left out: {error}", file=sys.stderr)
+    complain(f"left out: {error}")
+
+
+def names(found: Sequence[object]) -> str:
+    return ", ".join(map(shown, found)) or "none"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """
+    >>> counted(1, "picture", "pictures"), counted(0, "class is", "classes are")
+    ('1 picture', '0 classes are')
+    """
+    return f"{count} {one if count == 1 else many}"
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """The first column is text, the others are figures."""
-    made = Table(title=Text(title, style="bold"), title_justify="left")
+    made = Table(title=Text(shown(title), style="bold"), title_justify="left")
     for number, column in enumerate(columns):
         made.add_column(Text(column), justify="right" if number else "left")
     for row in rows:
-        made.add_row(*(Text(str(cell)) for cell in row))
+        made.add_row(*(Text("\n".join(map(shown, str(cell).split("\n")))) for cell in row))
     return made
 
 
@@ -46,10 +122,6 @@ def size(count: int) -> str:
     if count < 1 << 10:
         return f"{count} B"
     return f"{count / 2**10:.1f} KiB" if count < 1 << 20 else f"{count / 2**20:.1f} MiB"
-
-
-def out() -> Console:
-    return Console(markup=False, emoji=False, highlight=False)
 
 
 class Bar:
@@ -70,5 +142,5 @@ class Bar:
 def bar(quiet: bool = False) -> Iterator[Bar]:
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as progress:
+    with Progress(*columns, console=Console(file=_Tried(sys.stderr)), transient=True, disable=quiet) as progress:
         yield Bar(progress)

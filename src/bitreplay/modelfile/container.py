@@ -37,6 +37,10 @@ class ContainerError(ValueError):
     """A file that cannot be used; one sentence says why."""
 
 
+class DamagedFile(ContainerError):
+    """A file that is missing, cut off or changed."""
+
+
 def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
     """The bytes of a file. Wide elements come first, so that every array lies aligned."""
     little = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
@@ -101,7 +105,8 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
             _check_start(start, about.st_size, str(path))
             return start + file.read()
     except OSError as error:
-        raise ContainerError(f"{path} cannot be read: {error.strerror}.") from None
+        kind = DamagedFile if isinstance(error, FileNotFoundError) else ContainerError
+        raise kind(f"{path} cannot be read: {error.strerror}.") from None
     except MemoryError:
         raise ContainerError(f"{path} has {about.st_size} bytes, more than there is memory for.") from None
 
@@ -109,10 +114,10 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
 def _check_start(data: bytes, size: int, title: str) -> int:
     """The length of the header, if the first bytes of a file can be those of a container of `size` bytes."""
     if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
-        raise ContainerError(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
+        raise DamagedFile(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
     length = int.from_bytes(data[:8], "little")
     if length > min(MOST_HEADER, size - 8):
-        raise ContainerError(f"{title} is truncated or damaged: a header of {length} bytes in {size} bytes.")
+        raise DamagedFile(f"{title} is truncated or damaged: a header of {length} bytes in {size} bytes.")
     return length
 
 
@@ -123,7 +128,7 @@ def unpack_container(data: bytes, title: str) -> tuple[Arrays, dict[str, str]]:
     found = hashlib.sha256(data[:at] + b"0" * DIGITS)
     found.update(memoryview(data)[at + DIGITS :])
     if data[at : at + DIGITS] != found.hexdigest().encode():
-        raise ContainerError(f"{title} is truncated or damaged: its checksum does not fit its content.")
+        raise DamagedFile(f"{title} is truncated or damaged: its checksum does not fit its content.")
     header = parse(data[8 : 8 + length], f"the header of {title}")
     texts = header.pop("__metadata__")
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
@@ -142,10 +147,10 @@ def _arrays(header: dict[str, Any], body: memoryview, title: str) -> Arrays:
             ):  # fmt: skip
                 pass
             case _:
-                raise ContainerError(f"{title} describes tensor {name!r} wrongly.")
+                raise ContainerError(f"{title} describes tensor {name[:40]!r} wrongly.")
         size = math.prod(shape) * DTYPES[dtype].itemsize
         if start != end or stop != start + size or stop > len(body):
-            raise ContainerError(f"{title} is malformed: tensor {name!r} does not fit its place.")
+            raise ContainerError(f"{title} is malformed: tensor {name[:40]!r} does not fit its place.")
         end = stop
         arrays[name] = (
             np.frombuffer(body[start:stop], DTYPES[dtype]).reshape(shape).astype(DTYPES[dtype].newbyteorder("="))

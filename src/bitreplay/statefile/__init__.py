@@ -1,11 +1,12 @@
 """State files: all that a learner has learned, in the container of model files.
 
-    origin = save(path, content, origin, lock=None, overwrite=False)
+    origin, remark = save(path, content, origin, lock=None, overwrite=False)
     content, origin = load(path)
-    rollback(path, lock=None, check=None)
+    learner, origin, remark = rollback(path, use, lock=None)
     from_bytes(to_bytes(content), title)
 
-A state belongs to one model, by checksum. docs/state-format.md is the specification.
+A state belongs to one model, by checksum. A remark says why a power cut might still undo what was done; it is empty
+as a rule. docs/state-format.md is the specification.
 """
 
 from __future__ import annotations
@@ -13,15 +14,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from bitreplay.modelfile.container import ContainerError, pack_container, read_whole, unpack_container
+from bitreplay.modelfile.container import (
+    ContainerError,
+    DamagedFile,
+    pack_container,
+    read_whole,
+    unpack_container,
+)
 from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
-from bitreplay.statefile.generations import Lock, StateInUse, checksum, put_back, real_path, write_generation
+from bitreplay.statefile.generations import (
+    Lock,
+    StateInUse,
+    before_of,
+    checksum,
+    checksum_in,
+    need_before,
+    put_back,
+    real_path,
+    write_generation,
+)
 
-__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateInUse", "from_bytes", "load", "rollback", "save"]
-__all__ += ["to_bytes"]
+__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "from_bytes", "load"]
+__all__ += ["rollback", "save", "to_bytes", "way_back"]
 
 MOST_BYTES = 4 << 30
+T = TypeVar("T")
+
+
+class StateFileWarning(UserWarning):
+    """Something was saved, or rolled back, and yet not all is well; one sentence says why."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +63,9 @@ class Origin:
         return replace(self, forgets=True, cleared=frozenset())
 
 
-def save(path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False) -> Origin:
+def save(
+    path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False
+) -> tuple[Origin, str]:
     """Write a new generation; the one before stays beside it unless something was forgotten."""
     path = real_path(path)
     data = _packed(path, content)
@@ -48,18 +73,29 @@ def save(path: Path, content: Content, origin: Origin, lock: Lock | None = None,
         there = checksum(path)
         if there and not overwrite:
             _refuse_a_stranger(path, there, origin)
-        write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
-    return Origin(path, checksum(path), origin.forgets, origin.cleared | {path})
+        remark = write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
+    return Origin(path, checksum_in(data), origin.forgets, origin.cleared | {path}), remark
 
 
 def load(path: Path) -> tuple[Content, Origin]:
     path = real_path(path)
     try:
-        data = read_whole(path, MOST_BYTES)
+        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path))
     except ContainerError as error:
-        raise StateFileError(str(error)) from None
-    content, digest = _unpacked(data, str(path))
-    return content, Origin(path, digest)
+        raise StateFileError(f"{error}{way_back(path, error)}") from None
+    return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
+
+
+def way_back(path: Path, error: ContainerError) -> str:
+    """A sentence more for a state that is damaged or missing, if the generation before it is whole."""
+    if not isinstance(error, DamagedFile):
+        return ""
+    try:
+        before = before_of(real_path(path))
+        unpack_container(read_whole(before, MOST_BYTES), str(before))
+    except ContainerError:
+        return ""
+    return f" The state before it is whole: bitreplay rollback {path} goes back to it."
 
 
 def to_bytes(content: Content) -> bytes:
@@ -69,27 +105,30 @@ def to_bytes(content: Content) -> bytes:
 
 def from_bytes(data: bytes, title: str) -> Content:
     """Checked as `load` checks a file."""
-    return _unpacked(data, title)[0]
+    return _unpacked(data, title)
 
 
-def rollback(path: Path, lock: Lock | None = None, check: Callable[[Content], object] | None = None) -> None:
-    """Put the generation before in the place of the last one, which is gone then. `check` may refuse what it holds."""
+def rollback(path: Path, use: Callable[[Content], T], lock: Lock | None = None) -> tuple[T, Origin, str]:
+    """Put the generation before in the place of the last one, which is gone then.
+
+    `use` gets what it holds, first of all, and may refuse it; what it returns comes back.
+    """
     path = real_path(path)
+    need_before(path)
+    used: list[tuple[T, Origin]] = []
 
     def readable(before: Path) -> None:
-        content, _ = load(before)
-        if check is not None:
-            check(content)
+        content, origin = load(before)
+        used.append((use(content), replace(origin, path=path)))
 
     with lock.used_for(path) if lock is not None else Lock(path):
-        put_back(path, readable)
+        remark = put_back(path, readable)
+    return *used[0], remark
 
 
-def _unpacked(data: bytes, title: str) -> tuple[Content, str]:
-    """The content and its checksum."""
+def _unpacked(data: bytes, title: str) -> Content:
     try:
-        arrays, texts = unpack_container(data, title)
-        return from_file(arrays, texts, title), texts["sha256"]
+        return from_file(*unpack_container(data, title), title)
     except ContainerError as error:
         raise StateFileError(str(error)) from None
 

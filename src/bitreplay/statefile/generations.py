@@ -4,6 +4,9 @@ NAME            the last generation, always whole
 NAME.before     the one before it
 NAME.lock       locked while a process writes, or learns and then writes; never removed
 NAME.PID.part   being written; one left behind by a killed process is swept away by the next writer
+
+A save or a rollback is done with one rename. What fails before it leaves the old state; what fails after it can no more
+undo it, so it is a remark and no error.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ import errno
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 
-from bitreplay.modelfile.container import BEGIN, DIGITS, sync_directory, write_whole, written_beside
+from bitreplay.modelfile.container import BEGIN, DIGITS
+from bitreplay.statefile.beside import free_names, keep_rights, replace_synced, sync_folder, written_beside
 from bitreplay.statefile.content import StateFileError
 
 
@@ -40,9 +45,9 @@ class Lock:
 
     def __enter__(self) -> Lock:
         try:
-            descriptor = os.open(
-                self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
-            )
+            mode = _mode(self.path)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(self.path.with_name(self.path.name + ".lock"), flags, mode)
         except OSError as error:
             raise _sentence(self.path, error) from None
         try:
@@ -58,8 +63,9 @@ class Lock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._descriptor)
-        self._descriptor = -1
+        descriptor, self._descriptor = self._descriptor, -1
+        with suppress(OSError):  # free it is, whatever close says
+            os.close(descriptor)
 
     def used_for(self, path: Path) -> AbstractContextManager[object]:
         """This lock, already held, for a write to `path`."""
@@ -76,36 +82,52 @@ def real_path(path: Path) -> Path:
         return path.absolute()
 
 
-def write_generation(path: Path, data: bytes, keep: bool) -> None:
+def write_generation(path: Path, data: bytes, keep: bool) -> str:
     """Replace the file; keep the old one as the generation before, or else write that anew too.
 
     Whatever is cut off, `path` holds the old content or the new one. When the old one must go, the generation before is
     replaced first: if the second replacement does not happen, the whole call can be repeated.
+    Returns why a power cut might undo it, or nothing.
     """
-    before = _before(path)
+    before = before_of(path)
     try:
         _sweep(path)
-        with written_beside(path, data) as beside:
+        with written_beside(path, data, like=path) as beside:
             if not keep:
-                write_whole(before, data)
-            elif path.exists():
+                replace_synced(before, data, like=path)
+            elif is_there(path):
                 _link(path, before)
             os.replace(beside, path)
-        sync_directory(path.parent)
     except OSError as error:
         raise _sentence(path, error) from None
+    return _unsynced(path)
 
 
-def put_back(path: Path, check: Callable[[Path], object]) -> None:
-    before = _before(path)
-    if not before.exists():
-        raise StateFileError(f"{path} has no generation before this one to go back to.")
-    check(before)
+def put_back(path: Path, check: Callable[[Path], object]) -> str:
+    """The generation before in the place of the last one, which is gone then; returns what `write_generation` does."""
+    before = before_of(path)
     try:
+        check(before)
+        descriptor = os.open(before, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            keep_rights(descriptor, like=path)
+        finally:
+            with suppress(OSError):
+                os.close(descriptor)
         os.replace(before, path)
-        sync_directory(path.parent)
     except OSError as error:
         raise _sentence(path, error) from None
+    return _unsynced(path)
+
+
+def need_before(path: Path) -> None:
+    """Refuse a state that has no generation before; asked before a lock is made."""
+    try:
+        if not is_there(before_of(path)):
+            os.stat(path)
+            raise StateFileError(f"{path} has no generation before this one to go back to.")
+    except OSError as error:
+        raise StateFileError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def checksum(path: Path) -> str:
@@ -117,34 +139,77 @@ def checksum(path: Path) -> str:
         return ""
     except OSError as error:
         raise _sentence(path, error) from None
-    return start[8 + len(BEGIN) :].decode("ascii", "replace") or "not a state"
+    return checksum_in(start) or "not a state"
 
 
-def _before(path: Path) -> Path:
+def checksum_in(data: bytes) -> str:
+    return data[8 + len(BEGIN) :][:DIGITS].decode("ascii", "replace")
+
+
+def before_of(path: Path) -> Path:
     return path.with_name(path.name + ".before")
 
 
+def is_there(path: Path) -> bool:
+    """Unlike `Path.exists`, a disk that does not answer is no file that is missing."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _mode(path: Path) -> int:
+    """That of the state, for its lock. What is no file gets none."""
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        return 0o600
+    if not stat.S_ISREG(about.st_mode):
+        raise StateFileError(f"{path} is not a file.")
+    return stat.S_IMODE(about.st_mode) & 0o666
+
+
+def _unsynced(path: Path) -> str:
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        return f"its folder could not be synced ({error.strerror}), so a power cut may bring the state before back"
+    return ""
+
+
 def _sweep(path: Path) -> None:
-    """Remove what killed writers left; a user's own files may end in .part too."""
+    """Remove what killed writers left; a user's own files may end in .part too, and folders are never ours."""
     left = re.compile(rf"{re.escape(path.name)}(\.before)?\.\d+\.part")
     for name in os.listdir(path.parent):
-        if left.fullmatch(name):
-            (path.parent / name).unlink(missing_ok=True)
+        place = path.parent / name
+        if left.fullmatch(name) and not place.is_dir():
+            with suppress(FileNotFoundError):
+                os.unlink(place)
 
 
 def _link(path: Path, before: Path) -> None:
     """`before` becomes what `path` is now, in one step; a file system without links gets a copy."""
-    beside = before.with_name(f"{before.name}.{os.getpid()}.part")
     try:
-        os.link(path, beside)
+        beside = _linked(path, before)
     except OSError:
-        write_whole(before, path.read_bytes())
+        replace_synced(before, path.read_bytes(), like=path)
         return
     try:
         os.replace(beside, before)
     finally:
-        beside.unlink(missing_ok=True)  # renaming a link over another link to the same file does nothing
+        with suppress(OSError):  # renaming a link over another link to the same file does nothing
+            os.unlink(beside)
+
+
+def _linked(path: Path, before: Path) -> Path:
+    for beside in free_names(before):
+        with suppress(FileExistsError):
+            os.link(path, beside)
+            return beside
+    raise AssertionError("free_names ends with an error")
 
 
 def _sentence(path: Path, error: OSError) -> StateFileError:
-    return StateFileError(f"{path} cannot be written: {error.strerror}. The state on disk is the old one.")
+    old = "The state on disk is the old one." if os.path.lexists(path) else "Nothing was saved."
+    return StateFileError(f"{path} cannot be written: {error.strerror}. {old}")

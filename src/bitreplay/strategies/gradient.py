@@ -22,7 +22,8 @@ from bitreplay.cwr_head import CwrHead
 from bitreplay.engine import native
 from bitreplay.engine.compiler import Bits
 from bitreplay.engine.counter import key, random_bits
-from bitreplay.parts import Part, Plain, between, need
+from bitreplay.engine.graph import Fixed
+from bitreplay.parts import MOST, Part, Plain, between, need
 from bitreplay.predictor import LogitPredictor
 from bitreplay.rates import first_rate, rate_at
 from bitreplay.replay import ReplayMemory
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 SHUFFLE = 0x5EED0003
 FIRST_ROOM = 16
 FLOAT = "float"
+MOST_EXPERIENCES = (1 << 31) - 1  # a stored sample's is an int32
 
 
 class Gradient(Strategy):
@@ -62,7 +64,7 @@ class Gradient(Strategy):
 
     @classmethod
     def on(cls, ground: Ground, state: State | None = None) -> Gradient:
-        return cls.with_room(ground, FIRST_ROOM if state is None else _room(state))
+        return cls.with_room(ground, FIRST_ROOM if state is None else _room_for(ground, state))
 
     @classmethod
     def with_room(cls, ground: Ground, room: int) -> Gradient:
@@ -82,6 +84,7 @@ class Gradient(Strategy):
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
         """The loop. Of chosen samples `fresh` makes the codes of this step, `plain` those that are kept."""
+        self._need_room_to_count()
         fresh, plain = self._codes(samples, watch)
         labels, added = self._numbers(names)
         present = self._present(labels)
@@ -99,6 +102,13 @@ class Gradient(Strategy):
         self.keep(plain, labels)
         self.experiences += 1
         return Learned(self.experiences - 1, range(offered, self.memory.offered), added, steps, len(names))
+
+    def _need_room_to_count(self) -> None:
+        """What is learned must be fit to be loaded again."""
+        known = self.experiences
+        need(known < MOST_EXPERIENCES, f"{known} experiences are as many as a state can count: begin a new one.")
+        counted = max([int(self.head.past.max(initial=0)), *self.memory.seen.values()])
+        need(counted < MOST >> 1, f"{counted} samples of a class are as many as a state can count: begin a new one.")
 
     def begin(self, present: NDArray[np.int64]) -> None:
         """Temporary weights: the consolidated ones of the classes present."""
@@ -242,7 +252,7 @@ class Gradient(Strategy):
     def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
         state = super().read(names, found, counters)
         experiences = state.own["experiences"]
-        need(experiences < 1 << 31, "It has too many experiences.")
+        need(experiences <= MOST_EXPERIENCES, "It has too many experiences.")
         for kept in cls.stored(state):
             origins = np.array(list(kept.experiences), np.int64)
             need(between(origins, 0, experiences), "Its memory holds samples never seen.")
@@ -252,6 +262,15 @@ class Gradient(Strategy):
 def _room(state: State) -> int:
     """Classes that head and tail have room for."""
     return len(state.parts["head"].arrays["past"])
+
+
+def _room_for(ground: Ground, state: State) -> int:
+    """As `_room`, if the state's weights are as wide as the model's: a few bytes could claim room for gigabytes."""
+    weights = state.parts["head"].arrays.get("consolidated_weights")
+    head = ground.graph.nodes[-1].arrays.get("weights")
+    wide = head.values.shape[1] + 1 if isinstance(head, Fixed) else 0
+    need(weights is None or not wide or weights.shape[1] == wide, "its head has another width.")
+    return _room(state)
 
 
 def _tail(ground: Ground, room: int, train: str) -> TailLike:

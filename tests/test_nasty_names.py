@@ -1,0 +1,147 @@
+"""Names of classes from a list of nasty strings: learned, answered, saved, printed, renamed, forgotten."""
+
+import json
+import re
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+
+from bitreplay import Learner
+from bitreplay.cli import main
+from bitreplay.modelfile.container import pack_container, unpack_container
+from bitreplay.told import shown
+from tests import tiny
+
+NASTY = [
+    "\x1b[2J\x1b[1;1Hgone", "\x1b]0;title\x07", "\x9b31mred", "a\rb", "a\nb", "a\tb", "a\x00b", "a\x00", "\x7f",
+    "\x08\x08", "\u202egnp.elppa", "\u2066x\u2069", "a\u2028b", "\ufeffbom", "\u200bzero width", "می‌خواهم", "ﷺ", "Ω",
+    "👩‍👩‍👧", "[bold]x[/bold]", "[/]", ":apple:", "{0}", "%s %n", "$(reboot)", "`id`", "';--", "../etc/passwd", "/",
+    "..", "--help", "-1", "null", "None", "true", "NaN", "1e999", "0x10", " ", "  a  ", '"', "\\", "\\x1b", "\ud800",
+    "caf\udce9", "x" * 200, "\U0001f34e" * 100, "क्ष", "Å", "ﬁ", "İ", "ß", "é",
+]  # fmt: skip
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+FAST = {"rate": 0.3, "per_class": 2, "least_steps": 1, "epochs": 1}
+
+
+@pytest.fixture
+def shell(monkeypatch, capsys, tmp_path, tiny_model):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def learner(tiny_model):
+    return Learner.from_pretrained(tiny_model, **FAST)
+
+
+@pytest.mark.parametrize("strategy", ["replay", "exact"])
+def test_all_of_them_at_once(tiny_model, tmp_path, strategy):
+    learner = Learner.from_pretrained(tiny_model, strategy=strategy, **FAST)
+    images = np.random.default_rng(0).integers(0, 256, (len(NASTY), 8, 8, 3), np.uint8)
+    learner.learn(images, NASTY)
+    names = {unicodedata.normalize("NFC", name) for name in NASTY}
+    assert set(learner.labels) == names and len(learner.labels) == len(NASTY)
+    assert set(learner.predict(images).tolist()) <= names
+    learner.save(tmp_path / "state")
+    loaded = Learner.load(tmp_path / "state", tiny_model)
+    assert loaded.labels == learner.labels and loaded.state_hash() == learner.state_hash()
+    learner.learn(images, NASTY)
+    assert len(learner.labels) == len(NASTY)
+    assert learner.evaluate(images, NASTY).seen_accuracy == learner.evaluate(images, NASTY).accuracy
+    for name in NASTY:
+        learner.forget(name)
+    assert learner.labels == []
+
+
+def test_answers_keep_a_nul_at_the_end(learner):
+    learner.learn(*tiny.pictures("red", each=2)[:1], "a\0")
+    assert learner.predict(tiny.pictures("red", each=1)[0]).tolist() == ["a\0"]
+
+
+@pytest.mark.parametrize("name", NASTY, ids=ascii)
+def test_the_terminal_gets_no_control_characters(shell, learner, tiny_model, tmp_path, name):
+    learner.learn(*tiny.pictures("red", each=1)[:1], name)
+    learner.save("state")
+    model = ("--model", str(tiny_model))
+    found = [shell("info", "state"), shell("rename", *model, "--", "state", "plum", "pear")]
+    if "\0" not in name:  # no shell can say it
+        found += [
+            shell("rename", *model, "--", "state", name, "plum"),
+            shell("rename", *model, "--", "state", "plum", name),
+        ]
+        found += [shell("forget", *model, "--", "state", name)]
+    assert [code for code, *_ in found] == [0, 1, 0, 0, 0][: len(found)], found
+    for _, out, err in found:
+        assert not CONTROL.search(out + err), (out, err)
+    assert shown(name) in found[1][2] or len(name) > 40
+
+
+@pytest.mark.parametrize("name", NASTY, ids=ascii)
+def test_json_gives_names_as_they_are(shell, learner, tiny_model, name):
+    learner.learn(*tiny.pictures("red", each=1)[:1], name)
+    learner.save("state")
+    code, out, _ = shell("info", "state", "--json")
+    assert code == 0 and json.loads(out)["classes"] == [unicodedata.normalize("NFC", name)]
+    assert out.isascii()
+
+
+# one name, two spellings
+
+NFC, NFD = "\xe4pfel", "a\u0308pfel"
+
+
+@pytest.mark.parametrize("strategy", ["replay", "exact"])
+def test_two_spellings_are_one_class(tiny_model, strategy):
+    learner = Learner.from_pretrained(tiny_model, strategy=strategy, **FAST)
+    images, _ = tiny.pictures("red", each=4)
+    learner.learn(images, [NFC, NFD, np.str_(NFD), NFC])
+    learner.learn(images, NFD)
+    assert learner.labels == [NFC] and learner.evaluate(images, NFD).accuracy == 1
+    learner.rename(NFD, "kiwi")
+    learner.rename("kiwi", NFD)
+    assert learner.labels == [NFC]
+    learner.forget(NFD)
+    assert learner.labels == []
+
+
+def old_state(learner, path, *names):
+    """A state whose names are as 0.1 took them."""
+    learner.learn(*tiny.pictures("red", each=4)[:1], ["1", "2", "1", "2"] if len(names) == 2 else "1")
+    learner.save(path)
+    arrays, texts = unpack_container(path.read_bytes(), "")
+    del texts["sha256"]
+    texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": list(names)})
+    path.write_bytes(pack_container(arrays, texts))
+
+
+def test_an_old_state_keeps_its_spelling_and_its_hash(learner, tiny_model, tmp_path):
+    old_state(learner, tmp_path / "state", NFD)
+    old = Learner.load(tmp_path / "state", tiny_model)
+    assert old.labels == [NFD]
+    old.save(tmp_path / "state")
+    assert Learner.load(tmp_path / "state", tiny_model).state_hash() == old.state_hash()
+    images, _ = tiny.pictures("red", each=2)
+    assert old.evaluate(images, NFC).accuracy == 1
+    old.learn(images, NFC)
+    assert old.labels == [NFD]
+    old.rename(NFC, NFC)
+    assert old.labels == [NFC] and old.state_hash() != learner.state_hash()
+
+
+def test_an_old_state_with_both_spellings_still_serves_both(learner, tiny_model, tmp_path):
+    old_state(learner, tmp_path / "state", NFC, NFD)
+    old = Learner.load(tmp_path / "state", tiny_model)
+    assert old.labels == [NFC, NFD]
+    with pytest.raises(ValueError, match="There is a class 'äpfel' already"):
+        old.rename(NFD, NFC)
+    old.forget(NFD)
+    assert old.labels == [NFC]

@@ -1,0 +1,74 @@
+"""The lines of Python and of the shell in README.md and docs/ are run, page by page, as a reader would."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import bitreplay
+from bitreplay.data.dataset import Dataset
+from tests import tiny
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text())]
+
+
+def given() -> dict[str, Any]:
+    """What a reader has: some pictures of two classes, a data set."""
+    images, labels = tiny.pictures("red", "green", each=2, side=40)
+    ten = np.random.default_rng(0).integers(0, 256, (10, 32, 32, 3), np.uint8)
+    data = Dataset(ten, np.arange(10), ten, np.arange(10), tuple("abcdefghij"))
+    return {
+        "images": images,
+        "labels": [{"red": "kiwi", "green": "apple"}[label] for label in labels],
+        "pictures": images[:1],
+        "data": data,
+    }
+
+
+def test_the_pages_have_lines_to_run():
+    assert {"README.md", "learner.md"} <= {page.name for page in WITH_PYTHON}
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_lines_of_python_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    known = given()
+    for block in BLOCK.findall(page.read_text()):
+        exec(compile(block, str(page), "exec"), known)
+    assert (tmp_path / "scale.state").exists() and known["learner"].labels
+
+
+def test_modules_that_docs_name_are_there_after_importing_the_package():
+    code = "import bitreplay; print(bitreplay.statefile.Lock.__name__, bitreplay.scenario.new_classes.__name__)"
+    known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
+    assert subprocess.check_output([sys.executable, "-c", code], env=known, text=True) == "Lock new_classes\n"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = bitreplay.nothing
+
+
+def test_commands_of_the_readme_run(tmp_path):
+    """Those on a state, in their order, on pictures with the names that they use."""
+    images, _ = tiny.pictures("red", "green", each=1, side=40)
+    for name, image in zip(("kiwi", "apple"), np.asarray(images), strict=True):
+        (tmp_path / "new-fruit" / name).mkdir(parents=True)
+        Image.fromarray(image).save(tmp_path / "new-fruit" / name / "1.png")
+        Image.fromarray(image).save(tmp_path / "photo.jpg")
+    lines = re.findall(r"^    bitreplay (\w+ scale\.state[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["learn", "predict", "forget", "info"]
+    known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
+    for line in lines:
+        command = [sys.executable, "-m", "bitreplay", *line.split()]
+        done = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert "apple" in done.stdout and "kiwi" not in done.stdout
