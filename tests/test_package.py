@@ -29,6 +29,14 @@ def test_importing_the_package_alone_is_light():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+def test_follow_is_the_function_however_often_it_is_asked_for():
+    code = (
+        "import bitreplay; bitreplay.History; from bitreplay.follow import Step; from bitreplay import follow\n"
+        "print(*(found.__name__ for found in (bitreplay.follow, bitreplay.follow, follow)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "follow follow follow\n"
+
+
 @pytest.mark.slow
 def test_the_wheel_serves_every_python_and_holds_the_core(tmp_path):
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]

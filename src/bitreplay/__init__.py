@@ -6,7 +6,9 @@ learner.predict(images)
 learner.save(path); bitreplay.Learner.load(path)
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,3 +46,17 @@ def __getattr__(name: str) -> Any:
     if name not in _PLACES:
         raise AttributeError(f"module 'bitreplay' has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)
+
+
+class _Package(ModuleType):
+    """`bitreplay.follow` is the function: importing the module of that name would else put the module in its place."""
+
+    @property
+    def follow(self) -> Any:
+        return import_module("bitreplay.follow").follow
+
+    @follow.setter
+    def follow(self, module: ModuleType) -> None: ...
+
+
+sys.modules[__name__].__class__ = _Package
