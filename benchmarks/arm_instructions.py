@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 
 from bitreplay import modelfile
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program

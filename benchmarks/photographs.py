@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from bitreplay import door
-from bitreplay.data.picture import read
+from bitreplay.data.pictures import fitting
+from bitreplay.data.pictures.picture import read
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -30,8 +30,8 @@ from tests.data.photographs import photograph  # noqa: E402
 COUNT, TURNS = 100, 10
 SIDES = (32, 64, 128, 224)
 OURS = """
-from bitreplay import door
-from bitreplay.data.picture import read
+from bitreplay.data.pictures import fitting as door
+from bitreplay.data.pictures.picture import read
 def work(path, side, count):
     for _ in range(count):
         door.pictures(read(path, side), side)
@@ -55,7 +55,7 @@ def pillow(path: Path, side: int) -> np.ndarray:
 
 def seconds(path: Path, side: int) -> dict[str, float]:
     works: dict[str, Callable[[], object]] = {
-        "ours": lambda: door.pictures(read(path, side), side),
+        "ours": lambda: fitting.pictures(read(path, side), side),
         "pillow": lambda: pillow(path, side),
     }
     found = dict.fromkeys(works, 0.0)

@@ -26,7 +26,7 @@ from bitreplay import zoo
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.npz import npz
-from bitreplay.engine.bits import unpack
+from bitreplay.engine.arithmetic.packing import unpack
 from bitreplay.engine.features import usual_numbers
 from bitreplay.learner import Learner
 

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bitreplay.torch.float_learner import FloatStepper
-from bitreplay.torch.float_tail import FloatTail
+from bitreplay.torch.twin.float_learner import FloatStepper
+from bitreplay.torch.twin.float_tail import FloatTail
 
 LEAST = 1e-38
 

@@ -20,7 +20,7 @@ import numpy as np
 from controls import CONTROLS, latent_gain
 from sources import stream
 
-from bitreplay import metrics, pretrained, zoo
+from bitreplay import assembly, metrics, zoo
 from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
 from bitreplay.follow import Step, follow
@@ -110,7 +110,7 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
     )  # fmt: skip
     if run.gain is not None:
         kind = type(kind.__name__, (kind,), {"gain": Fraction(run.gain)})
-    strategy: Any = kind.on(pretrained.ground_of(model, settings, device))
+    strategy: Any = kind.on(assembly.ground_of(model, settings, device))
     if run.gradients is not None:
         from rounded_gradients import rounded_tail
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bitreplay.data.archives import files
 from bitreplay.data.cifar import cifar10, cifar100
-from bitreplay.data.container import files
 from bitreplay.learner import Learner
 from bitreplay.samples import Codes
 

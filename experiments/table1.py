@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from tables import Claim, Rows, markdown
 
-from bitreplay import counts, zoo
+from bitreplay import table1, zoo
 
 TABLES: list = []
 CHARTS: list = []
 
 
-def found() -> list[counts.Row]:
-    return [row for row in counts.table1({name: zoo.find(name).graph for name in zoo.names()}) if row.paper_total]
+def found() -> list[table1.Row]:
+    return [row for row in table1.table1({name: zoo.find(name).graph for name in zoo.names()}) if row.paper_total]
 
 
 def section(rows: Rows) -> list[str]:
@@ -36,7 +36,7 @@ def claims(rows: Rows) -> list[Claim]:
     return [Claim("Table 1: parameters", "nine rows", told, "holds but for Bi-Real-18's NB: see models.md")]
 
 
-def agrees(row: counts.Row) -> tuple[bool, bool]:
+def agrees(row: table1.Row) -> tuple[bool, bool]:
     """The paper's last digit is cut off in some rows and rounded in others."""
     whole = [(row.total, row.paper_total), (row.binary, row.paper_binary)]
     return all(printed in shortened(n, 100_000, "M") for n, printed in whole), row.paper_other in shortened(

@@ -5,7 +5,7 @@
 
 Images are resized by the integer door to the input of the model. One row a model is appended to
 results/zoo_accuracy.csv: integer top-1, with `--float` the top-1 of the same file in floating point without any
-rounding (`bitreplay.torch.twin`, minutes a model), and the float top-1 that the training run noted. `--note` writes the
+rounding (`bitreplay.torch.twin.twin`, minutes a model), and the float top-1 that the training run noted. `--note` writes the
 figures into what the model file says about itself; its digest, which is that of the network, stays.
 """
 
@@ -19,10 +19,10 @@ import numpy as np
 from rows import RESULTS, append
 
 from bitreplay import modelfile
-from bitreplay.data.resize import resize
+from bitreplay.data.pictures.resize import resize
 from bitreplay.data.tiny_imagenet import tiny_imagenet
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
@@ -56,7 +56,7 @@ def engine(graph: Graph, forward_bits: int) -> Answer:
 
 
 def unrounded(graph: Graph) -> Answer:
-    from bitreplay.torch.twin import Twin
+    from bitreplay.torch.twin.twin import Twin
 
     twin = Twin(graph, rounds=False).float()
     return lambda part: twin(part).argmax(dim=1).numpy()

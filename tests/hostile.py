@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import modelfile
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
 from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.modelfile.kinds import KINDS

@@ -1,6 +1,6 @@
 import numpy as np
 
-from bitreplay.answers import POINT, probabilities
+from bitreplay.prediction.probabilities import POINT, probabilities
 
 LOWEST = -(1 << 31)
 

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner, statefile
-from bitreplay.backbone import Backbone
 from bitreplay.cli import main, show
+from bitreplay.parts.backbone import Backbone
 from tests import tiny
 
 
@@ -58,7 +58,7 @@ def test_learn_begins_a_state_and_goes_on_with_it(shell, begun, tiny_model, tmp_
 
 
 def test_learning_from_the_shell_is_learning_from_the_library(begun, tiny_model, tmp_path):
-    from bitreplay.cli.learn import read
+    from bitreplay.cli.commands.learn import read
     from bitreplay.cli.reading import LeftOut
 
     learner = Learner.from_pretrained(tiny_model, rate=0.3, seed=4)

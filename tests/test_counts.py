@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bitreplay import zoo
-from bitreplay.counts import PAPER, Row, behind, table1, weights
 from bitreplay.engine.graph import Fixed, Graph, Node
+from bitreplay.table1 import PAPER, Row, behind, table1, weights
 
 
 @pytest.fixture(scope="module")

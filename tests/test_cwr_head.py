@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitreplay.cwr_head import CwrHead
+from bitreplay.parts.cwr_head import CwrHead
 from tests.engine.law import method
 
 repeatable = settings(deadline=None, derandomize=True, max_examples=150)

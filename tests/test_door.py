@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bitreplay.data.resize import center_square, resize
-from bitreplay.door import pictures
+from bitreplay.data.pictures.fitting import pictures
+from bitreplay.data.pictures.resize import center_square, resize
 
 
 def random(*shape: int) -> np.ndarray:

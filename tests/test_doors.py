@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Bits, Learner, LearningStopped, Settings
-from bitreplay.told import path_of, told, whole_number
+from bitreplay.arguments import path_of, told, whole_number
 from tests import tiny
 
 IMAGES, LABELS = tiny.pictures("red", "green", each=3)

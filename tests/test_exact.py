@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bitreplay import Learner, LearningStopped
-from bitreplay.discriminant import InFloat64, InWholeNumbers, shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
+from bitreplay.parts.tally import Tally, in_order
+from bitreplay.prediction.discriminant import InFloat64, InWholeNumbers, shrinkage
 from bitreplay.strategies.exact import Exact
-from bitreplay.tally import Tally, in_order
 from tests import tiny
 
 POOL, COLOURS = tiny.pictures(*tiny.COLOURS, each=6, seed=3)

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from bitreplay import modelfile
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import LIBRARY, NativeMachine
 from bitreplay.engine.operations import Run
 from tests.engine import networks

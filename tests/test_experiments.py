@@ -93,8 +93,8 @@ def test_a_frozen_tail_stays(make, tiny_model, data, tmp_path):
 
 def test_the_float_twin_is_given_the_same_samples(make, monkeypatch):
     pytest.importorskip("torch")
-    from bitreplay.tail import Tail
-    from bitreplay.torch.float_learner import FloatStepper
+    from bitreplay.parts.tail import Tail
+    from bitreplay.torch.twin.float_learner import FloatStepper
 
     seen: dict[str, list[bytes]] = {}
     for kind in (Tail, FloatStepper):
@@ -221,7 +221,7 @@ def test_the_page_of_results_is_drawn_from_the_rows(tmp_path, monkeypatch):
 
 
 def test_a_name_that_is_none_is_refused(monkeypatch):
-    from bitreplay.cli import reproduce
+    from bitreplay.cli.commands import reproduce
 
     with pytest.raises(ValueError, match=r"^There is no experiment 'fig'; expected table1, .* or all\.$"):
         reproduce.reproduce(["fig"])

@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitreplay import Learner, backbone, modelfile, tail, zoo
+from bitreplay import Learner, modelfile, zoo
 from bitreplay.engine import native
 from bitreplay.modelfile import ModelFileError
+from bitreplay.parts import backbone, tail
 from tests import hostile, tiny
 
 BITS = ("8/1/16", "16/1/16", "32/1/32", "8/4/16", "8/8/8", "32/32/32")
@@ -137,8 +138,8 @@ def test_no_refusal_is_an_assertion(good, tmp_path):
 
 
 def test_a_graph_that_was_not_checked_is_refused_by_the_compiler_too():
+    from bitreplay.engine.bit_widths import Bits
     from bitreplay.engine.compile import compile_tail
-    from bitreplay.engine.compiler import Bits
     from bitreplay.engine.program import ProgramError
 
     graph = tiny.graph()

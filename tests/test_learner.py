@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bitreplay import Learner, backbone, tail
+from bitreplay import Learner
 from bitreplay.engine import native
+from bitreplay.parts import backbone, tail
 from tests import tiny
 from tests.engine.law import method
 

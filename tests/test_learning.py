@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bitreplay
-from bitreplay import Learner, LearningStopped, pretrained, zoo
+from bitreplay import Learner, LearningStopped, assembly, zoo
 from bitreplay.strategies.replay import Replay
 from tests import tiny
 
@@ -60,7 +60,7 @@ def test_every_code_learns_and_takes_its_bytes(tiny_model, code_bits):
 
 def test_pictures_of_another_size_are_resized_at_the_door(learner, tiny_model):
     large, labels = tiny.pictures("red", "green", side=20)
-    from bitreplay.door import pictures
+    from bitreplay.data.pictures.fitting import pictures
 
     small = Learner.from_pretrained(tiny_model, **FAST)
     learner.learn(large, labels)
@@ -115,7 +115,7 @@ def test_what_is_stored_is_named_by_class_experience_and_sample(learner):
 def test_head_and_tail_grow_as_if_they_had_always_been_large(tiny_model):
     """New names double the capacity; what is learned is the same as in a learner that began with room for all."""
     model = zoo.find(tiny_model)
-    roomy = Learner(Replay.with_room(pretrained.ground_of(model, bitreplay.Settings.of(**FAST)), 64), model)
+    roomy = Learner(Replay.with_room(assembly.ground_of(model, bitreplay.Settings.of(**FAST)), 64), model)
     growing = Learner.from_pretrained(model, **FAST)
     rng = np.random.default_rng(0)
     for start in range(0, 40, 5):

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from bitreplay import modelfile
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
 from bitreplay.engine.layers import LAYERS
 from bitreplay.modelfile import ModelFileError

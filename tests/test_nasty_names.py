@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner
+from bitreplay.arguments import shown
 from bitreplay.cli import main
 from bitreplay.modelfile.container import pack_container, unpack_container
-from bitreplay.told import shown
 from tests import tiny
 
 NASTY = [

@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitreplay.engine.bits import unpack
-from bitreplay.novelty import limit, nearest, stored_distances
+from bitreplay.engine.arithmetic.packing import unpack
+from bitreplay.prediction.novelty import limit, nearest, stored_distances
 
 
 def codes(count: int, planes: int = 1, seed: int = 0) -> np.ndarray:
@@ -43,13 +43,13 @@ def test_a_stored_sample_is_not_measured_against_itself():
 def test_a_large_memory_is_probed_evenly(monkeypatch):
     parts = [codes(30), codes(30, seed=1)]
     whole = stored_distances(parts, 1)
-    monkeypatch.setattr("bitreplay.novelty.MOST_PROBES", 7)
+    monkeypatch.setattr("bitreplay.prediction.novelty.MOST_PROBES", 7)
     assert stored_distances(parts, 1).tolist() == whole[[0, 9, 19, 29, 39, 49, 59]].tolist()
 
 
 @pytest.mark.parametrize("at_once", [1, 100, 1 << 22])
 def test_how_many_are_measured_at_once_does_not_matter(monkeypatch, at_once):
-    monkeypatch.setattr("bitreplay.novelty.WORDS_AT_ONCE", at_once)
+    monkeypatch.setattr("bitreplay.prediction.novelty.WORDS_AT_ONCE", at_once)
     expected = [min(oracle(x, y, 1) for y in codes(5, seed=3)) for x in codes(6)]
     assert nearest(codes(6), [codes(5, seed=3)], 1).tolist() == expected
 

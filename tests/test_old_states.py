@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bitreplay import Learner
-from bitreplay.cli import info
+from bitreplay.cli.commands import info
 from tests import tiny
 
 FOLDER = Path(__file__).parent / "states" / "0.1"

@@ -7,8 +7,8 @@ import pytest
 
 from bitreplay import zoo
 from bitreplay.data.groceries import groceries
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learner import Learner

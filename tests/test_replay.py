@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitreplay.replay import ReplayMemory
+from bitreplay.parts.replay_memory import ReplayMemory
 from tests.engine.law import method
 
 repeatable = settings(deadline=None, derandomize=True, max_examples=60)

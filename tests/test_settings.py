@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.settings import Settings
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitreplay import Learner, arenas
+from bitreplay import Learner
 from bitreplay.data.groceries import groceries
+from bitreplay.engine import machine_pool
 from bitreplay.strategies import STRATEGIES
 from tests import tiny
 
@@ -143,7 +144,7 @@ def test_changes_of_several_threads_take_turns(tiny_model, tmp_path):
 
 
 def test_at_most_so_many_arenas_are_made_and_they_are_used_again(tiny_model, monkeypatch):
-    monkeypatch.setattr(arenas, "most_at_once", lambda: 3)
+    monkeypatch.setattr(machine_pool, "most_at_once", lambda: 3)
     learner = Learner.from_pretrained(tiny_model, **FAST)
     learn(learner, 0)
     alone = [answers(learner, probe) for probe in range(len(PROBES))]
@@ -157,7 +158,7 @@ def test_at_most_so_many_arenas_are_made_and_they_are_used_again(tiny_model, mon
 def test_a_run_that_fails_gives_its_arena_back(tiny_model):
     learner = Learner.from_pretrained(tiny_model, **FAST)
     pool = tiny.inside(learner).backbone._arenas
-    for _ in range(2 * arenas.MOST):
+    for _ in range(2 * machine_pool.MOST):
         with pytest.raises(ZeroDivisionError), pool.one():
             raise ZeroDivisionError
     assert len(pool._free) == 1

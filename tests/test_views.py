@@ -1,6 +1,6 @@
 import numpy as np
 
-from bitreplay.views import crop_and_flip
+from bitreplay.strategies.augmentation import crop_and_flip
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (500, 16, 16, 3), dtype=np.uint8)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import modelfile
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
 from bitreplay.learner import Learner
 from bitreplay.strategies.gradient import Gradient

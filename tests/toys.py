@@ -14,22 +14,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.backbone import Backbone
 from bitreplay.classes import Classes, Name
-from bitreplay.cwr_head import CwrHead
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.named import Asked, Source
-from bitreplay.engine.bits import unpack
-from bitreplay.engine.compiler import Bits
-from bitreplay.parts import Given, Names, Part, Plain, array_of, need
-from bitreplay.replay import ReplayMemory
+from bitreplay.engine.arithmetic.packing import unpack
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.parts.backbone import Backbone
+from bitreplay.parts.cwr_head import CwrHead
+from bitreplay.parts.part import Given, Names, Part, Plain, array_of, need
+from bitreplay.parts.replay_memory import ReplayMemory
+from bitreplay.parts.tail import Tail
+from bitreplay.progress import Watch
 from bitreplay.reports import Learned
 from bitreplay.samples import Samples
 from bitreplay.state import State
 from bitreplay.strategies import Ground, Strategy
 from bitreplay.strategies.replay import Replay
-from bitreplay.tail import Tail
-from bitreplay.watch import Watch
 from tests import tiny
 
 AT_ONCE = 7

@@ -83,12 +83,13 @@ def weights(folder: Path, name: str, path: str | None = None) -> None:
 def values(folder: Path, name: str) -> None:
     import torch
 
-    from bitreplay.engine.compiler import Bits, Compiler
+    from bitreplay.engine.bit_widths import Bits
+    from bitreplay.engine.builder import Builder
     from bitreplay.engine.layers import LAYERS
     from bitreplay.engine.native import NativeMachine
     from bitreplay.engine.operations import Run
     from bitreplay.torch.arrays import scale_pixels
-    from bitreplay.torch.larq_weights import convert_larq, load_larq
+    from bitreplay.torch.convert.larq_weights import convert_larq, load_larq
 
     pixels = np.load(folder / "images.npy")
     module, _ = load_larq(folder / f"{name}_weights.h5")
@@ -108,15 +109,15 @@ def values(folder: Path, name: str) -> None:
     graph, _ = convert_larq(folder / f"{name}_weights.h5", pixels, reestimate=False, **options)
     kept |= {f"range/{key}": np.array([float(end) for end in ends]) for key, ends in graph.ranges.items()}
     for bits in BITS:
-        compiler = Compiler(graph, Bits(bits, 1, 16), 1, "nothing", keep=True)
+        builder = Builder(graph, Bits(bits, 1, 16), 1, "nothing", keep=True)
         for node in graph.nodes:
-            inputs = [compiler.values[source] for source in node.inputs]
-            compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
-        machine = NativeMachine(compiler.finish(), 1)
+            inputs = [builder.values[source] for source in node.inputs]
+            builder.values[node.name] = LAYERS[node.kind](node).forward(builder, inputs)
+        machine = NativeMachine(builder.finish(), 1)
         machine.write("images", pixels[:1])
         machine.run("forward", Run(1))
         for node in graph.nodes:
-            value = compiler.values[node.name]
+            value = builder.values[node.name]
             stored = machine.read(machine.program.tensors[value.tensor].name, 1)
             if value.activation is not None:
                 step = float(value.activation.scale)

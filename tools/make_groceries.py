@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow.parquet  # type: ignore[import-untyped,import-not-found,unused-ignore]
 from PIL import Image
 
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.pictures.resize import center_square, resize
 
 PARTS = {"train": "train", "val": "train", "test": "test"}
 SOURCE_SHA256 = "39ff392b2c21f301e74549ff51d6df0001dc5f88a38bb5abc99e01269302f369"

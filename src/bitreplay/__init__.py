@@ -12,24 +12,24 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bitreplay.engine.compiler import Bits as Bits
+    from bitreplay.engine.bit_widths import Bits as Bits
     from bitreplay.follow import History as History
     from bitreplay.follow import follow as follow
     from bitreplay.learner import Learner as Learner
+    from bitreplay.progress import LearningStopped as LearningStopped
+    from bitreplay.progress import Progress as Progress
     from bitreplay.settings import Settings as Settings
     from bitreplay.statefile import StateFileError as StateFileError
     from bitreplay.statefile import StateInUse as StateInUse
-    from bitreplay.watch import LearningStopped as LearningStopped
-    from bitreplay.watch import Progress as Progress
 
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Bits": "bitreplay.engine.compiler",
+    "Bits": "bitreplay.engine.bit_widths",
     "History": "bitreplay.follow",
     "Learner": "bitreplay.learner",
-    "LearningStopped": "bitreplay.watch",
-    "Progress": "bitreplay.watch",
+    "LearningStopped": "bitreplay.progress",
+    "Progress": "bitreplay.progress",
     "Settings": "bitreplay.settings",
     "StateFileError": "bitreplay.statefile",
     "StateInUse": "bitreplay.statefile",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.told import shown, told
+from bitreplay.arguments import shown, told
 
 Name = str | int
 LONGEST = 200

@@ -17,10 +17,10 @@ import numpy as np
 from bitreplay import metrics
 from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
+from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Evaluation
 from bitreplay.samples import Codes
 from bitreplay.scenario import Experience
-from bitreplay.watch import Progress, Watch
 
 Stream = Iterable[tuple[Any, Any] | Experience]
 

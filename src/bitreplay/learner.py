@@ -1,4 +1,4 @@
-"""A learner: pictures come in by door.py, a strategy (strategies/) learns them, an immutable predictor answers.
+"""A learner: pictures come in by fitting.py, a strategy (strategies/) learns them, an immutable predictor answers.
 
     learn, forget, rename, restore    changes: they take turns, and each is done whole or not at all
     predict, evaluate, state, labels  come from the last whole state, on any number of threads, and wait for nobody
@@ -19,17 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import door, pretrained, statefile, zoo
+from bitreplay import assembly, statefile, zoo
+from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.classes import Classes, Name, names_of
-from bitreplay.predictor import Predictor
+from bitreplay.data.pictures import fitting
+from bitreplay.prediction.predictor import Predictor
+from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Evaluation, Learned, Stored
 from bitreplay.samples import Codes, Pictures, Samples, encoded
 from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.strategies import Strategy
-from bitreplay.told import path_of, told, whole_number
 from bitreplay.turns import Turn
-from bitreplay.watch import Progress, Watch
 from bitreplay.zoo import Model
 
 
@@ -64,7 +65,7 @@ class Learner:
             )
         chosen = Settings.of(**changes) if settings is None else settings.changed(**changes)
         found = model if isinstance(model, Model) else zoo.find(model)
-        return cls(pretrained.build(found, chosen), found)
+        return cls(assembly.build(found, chosen), found)
 
     def __repr__(self) -> str:
         model = "no model file" if self.model is None else self.model.name
@@ -82,7 +83,7 @@ class Learner:
     ) -> Learned:  # fmt: skip
         """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
         watch = Watch(progress, cancel, time_limit)
-        pictures = door.pictures(images, self.strategy.side, watch.fitting)
+        pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)
 
     def learn_codes(self, codes: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
@@ -175,7 +176,7 @@ class Learner:
 
     def latent_bits(self, images: Any) -> NDArray:
         """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
-        return encoded(door.pictures(images, self.strategy.side), self.strategy.encode, Watch())
+        return encoded(fitting.pictures(images, self.strategy.side), self.strategy.encode, Watch())
 
     def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
         """The names of the classes, None where the answer is "unknown".
@@ -251,8 +252,8 @@ class Learner:
 
     @classmethod
     def _of(cls, content: statefile.Content, model: str | Path | Model | None, path: str | Path) -> Learner:
-        found = pretrained.model_of(content, model, path)
-        return cls(pretrained.strategy_of(content, found, path), found)
+        found = assembly.model_of(content, model, path)
+        return cls(assembly.strategy_of(content, found, path), found)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Through the bytes of a state file, which are checked when they are read; the model is found again."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.watch import Watch
+from bitreplay.progress import Watch
 
 Encode = Callable[[NDArray[np.uint8]], NDArray]
 CodesOf = Callable[[NDArray[np.int64]], NDArray]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bitreplay.arguments import told, whole_number
 from bitreplay.data import Dataset
-from bitreplay.told import told, whole_number
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from bitreplay.engine.compiler import Bits
+from bitreplay.arguments import told, whole_number
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.strategies import STRATEGIES
-from bitreplay.told import told, whole_number
 
 CODE_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"

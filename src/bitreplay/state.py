@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.parts import MOST, Given, Names, need
+from bitreplay.parts.part import MOST, Given, Names, need
 
 
 @dataclass(frozen=True)

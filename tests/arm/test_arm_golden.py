@@ -8,7 +8,7 @@ import os
 import pytest
 
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from tests.arm.emulator import PATHS, needs_arm, train
 from tests.engine import networks
 

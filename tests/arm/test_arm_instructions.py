@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.program import Program
 from tests.arm.emulator import instructions, needs_arm
 from tests.engine.paths.one_record import Case, Operand, program_of

@@ -15,7 +15,7 @@ from bitreplay.bench import memory, ours, peers, resident, threads
 from bitreplay.bench.peers import Bench, Peer
 from bitreplay.bench.row import Row, head, line
 from bitreplay.bench.timing import race
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 
 def burn(seconds: float) -> None:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from bitreplay.data.augment import crop_and_flip
+from bitreplay.data.pictures.augment import crop_and_flip
 
 
 def oracle(image, down, right, flip, pad, fill):

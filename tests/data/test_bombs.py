@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitreplay.data import container
+from bitreplay.data import archives
+from bitreplay.data.archives import files
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.cifar_python import batch, plain
-from bitreplay.data.container import files
 from bitreplay.data.core50 import core50
 from bitreplay.data.npz import ARRAYS, npz
 from bitreplay.data.tiny_imagenet import tiny_imagenet
@@ -28,7 +28,7 @@ GIGABYTES = 20 << 30
 LIMIT = 8 << 20  # in place of MOST_BYTES, so that small bombs do
 READING = f"""
 from pathlib import Path
-from bitreplay.data import container
+from bitreplay.data import archives as container
 container.MOST_BYTES = {LIMIT}
 def work(path, words):
     try:
@@ -103,7 +103,7 @@ def test_a_bomb_takes_little_memory(tmp_path):
 
 
 def test_what_an_archive_may_unpack_to_follows_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(container, "MOST_BYTES", LIMIT)
+    monkeypatch.setattr(archives, "MOST_BYTES", LIMIT)
     path = zipped(tmp_path / "set.zip", *"abcdefgh", megabytes=1)
     assert [len(content) for _, content in files(path, *"abcdefgh")] == [1 << 20] * 8
     path = zipped(tmp_path / "set.zip", *"abcdefghi", megabytes=1)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.container import files
+from bitreplay.data.archives import files
 from bitreplay.data.core50 import core50
 from bitreplay.data.folder import folder
 from bitreplay.data.groceries import groceries
 from bitreplay.data.named import named
-from bitreplay.data.picture import decoded, read
+from bitreplay.data.pictures.picture import decoded, read
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from tests.data.test_core50 import png, tree
 

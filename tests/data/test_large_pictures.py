@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay import door
 from bitreplay.data.folder import load
-from bitreplay.data.picture import decoded, read, refuse
-from bitreplay.data.resize import center_square, resize
+from bitreplay.data.pictures import fitting
+from bitreplay.data.pictures.picture import decoded, read, refuse
+from bitreplay.data.pictures.resize import center_square, resize
 from tests.data.peak import peaks_above_base
 from tests.data.photographs import photograph
 
@@ -66,7 +66,7 @@ def test_at_an_eighth_it_is_the_same_picture():
 
 def test_folder_command_line_and_reader_see_the_same_picture(tmp_path):
     (tmp_path / "a.jpg").write_bytes(photograph(2500, 2100))
-    by_hand = door.pictures(read(tmp_path / "a.jpg"), SIDE)
+    by_hand = fitting.pictures(read(tmp_path / "a.jpg"), SIDE)
     np.testing.assert_array_equal(load([(tmp_path / "a.jpg", 0)], SIDE, refuse)[0], by_hand)
     from bitreplay.cli.reading import fitted
 
@@ -88,8 +88,8 @@ def test_a_wide_picture_costs_no_more_than_a_square_one():
     """Before the middle was copied once, it cost 12 to 34 times as much."""
     pixels = np.zeros((1800, 2400, 3), np.uint8)
     square = np.zeros((1800, 1800, 3), np.uint8)
-    wide = cost(lambda: door.pictures(pixels, 32))
-    assert wide < 4 * cost(lambda: door.pictures(square, 32))
+    wide = cost(lambda: fitting.pictures(pixels, 32))
+    assert wide < 4 * cost(lambda: fitting.pictures(square, 32))
 
 
 def pillow(content: bytes, side: int) -> np.ndarray:
@@ -102,13 +102,13 @@ def pillow(content: bytes, side: int) -> np.ndarray:
 def test_a_photograph_of_12_megapixels_costs_what_pillow_asks_for_it(side):
     """Measured 0.99 to 1.02 times; benchmarks/photographs.py has rows."""
     content = photograph(4000, 3000)
-    ours = cost(lambda: door.pictures(decoded(content, "a", side), side))
+    ours = cost(lambda: fitting.pictures(decoded(content, "a", side), side))
     assert ours < 1.5 * cost(lambda: pillow(content, side))
 
 
 READING = """
-from bitreplay import door
-from bitreplay.data.picture import read
+from bitreplay.data.pictures import fitting as door
+from bitreplay.data.pictures.picture import read
 def work(path, count):
     for _ in range(count):
         door.pictures(read(path, 224), 224)

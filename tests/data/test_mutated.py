@@ -16,10 +16,10 @@ from PIL import Image
 from bitreplay.data.cifar import CIFAR10_MD5, cifar10, cifar100
 from bitreplay.data.core50 import core50
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.formats import LARGEST_SIDE
 from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
-from bitreplay.data.picture import decoded
+from bitreplay.data.pictures.formats import LARGEST_SIDE
+from bitreplay.data.pictures.picture import decoded
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from tests.data.handmade import jpeg_of_scans, png_of, tiff
 from tests.data.mutations import mutated

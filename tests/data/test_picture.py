@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from bitreplay.data.formats import SUFFIXES
-from bitreplay.data.picture import decoded, read
+from bitreplay.data.pictures.formats import SUFFIXES
+from bitreplay.data.pictures.picture import decoded, read
 from tests.data.handmade import png, png_of, tiff
 
 RNG = np.random.default_rng(0)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.formats import MOST_OF_WEBP, MOST_PIXELS
-from bitreplay.data.jpeg import passes
-from bitreplay.data.picture import decoded
+from bitreplay.data.pictures.formats import MOST_OF_WEBP, MOST_PIXELS
+from bitreplay.data.pictures.jpeg import passes
+from bitreplay.data.pictures.picture import decoded
 from tests.data.handmade import jpeg_of_scans, png, tiff, webp_lossless
 from tests.data.peak import peaks_above_base
 
 SMALL = np.random.default_rng(0).integers(0, 256, (48, 40, 3), dtype=np.uint8)
 READING = """
-from bitreplay.data.picture import decoded
+from bitreplay.data.pictures.picture import decoded
 def work(path, words):
     try:
         decoded(open(path, "rb").read(), "a")

@@ -4,7 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitreplay.data.resize import center_square, resize, taps
+from bitreplay.data.pictures.resize import center_square, resize, taps
 
 
 def axis_weights(length: int, side: int) -> list[dict[int, Fraction]]:

@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import signs
+from bitreplay.engine.arithmetic.packing import signs
+from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.engine.graph import Fixed, Graph
 from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.program import Program, Record
-from bitreplay.engine.quant import Activation
 from bitreplay.engine.reference import Memory
 
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.arithmetic.packing import pack
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.compiler import Bits
-from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program, ProgramError
 from tests.engine import networks
 from tests.engine.test_native_corrupt import sealed

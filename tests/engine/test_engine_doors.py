@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail, compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import SlowMachine, machine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import ProgramError
-from bitreplay.tail import Tail
+from bitreplay.parts.tail import Tail
 from tests import tiny
 
 LEVEL, WORDS = "add_0", np.zeros((2, 2, 2, 1), np.uint64)

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from bitreplay.engine import native
-from bitreplay.engine.bits import unpack
+from bitreplay.engine.arithmetic.packing import unpack
+from bitreplay.engine.arithmetic.quant import Activation
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import walk
-from bitreplay.engine.compiler import Bits, Compiler
 from bitreplay.engine.features import compile_features, part_lengths, usual_numbers
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import ProgramError
-from bitreplay.engine.quant import Activation
 from bitreplay.engine.reference import ReferenceMachine
 from tests import tiny
 
@@ -36,15 +37,15 @@ def features(machine, samples: int = SAMPLES) -> np.ndarray:
 
 def layers(graph: Graph, bits: Bits) -> dict[str, np.ndarray]:
     """What each layer of the whole network holds, in real numbers."""
-    compiler = Compiler(graph, bits, SAMPLES, "nothing", keep=True)
-    walk(compiler, graph.nodes[:-1])
-    compiler.hold(compiler.values["pool"].tensor)
-    machine = ReferenceMachine(compiler.finish())
+    builder = Builder(graph, bits, SAMPLES, "nothing", keep=True)
+    walk(builder, graph.nodes[:-1])
+    builder.hold(builder.values["pool"].tensor)
+    machine = ReferenceMachine(builder.finish())
     machine.write("images", images())
     machine.run("forward", Run(SAMPLES))
     found = {}
     for name in ("add_0", "add_1", "pool"):
-        spec = compiler.activation(name)
+        spec = builder.activation(name)
         found[name] = np.vectorize(lambda stored, s=spec: s.scale * (int(stored) - s.zero))(machine.read(name, SAMPLES))
     found["sign"] = 2 * unpack(machine.read("sign", SAMPLES), tiny.CHANNELS).astype(object) - 1
     return found

@@ -12,8 +12,8 @@ import pytest
 
 from bitreplay.bench import ours
 from bitreplay.engine import native
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.program import Program
 from tests.engine import networks
 

@@ -12,7 +12,7 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from tests.engine import networks
 
 STEPS = int(os.environ.get("BITREPLAY_GOLDEN_STEPS", "1000"))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_sample_images
 
 from bitreplay import modelfile
-from bitreplay.engine.quant import NO_GRADIENT
+from bitreplay.engine.arithmetic.quant import NO_GRADIENT
 from tests.engine.gradient_oracle import engine_gradients, oracle_gradients
 from tests.engine.memorised import FORWARD, KNOWN, NEW, Memorised, random_tail, real_tail
 

@@ -15,7 +15,7 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.program import LISTS
 from bitreplay.engine.reference import ReferenceMachine
@@ -110,7 +110,7 @@ def test_a_thousand_steps_end_in_the_reference_state(path, golden):
 
 CHILD = """
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.builder import Bits
 from tests.engine import networks
 from tests.engine.test_native import train
 print(native.path(), train(native.NativeMachine(networks.tail((3, 3, 40), Bits(8, 1, 16), 4, seed=9)), 200))

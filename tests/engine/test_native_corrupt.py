@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program
 from tests.engine import networks
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bitreplay.engine import native
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Node
 from bitreplay.engine.program import ProgramError
 from tests.engine import networks

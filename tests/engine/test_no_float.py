@@ -17,14 +17,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from bitreplay import Learner, cwr_head, engine, replay, tail, tally
+from bitreplay import Learner, engine
 from bitreplay import learner as learner_module
-from bitreplay.discriminant import InWholeNumbers
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native, native_sums
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.reference import ReferenceMachine
+from bitreplay.parts import cwr_head, replay_memory, tail, tally
+from bitreplay.prediction.discriminant import InWholeNumbers
 from bitreplay.strategies import exact as exact_module
 from tests import tiny
 from tests.engine import networks
@@ -87,7 +88,7 @@ def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
     learner = Learner.from_pretrained(tiny_model, per_class=2, least_steps=2, epochs=1, new=4, replayed=16)
     parts = [tiny.pictures(*pair, each=3) for pair in (("red", "green"), ("blue", "white"))]
     codes = [learner.latent_bits(images) for images, _ in parts]
-    with trap([*engine_modules(), tail, replay, cwr_head, learner_module]):
+    with trap([*engine_modules(), tail, replay_memory, cwr_head, learner_module]):
         for code, (_, labels) in zip(codes, parts, strict=True):
             learner.learn_codes(code.view(Whole), labels)
     assert len(learner.labels) == 4 and tiny.inside(learner).head.consolidated_weights.any()
@@ -147,11 +148,11 @@ def test_the_trap_catches(name, tmp_path):
 
 
 def test_the_trap_lets_whole_numbers_pass_and_ends():
-    with trap([sys.modules["bitreplay.engine.fixedpoint"]]):
-        shifted = sys.modules["bitreplay.engine.fixedpoint"].round_shift(np.arange(9).view(Whole), 2)
+    with trap([sys.modules["bitreplay.engine.arithmetic.fixedpoint"]]):
+        shifted = sys.modules["bitreplay.engine.arithmetic.fixedpoint"].round_shift(np.arange(9).view(Whole), 2)
         assert math.isqrt(16) == 4
     assert shifted.tolist() == [0, 0, 1, 1, 1, 1, 2, 2, 2]
-    assert sys.modules["bitreplay.engine.fixedpoint"].np is np
+    assert sys.modules["bitreplay.engine.arithmetic.fixedpoint"].np is np
 
 
 # The source. Outside operations a division is one of Fractions, which are exact; the trap sees it if it is not.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.native import LIBRARY, available_paths
 from tests.engine import networks
 

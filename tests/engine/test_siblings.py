@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.reference import Memory, ReferenceMachine
 from tests.engine import networks

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitreplay.engine import discriminant, fixedpoint
+from bitreplay.engine import discriminant
 from bitreplay.engine import sums as exact_sums
+from bitreplay.engine.arithmetic import fixedpoint
 from tests.engine.float_trap import FloatFound, Whole, trap
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import ProgramError
 from bitreplay.engine.reference import ReferenceMachine
 from tests.engine import networks

@@ -8,16 +8,16 @@ import pytest
 import torch
 from torch import nn
 
-from bitreplay.torch.answers import Answers, answers_of, ask, load_answers, save_answers
 from bitreplay.torch.arrays import Arrays, hold_out
-from bitreplay.torch.augment import Augmentation
-from bitreplay.torch.average import RunningAverage
 from bitreplay.torch.models import build
-from bitreplay.torch.pretraining import Pretraining
-from bitreplay.torch.recipe import default_recipe
-from bitreplay.torch.report import Report
-from bitreplay.torch.views import Views, view_for
-from bitreplay.torch.world import World
+from bitreplay.torch.pretraining.augmentation import Augmentation
+from bitreplay.torch.pretraining.average import RunningAverage
+from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.recipe import default_recipe
+from bitreplay.torch.pretraining.report import Report
+from bitreplay.torch.pretraining.teacher_answers import Answers, answers_of, ask, load_answers, save_answers
+from bitreplay.torch.pretraining.views import Views, view_for
+from bitreplay.torch.pretraining.world import World
 
 CPU = World(0, 1, torch.device("cpu"))
 WIDTHS = (8, 8, 16, 16)
@@ -107,7 +107,7 @@ def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert first.teacher is None
     losses = [event.loss for event in first.walk() if isinstance(event, Report)]
     first.finish({"classes": 2, "options": {"widths": WIDTHS}})
-    monkeypatch.setattr("bitreplay.torch.pretraining.ask", None)
+    monkeypatch.setattr("bitreplay.torch.pretraining.loop.ask", None)
     second = make(tmp_path / "two", teacher(), **settings)
     assert losses == [event.loss for event in second.walk() if isinstance(event, Report)]
     answers = second.answers

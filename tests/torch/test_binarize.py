@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from bitreplay.torch.binarize import (
+from bitreplay.torch.models.binarize import (
     BinaryConv2d,
     ClippedSign,
     PolynomialSign,

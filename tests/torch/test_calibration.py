@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.resize import resize
-from bitreplay.torch.calibration import calibration
+from bitreplay.data.pictures.resize import resize
+from bitreplay.torch.convert.calibration_images import calibration
 
 
 def paint(path: Path, grey: int, size: tuple[int, int] = (12, 12)) -> None:

@@ -10,19 +10,20 @@ import torch
 from sklearn.datasets import load_sample_images
 from torch import nn
 
-from bitreplay.engine.bits import signs
+from bitreplay.engine.arithmetic.packing import signs
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.compiler import Bits, Compiler
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.arrays import scale_pixels
-from bitreplay.torch.binarize import BinaryConv2d, ClippedSign, PolynomialSign
-from bitreplay.torch.bireal18 import BiReal18
 from bitreplay.torch.convert import convert
-from bitreplay.torch.convert_layers import ConversionError
-from bitreplay.torch.float_tail import FloatTail, KeptNorm
+from bitreplay.torch.convert.layer_table import ConversionError
+from bitreplay.torch.models.binarize import BinaryConv2d, ClippedSign, PolynomialSign
+from bitreplay.torch.models.bireal18 import BiReal18
+from bitreplay.torch.twin.float_tail import FloatTail, KeptNorm
 
 NAMES = [f"class {i}" for i in range(5)]
 
@@ -73,16 +74,16 @@ def plain(model, images):
 
 def run_kept(graph, bits, images):
     """Every value of the network: real numbers for activations and sums, +-1 for signs, and the step of each."""
-    compiler = Compiler(graph, bits, len(images), "nothing", keep=True)
+    builder = Builder(graph, bits, len(images), "nothing", keep=True)
     for node in graph.nodes:
-        inputs = [compiler.values[name] for name in node.inputs]
-        compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
-    machine = ReferenceMachine(compiler.finish())
+        inputs = [builder.values[name] for name in node.inputs]
+        builder.values[node.name] = LAYERS[node.kind](node).forward(builder, inputs)
+    machine = ReferenceMachine(builder.finish())
     machine.write("images", images)
     machine.run("forward", Run(len(images)))
     reals: dict[str, np.ndarray] = {}
     steps: dict[str, float] = {}
-    for name, value in compiler.values.items():
+    for name, value in builder.values.items():
         stored = machine.read(machine.program.tensors[value.tensor].name, len(images))
         if value.activation is not None:
             reals[name] = (stored.astype(np.int64) - value.activation.zero) * float(value.activation.scale)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bitreplay.torch.convert_codes import as_real, channel_code, decode, level_code, lloyd
+from bitreplay.torch.convert.level_code import as_real, channel_code, decode, level_code, lloyd
 
 RNG = np.random.default_rng(5)
 CHANNELS = {

@@ -7,16 +7,16 @@ import pytest
 import torch
 from torch import nn
 
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.compiler import Bits
-from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
-from bitreplay.torch.bireal18 import BiReal18
 from bitreplay.torch.convert import convert
-from bitreplay.torch.float_learner import FloatStepper
-from bitreplay.torch.float_tail import FloatTail, KeptNorm
+from bitreplay.torch.models.bireal18 import BiReal18
+from bitreplay.torch.twin.float_learner import FloatStepper
+from bitreplay.torch.twin.float_tail import FloatTail, KeptNorm
 
 RATE = Fraction(1, 20)
 SAMPLES = 24

@@ -10,20 +10,21 @@ from sklearn.datasets import load_sample_images
 from torch import nn
 
 from bitreplay import modelfile
-from bitreplay.engine.bits import signs
+from bitreplay.engine.arithmetic.packing import signs
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.compiler import Bits, Compiler
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
-from bitreplay.torch import float_tail
-from bitreplay.torch.binarize import RPReLU, RSign
 from bitreplay.torch.convert import convert
-from bitreplay.torch.convert_calibrate import Watcher, minibatches, shapes_of
-from bitreplay.torch.convert_graph import Lowering, sign_windows
-from bitreplay.torch.layers import trace
+from bitreplay.torch.convert.lowering import Lowering, sign_windows
+from bitreplay.torch.convert.ranges import Watcher, minibatches, shapes_of
 from bitreplay.torch.models import MODELS, build
+from bitreplay.torch.models.binarize import RPReLU, RSign
+from bitreplay.torch.models.layers import trace
+from bitreplay.torch.twin import float_tail
 
 WIDTHS = {
     "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "react_tiny": (8, 16, 40, 40),
@@ -141,16 +142,16 @@ def threshold(node) -> np.ndarray | float:
 
 def run_kept(graph, bits, images):
     """Every value of the network as real numbers (+-1 for signs), the steps of activations, the units of all."""
-    compiler = Compiler(graph, bits, len(images), "nothing", keep=True)
+    builder = Builder(graph, bits, len(images), "nothing", keep=True)
     for node in graph.nodes:
-        inputs = [compiler.values[name] for name in node.inputs]
-        compiler.values[node.name] = LAYERS[node.kind](node).forward(compiler, inputs)
-    machine = ReferenceMachine(compiler.finish())
+        inputs = [builder.values[name] for name in node.inputs]
+        builder.values[node.name] = LAYERS[node.kind](node).forward(builder, inputs)
+    machine = ReferenceMachine(builder.finish())
     machine.write("images", images)
     machine.run("forward", Run(len(images)))
     reals: dict[str, np.ndarray] = {}
     units: dict[str, np.ndarray] = {}
-    for name, value in compiler.values.items():
+    for name, value in builder.values.items():
         stored = machine.read(machine.program.tensors[value.tensor].name, len(images))
         if value.activation is None and value.scales is None:
             packed = stored.dtype == np.uint64

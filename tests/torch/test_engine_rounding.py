@@ -7,9 +7,9 @@ from torch import nn
 
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import convert
-from bitreplay.torch.convert_codes import as_real
-from bitreplay.torch.engine_rounding import EngineRounding, coded, rounded
+from bitreplay.torch.convert.level_code import as_real
 from bitreplay.torch.models import MODELS, build
+from bitreplay.torch.pretraining.engine_rounding import EngineRounding, coded, rounded
 
 WIDTHS = {
     "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "react_tiny": (8, 16, 16, 16),

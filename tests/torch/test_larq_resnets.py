@@ -12,15 +12,15 @@ import torch
 h5py = pytest.importorskip("h5py", reason="the extra larq (h5py) is not installed")
 
 from bitreplay import modelfile  # noqa: E402
+from bitreplay.engine.bit_widths import Bits  # noqa: E402
 from bitreplay.engine.compile import compile_whole  # noqa: E402
-from bitreplay.engine.compiler import Bits  # noqa: E402
 from bitreplay.engine.native import NativeMachine  # noqa: E402
 from bitreplay.engine.operations import Run  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
-from bitreplay.torch.float_tail import FloatTail  # noqa: E402
-from bitreplay.torch.larq_resnets import BinaryResNetE18  # noqa: E402
-from bitreplay.torch.larq_weights import convert_larq, load_larq, named_layers  # noqa: E402
+from bitreplay.torch.convert.larq_weights import convert_larq, load_larq, named_layers  # noqa: E402
 from bitreplay.torch.models import level_tensors  # noqa: E402
+from bitreplay.torch.models.larq_resnets import BinaryResNetE18  # noqa: E402
+from bitreplay.torch.twin.float_tail import FloatTail  # noqa: E402
 
 SIDE = 64
 MODELS = {"birealnet": ("larq_bireal18", [4, 8, 16, 32]), "resnet_e18": ("larq_resnet_e18", [4, 8, 12, 16])}

@@ -12,13 +12,13 @@ import torch
 h5py = pytest.importorskip("h5py", reason="the extra larq (h5py) is not installed")
 
 from bitreplay import modelfile  # noqa: E402
+from bitreplay.engine.bit_widths import Bits  # noqa: E402
 from bitreplay.engine.compile import compile_whole  # noqa: E402
-from bitreplay.engine.compiler import Bits  # noqa: E402
 from bitreplay.engine.operations import Run  # noqa: E402
 from bitreplay.engine.reference import ReferenceMachine  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
-from bitreplay.torch.fold_normalisation import fold_normalisation  # noqa: E402
-from bitreplay.torch.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
+from bitreplay.torch.convert.fold_normalisation import fold_normalisation  # noqa: E402
+from bitreplay.torch.convert.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
 from bitreplay.torch.models import level_tensors  # noqa: E402
 from bitreplay.torch.weights import class_names, load_weights, save_weights  # noqa: E402
 

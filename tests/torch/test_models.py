@@ -5,11 +5,10 @@ import torch
 from torch import fx, nn
 
 from bitreplay import zoo
-from bitreplay.counts import SETTING, rows
-from bitreplay.torch import binarize, layers
-from bitreplay.torch.binarize import BinaryConv2d
-from bitreplay.torch.layers import Blur, trace
-from bitreplay.torch.models import MODELS, TEACHERS, build, level_tensors
+from bitreplay.table1 import SETTING, rows
+from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers, level_tensors
+from bitreplay.torch.models.binarize import BinaryConv2d
+from bitreplay.torch.models.layers import Blur, trace
 
 SMALL = {
     "bireal18": (8, 8, 16, 16),

@@ -7,8 +7,8 @@ import torch
 
 from bitreplay.bench import ours
 from bitreplay.bench.onnx_models import MOBILENET_V2
-from bitreplay.engine.compiler import Bits
-from bitreplay.torch.binarize import BinaryConv2d
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.peers import bireal18, mobilenet_v2, quicknet, works
 from bitreplay.torch.peers.settings import Setting, inference, training
 

@@ -16,19 +16,20 @@ import numpy as np
 import pytest
 import torch
 
-from bitreplay.torch import pretraining, tensorfile
-from bitreplay.torch.pretrain import main, pretrain, program
-from bitreplay.torch.pretraining import Pretraining
+from bitreplay.torch import tensorfile
+from bitreplay.torch.pretraining import loop
+from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.pretrain import main, pretrain, program
 from bitreplay.torch.weights import load_weights
 
-PROGRAM = [sys.executable, "-m", "bitreplay.torch.pretrain"]
+PROGRAM = [sys.executable, "-m", "bitreplay.torch.pretraining.pretrain"]
 SMALL = ["--widths", "8", "8", "8", "--minibatch", "8", "--device", "cpu"]
 
 # Runs the program. Each process writes a hash of its final weights and fails if a thread of the group of processes is
 # still there when the interpreter ends.
 WITH_CHECKS = """
 import hashlib, pathlib, sys
-from bitreplay.torch.pretrain import main
+from bitreplay.torch.pretraining.pretrain import main
 from bitreplay.torch.pretraining import Pretraining
 
 finish = Pretraining.finish
@@ -167,7 +168,7 @@ def test_what_is_refused_is_one_sentence(
     options, sentence = REFUSED[name]
     command = ["vgg_small", "--data", str(data), "--out", str(tmp_path / "v"), "--epochs", "1", *SMALL, *options]
     monkeypatch.setattr(sys, "argv", ["pretrain", *command])
-    monkeypatch.setattr(pretraining, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    monkeypatch.setattr(loop, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
     assert program() == 1
     assert capsys.readouterr().err == f"{sentence}\n"
 

@@ -9,14 +9,14 @@ import torch
 
 from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import Arrays
-from bitreplay.torch.binarize import BinaryConv2d
 from bitreplay.torch.models import build
-from bitreplay.torch.pretraining import Pretraining
-from bitreplay.torch.recipe import default_recipe, make_optimizer
-from bitreplay.torch.report import Report, Step
-from bitreplay.torch.validate import reestimate_batchnorm
+from bitreplay.torch.models.binarize import BinaryConv2d
+from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.recipe import default_recipe, make_optimizer
+from bitreplay.torch.pretraining.report import Report, Step
+from bitreplay.torch.pretraining.validate import reestimate_batchnorm
+from bitreplay.torch.pretraining.world import World
 from bitreplay.torch.weights import export_parts, half_with_sign, load_weights
-from bitreplay.torch.world import World
 
 WIDTHS = (8, 8, 16, 16)
 CPU = World(0, 1, torch.device("cpu"))

@@ -6,8 +6,8 @@ import pytest
 import torch
 from rich.console import Console
 
-from bitreplay.torch.progress import Display
-from bitreplay.torch.report import Report, Step, Tally
+from bitreplay.torch.pretraining.display import Display
+from bitreplay.torch.pretraining.report import Report, Step, Tally
 
 REPORT = Report(3, 10, 2, 1e-3, 1.25, 40.0, 33.5, 7.0, 21.0)
 

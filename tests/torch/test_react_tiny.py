@@ -7,8 +7,8 @@ import torch
 
 from bitreplay import modelfile
 from bitreplay.engine import native
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone
-from bitreplay.engine.compiler import Bits
 from bitreplay.torch.convert import convert
 from bitreplay.torch.models import build
 

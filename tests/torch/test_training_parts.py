@@ -10,15 +10,16 @@ import pytest
 import torch
 from torch import nn
 
-from bitreplay.data.resize import resize as resize_picture
-from bitreplay.torch import fastest, tensorfile
+from bitreplay.data.pictures.resize import resize as resize_picture
+from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import scale_pixels
-from bitreplay.torch.augment import Augmentation
-from bitreplay.torch.fastest import FastestForward
-from bitreplay.torch.loss import pretraining_loss
+from bitreplay.torch.pretraining import fastest
+from bitreplay.torch.pretraining.augmentation import Augmentation
+from bitreplay.torch.pretraining.fastest import FastestForward
+from bitreplay.torch.pretraining.loss import pretraining_loss
+from bitreplay.torch.pretraining.schedule import Schedule, rate_factor, stage_of
+from bitreplay.torch.pretraining.world import chosen_device
 from bitreplay.torch.resizing import resize, resize_view
-from bitreplay.torch.schedule import Schedule, rate_factor, stage_of
-from bitreplay.torch.world import chosen_device
 
 PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
 

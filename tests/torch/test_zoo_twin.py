@@ -7,13 +7,13 @@ import torch
 
 from bitreplay import zoo
 from bitreplay.data.groceries import groceries
-from bitreplay.data.resize import resize
+from bitreplay.data.pictures.resize import resize
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
-from bitreplay.torch import float_tail
-from bitreplay.torch.twin import Twin
+from bitreplay.torch.twin import float_tail
+from bitreplay.torch.twin.twin import Twin
 
 COUNT = {"bireal18": 60, "react18": 60, "vgg_small": 60, "quicknet": 8, "quicknet_large": 4}
 

@@ -1,4 +1,4 @@
-// Random numbers without a state: the twin of engine/counter.py, docs/law.md section 4.
+// Random numbers without a state: the twin of engine/arithmetic/counter.py, docs/law.md section 4.
 #pragma once
 #include <cstdint>
 

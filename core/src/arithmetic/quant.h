@@ -1,4 +1,4 @@
-// Exponents of gradients: the twin of engine/quant.py, docs/law.md section 6.
+// Exponents of gradients: the twin of engine/arithmetic/quant.py, docs/law.md section 6.
 //
 // NumPy rounds a whole array of exact values; here the values of one sample are made twice, a tile at a time: once to
 // find the largest, once to be rounded. `fill(at, count, tile)` makes them.

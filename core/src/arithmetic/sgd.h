@@ -1,4 +1,4 @@
-// One step of stochastic gradient descent on int32 masters: the twin of engine/sgd.py, docs/law.md section 9.
+// One step of stochastic gradient descent on int32 masters: the twin of engine/arithmetic/sgd.py, docs/law.md section 9.
 #pragma once
 #include "bitreplay.h"
 #include "arithmetic/counter.h"

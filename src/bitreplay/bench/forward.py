@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bitreplay.bench import onnx_models, ours
 from bitreplay.bench.peers import Bench, Peer, plain_fp32
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 RELU = "ReLU in place of sign"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from bitreplay.bench import ours
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 MINIBATCH = 32
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from bitreplay.bench import ours
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row
 from bitreplay.bench.timing import race
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 LEVEL = 0.97  # what counts as staying level: the noise of a race

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail, compile_whole
-from bitreplay.engine.compiler import Bits
-from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from bitreplay.bench import onnx_models, ours
 from bitreplay.bench.peers import Bench, Peer, plain_fp32
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 LEVEL, SIZE = "quant_conv2d_16", 224
 FROZEN, TRAINED = Bits(8, 1, 16), Bits(8, 8, 16)

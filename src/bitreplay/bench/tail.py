@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bitreplay.bench import ours
 from bitreplay.bench.peers import Bench, Peer, plain_fp32
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 # minibatch: (ratio wanted to PyTorch fp32, to its best setting)
 LEAST: dict[int, tuple[float, float | None]] = {1: (15, None), 8: (9, None), 32: (7, 4), 128: (6, None)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from bitreplay.bench import ours
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 MINIBATCH, THREADS, LEAST = 32, 2, 0.85
 WORK = f"tail step of {MINIBATCH}, {THREADS} threads"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bitreplay.bench import tail
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.row import Row
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 
 
 def rows(bench: Bench) -> Iterator[Row]:

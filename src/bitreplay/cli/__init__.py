@@ -1,4 +1,4 @@
-"""The command line: one file a command. They parse, call the library and show what it says.
+"""The command line: one file a command (commands/). They parse, call the library and show what it says.
 
 Exit codes: 0 done (saved, also where the answer could not be printed), 1 a file, picture, state or setting was refused
 (one sentence says why), 2 the command line is wrong, 3 the state is in use by another process, 4 stopped by the time
@@ -12,9 +12,25 @@ import sys
 
 import typer
 
-from bitreplay.cli import bring, correct, demo, info, learn, making, predict, reproduce, run, show
+from bitreplay.cli import show
+from bitreplay.cli.commands import (
+    bench,
+    convert,
+    demo,
+    fetch,
+    forget,
+    info,
+    learn,
+    models,
+    predict,
+    pretrain,
+    rename,
+    reproduce,
+    rollback,
+    run,
+)
+from bitreplay.progress import LearningStopped
 from bitreplay.statefile import StateInUse
-from bitreplay.watch import LearningStopped
 
 REFUSED, IN_USE, STOPPED = 1, 3, 4
 
@@ -26,17 +42,17 @@ app.command()(demo.demo)
 app.command()(run.run)
 app.command()(learn.learn)
 app.command()(predict.predict)
-app.command()(correct.forget)
-app.command()(correct.rename)
-app.command()(correct.rollback)
+app.command()(forget.forget)
+app.command()(rename.rename)
+app.command()(rollback.rollback)
 app.command()(info.info)
-app.command()(info.models)
-app.command(context_settings=making.PASS_ON)(making.pretrain)
-app.command()(making.convert)
-app.command()(making.bench)
+app.command()(models.models)
+app.command(context_settings=pretrain.PASS_ON)(pretrain.pretrain)
+app.command()(convert.convert)
+app.command()(bench.bench)
 app.command()(reproduce.reproduce)
 data = typer.Typer(no_args_is_help=True, help="Data sets.")
-data.command()(bring.fetch)
+data.command()(fetch.fetch)
 app.add_typer(data, name="data")
 
 

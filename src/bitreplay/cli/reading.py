@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import door
 from bitreplay.cli import show
-from bitreplay.data.picture import Unreadable, read
+from bitreplay.data.pictures import fitting
+from bitreplay.data.pictures.picture import Unreadable, read
 
 SHOWN = 20
 
@@ -49,7 +49,7 @@ def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator
     out."""
     for path in paths:
         try:
-            picture = door.pictures(read(path, side), side)
+            picture = fitting.pictures(read(path, side), side)
         except ValueError as error:
             unreadable(error)
         else:

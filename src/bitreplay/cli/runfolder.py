@@ -12,9 +12,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from bitreplay.arguments import told
 from bitreplay.cli.plot import line_chart
 from bitreplay.modelfile.container import write_whole
-from bitreplay.told import told
 
 
 class RunFolder:

@@ -19,8 +19,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from bitreplay.told import shown
-from bitreplay.watch import Progress as Done
+from bitreplay.arguments import shown
+from bitreplay.progress import Progress as Done
 
 
 class Unprinted(ValueError):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bitreplay.data.archives import files
 from bitreplay.data.cifar_python import batch, plain
-from bitreplay.data.container import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.fetch import ARCHIVES, Archive, md5_of
 from bitreplay.data.location import locate, to_get

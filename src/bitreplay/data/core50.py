@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.data.container import files
+from bitreplay.arguments import told, whole_number
+from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import locate, to_get
-from bitreplay.data.picture import Unreadable, decoded, refuse
-from bitreplay.data.resize import center_square, resize, side_of
-from bitreplay.told import told, whole_number
+from bitreplay.data.pictures.picture import Unreadable, decoded, refuse
+from bitreplay.data.pictures.resize import center_square, resize, side_of
 
 SOURCE = "https://vlomonaco.github.io/core50/index.html#dataset (core50_128x128.zip)"
 OBJECTS = 50

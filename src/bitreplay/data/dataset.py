@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitreplay.told import told, whole_number
+from bitreplay.arguments import told, whole_number
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.formats import SUFFIXES
-from bitreplay.data.picture import Unreadable, read, refuse
-from bitreplay.data.resize import center_square, resize, side_of
-from bitreplay.told import path_of, told, whole_number
+from bitreplay.data.pictures.formats import SUFFIXES
+from bitreplay.data.pictures.picture import Unreadable, read, refuse
+from bitreplay.data.pictures.resize import center_square, resize, side_of
 
 TEST_FOLDERS = ("test", "val")
 

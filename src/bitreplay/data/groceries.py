@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.data.container import files
+from bitreplay.arguments import path_of
+from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.picture import decoded
-from bitreplay.told import path_of
+from bitreplay.data.pictures.picture import decoded
 
 MOST_HELD = 1 << 30  # a few bytes may stand for a large picture of one colour
 ARCHIVE = Path(__file__).with_name("groceries.zip")

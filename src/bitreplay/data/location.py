@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bitreplay.told import path_of
+from bitreplay.arguments import path_of
 
 
 def locate(title: str, path: str | Path | None, names: Sequence[str], source: str, name: str) -> Path:

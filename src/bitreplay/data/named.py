@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
+from bitreplay.arguments import path_of, told
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.core50 import NC_SIZES, core50
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.folder import folder
 from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
-from bitreplay.data.picture import Unreadable, refuse
+from bitreplay.data.pictures.picture import Unreadable, refuse
 from bitreplay.data.tiny_imagenet import tiny_imagenet
-from bitreplay.told import path_of, told
 
 
 @dataclass(frozen=True)

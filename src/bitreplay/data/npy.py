@@ -6,8 +6,8 @@ from typing import IO
 
 import numpy as np
 
+from bitreplay.arguments import told
 from bitreplay.data.regular import is_regular
-from bitreplay.told import told
 
 
 def array(stream: IO[bytes], size: int) -> np.ndarray:

@@ -9,11 +9,11 @@ from typing import IO
 
 import numpy as np
 
-from bitreplay.data.container import MOST_TIMES, ZIP_COMPRESSIONS
+from bitreplay.arguments import path_of
+from bitreplay.data.archives import MOST_TIMES, ZIP_COMPRESSIONS
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.npy import array
 from bitreplay.data.regular import MOST_BYTES, is_regular
-from bitreplay.told import path_of
 
 ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 

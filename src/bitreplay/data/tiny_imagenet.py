@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.data.container import files
+from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import locate, to_get
 from bitreplay.data.npy import of_file
-from bitreplay.data.picture import Unreadable, decoded, refuse
+from bitreplay.data.pictures.picture import Unreadable, decoded, refuse
 from bitreplay.data.regular import content_of
 
 SIDE = 64

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bitreplay.engine.compiler import Bits, Compiler
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.layers.level_code import CODE_BITS
@@ -27,28 +28,28 @@ def _check(graph: Graph, level: str, code_bits: int) -> None:
         raise ProgramError(f"a code must have {', '.join(map(str, CODE_BITS))} bits, got {code_bits!r}")
 
 
-def walk(compiler: Compiler, nodes: list[Node]) -> None:
+def walk(builder: Builder, nodes: list[Node]) -> None:
     """Let each node emit its records, and where something learns, its backward pass."""
     layers = [LAYERS[node.kind](node) for node in nodes]
     for layer in layers:
-        name, inputs = layer.node.name, [compiler.values[name] for name in layer.node.inputs]
-        if compiler.training and (layer.trains(compiler) or compiler.needs_gradient & set(layer.node.inputs)):
-            compiler.needs_gradient.add(name)
-        compiler.values[name] = layer.forward(compiler, inputs)
-    if compiler.training:
+        name, inputs = layer.node.name, [builder.values[name] for name in layer.node.inputs]
+        if builder.training and (layer.trains(builder) or builder.needs_gradient & set(layer.node.inputs)):
+            builder.needs_gradient.add(name)
+        builder.values[name] = layer.forward(builder, inputs)
+    if builder.training:
         for layer in reversed(layers):
-            if layer.node.name in compiler.needs_gradient:
-                layer.backward(compiler, [compiler.values[name] for name in layer.node.inputs])
+            if layer.node.name in builder.needs_gradient:
+                layer.backward(builder, [builder.values[name] for name in layer.node.inputs])
 
 
 def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, code_bits: int = 1) -> Program:
     """Images -> the code of a level, as packed words named `latents`."""
     _check(graph, level, code_bits)
-    compiler = Compiler(graph, bits, max_samples, "nothing")
+    builder = Builder(graph, bits, max_samples, "nothing")
     at = graph.position(level) + 1
     code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
-    walk(compiler, [*graph.nodes[:at], code])
-    return compiler.finish()
+    walk(builder, [*graph.nodes[:at], code])
+    return builder.finish()
 
 
 def compile_tail(
@@ -66,25 +67,25 @@ def compile_tail(
     _check(graph, level, code_bits)
     if type(classes) is not int or not 1 <= classes <= MOST_CLASSES:
         raise ProgramError(f"the classes must be a whole number from 1 to {MOST_CLASSES}, got {classes!r}")
-    compiler = Compiler(graph, bits, max_samples, train, keep)
-    emit_tail(compiler, level, classes, code_bits)
-    return compiler.finish()
+    builder = Builder(graph, bits, max_samples, train, keep)
+    emit_tail(builder, level, classes, code_bits)
+    return builder.finish()
 
 
-def emit_tail(compiler: Compiler, level: str, classes: int, code_bits: int) -> None:
+def emit_tail(builder: Builder, level: str, classes: int, code_bits: int) -> None:
     """Everything behind a level, with the loss where the compiler trains."""
-    nodes = compiler.graph.nodes[compiler.graph.position(level) + 1 :]
+    nodes = builder.graph.nodes[builder.graph.position(level) + 1 :]
     nodes = [replace_classes(node, classes) for node in nodes]
     code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
-    loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if compiler.training else []
-    walk(compiler, [code, *nodes, *loss])
+    loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if builder.training else []
+    walk(builder, [code, *nodes, *loss])
 
 
 def compile_whole(graph: Graph, bits: Bits, max_samples: int) -> Program:
     """Images -> logits of the network as it was trained."""
-    compiler = Compiler(graph, bits, max_samples, "nothing")
-    walk(compiler, graph.nodes)
-    return compiler.finish()
+    builder = Builder(graph, bits, max_samples, "nothing")
+    walk(builder, graph.nodes)
+    return builder.finish()
 
 
 def replace_classes(node: Node, classes: int) -> Node:

@@ -28,7 +28,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.fixedpoint import Int64, bit_length, divide_each, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, divide_each, round_shift, saturate, wide
 from bitreplay.engine.sums import Sums
 
 SMALLEST_LAMBDA = Fraction(1, 1024)

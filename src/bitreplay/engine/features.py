@@ -22,13 +22,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.arithmetic.quant import Activation
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.compile import walk
-from bitreplay.engine.compiler import Bits, Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.program import Program, ProgramError
-from bitreplay.engine.quant import Activation
 
 HEAD = "head"
 LARGEST = 127
@@ -77,19 +78,19 @@ def usual_numbers(graph: Graph) -> str:
 def compile_features(graph: Graph, numbers: str, bits: Bits, max_samples: int) -> Program:
     """Images -> `features`, one int8 row a sample."""
     parts = [(part, _layer(graph, part)) for part in parts_of(numbers)]
-    compiler = Compiler(graph, bits, max_samples, "nothing")
-    walk(compiler, _below(graph, {layer for _, layer in parts}))
-    pooled = [_pooled(compiler, number, part, layer) for number, (part, layer) in enumerate(parts)]
+    builder = Builder(graph, bits, max_samples, "nothing")
+    walk(builder, _below(graph, {layer for _, layer in parts}))
+    pooled = [_pooled(builder, number, part, layer) for number, (part, layer) in enumerate(parts)]
     lengths = [value.shape[2] for value in pooled]
     if sum(lengths) > MOST_NUMBERS:
         raise ProgramError(f"a picture has at most {MOST_NUMBERS} numbers, and {numbers} are {sum(lengths)}")
-    features = compiler.hold(compiler.buffer("features", np.int8, (1, 1, sum(lengths))))
+    features = builder.hold(builder.buffer("features", np.int8, (1, 1, sum(lengths))))
     one, first = Multiplier.of(Fraction(1)), 0
     for value in pooled:
-        compiler.emit("forward", "concat", {"x": value.tensor, "y": features}, first=first, x_zero=0,
+        builder.emit("forward", "concat", {"x": value.tensor, "y": features}, first=first, x_zero=0,
                       mantissa=one.mantissa, shift=one.shift, y_zero=0, low=-LARGEST, high=LARGEST)  # fmt: skip
         first += value.shape[2]
-    return compiler.finish()
+    return builder.finish()
 
 
 def part_lengths(program: Program) -> list[int]:
@@ -113,7 +114,7 @@ def _below(graph: Graph, layers: set[str]) -> list[Node]:
     return [node for node in graph.nodes if node.name in needed]
 
 
-def _pooled(c: Compiler, number: int, part: Part, layer: str) -> Value:
+def _pooled(c: Builder, number: int, part: Part, layer: str) -> Value:
     """One part as a row of int8."""
     x = c.values[layer]
     name = f"{_PART}{number}"

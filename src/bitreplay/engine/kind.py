@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.sliding_window import out_size
 from bitreplay.engine.graph import Fixed, Node
-from bitreplay.engine.sliding_window import out_size
 
 ACTIVATION, SUMS, SIGNS, LOGITS = "activations", "sums", "signs", "logits"
 REAL, WORDS, SHORT = "fixed", np.dtype(np.uint64), np.dtype(np.int16)

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from bitreplay.engine import discriminant, native
 from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
+from bitreplay.engine.arithmetic.fixedpoint import Int64
 from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
-from bitreplay.engine.fixedpoint import Int64
 from bitreplay.engine.sums import Sums, checked, fits, width
 
 

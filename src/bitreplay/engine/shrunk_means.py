@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_each, round_shift, wide
 from bitreplay.engine.discriminant import Solution
-from bitreplay.engine.fixedpoint import Int64, divide_each, round_shift, wide
 from bitreplay.engine.sums import Sums
 
 PICTURES = 8

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.fixedpoint import Int64, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
 
 LARGEST = 127
 NARROW_PICTURES = 1 << 17

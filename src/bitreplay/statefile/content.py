@@ -12,7 +12,7 @@ from typing import Any
 
 from bitreplay.classes import Name, checked_name
 from bitreplay.modelfile.container import Arrays, ContainerError, parse
-from bitreplay.parts import Plain
+from bitreplay.parts.part import Plain
 from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.strategies import STRATEGIES

@@ -16,18 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
-from bitreplay.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.engine import native, native_sums
-from bitreplay.engine.compiler import Bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.features import usual_numbers
-from bitreplay.features import Features
-from bitreplay.parts import Part, need
+from bitreplay.parts.features import Features
+from bitreplay.parts.part import Part, need
+from bitreplay.parts.tally import Tallied, Tally
+from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
+from bitreplay.progress import Watch
 from bitreplay.reports import Learned
 from bitreplay.samples import ENCODED_AT_ONCE, Samples
 from bitreplay.state import State
 from bitreplay.strategies.strategy import Ground, Strategy
-from bitreplay.tally import Tallied, Tally
-from bitreplay.watch import Watch
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings

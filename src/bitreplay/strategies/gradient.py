@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.backbone import Backbone
 from bitreplay.classes import Classes, Name
-from bitreplay.cwr_head import CwrHead
 from bitreplay.engine import native
-from bitreplay.engine.compiler import Bits
-from bitreplay.engine.counter import key, random_bits
+from bitreplay.engine.arithmetic.counter import key, random_bits
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Fixed
-from bitreplay.parts import MOST, Part, Plain, between, need
-from bitreplay.predictor import LogitPredictor
+from bitreplay.parts.backbone import Backbone
+from bitreplay.parts.cwr_head import CwrHead
+from bitreplay.parts.part import MOST, Part, Plain, between, need
+from bitreplay.parts.replay_memory import ReplayMemory
+from bitreplay.parts.tail import Tail, TailLike
+from bitreplay.prediction.predictor import LogitPredictor
+from bitreplay.progress import Watch
 from bitreplay.rates import first_rate, rate_at
-from bitreplay.replay import ReplayMemory
 from bitreplay.reports import Learned, Stored
 from bitreplay.samples import CodesOf, Pictures, Samples
 from bitreplay.state import State
+from bitreplay.strategies.augmentation import crop_and_flip
 from bitreplay.strategies.strategy import Ground, Strategy
-from bitreplay.tail import Tail, TailLike
-from bitreplay.views import crop_and_flip
-from bitreplay.watch import Watch
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -280,7 +280,7 @@ def _tail(ground: Ground, room: int, train: str) -> TailLike:
         return Tail(ground.graph, ground.level, settings.bits, room, settings.minibatch, code_bits=settings.code_bits,
                     train=train, seed=settings.seed)  # fmt: skip
     try:
-        from bitreplay.torch.float_learner import FloatStepper
+        from bitreplay.torch.twin.float_learner import FloatStepper
     except ImportError:
         raise ValueError("bits float needs torch: install bitreplay[torch].") from None
     return FloatStepper(

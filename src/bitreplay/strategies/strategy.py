@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
 from bitreplay.engine.graph import Graph
-from bitreplay.parts import MOST, Part, Plain, need
-from bitreplay.predictor import Predictor
+from bitreplay.parts.part import MOST, Part, Plain, need
+from bitreplay.prediction.predictor import Predictor
+from bitreplay.progress import Watch
 from bitreplay.reports import Learned, Stored
 from bitreplay.samples import Samples
 from bitreplay.state import State
-from bitreplay.watch import Watch
 from bitreplay.zoo import Model
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from torch import Tensor
 from bitreplay.data import Dataset
 from bitreplay.data.folder import folder
 from bitreplay.data.tiny_imagenet import tiny_imagenet
-
-from .resizing import resize
+from bitreplay.torch.resizing import resize
 
 
 @dataclass(frozen=True)

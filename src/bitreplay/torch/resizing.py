@@ -1,4 +1,4 @@
-"""The image door's resizing (bitreplay.data.resize) on tensors: exact on uint8 pictures, in floats on training views.
+"""The resizing of data/pictures/resize.py on tensors: exact on uint8 pictures, in floats on training views.
 
 Both take their weights from `taps`, so a model is trained, validated and used with one rule.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bitreplay.data.resize import taps
+from bitreplay.data.pictures.resize import taps
 
 CHUNK = 500
 

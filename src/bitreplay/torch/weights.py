@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from . import tensorfile
-from .models import build
+from bitreplay.torch import tensorfile
+from bitreplay.torch.models import build
 
 SMALLEST_HALF = 2.0**-24
 PART = re.compile(r"(?P<name>.+)\.[0-9]+-of-(?P<count>[0-9]+)(?P<suffix>\.[^.]+)")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bitreplay import modelfile
+from bitreplay.arguments import path_of, told
 from bitreplay.engine.graph import Graph
-from bitreplay.told import path_of, told
 
 FOLDER = Path(__file__).parent
 SUFFIX = ".safetensors"

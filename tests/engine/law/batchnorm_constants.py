@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Value
+from bitreplay.engine.builder import Value
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers import batchnorm
 from tests.engine.law.numbers import multiplier, nearest, power

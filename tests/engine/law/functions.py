@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine import bits, counter, fixedpoint, quant, sgd
+from bitreplay.engine.arithmetic import counter, fixedpoint, packing, quant, sgd
+from bitreplay.engine.arithmetic.softmax import exp_minus
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
-from bitreplay.engine.softmax import exp_minus
 from tests.engine.law import method, numbers, oracle_head, oracle_sums, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
@@ -130,7 +130,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
         lambda x, mantissa, shift: [numbers.round_shift(v * mantissa, shift) for v in x],
         lambda x, mantissa, shift: fixedpoint.Multiplier(mantissa, shift).times(int64(x)).tolist(),
     ),
-    "pack": (lambda ones: numbers.pack(ones), lambda ones: bits.pack(np.array(ones)).tolist()),
+    "pack": (lambda ones: numbers.pack(ones), lambda ones: packing.pack(np.array(ones)).tolist()),
     "dot": (
         lambda x, w, channels: sum(
             (2 * p - 1) * (2 * q - 1)

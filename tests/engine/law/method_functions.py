@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.cwr_head import CwrHead
-from bitreplay.replay import ReplayMemory
+from bitreplay.parts.cwr_head import CwrHead
+from bitreplay.parts.replay_memory import ReplayMemory
 from tests.engine.law import method
 
 

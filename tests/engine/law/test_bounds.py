@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Graph, Node
 from bitreplay.engine.operations import OPERATIONS, Run
 from bitreplay.engine.program import Program, ProgramError

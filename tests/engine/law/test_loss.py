@@ -7,7 +7,7 @@ from decimal import Decimal, getcontext
 import numpy as np
 import pytest
 
-from bitreplay.engine import softmax
+from bitreplay.engine.arithmetic import softmax
 from tests.engine.law.case import Case, Held
 from tests.engine.law.oracle_head import LOWEST_LOGIT, exp_minus, probabilities
 

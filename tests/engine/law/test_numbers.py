@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bitreplay.engine import bits, counter, fixedpoint, quant, sgd
+from bitreplay.engine.arithmetic import counter, fixedpoint, packing, quant, sgd
 from bitreplay.engine.operations import Run
 from tests.engine.law import numbers
 
@@ -81,10 +81,10 @@ def test_a_product_is_rounded_once(x, mantissa, shift):
 @repeatable
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_bits(ones):
-    words = bits.pack(np.array(ones))
+    words = packing.pack(np.array(ones))
     assert words.tolist() == numbers.pack(ones)
-    assert bits.unpack(words, len(ones)).tolist() == ones
-    assert bits.signs(words, len(ones)).tolist() == [1 if one else -1 for one in ones]
+    assert packing.unpack(words, len(ones)).tolist() == ones
+    assert packing.signs(words, len(ones)).tolist() == [1 if one else -1 for one in ones]
 
 
 @repeatable

@@ -44,7 +44,7 @@ def test_every_vector_file_is_named_on_the_page_and_every_link_leads_somewhere()
 
 
 def test_the_page_names_the_numbers_that_the_code_has():
-    from bitreplay.engine import softmax
+    from bitreplay.engine.arithmetic import softmax
     from bitreplay.engine.program import DTYPES, LISTS, REGIONS
 
     assert ", ".join(map(str, softmax.EXP2)) in PAGE and str(softmax.LOG2_E) in PAGE

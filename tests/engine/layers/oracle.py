@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bitreplay.engine.bits import signs
+from bitreplay.engine.arithmetic.packing import signs
 from bitreplay.engine.checks import Oracle
 from bitreplay.engine.graph import Fixed, Node
 

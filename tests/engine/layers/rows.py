@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.checks import Oracle, small_graph
 from bitreplay.engine.checks.bench import CLASSES, random_head
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Graph, Node
 from tests.engine.layers.oracle import (
     binary_weights,

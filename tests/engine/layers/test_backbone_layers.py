@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bitreplay.engine.arena import Arena
+from bitreplay.engine.arithmetic.fixedpoint import saturate, wide
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.checks import CheckError, Oracle, check_layer, small_graph
-from bitreplay.engine.compiler import Bits, Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import saturate, wide
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.layers.layer import Layer
+from bitreplay.engine.layout import Arena
 from bitreplay.engine.operations import BY_CODE, OPERATIONS, Run, operation
 
 SHAPE = (3, 3, 5)
@@ -28,7 +29,7 @@ class Negate(Layer):
     forward_name = "negate"
     factor = -1
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         y = c.activation_value(self.node.name, x.shape)
         assert x.activation is not None and y.activation is not None
@@ -36,7 +37,7 @@ class Negate(Layer):
                y_zero=y.activation.zero, low=y.activation.low, high=y.activation.high)  # fmt: skip
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         gradient = c.stored_gradient(self.node.name)
         assert gradient is not None
         c.contribute(self.node.inputs[0], Gradient(gradient.tensor, gradient.exponents, gradient.bound, self.factor))
@@ -74,7 +75,7 @@ def one_unit_off(t: Any, a: Any, run: Run) -> None:
 class Flatter(Negate):
     """Declares another shape than it writes."""
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         y = super().forward(c, inputs)
         return Value(y.tensor, (y.shape[0], y.shape[1], y.shape[2] - 1), y.bound, activation=y.activation)
 
@@ -158,7 +159,7 @@ def test_a_place_given_away_too_early_is_found(monkeypatch):
         def __init__(self, lives: dict[int, tuple[int, int, int]]) -> None:
             super().__init__({number: (size, first, first) for number, (size, first, _) in lives.items()})
 
-    monkeypatch.setattr("bitreplay.engine.compiler.Arena", Hasty)
+    monkeypatch.setattr("bitreplay.engine.builder.Arena", Hasty)
     with pytest.raises(CheckError, match="tensors that share a place change"):
         check_layer(small_graph([], SHAPE, {}), "before")
 
@@ -169,6 +170,6 @@ def test_an_arena_larger_than_its_tensors_is_found(monkeypatch):
             super().__init__(lives)
             self.bytes += 64
 
-    monkeypatch.setattr("bitreplay.engine.compiler.Arena", Lavish)
+    monkeypatch.setattr("bitreplay.engine.builder.Arena", Lavish)
     with pytest.raises(CheckError, match="tensors reach [0-9]+ bytes, the plan is [0-9]+"):
         check_layer(small_graph([], SHAPE, {}), "before")

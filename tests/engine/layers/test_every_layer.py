@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.checks import check_layer
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.layers import LAYERS
 from tests.engine.layers.rows import ROWS, Row, Setting
 

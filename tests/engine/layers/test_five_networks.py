@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import torch
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, path, set_path
 from bitreplay.engine.operations import Run

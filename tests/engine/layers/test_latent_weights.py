@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bitreplay.engine.bits import signs, unpack
+from bitreplay.engine.arithmetic.packing import signs, unpack
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.layers.latent_weights import load_latent, store_latent
 from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, set_path

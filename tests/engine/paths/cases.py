@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bitreplay.engine.bits import pack, words_for
+from bitreplay.engine.arithmetic.packing import pack, words_for
 from tests.engine.paths.conv_cases import binary_conv, binary_conv_input_grad, integer_conv, integer_conv_input_grad
 from tests.engine.paths.latent_cases import latent_signs, latent_update
 from tests.engine.paths.one_record import Case, Operand

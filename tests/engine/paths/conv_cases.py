@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
 from tests.engine.paths.one_record import Case, Operand
 from tests.engine.paths.operands import STORED, exponents, numbers, zeros
 

@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import pack, words_for
+from bitreplay.engine.arithmetic.packing import pack, words_for
+from bitreplay.engine.arithmetic.quant import NO_GRADIENT, SIGNIFICANT
 from bitreplay.engine.layers.latent_weights import ALIGNED_BITS, store_latent
-from bitreplay.engine.quant import NO_GRADIENT, SIGNIFICANT
 from tests.engine.paths.one_record import Case, Operand
 
 WIDTHS, GRADIENTS = (4, 8, 16, 32), {8: np.int8, 16: np.int16, 32: np.int32}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import words_for
+from bitreplay.engine.arithmetic.packing import words_for
 from tests.engine.paths.cases import BITS, CHANNELS
 from tests.engine.paths.one_record import Case, Operand
 from tests.engine.paths.operands import exponents, numbers, zeros

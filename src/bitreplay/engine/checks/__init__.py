@@ -12,10 +12,10 @@ float64 oracle.
 
 from __future__ import annotations
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.checks.bench import Bench, CheckError, small_graph
 from bitreplay.engine.checks.gradients import Oracle, check_gradients, check_values
 from bitreplay.engine.checks.runs import check_arena, check_idle, check_pure, check_saved, check_shapes, check_whole
-from bitreplay.engine.compiler import Bits
 from bitreplay.engine.graph import Graph
 
 __all__ = ["Bench", "CheckError", "Oracle", "check_layer", "small_graph"]

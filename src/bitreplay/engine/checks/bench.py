@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import pack
+from bitreplay.engine.arithmetic.packing import pack
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import Builder, Gradient
 from bitreplay.engine.compile import emit_tail
-from bitreplay.engine.compiler import Bits, Compiler, Gradient
 from bitreplay.engine.graph import Fixed, Graph, Node
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
-from bitreplay.engine.quant import SIGNIFICANT
 from bitreplay.engine.reference import ReferenceMachine
 
 STEP = ("forward", "backward", "update", "prepare")
@@ -62,7 +63,7 @@ def random_head(shape: tuple[int, ...], seed: int = 0) -> NDArray[np.int32]:
     return np.random.default_rng([seed, 1]).integers(-(1 << ONE), 1 << ONE, shape).astype(np.int32)
 
 
-class Watched(Compiler):
+class Watched(Builder):
     """A compiler that remembers the gradient that each node took."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -78,7 +79,7 @@ class Watched(Compiler):
 
 @dataclass
 class Bench:
-    compiler: Watched
+    builder: Watched
     program: Program
     codes: NDArray[np.uint64]
     labels: NDArray[np.int32]
@@ -87,19 +88,19 @@ class Bench:
     @staticmethod
     def build(graph: Graph, bits: Bits, samples: int, seed: int = 0, *, keep: bool = True) -> Bench:
         rng = np.random.default_rng(seed)
-        compiler = Watched(graph, bits, samples, "tail", keep)
-        emit_tail(compiler, "level", CLASSES, bits.forward)
-        program = compiler.finish()
+        builder = Watched(graph, bits, samples, "tail", keep)
+        emit_tail(builder, "level", CLASSES, bits.forward)
+        program = builder.finish()
         half = 1 << (SIGNIFICANT[bits.forward] - 1)
         stored = rng.integers(-half, half, (samples, *graph.shapes["level"]))
         # Zeros and both ends more often than chance would have it.
         chosen = rng.integers(0, 12, stored.shape)
-        for number, value in enumerate((compiler.activation("level").zero, -half, half - 1)):
+        for number, value in enumerate((builder.activation("level").zero, -half, half - 1)):
             stored = np.where(chosen == number, value, stored)
         planes = [pack(((stored + half) >> plane) & 1) for plane in range(bits.forward)]
         labels = rng.integers(0, CLASSES, samples).astype(np.int32)
         head = random_head(program.tensor("head.weights").shape, seed)
-        return Bench(compiler, program, np.concatenate(planes, axis=-1), labels, head)
+        return Bench(builder, program, np.concatenate(planes, axis=-1), labels, head)
 
     @property
     def samples(self) -> int:

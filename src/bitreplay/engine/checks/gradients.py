@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import signs
+from bitreplay.engine.arithmetic.packing import signs
 from bitreplay.engine.checks.bench import Bench, need
 from bitreplay.engine.checks.runs import inputs, output
 from bitreplay.engine.reference import ReferenceMachine
@@ -46,7 +46,7 @@ class Oracle:
 
 def units(bench: Bench, name: str) -> Real:
     """The real value of one stored unit, per channel (host only)."""
-    value = bench.compiler.values[name]
+    value = bench.builder.values[name]
     if value.scales is None and value.activation is None:
         return np.full(value.shape[2], 2.0**-16 if name == "head" else 1.0)
     return np.array([float(scale) for scale in value.channel_scales])
@@ -54,7 +54,7 @@ def units(bench: Bench, name: str) -> Real:
 
 def real(bench: Bench, machine: ReferenceMachine, name: str) -> Real:
     """What a node yields, as real numbers (host only)."""
-    value, stored = bench.compiler.values[name], output(bench, machine, name)
+    value, stored = bench.builder.values[name], output(bench, machine, name)
     if stored.dtype == np.uint64:
         return signs(stored, value.shape[2]).astype(np.float64)
     zero = value.activation.zero if value.activation else 0
@@ -63,8 +63,8 @@ def real(bench: Bench, machine: ReferenceMachine, name: str) -> Real:
 
 def gradient_of(bench: Bench, machine: ReferenceMachine, name: str) -> Real:
     """The derivative of each sample's loss by the real output of a node (host only)."""
-    gradient = bench.compiler.gradients[name]
-    tensors = bench.compiler.tensors
+    gradient = bench.builder.gradients[name]
+    tensors = bench.builder.tensors
     stored = machine.read(tensors[gradient.tensor].name, bench.samples).astype(np.float64)
     exponents = machine.read(tensors[gradient.exponents].name, bench.samples)
     return np.ldexp(stored, exponents.reshape(-1, *[1] * (stored.ndim - 1))) / units(bench, name)
@@ -79,7 +79,7 @@ def check_values(bench: Bench, name: str, oracle: Oracle) -> None:
     found = real(bench, machine, name)
     expected = oracle.forward([real(bench, machine, source) for source in inputs(bench, name)])
     need(expected.shape == found.shape, f"{name}: yields {found.shape}, the oracle {expected.shape}")
-    activation = bench.compiler.values[name].activation
+    activation = bench.builder.values[name].activation
     if activation is not None:
         low, high = ((end - activation.zero) * float(activation.scale) for end in (activation.low, activation.high))
         expected = np.clip(expected, low, high)
@@ -94,7 +94,7 @@ def check_gradients(bench: Bench, name: str, oracle: Oracle) -> None:
     values = [real(bench, machine, source) for source in sources]
     g = bench.labels if name == "loss" else gradient_of(bench, machine, name)
     for_inputs, for_parameters = oracle.backward(values, g)
-    bar = BARS[bench.compiler.bits.backward_other]
+    bar = BARS[bench.builder.bits.backward_other]
     for source, expected in zip(sources, for_inputs, strict=True):
         if expected is not None:
             found = gradient_of(bench, machine, source)

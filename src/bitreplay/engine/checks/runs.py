@@ -7,7 +7,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import words_for
+from bitreplay.engine.arithmetic.packing import words_for
 from bitreplay.engine.checks.bench import STEP, Bench, need
 from bitreplay.engine.checks.whole_numbers import FloatFound, Whole, only_whole_numbers
 from bitreplay.engine.operations import OPERATIONS
@@ -19,13 +19,13 @@ ALIGNMENT = 64
 
 
 def output(bench: Bench, machine: ReferenceMachine, name: str) -> NDArray:
-    return machine.read(bench.compiler.tensors[bench.compiler.values[name].tensor].name, bench.samples)
+    return machine.read(bench.builder.tensors[bench.builder.values[name].tensor].name, bench.samples)
 
 
 def check_shapes(bench: Bench, name: str) -> None:
     """The tensor of a node has the shape that its value declares, and every element of it is written."""
-    value = bench.compiler.values[name]
-    tensor = bench.compiler.tensors[value.tensor]
+    value = bench.builder.values[name]
+    tensor = bench.builder.tensors[value.tensor]
     height, width, channels = value.shape
     signs = value.activation is None and value.scales is None and tensor.dtype == np.uint64
     logits = len(tensor.shape) == 1
@@ -67,7 +67,7 @@ def inputs(bench: Bench, name: str) -> tuple[str, ...]:
     """The nodes that a node reads; none for the level itself."""
     if name == "level":
         return ()
-    return ("head",) if name == "loss" else bench.compiler.graph.node(name).inputs
+    return ("head",) if name == "loss" else bench.builder.graph.node(name).inputs
 
 
 def check_whole(bench: Bench) -> None:

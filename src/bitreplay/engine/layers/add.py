@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
@@ -48,7 +48,7 @@ class Add(Layer):
 
     kind = Kind(expected, ((ACTIVATION,), (ACTIVATION,)))
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         a, b = inputs
         name = self.node.name
         need(a.shape == b.shape, f"{name}: adds maps of {a.shape} and {b.shape}")
@@ -65,7 +65,7 @@ class Add(Layer):
                high=y.activation.high)  # fmt: skip
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, SLIDING, Arrays, Kind, Yield, behind_window, number
 from bitreplay.engine.layers.filter_pool import FilterPool
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
 
 
 @operation(
@@ -68,7 +68,7 @@ class AveragePool(FilterPool):
         window = self.number("window", 0)
         return window > 0 and (self.number("stride", window), self.number("pad", 0)) != (window, 0)
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         if self._slides():
             return super().forward(c, inputs)
         (x,) = inputs
@@ -88,7 +88,7 @@ class AveragePool(FilterPool):
                low=y.activation.low, high=y.activation.high, **self._window)  # fmt: skip
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         if self._slides():
             return super().backward(c, inputs)
         (x,) = inputs

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Multiplier, floor_log2, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, floor_log2, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, merge_samples, quantise_samples
+from bitreplay.engine.arithmetic.sgd import descend, to_31_bits
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Fixed, Node
 from bitreplay.engine.kind import ACTIVATION, SUMS, Arrays, Kind, Misfit, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.program import ProgramError
-from bitreplay.engine.quant import SIGNIFICANT, merge_samples, quantise_samples
-from bitreplay.engine.sgd import descend, to_31_bits
 
 OFFSET_LIMIT = (1 << 61) - 1
 GROWTH_BITS = 4
@@ -211,10 +211,10 @@ class BatchNorm(Layer):
 
     kind = Kind(expected, ((ACTIVATION, SUMS), (ACTIVATION,)), optional=1, attributes={"learns": range(0, 2)})
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return c.train_tail and self.number("learns", 1) == 1
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         x, residual = inputs[0], inputs[1] if len(inputs) > 1 else None
         name = self.node.name
         y = c.activation_value(name, x.shape)
@@ -244,7 +244,7 @@ class BatchNorm(Layer):
         self._constants, self._residual = k, (attributes["residual_factor"], k.shift + up)
         return y
 
-    def _operands(self, c: Compiler, k: Constants) -> dict[str, int]:
+    def _operands(self, c: Builder, k: Constants) -> dict[str, int]:
         name, gamma, beta = self.node.name, self.fixed("gamma"), self.fixed("beta")
         if not self.trains(c):
             a, b = fold(gamma.values, beta.values, k.mean, k.factor, **k.attributes)
@@ -264,7 +264,7 @@ class BatchNorm(Layer):
         self._a = operands["a"]
         return operands
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         name, x, k = self.node.name, inputs[0], self._constants
         gradient = c.stored_gradient(name)
         if gradient is None:
@@ -284,7 +284,7 @@ class BatchNorm(Layer):
                 Gradient(gradient.tensor, gradient.exponents, gradient.bound, *self._residual),
             )
 
-    def _param_grad(self, c: Compiler, x: Value, gradient: Gradient) -> None:
+    def _param_grad(self, c: Builder, x: Value, gradient: Gradient) -> None:
         name, k, channels = self.node.name, self._constants, (x.shape[2],)
         sums = {
             "p": c.buffer(f"{name}.p", np.int64, channels, per_sample=False),

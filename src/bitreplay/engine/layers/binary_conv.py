@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.bits import signs, words_for
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.engine.arithmetic.packing import signs, words_for
+from bitreplay.engine.arithmetic.sliding_window import out_size, taps
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import (
     REAL,
@@ -34,7 +35,6 @@ from bitreplay.engine.kind import (
 from bitreplay.engine.layers.latent_weights import LATENT_GAIN, LatentWeights
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.sliding_window import out_size, taps
 
 PADDING = {"zero": 0, "one": 1}
 
@@ -98,7 +98,7 @@ class BinaryConv(Layer):
 
     kind = Kind(expected, ((SIGNS,),), attributes=SLIDING | {"padding": tuple(PADDING)})
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return c.train_tail and c.bits.backward_binary > 1
 
     def _geometry(self) -> dict[str, int]:
@@ -107,7 +107,7 @@ class BinaryConv(Layer):
     def _padding(self) -> int:
         return PADDING[str(self.node.attributes.get("padding", "zero"))]
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         name, weights = self.node.name, self.node.arrays["weights"]
         assert isinstance(weights, np.ndarray)
@@ -128,7 +128,7 @@ class BinaryConv(Layer):
                channels=channels, padding=self._padding(), **self._geometry())  # fmt: skip
         return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

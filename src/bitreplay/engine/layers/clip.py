@@ -12,13 +12,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import DECIMAL, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
 
 UNBOUNDED = 1 << 32
 
@@ -53,7 +53,7 @@ class Clip(Layer):
         text = self.node.attributes.get(name)
         return None if text is None else Fraction(str(text))
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         y = c.activation_value(self.node.name, x.shape)
         assert x.activation is not None and y.activation is not None, f"{self.node.name} reads activations"
@@ -70,12 +70,12 @@ class Clip(Layer):
         self._looks_at = x.tensor
         return y
 
-    def _emit(self, c: Compiler, x: Value, y: Value, multiplier: Multiplier, low: int, high: int) -> None:
+    def _emit(self, c: Builder, x: Value, y: Value, multiplier: Multiplier, low: int, high: int) -> None:
         zeros = {"x_zero": x.activation.zero if x.activation else 0, "y_zero": y.activation.zero if y.activation else 0}
         self._multiplier = {"mantissa": multiplier.mantissa, "shift": multiplier.shift}
         c.emit("forward", "clip", {"x": x.tensor, "y": y.tensor}, low=low, high=high, **zeros, **self._multiplier)
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.bits import pack, signs, unpack
-from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import binary_point, round_fraction, wide
+from bitreplay.engine.arithmetic.fixedpoint import binary_point, round_fraction, wide
+from bitreplay.engine.arithmetic.packing import pack, signs, unpack
+from bitreplay.engine.arithmetic.quant import Activation
+from bitreplay.engine.arithmetic.second_gradient import quantise_with_second
+from bitreplay.engine.builder import Builder, Gradient, Value, other_attributes, other_tensors
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import Activation
-from bitreplay.engine.second_gradient import quantise_with_second
 
 FACTOR_BITS = 26
 
@@ -49,7 +49,7 @@ def unpack_signs(t: Any, a: Any, run: Run) -> None:
     t.x[...] = signs(t.bits, a.channels)
 
 
-def emit_clipped(c: Compiler, x: Value, bits: int, name: str, clip: Fraction) -> int:
+def emit_clipped(c: Builder, x: Value, bits: int, name: str, clip: Fraction) -> int:
     """Emit the forward record; returns the tensor of masks."""
     assert x.activation is not None
     mask = c.buffer(f"{name}.mask", np.uint64, c.tensors[bits].shape)
@@ -58,7 +58,7 @@ def emit_clipped(c: Compiler, x: Value, bits: int, name: str, clip: Fraction) ->
     return mask
 
 
-def emit_clipped_grad(c: Compiler, x: Value, mask: int, source: str, gradient: Gradient) -> None:
+def emit_clipped_grad(c: Builder, x: Value, mask: int, source: str, gradient: Gradient) -> None:
     """Emit the backward record and contribute its result to the gradient of `source`."""
     assert x.activation is not None
     shift = binary_point(x.activation.scale, FACTOR_BITS)
@@ -73,7 +73,7 @@ def emit_clipped_grad(c: Compiler, x: Value, mask: int, source: str, gradient: G
     c.contribute(source, result)
 
 
-def emit_numbers(c: Compiler, x: Value, name: str, list_name: str) -> Value:
+def emit_numbers(c: Builder, x: Value, name: str, list_name: str) -> Value:
     """Signs as an int8 tensor of -1 and +1, for a layer that reads numbers."""
     numbers = c.buffer(name, np.int8, x.shape)
     c.emit(list_name, "unpack_signs", {"bits": x.tensor, "x": numbers}, channels=x.shape[2])

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
 
 
 @operation("concat", code=150, reads="x y", writes="y", attributes="first x_zero mantissa shift y_zero low high")
@@ -43,7 +43,7 @@ class Concat(Layer):
 
     kind = Kind(expected, ((ACTIVATION,),) * 8, optional=6)
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         name, (height, width, _) = self.node.name, inputs[0].shape
         need(all(x.shape[:2] == (height, width) for x in inputs), f"{name}: maps differ in size")
         y = c.activation_value(name, (height, width, sum(x.shape[2] for x in inputs)))
@@ -59,7 +59,7 @@ class Concat(Layer):
             first += x.shape[2]
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.arithmetic.softmax import LOGIT_POINT, POINT, softmax
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
-from bitreplay.engine.softmax import LOGIT_POINT, POINT, softmax
 
 
 @operation("cross_entropy", code=90, reads="logits labels", writes="g e p_label", attributes="bits")
@@ -35,7 +35,7 @@ def cross_entropy(t: Any, a: Any, run: Run) -> None:
 
 
 class CrossEntropy(Layer):
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (logits,) = inputs
         (source,) = self.node.inputs
         labels = c.hold(c.buffer("labels", np.int32, ()))
@@ -47,5 +47,5 @@ class CrossEntropy(Layer):
         c.contribute(source, gradient)
         return logits
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         """The gradient was emitted with the loss itself: it is the first record of the backward list."""

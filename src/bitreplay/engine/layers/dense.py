@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
+from bitreplay.engine.arithmetic.sgd import descend
+from bitreplay.engine.arithmetic.softmax import HIGHEST_LOGIT, LOGIT_POINT, LOWEST_LOGIT
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, SIGNS, Arrays, Kind, Yield, dimensions
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
-from bitreplay.engine.sgd import descend
-from bitreplay.engine.softmax import HIGHEST_LOGIT, LOGIT_POINT, LOWEST_LOGIT
 
 MASTER_POINT = 28
 
@@ -106,7 +106,7 @@ class Dense(Layer):
 
     kind = Kind(expected, ((ACTIVATION, SIGNS),))
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return True
 
     def _master(self, features: int) -> np.ndarray:
@@ -117,7 +117,7 @@ class Dense(Layer):
         parts = [round_shift(wide(f.values).reshape(len(f.values), -1), f.shift - MASTER_POINT) for f in columns]
         return saturate(np.concatenate(parts, axis=1), LOWEST_LOGIT + 1, HIGHEST_LOGIT).astype(np.int32)
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         if x.activation is None:
             x = emit_numbers(c, x, f"{self.node.name}.x", "forward")
@@ -147,7 +147,7 @@ class Dense(Layer):
     def active(self) -> int:
         return self._active
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         name, bits = self.node.name, c.bits.backward_other

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Int64, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import merged_exponent, quantise_samples
+from bitreplay.engine.arithmetic.sgd import descend
+from bitreplay.engine.arithmetic.sliding_window import taps
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import REAL, SUMS, Arrays, Kind, Yield, behind_window, dimensions
 from bitreplay.engine.layers.integer_conv import REAL_CONV, IntegerConv
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.layers.learned_conv import aligned_outputs
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import merged_exponent, quantise_samples
-from bitreplay.engine.sgd import descend
-from bitreplay.engine.sliding_window import taps
 
 
 def depthwise_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
@@ -96,5 +96,5 @@ class DepthwiseConv(IntegerConv):
         assert x.activation is not None, f"{self.node.name} reads activations"
         need(shape[1] == shape[2] and shape[0] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}")
 
-    def _terms(self, c: Compiler) -> int:
+    def _terms(self, c: Builder) -> int:
         return c.tensors[self._weights].shape[1] ** 2

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.arithmetic.sliding_window import out_size, taps
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
-from bitreplay.engine.sliding_window import out_size, taps
 
 
 @operation(
@@ -61,7 +61,7 @@ class FilterPool(Layer):
         """(kernel, divisor, stride, pad)"""
         raise AssertionError(f"{type(self).__name__} lacks its filter")
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         name, (kernel, divisor, stride, pad) = self.node.name, self._filter()
         self._sum = int(np.abs(kernel).sum())
@@ -76,7 +76,7 @@ class FilterPool(Layer):
                **self._attributes)  # fmt: skip
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

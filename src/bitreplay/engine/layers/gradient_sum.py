@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitreplay.engine.fixedpoint import wide
+from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.engine.arithmetic.quant import align, quantise_samples
+from bitreplay.engine.arithmetic.second_gradient import second_term
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import align, quantise_samples
-from bitreplay.engine.second_gradient import second_term
 
 
 @operation(

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.arithmetic.quant import Activation
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, SHORT, Arrays, Kind, Yield, dimensions
 from bitreplay.engine.layers.layer import Layer
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import Activation
 
 
 @operation("image_table", code=60, reads="image table", writes="y")
@@ -36,7 +36,7 @@ class Image(Layer):
 
     kind = Kind(expected, reads=(), attributes={"scale_denominator": range(1, 1 << 16)})
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         shape = c.graph.input_shape
         table = self.node.arrays["table"]
         assert isinstance(table, np.ndarray) and table.dtype == np.int16

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, divide_each, divide_round, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_each, divide_round, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
+from bitreplay.engine.arithmetic.sgd import descend
+from bitreplay.engine.arithmetic.sliding_window import out_size, taps
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import REAL, SLIDING, SUMS, Allowed, Arrays, Kind, Yield, behind_window, dimensions
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned_conv import LearnedWeights, aligned_outputs, input_grad_room
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
-from bitreplay.engine.sgd import descend
-from bitreplay.engine.sliding_window import out_size, taps
 
 
 def conv_sums(x: Int64, w: Int64, stride: int, pad: int, shape: tuple[int, ...]) -> Int64:
@@ -100,7 +100,7 @@ class IntegerConv(Layer):
 
     names = ("integer_conv", "learned_conv", "integer_conv_input_grad", "learned_conv_update")
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return c.train_tail and self.number("learns", 0) == 1
 
     def _geometry(self) -> dict[str, int]:
@@ -114,7 +114,7 @@ class IntegerConv(Layer):
         assert x.activation is not None, f"{self.node.name} reads activations"
         need(shape[1] == shape[2] and shape[3] == x.shape[2], f"{self.node.name}: weights {shape} for {x.shape}")
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         fixed, name = self.fixed("weights"), f"{self.node.name}.w"
         self._check(x, fixed.values.shape)
@@ -142,12 +142,12 @@ class IntegerConv(Layer):
         bound = min((bound >> self._down) + 1, (1 << 31) - 1)
         return Value(sums, shape, bound, scales=tuple(unit * s for s in scales))
 
-    def _terms(self, c: Compiler) -> int:
+    def _terms(self, c: Builder) -> int:
         """Products in one sum of the input gradient."""
         outputs, kernel = c.tensors[self._weights].shape[:2]
         return outputs * kernel * kernel
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)
@@ -159,7 +159,7 @@ class IntegerConv(Layer):
             height, width, _ = c.values[self.node.name].shape
             self._learned.emit_update(c, self.names[3], x, gradient, height * width, self._geometry())
 
-    def _input_grad(self, c: Compiler, x: Value, source: str, gradient: Gradient) -> None:
+    def _input_grad(self, c: Builder, x: Value, source: str, gradient: Gradient) -> None:
         result = c.gradient_buffers(source, x.shape)
         tensors = {"g": gradient.tensor, "e": gradient.exponents, "w": self._weights}
         if self._learned is not None:

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.bits import pack, signs, words_for
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.packing import pack, signs, words_for
+from bitreplay.engine.arithmetic.quant import NO_GRADIENT, SIGNIFICANT, STORAGE
+from bitreplay.engine.arithmetic.sgd import change
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import NO_GRADIENT, SIGNIFICANT, STORAGE
-from bitreplay.engine.sgd import change
 
 # Four bits start four units from the other sign, and every rounding at random is a large part of that.
 LATENT_GAIN = {4: 10, 8: 12, 16: 12, 32: 12}
@@ -94,7 +94,7 @@ class LatentWeights:
     """The latent weights of one layer: `words` is where their signs lie, packed."""
 
     def __init__(
-        self, c: Compiler, name: str, weights: NDArray[np.uint64], channels: int, start: int, gain: int
+        self, c: Builder, name: str, weights: NDArray[np.uint64], channels: int, start: int, gain: int
     ) -> None:
         self.bits, self._factor, self._channels = c.bits.backward_binary, start * Fraction(2) ** gain, channels
         need(1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units")
@@ -104,7 +104,7 @@ class LatentWeights:
         self.words = c.hold(c.buffer(f"{name}.w", np.uint64, (*weights.shape[:3], words_for(channels)), False))
         c.emit("prepare", "latent_signs", {"latent": self.latent, "w": self.words}, channels=channels, bits=self.bits)
 
-    def emit_update(self, c: Compiler, x: Value, gradient: Gradient, pixels: int, **geometry: int) -> None:
+    def emit_update(self, c: Builder, x: Value, gradient: Gradient, pixels: int, **geometry: int) -> None:
         """The step, in the backward list; `pixels` of the output."""
         other = c.bits.backward_other
         assert gradient.bound == SIGNIFICANT[other] - 1, "latent weights learn from stored gradients"

@@ -11,7 +11,7 @@ A layer's file holds the layer and the reference functions of its operations; la
 
 from __future__ import annotations
 
-from bitreplay.engine.compiler import Compiler, Value
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Fixed, Node
 from bitreplay.engine.kind import Kind
 from bitreplay.engine.program import ProgramError
@@ -29,13 +29,13 @@ class Layer:
     def __init__(self, node: Node) -> None:
         self.node = node
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return False
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         raise AssertionError(f"{type(self).__name__} lacks forward")
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         raise AssertionError(f"{type(self).__name__} lacks backward")
 
     def fixed(self, name: str) -> Fixed:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler
-from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.sgd import descend
+from bitreplay.engine.builder import Builder
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.sgd import descend
 
 ROOM_BITS = 2
 
@@ -51,7 +51,7 @@ class Learned:
     """
 
     def __init__(
-        self, c: Compiler, name: str, fixed: Fixed, unit: Fraction, limit: int, dtype: type, *, trains: bool
+        self, c: Builder, name: str, fixed: Fixed, unit: Fraction, limit: int, dtype: type, *, trains: bool
     ) -> None:  # fmt: skip
         self._name, self._unit, self._limit = name, unit, limit
         self._fixed = with_room(fixed) if trains else fixed
@@ -65,7 +65,7 @@ class Learned:
         self.operand = c.hold(c.buffer(f"{name}.op", dtype, fixed.values.shape, per_sample=False))
         c.emit("prepare", "learned_operand", {"master": self.master, "operand": self.operand}, **attributes)
 
-    def emit_update(self, c: Compiler, p: int, pe: int, factor: Fraction, at: int = 0) -> None:
+    def emit_update(self, c: Builder, p: int, pe: int, factor: Fraction, at: int = 0) -> None:
         """The step along p: the derivative with respect to the real numbers is p 2^pe[at] factor."""
         step = Multiplier.of(factor * Fraction(2) ** self._fixed.shift)
         c.emit("update", "learned_update", {"master": self.master, "p": p, "pe": pe}, mantissa=step.mantissa,

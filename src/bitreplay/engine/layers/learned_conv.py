@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, Multiplier, round_shift, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier, round_shift, wide
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, quantise_samples
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.layer import need
 from bitreplay.engine.layers.learned import ROOM_BITS
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, STORAGE, quantise_samples
 
 MASTER_BITS = 31 - ROOM_BITS
 LARGEST_SUM = (1 << 31) - 1
@@ -62,7 +62,7 @@ class LearnedWeights:
     point: int
 
     @staticmethod
-    def place(c: Compiler, name: str, fixed: Fixed, x_bound: int) -> LearnedWeights:
+    def place(c: Builder, name: str, fixed: Fixed, x_bound: int) -> LearnedWeights:
         master = to_master(fixed)
         outputs, terms = len(master.values), master.values[0].size
         sums = np.abs(master.values.astype(np.int64)).reshape(outputs, -1).sum(axis=1)
@@ -81,7 +81,7 @@ class LearnedWeights:
         return x_scale * Fraction(2) ** (self.down - self.point)
 
     def emit_update(
-        self, c: Compiler, operation_name: str, x: Value, gradient: Gradient, pixels: int, geometry: dict[str, int]
+        self, c: Builder, operation_name: str, x: Value, gradient: Gradient, pixels: int, geometry: dict[str, int]
     ) -> None:
         """The step, in the backward list. A unit of the sums moves by (x - x_zero) 2^-down with a unit of a master."""
         assert x.activation is not None

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.bits import pack, unpack, words_for
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import round_fraction, wide
+from bitreplay.engine.arithmetic.fixedpoint import round_fraction, wide
+from bitreplay.engine.arithmetic.packing import pack, unpack, words_for
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, Activation
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Fixed, LevelCode
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import SIGNIFICANT, Activation
 
 TABLE_BITS = (1, 2, 4)
 CODE_BITS = (*TABLE_BITS, 8, 16, 32)
@@ -55,7 +55,7 @@ def _linear(bits: int, spec: Activation) -> dict[str, int]:
     return {"bits": bits, "low": spec.low, "cut": max(SIGNIFICANT[spec.bits] - bits, 0)}
 
 
-def _table(c: Compiler, level: str, bits: int) -> LevelCode:
+def _table(c: Builder, level: str, bits: int) -> LevelCode:
     codes = c.graph.levels.get(level, {})
     need(bits in codes, f"level {level} has codes of {sorted(codes)} bits, not of {bits}")
     return codes[bits]
@@ -67,7 +67,7 @@ def _stored(real: Fixed, spec: Activation, dtype: np.dtype) -> np.ndarray:
 
 
 class EncodeLevel(Layer):
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         spec, bits, level = x.activation, self.number("bits"), str(self.node.attributes["level"])
         assert spec is not None
@@ -82,7 +82,7 @@ class EncodeLevel(Layer):
 
 
 class DecodeLevel(Layer):
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         bits, level = self.number("bits"), str(self.node.attributes["level"])
         height, width, channels = c.graph.shapes[level]
         code = c.hold(c.buffer("latents", np.uint64, (height, width, bits * words_for(channels))))

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import quantise_samples
+from bitreplay.engine.arithmetic.sliding_window import out_size, taps
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import ACTIVATION, SLIDING, SUMS, Arrays, Kind, Misfit, Yield, behind_window, number
 from bitreplay.engine.layers.clip import UNBOUNDED
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import quantise_samples
-from bitreplay.engine.sliding_window import out_size, taps
 
 LARGEST_WINDOW = 15
 
@@ -77,7 +77,7 @@ class MaxPool(Layer):
 
     kind = Kind(expected, ((ACTIVATION, SUMS),), attributes=SLIDING | {"window": range(1, 16)})
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         name, window = self.node.name, self.number("window")
         need(1 <= window <= LARGEST_WINDOW and self.number("pad", 0) < window, f"{name}: window out of range")
@@ -93,7 +93,7 @@ class MaxPool(Layer):
         return y
 
     def _result(
-        self, c: Compiler, x: Value, shape: tuple[int, int, int]
+        self, c: Builder, x: Value, shape: tuple[int, int, int]
     ) -> tuple[Value, Multiplier, dict[str, int]]:  # fmt: skip
         if x.activation is None:
             need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums need a positive scale")
@@ -106,7 +106,7 @@ class MaxPool(Layer):
         limits = {"x_zero": x.activation.zero, "y_zero": spec.zero, "low": spec.low, "high": spec.high}
         return y, Multiplier.of(x.activation.scale / spec.scale), limits
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

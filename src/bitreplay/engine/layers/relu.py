@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bitreplay.engine.compiler import Compiler, Value
-from bitreplay.engine.fixedpoint import Multiplier
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.kind import ACTIVATION, SUMS, Kind, unchanged
 from bitreplay.engine.layers.clip import UNBOUNDED, Clip
 from bitreplay.engine.layers.layer import need
@@ -19,7 +19,7 @@ class ReLU(Clip):
     def _limit(self, name: str) -> Fraction | None:
         return Fraction(0) if name == "low" else None
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         if x.activation is not None:
             return super().forward(c, inputs)

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.compiler import Compiler, Gradient, Value
-from bitreplay.engine.fixedpoint import Int64, binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, binary_point, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.quant import NO_GRADIENT, merge_samples, quantise_samples
+from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Fixed, Node
 from bitreplay.engine.kind import Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.batchnorm import OFFSET_LIMIT
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import NO_GRADIENT, merge_samples, quantise_samples
 
 POINT = 12
 SHIFT_ROOM = 1
@@ -86,7 +86,7 @@ class RPReLU(Layer):
 
     learned: tuple[str, ...] = ("shift", "slope", "offset")
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return c.train_tail
 
     def _numbers(self, name: str) -> Fixed:
@@ -94,7 +94,7 @@ class RPReLU(Layer):
             return self.fixed(name)
         return Fixed(np.zeros_like(self.fixed("slope").values), 28)
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         name = self.node.name
         y = c.activation_value(name, x.shape)
@@ -127,7 +127,7 @@ class RPReLU(Layer):
                **self._attributes)  # fmt: skip
         return y
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)
@@ -143,7 +143,7 @@ class RPReLU(Layer):
                    bits=c.bits.backward_other, **self._attributes)  # fmt: skip
             c.contribute(source, result)
 
-    def _param_grad(self, c: Compiler, x: Value, gradient: Gradient) -> None:
+    def _param_grad(self, c: Builder, x: Value, gradient: Gradient) -> None:
         name, (height, width, channels) = self.node.name, x.shape
         letters = {"shift": "ps", "slope": "pb", "offset": "po"}
         sums = {letters[part]: c.buffer(f"{name}.{letters[part]}", np.int64, (channels,), False)

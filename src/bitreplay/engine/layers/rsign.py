@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.bits import pack, words_for
-from bitreplay.engine.compiler import Compiler, Gradient, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import Int64, Multiplier, binary_point, round_fraction, round_shift, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier, binary_point, round_fraction, round_shift, wide
+from bitreplay.engine.arithmetic.packing import pack, words_for
+from bitreplay.engine.arithmetic.quant import merge_samples
+from bitreplay.engine.arithmetic.second_gradient import quantise_with_second
+from bitreplay.engine.builder import Builder, Gradient, Value, other_attributes, other_tensors
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import SIGNS, Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.layers.learned import Learned
 from bitreplay.engine.layers.sign import PEAK_BITS
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.quant import merge_samples
-from bitreplay.engine.second_gradient import quantise_with_second
 
 POINT = 12
 LIMIT = (1 << 30) - 1
@@ -74,10 +74,10 @@ class RSign(Layer):
 
     kind = Kind(expected)
 
-    def trains(self, c: Compiler) -> bool:
+    def trains(self, c: Builder) -> bool:
         return c.train_tail
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         assert x.activation is not None
         height, width, channels = x.shape
@@ -90,7 +90,7 @@ class RSign(Layer):
                zero=x.activation.zero, point=self._point)  # fmt: skip
         return Value(bits, x.shape)
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)
@@ -117,7 +117,7 @@ class RSign(Layer):
         c.contribute(source, result)
 
     def _param_grad(
-        self, c: Compiler, x: Value, gradient: Gradient, tensors: dict[str, int], shape: dict[str, int]
+        self, c: Builder, x: Value, gradient: Gradient, tensors: dict[str, int], shape: dict[str, int]
     ) -> None:
         name, (height, width, channels) = self.node.name, x.shape
         p = c.buffer(f"{name}.p", np.int64, (channels,), per_sample=False)

@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine.bits import pack, words_for
-from bitreplay.engine.compiler import Compiler, Value, other_attributes, other_tensors
-from bitreplay.engine.fixedpoint import Multiplier, binary_point, round_fraction, wide
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier, binary_point, round_fraction, wide
+from bitreplay.engine.arithmetic.packing import pack, words_for
+from bitreplay.engine.arithmetic.second_gradient import quantise_with_second
+from bitreplay.engine.builder import Builder, Value, other_attributes, other_tensors
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import DECIMAL, SIGNS, Arrays, Kind, Yield
 from bitreplay.engine.layers.clipped_sign import emit_clipped, emit_clipped_grad
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
-from bitreplay.engine.second_gradient import quantise_with_second
 
 PEAK_BITS = 26
 
@@ -65,7 +65,7 @@ class Sign(Layer):
         need(derivative in ("polynomial", "clipped"), f"{node.name}: unknown derivative {derivative}")
         self._clip = Fraction(str(node.attributes.get("clip", 1))) if derivative == "clipped" else None
 
-    def forward(self, c: Compiler, inputs: list[Value]) -> Value:
+    def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
         assert x.activation is not None
         height, width, channels = x.shape
@@ -76,7 +76,7 @@ class Sign(Layer):
             c.emit("forward", "pack_signs", {"x": x.tensor, "bits": bits}, zero=x.activation.zero)
         return Value(bits, x.shape)
 
-    def backward(self, c: Compiler, inputs: list[Value]) -> None:
+    def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,) = inputs
         (source,) = self.node.inputs
         gradient = c.stored_gradient(self.node.name)

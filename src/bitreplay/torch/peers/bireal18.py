@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from ..binarize import PolynomialSign
-from ..bireal18 import BiRealBlock
-from ..layers import Add, GlobalAveragePool, downsample
-from ..resnet18_shape import ResNet18Shape
+from bitreplay.torch.models.binarize import PolynomialSign
+from bitreplay.torch.models.bireal18 import BiRealBlock
+from bitreplay.torch.models.layers import Add, GlobalAveragePool, downsample
+from bitreplay.torch.models.resnet18_shape import ResNet18Shape
 
 TAIL_BLOCKS, TAIL_SHAPE = 3, (512, 4, 4)  # behind the level add_12
 

@@ -6,9 +6,8 @@ import numpy as np
 import torch
 
 from bitreplay.engine.graph import Graph
-
-from ..convert import convert
-from ..quicknet import QuickNet
+from bitreplay.torch.convert import convert
+from bitreplay.torch.models.quicknet import QuickNet
 
 
 def graph(size: int, classes: int) -> Graph:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from . import bireal18, mobilenet_v2
-from .quicknet import graph as quicknet_graph
-from .settings import Work, inference, settings, step_of, training
+from bitreplay.torch.peers import bireal18, mobilenet_v2
+from bitreplay.torch.peers.quicknet import graph as quicknet_graph
+from bitreplay.torch.peers.settings import Work, inference, settings, step_of, training
 
 __all__ = [
     "bireal18_forward", "bireal18_step", "mobilenet_v2_forward", "mobilenet_v2_step", "plain_bireal18_step",

@@ -1,0 +1,82 @@
+"""The time of each operation of a compiled network, one sample or a minibatch, on the chosen instruction set.
+
+    taskset -c 1 python benchmarks/profile_records.py bireal18 whole
+    BITREPLAY_PATH=avx2 taskset -c 1 python benchmarks/profile_records.py react18 tail --samples 32
+
+Each record is made a program of its own and run on what the whole program left in the arena; the least time counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bitreplay import modelfile
+from bitreplay.engine import native
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.engine.operations import Run
+from bitreplay.engine.program import Program
+
+ROOT = native.BESIDE_THE_PACKAGE.parents[1] / "zoo"
+
+
+def least(call: Callable[[], None], times: int) -> float:
+    """Microseconds of the fastest call."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.perf_counter_ns()
+        call()
+        best = min(best, time.perf_counter_ns() - start)
+    return best / 1000
+
+
+def filled(program: Program, lists: list[str], run: Run) -> native.NativeMachine:
+    machine, rng = native.NativeMachine(program), np.random.default_rng(0)
+    for name, dtype, high in (("images", np.uint8, 256), ("latents", np.uint64, 1 << 63), ("labels", np.int32, 10)):
+        if program.has(name):
+            machine.write(name, rng.integers(0, high, (run.samples, *program.tensor(name).shape)).astype(dtype))
+    for name in lists:
+        machine.run(name, run)
+    return machine
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", help="a model of the zoo")
+    parser.add_argument("part", choices=["whole", "tail"])
+    parser.add_argument("--samples", type=int, default=1)
+    parser.add_argument("--times", type=int, default=40)
+    given = parser.parse_args()
+    graph, _ = modelfile.load(ROOT / f"{given.model}.safetensors")
+    bits, run = Bits(8, 1, 16), Run(given.samples, 7, 1, 1 << 20, 31)
+    if given.part == "whole":
+        program, lists = compile_whole(graph, bits, given.samples), ["forward"]
+    else:
+        program = compile_tail(graph, max(graph.levels, key=graph.position), bits, given.samples, 10)
+        lists = ["forward", "backward", "update", "prepare"]
+    machine = filled(program, lists, run)
+    total, count = Counter[str](), Counter[str]()
+    nothing = native.NativeMachine(replace(program, records=[]))
+    overhead = least(lambda: nothing.run("forward", run), given.times)
+    for record in program.records:
+        if record.list not in lists:
+            continue
+        alone = native.NativeMachine(replace(program, records=[record]))
+        size = program.arena_bytes
+        alone.regions["arena"][:size] = machine.regions["arena"][:size]
+        alone.run(record.list, run)
+        total[record.operation] += least(lambda m=alone, name=record.list: m.run(name, run), given.times) - overhead
+        count[record.operation] += 1
+    for name, microseconds in total.most_common():
+        print(f"{microseconds:10.1f} us {count[name]:4} {name}")
+    print(f"{sum(total.values()):10.1f} us together, on {machine.path}")
+
+
+if __name__ == "__main__":
+    main()

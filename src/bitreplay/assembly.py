@@ -1,0 +1,65 @@
+"""From a model file and settings to a strategy that knows nothing yet; from a state to the model that it belongs to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bitreplay.arguments import shown, told
+from bitreplay.engine.program import ProgramError
+from bitreplay.modelfile import ModelFileError
+from bitreplay.settings import Settings
+from bitreplay.state import State
+from bitreplay.statefile import Content, StateFileError
+from bitreplay.strategies import STRATEGIES, Ground, Strategy
+from bitreplay.zoo import Model, find, find_by_digest
+
+
+def build(model: Model, settings: Settings, state: State | None = None, device: str = "cpu") -> Strategy:
+    """The strategy that the settings name, with room for what a state holds."""
+    ground = ground_of(model, settings, device)
+    try:
+        return STRATEGIES[settings.strategy].on(ground, state)
+    except ProgramError as error:
+        tried = f"bits {settings.bits}, codes of {settings.code_bits} bits"
+        raise ModelFileError(f"{model.path} cannot be used at level {ground.level} with {tried}: {error}.") from None
+
+
+def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
+    """The level that was asked for, or the last one; the picture must be what fitting.py makes."""
+    height, width, colours = model.graph.input_shape
+    if height != width or colours != 3:
+        raise ModelFileError(
+            f"{model.path} reads pictures of {height}x{width}x{colours}; expected squares of 3 colours."
+        )
+    if not model.levels:
+        raise ModelFileError(f"{model.path} has no replay level, so nothing can be learned with it.")
+    name = settings.level
+    if name is not None and name not in model.levels:
+        raise ValueError(f"{model.name} has no level {told(name)}; expected {' or '.join(model.levels)}.")
+    return Ground(model, name or model.levels[-1], settings, device)
+
+
+def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
+    """The strategy that a state was learned by, as it was."""
+    try:
+        strategy = build(model, content.settings, content.state)
+        strategy.take(content.state)
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise StateFileError(f"{title} does not fit its model: {error}") from None
+    return strategy
+
+
+def model_of(content: Content, model: str | Path | Model | None, path: str | Path) -> Model:
+    """The model that a state belongs to: the one given, or else the shipped one with its checksum."""
+    its = f"the model {shown(content.model)[:60]} with checksum {shown(content.digest)[:12]}"
+    if model is None:
+        found = find_by_digest(content.model, content.digest)
+        if found is None:
+            raise StateFileError(f"{path} belongs to {its}, which is not among those shipped; name its file.")
+        return found
+    given = model if isinstance(model, Model) else find(model)
+    if given.digest != content.digest:
+        raise StateFileError(f"{path} belongs to {its}, not to {given.name} with {given.digest[:12]}.")
+    return given

@@ -1,0 +1,86 @@
+"""bitreplay convert WEIGHTS: trained weights become a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bitreplay import modelfile
+from bitreplay.cli import options, show
+from bitreplay.cli.torch_extra import need_torch
+
+UNKNOWN_LICENCE = "unknown"
+LARGEST_SIZE = 1024
+
+
+def convert(
+    weights: Annotated[Path, typer.Argument(help="Weights of `bitreplay pretrain`, or with --larq a Keras file.")],
+    data: Annotated[
+        Path, typer.Option(help="Pictures to calibrate with: a folder, groceries, or as for `bitreplay pretrain`.")
+    ],
+    out: Annotated[Path, typer.Option(help="Model file to write.")],
+    larq: Annotated[bool, typer.Option("--larq", help="WEIGHTS are a Keras file of a Larq Zoo model.")] = False,
+    size: Annotated[int | None, typer.Option(help="Side of the pictures; else as trained, with --larq 224.")] = None,
+    class_names: Annotated[Path | None, typer.Option(help="Text file of the classes' names, one a line.")] = None,
+    licence: Annotated[str | None, typer.Option(help="Licence of the weights, kept in the file.")] = None,
+    level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
+    code_bits: Annotated[int, typer.Option(help="Code to re-estimate for.")] = 1,
+    reestimate: Annotated[bool, typer.Option(help="Renew the tail's statistics for the coded level.")] = False,
+    images: Annotated[int, typer.Option(help="Calibration images.")] = 500,
+    outside: Annotated[float, typer.Option(help="Share of values that ranges leave out at either end.")] = 0.001,
+    json: options.Json = False,
+) -> None:
+    """Turn trained weights into a model file."""
+    need_torch()
+    from bitreplay.torch.convert import convert as convert_module
+    from bitreplay.torch.convert.calibration_images import calibration
+    from bitreplay.torch.weights import class_names as known_names
+    from bitreplay.torch.weights import load_weights
+
+    if images < 1:
+        raise ValueError(f"--images is {images}; expected a number from 1 on.")
+    if size is not None and not 8 <= size <= LARGEST_SIZE:
+        raise ValueError(f"--size is {size}; expected a number from 8 to {LARGEST_SIZE}.")
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; expected a file to write.")
+    names = _names_in(class_names) if class_names is not None else []
+    module, note = _load_larq(weights, size) if larq else load_weights(weights)
+    side = size or int(getattr(module, "input_size", 224))
+    pictures, found = calibration(data, side, images)
+    graph, how = convert_module(
+        module, pictures, class_names=names or known_names(note, found), level=level, code_bits=code_bits,
+        reestimate=reestimate, outside=outside,
+    )  # fmt: skip
+    if larq:
+        from bitreplay.torch.convert.fold_normalisation import fold_normalisation
+
+        graph = fold_normalisation(graph)
+    training = {key: value for key, value in note.items() if key != "parts"}
+    about = {"name": out.stem, "conversion": how, "training": training}
+    about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
+    digest = modelfile.save(graph, out, about)
+    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": sorted(graph.levels)}
+    if json:
+        show.as_json(row)
+    else:
+        show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
+
+
+def _names_in(path: Path) -> list[str]:
+    try:
+        names = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text; expected the names of the classes, one a line.") from None
+    if not names:
+        raise ValueError(f"{path} is empty; expected the names of the classes, one a line.")
+    return names
+
+
+def _load_larq(weights: Path, size: int | None) -> tuple[Any, dict[str, Any]]:
+    try:
+        from bitreplay.torch.convert.larq_weights import load_larq
+    except ImportError as error:  # its own sentence: h5py is an extra
+        raise ValueError(str(error)) from None
+    return load_larq(weights) if size is None else load_larq(weights, size)

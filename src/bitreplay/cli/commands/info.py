@@ -1,0 +1,130 @@
+"""bitreplay info [FILE]: what is in a state or a model, or what this machine uses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import bitreplay
+from bitreplay import statefile, table1, zoo
+from bitreplay.arguments import shown
+from bitreplay.cli import options, show
+from bitreplay.engine import machine_pool, native
+from bitreplay.engine.graph import Graph
+from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
+from bitreplay.modelfile.schema import stored
+from bitreplay.reports import Stored
+from bitreplay.statefile import MOST_BYTES, StateFileError
+from bitreplay.statefile.content import FORMAT
+from bitreplay.statefile.generations import before_of, real_path
+from bitreplay.strategies import STRATEGIES
+
+
+def info(
+    file: Annotated[Path | None, typer.Argument(help="State or model file, or a model's name.")] = None,
+    json: options.Json = False,
+) -> None:
+    """Describe a state or a model; without a file, this installation and the machine's instruction sets."""
+    found = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file), whole=True)
+    if json:
+        show.as_json(found)
+        return
+    kept_classes, layers = found.pop("stored", None), found.pop("layers", None)
+    tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found])]
+    if kept_classes:
+        rows = [(shown(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
+                 show.size(kept["bytes"])) for kept in kept_classes]  # fmt: skip
+        tables.append(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
+    if layers:
+        body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
+        tables.append(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
+    show.say(*tables)
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def machine() -> dict[str, Any]:
+    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
+    try:
+        found |= {
+            "instruction_set_used": native.path(),
+            "instruction_sets_supported": native.available_paths(),
+            "instruction_sets_built": native.built_paths(),
+        }
+    except OSError as error:
+        found["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
+    return found | {"predictions_at_once": machine_pool.most_at_once()}
+
+
+def is_state(file: Path) -> bool:
+    if not file.exists() and zoo.knows(str(file)):
+        return False
+    try:
+        _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
+    except ContainerError as error:
+        raise StateFileError(f"{error}{statefile.way_back(file, error)}") from None
+    return texts.get("format") == FORMAT
+
+
+def state(file: Path) -> dict[str, Any]:
+    """Read without its model, so that it works anywhere."""
+    content, _ = statefile.load(file)
+    learned, strategy = content.state, STRATEGIES[content.settings.strategy]
+    sizes = {part: sum(array.nbytes for array in given.arrays.values()) for part, given in learned.parts.items()}
+    return {
+        "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
+        "can_roll_back": before_of(real_path(file)).exists(), "state_bytes": file.stat().st_size,
+        "part_bytes": sizes, "model": content.model, "strategy": strategy.title,
+        "settings": content.settings.to_json(), "hash": learned.hash(), "model_checksum": content.digest,
+        "stored": [_stored(kept) for kept in strategy.stored(learned)],
+    }  # fmt: skip
+
+
+def _stored(kept: Stored) -> dict[str, Any]:
+    experiences = {str(number): count for number, count in kept.experiences.items()}
+    return asdict(kept) | {"ids": list(kept.ids), "experiences": experiences}
+
+
+def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
+    """What a model file is and says of itself; with `whole` its recipe, conversion and every layer too."""
+    graph, about = found.graph, found.about
+    shipped = zoo.generations(found.name) if found.path.parent == zoo.FOLDER else None
+    said = {
+        "name": found.name, "input": shape_text(graph.input_shape), "bytes": found.path.stat().st_size,
+        "top1_integer": _of(about, "accuracy", "top1_integer"), "top1_float": _of(about, "accuracy", "top1_float"),
+        "measured_on": _of(about, "accuracy", "data"), "trained_on": _of(about, "training", "data"),
+        "classes_trained_on": len(graph.labels), "licence": about.get("licence", ""),
+        "levels": {level: shape_text(graph.shapes[level]) for level in found.levels}, "generations": shipped,
+        "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
+    }  # fmt: skip
+    if whole:
+        said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),
+                 "layers": _layers(graph)}  # fmt: skip
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _layers(graph: Graph) -> list[dict[str, Any]]:
+    numbers = table1.weights(graph)
+    return [
+        {"name": node.name, "kind": node.kind, "weights": sum(numbers[node.name]),
+         "bytes": sum(stored(array).nbytes for array in node.arrays.values())}
+        for node in graph.nodes
+    ]  # fmt: skip
+
+
+def _of(about: dict[str, Any], part: str, name: str) -> Any:
+    """What a file says about itself is free text: anything may be missing or of another kind."""
+    found = about.get(part)
+    return found.get(name) if isinstance(found, dict) else None
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(key)}: {shown(part)}" for key, part in value.items())
+    return ", ".join(map(shown, value)) if isinstance(value, list) else shown(value)

@@ -1,0 +1,141 @@
+"""bitreplay run: a whole protocol, class by class (nc) or instance by instance (ni), into a run folder; resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import dropwhile
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from bitreplay import metrics, zoo
+from bitreplay.cli import options, saving, show
+from bitreplay.cli.footprint import footprint
+from bitreplay.cli.runfolder import RunFolder, default_path
+from bitreplay.data.named import SETS, Source, named
+from bitreplay.data.pictures.picture import refuse
+from bitreplay.follow import Step, follow
+from bitreplay.learner import Learner
+from bitreplay.samples import Codes
+from bitreplay.scenario import Experience, grouped, new_classes, new_instances
+from bitreplay.settings import Settings
+from bitreplay.statefile import Lock
+from bitreplay.strategies import STRATEGIES
+
+
+def run(
+    data: Annotated[str, typer.Option(help=f"{', '.join(SETS)}, a folder of class folders, or a .npz file.")],
+    scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
+    model: options.Model = options.DEFAULT_MODEL,
+    strategy: options.Strategy = None,
+    bits: options.Bits = None,
+    code_bits: options.CodeBits = None,
+    level: options.Level = None,
+    numbers: options.Numbers = None,
+    per_class: options.PerClass = None,
+    epochs: options.Epochs = None,
+    rate: options.Rate = None,
+    augment: options.Augment = None,
+    seed: Annotated[int, typer.Option(help="Order of classes or samples, and everything random.")] = 0,
+    limit: Annotated[int | None, typer.Option(help="Training images a class, the first ones.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Where the data set lies; else BITREPLAY_DATA.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder; a run that was cut off goes on from it.")] = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    json: options.Json = False,
+) -> None:
+    """Run a protocol: config, a row an experience, plot and state go to the run folder."""
+    if scenario not in ("nc", "ni"):
+        raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
+    found = zoo.find(model)
+    source = named(data, data_dir, found.graph.input_shape[0], show.left_out if skip_unreadable else refuse)
+    given = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
+                          per_class=per_class, epochs=epochs, rate=rate, augment=augment)  # fmt: skip
+    settings = Settings.of(seed=seed, **given)
+    if augment is None:
+        settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
+    config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
+              "settings": settings.to_json()}  # fmt: skip
+    experiences = stream(source, scenario, limit, settings.seed)
+    folder = RunFolder(out or default_path(config), config)
+    with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
+        rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json)
+    with saving.answering(f"{folder.path} is complete."):
+        _tell(folder, config, rows, learner, json)
+
+
+def _tell(folder: RunFolder, config: dict[str, Any], rows: list[dict[str, Any]], learner: Learner, json: bool) -> None:
+    data, scenario, model = config["data"], config["scenario"], config["model"]
+    summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
+               "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
+    plot = folder.plot(f"{data} {scenario} with {model}", rows)
+    if json:
+        show.as_json({"config": config, "rows": rows, "plot": str(plot)} | summary)
+        return
+    body = [
+        (row["experience"] + 1, len(row["classes"]), row["pictures"], f"{100 * row['accuracy']:.2f} %",
+         f"{100 * row['seen_accuracy']:.2f} %", show.size(row["memory_bytes"]), row["seconds"])
+        for row in rows
+    ]  # fmt: skip
+    columns = ("experience", "classes", "pictures", "accuracy", "on classes seen", "stored", "seconds")
+    shares = ", ".join(f"{name} {100 * summary[name]:.2f} %" for name in ("final", *transfer(rows, scenario)))
+    title = f"{data} {scenario}, {model}, {learner.settings.strategy}"
+    show.say(show.table(title, columns, body), shares, f"Run folder: {folder.path}")
+
+
+def walk(
+    source: Source, experiences: Iterator[Experience], model: zoo.Model, settings: Settings, folder: RunFolder,
+    lock: Lock, bar: show.Bar, quiet: bool,
+) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
+    """Go through the stream from where the folder's state stands."""
+    exists = folder.state.exists()
+    learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_json())
+    rows = folder.rows(learner.experiences)
+    names = np.array(source.data.class_names)
+    truth = names[source.data.test_labels]
+    test = Codes(learner.latent_bits(source.data.test_images))
+    waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
+    if len(rows) < learner.experiences:  # cut off between the state and its row
+        _, labels = next(waiting)
+        evaluation = learner.evaluate_codes(test.values, truth)
+        step = Step(len(rows), tuple(set(names[labels].tolist())), evaluation, len(labels))
+        rows.append(as_row(step, names, learner))
+        folder.write_rows(rows)
+    pairs = ((images, names[labels]) for images, labels in waiting)
+    for step in follow(learner, pairs, test, truth, progress=bar):
+        saving.save(learner, folder.state, lock)
+        rows.append(as_row(step, names, learner))
+        folder.write_rows(rows)
+        if not quiet:
+            accuracy = f"{100 * step.evaluation.accuracy:.2f} %"
+            show.say(f"{step.number + 1}. accuracy {accuracy} ({step.seconds:.2f} s)")
+    return rows, learner
+
+
+def as_row(step: Step, names: np.ndarray, learner: Learner) -> dict[str, Any]:
+    result, order = step.evaluation, names.tolist()
+    return {
+        "experience": step.number, "classes": sorted(step.classes, key=order.index), "pictures": step.pictures,
+        "accuracy": result.accuracy, "seen_accuracy": result.seen_accuracy, "per_class": result.per_class,
+        "memory_bytes": learner.memory_bytes, "seconds": round(step.seconds, 2),
+    }  # fmt: skip
+
+
+def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Iterator[Experience]:
+    if scenario == "ni" and source.sessions is not None:
+        if limit is not None:
+            raise ValueError("--limit does not go with ni on this set: its experiences are whole sessions.")
+        return grouped(source.data, source.sessions)
+    data, rng = source.data if limit is None else source.data.limit(limit), np.random.default_rng(seed)
+    if scenario == "nc":
+        return new_classes(data, source.nc_sizes, rng)
+    return new_instances(data, source.ni_count, rng)
+
+
+def transfer(rows: list[dict[str, Any]], scenario: str) -> dict[str, float]:
+    """Forgetting and backward transfer over the classes of each experience; they need new classes in each."""
+    if scenario != "nc":
+        return {}
+    table = metrics.experience_table([row["classes"] for row in rows], [row["per_class"] for row in rows])
+    return {"forgetting": metrics.forgetting(table), "backward_transfer": metrics.backward_transfer(table)}

@@ -1,0 +1,22 @@
+"""What forget, rename and rollback share."""
+
+from __future__ import annotations
+
+from bitreplay.classes import Name
+from bitreplay.cli import show
+from bitreplay.learner import Learner
+
+
+def known(learner: Learner, text: str) -> Name:
+    """The class that a text on the command line names; whole numbers may be names too."""
+    for name in learner.labels:
+        if str(name) == text:
+            return name
+    return text
+
+
+def tell(learner: Learner, sentence: str, json: bool) -> None:
+    if json:
+        show.as_json({"classes": learner.labels, "experiences": learner.experiences, "hash": learner.state_hash()})
+    else:
+        show.say(f"{sentence} Known classes: {show.names(learner.labels)}.")

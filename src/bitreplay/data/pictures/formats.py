@@ -1,0 +1,89 @@
+"""Which pictures are read: each format by its first bytes and by its own reader of Pillow's, none else.
+
+Pillow knows more than forty and chooses by content; one of them runs another program. Here a reader is called by name,
+and the sides that a picture claims are compared with what may be decoded before it is.
+"""
+
+import importlib
+import io
+from typing import Any
+
+from PIL import Image
+from PIL.BmpImagePlugin import BmpImageFile
+from PIL.GifImagePlugin import GifImageFile
+from PIL.JpegImagePlugin import JpegImageFile
+from PIL.PngImagePlugin import PngImageFile
+from PIL.TiffImagePlugin import TiffImageFile
+from PIL.WebPImagePlugin import WebPImageFile
+
+from bitreplay.data.pictures import jpeg
+from bitreplay.data.pictures.resize import LARGEST_SIDE
+
+MOST_PIXELS = 1 << 26  # up to 10 bytes each while it is decoded
+MOST_OF_WEBP = 1 << 25  # which is decoded on two canvases and copied: 16 bytes
+MOST_PASSED = 1 << 30  # pixels times passes over them
+MOST_INFLATED = 1032  # bytes that deflate makes of one; a PNG has at least a bit a pixel
+SUFFIXES = (".bmp", ".gif", ".heic", ".heif", ".jfif", ".jpe", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+READERS: dict[str, Any] = {
+    "JPEG": JpegImageFile, "PNG": PngImageFile, "WebP": WebPImageFile, "BMP": BmpImageFile, "GIF": GifImageFile,
+    "TIFF": TiffImageFile,
+}  # fmt: skip
+FIRST_BYTES = {
+    b"\xff\xd8\xff": "JPEG", b"\x89PNG\r\n\x1a\n": "PNG", b"BM": "BMP", b"GIF87a": "GIF", b"GIF89a": "GIF",
+    b"II*\0": "TIFF", b"MM\0*": "TIFF", b"II+\0": "TIFF", b"MM\0+": "TIFF",
+}  # fmt: skip
+HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+TILE_WIDTH, TILE_LENGTH = 322, 323
+
+
+def format_of(content: bytes) -> str:
+    """The format's name; one that is not read is refused."""
+    for first, name in FIRST_BYTES.items():
+        if content.startswith(first):
+            return name
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "WebP"
+    if content[4:8] == b"ftyp" and content[8:12] in HEIC_BRANDS:
+        return "HEIC"
+    raise ValueError(f"its format is not known; expected {', '.join(READERS)} or HEIC")
+
+
+def opened(content: bytes, least: int) -> Image.Image:
+    """The picture, its sides checked, not yet decoded; a large JPEG will be at a scale that keeps `least` pixels."""
+    name = format_of(content)
+    image = _heic(content) if name == "HEIC" else READERS[name](io.BytesIO(content))
+    width, height = image.size
+    if not (1 <= width <= LARGEST_SIDE and 1 <= height <= LARGEST_SIDE):
+        raise ValueError(f"it is {width}x{height}; at most {LARGEST_SIDE} pixels high and wide are read")
+    passes = jpeg.passes(content) if name == "JPEG" else 1
+    most = MOST_OF_WEBP if name == "WebP" else MOST_PIXELS
+    if name == "JPEG" and passes == 1:
+        most = LARGEST_SIDE**2
+    if width * height > most:
+        raise ValueError(f"it is {width}x{height}; at most {most} pixels of such a {name} are read")
+    if passes * width * height > MOST_PASSED:
+        raise ValueError(f"it is a JPEG of {width}x{height} in {passes} scans, which is more than is read")
+    if name == "PNG" and width * height > 8 * MOST_INFLATED * len(content):
+        raise ValueError(f"its {len(content)} bytes are too few for the {width}x{height} pixels that it claims")
+    if isinstance(image, TiffImageFile):
+        _check_tiles(image)
+    if isinstance(image, JpegImageFile):
+        jpeg.reduce(image, least)
+    return image
+
+
+def _check_tiles(image: TiffImageFile) -> None:
+    """Tiles are decoded whole, however little of them the picture covers."""
+    sides = [image.tag_v2.get(tag, 1) for tag in (TILE_WIDTH, TILE_LENGTH)]
+    if not all(isinstance(side, int) and 1 <= side <= LARGEST_SIDE for side in sides) or (
+        sides[0] * sides[1] > MOST_PIXELS
+    ):
+        raise ValueError(f"its tiles are {sides[0]}x{sides[1]}; at most {MOST_PIXELS} pixels are read")
+
+
+def _heic(content: bytes) -> Image.Image:
+    try:
+        plugin: Any = importlib.import_module("pillow_heif.as_plugin")
+    except ImportError:
+        raise ValueError("HEIC needs the package pillow-heif, which is not installed") from None
+    return plugin.HeifImageFile(io.BytesIO(content))

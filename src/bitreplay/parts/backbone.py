@@ -1,0 +1,39 @@
+"""The frozen part of the network: uint8 images -> packed level codes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_backbone
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.machine_pool import Arenas
+from bitreplay.engine.memory_limit import check_room
+from bitreplay.engine.native import machine
+from bitreplay.engine.operations import Run
+
+
+class Backbone:
+    """`latent_bits` of any number of images, `max_samples` at a time in one arena; threads may share it."""
+
+    def __init__(self, graph: Graph, level: str, bits: Bits, code_bits: int = 1, max_samples: int = 8) -> None:
+        self.program = compile_backbone(graph, level, bits, max_samples, code_bits)
+        check_room(self.program)
+        self.input_shape = graph.input_shape
+        self._arenas = Arenas(machine(self.program))
+
+    @property
+    def code_shape(self) -> tuple[int, ...]:
+        """Rows, columns and words of one sample's code."""
+        return self.program.tensor("latents").shape
+
+    def latent_bits(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        codes = np.empty((len(images), *self.code_shape), np.uint64)
+        for start in range(0, len(images), self.program.max_samples):
+            part = images[start : start + self.program.max_samples]
+            with self._arenas.one() as network:
+                network.write("images", np.ascontiguousarray(part))
+                network.run("forward", Run(len(part)))
+                codes[start : start + len(part)] = network.read("latents", len(part))
+        return codes

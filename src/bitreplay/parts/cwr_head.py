@@ -1,0 +1,113 @@
+"""CWR*: a head trained per experience and consolidated per class, in whole numbers.
+
+Weights are int32 with the bias as the last column, in the engine's master format.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.arithmetic.fixedpoint import divide_round
+from bitreplay.parts.part import MOST, Given, Names, Plain, array_of, between, need
+
+ROOT_POINT = 16
+
+
+class CwrHead:
+    """Classifier trained per experience and consolidated per class.
+
+    Train on temporary weights tw, predict with `consolidated_weights` cw. After an experience, a class c seen n_past
+    times before and n_now times now becomes
+        cw[c] <- (cw[c] r + (tw[c] - m)) / (r + 1),   r = sqrt(n_past / n_now),
+    m one scalar, the mean of all tw weights of the classes present. Absent classes keep their weights.
+    r has 16 bits behind the point, rounded down; m and the quotient round to nearest, ties away from zero.
+    """
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, classes: int, features: int) -> None:
+        self.consolidated_weights = np.zeros((classes, features + 1), np.int32)
+        self.past = np.zeros(classes, np.int64)
+
+    @property
+    def seen(self) -> NDArray[np.uint8]:
+        """1 for each class that has been consolidated."""
+        return (self.past > 0).astype(np.uint8)
+
+    def resize(self, classes: int) -> None:
+        """Room for more classes (or for fewer: the last ones go)."""
+        weights = np.zeros((classes, self.consolidated_weights.shape[1]), np.int32)
+        past = np.zeros(classes, np.int64)
+        stay = min(classes, len(self.past))
+        weights[:stay], past[:stay] = self.consolidated_weights[:stay], self.past[:stay]
+        self.consolidated_weights, self.past = weights, past
+
+    def forget(self, c: int) -> None:
+        """As if the class had never been seen."""
+        self.consolidated_weights[c] = 0
+        self.past[c] = 0
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Plain:
+        weights = array_of(found, "head", "consolidated_weights", np.int32, 2)
+        past = array_of(found, "head", "past", np.int64, 1)
+        named = {number for number, name in enumerate(names) if name is not None}
+        fits = len(weights) == len(past) >= len(names) and set(np.flatnonzero(past).tolist()) <= named
+        need(fits and between(past, 0, MOST), "Its head does not fit its names.")
+        return found
+
+    def give(self) -> Plain:
+        return Plain({"consolidated_weights": self.consolidated_weights.copy(), "past": self.past.copy()})
+
+    def fits(self, given: Given) -> bool:
+        return given.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
+
+    def take(self, given: Given) -> None:
+        """Go back to what was given, also to room for another number of classes."""
+        self.consolidated_weights = given.arrays["consolidated_weights"].copy()
+        self.past = given.arrays["past"].copy()
+
+    def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""
+        self._check(present)
+        return np.where((present > 0)[:, None], self.consolidated_weights, 0).astype(np.int32)
+
+    def consolidate(self, temporary_weights: NDArray[np.int32], present: NDArray[np.int64]) -> None:
+        """Merge the trained weights; `present` counts the distinct new and stored samples of each class."""
+        self._check(present)
+        if temporary_weights.shape != self.consolidated_weights.shape or temporary_weights.dtype != np.int32:
+            found = f"{temporary_weights.dtype} {temporary_weights.shape}"
+            raise ValueError(f"Weights must be int32 {self.consolidated_weights.shape}, got {found}.")
+        classes = np.flatnonzero(present)
+        tw = temporary_weights[classes].astype(np.int64)
+        mean = divide_round(int(tw.sum()), tw.size)
+        for row, c in enumerate(classes):
+            past, now = int(self.past[c]), int(present[c])
+            root = isqrt((past << 2 * ROOT_POINT) // now)
+            numerator = self.consolidated_weights[c].astype(np.int64) * root + ((tw[row] - mean) << ROOT_POINT)
+            self.consolidated_weights[c] = _divide(numerator, root + (1 << ROOT_POINT))
+        self.count(present)
+
+    def count(self, present: NDArray[np.int64]) -> None:
+        """Take the samples as seen, weights apart."""
+        self._check(present)
+        self.past += present
+
+    def _check(self, present: NDArray[np.int64]) -> None:
+        if present.shape != self.past.shape or present.dtype.kind not in "iu" or present.min(initial=0) < 0:
+            raise ValueError(
+                f"There must be a count for each of {len(self.past)} classes, got {present.dtype} {present.shape}."
+            )
+        if not present.any():
+            raise ValueError("An experience needs at least one sample of one class.")
+
+
+def _divide(numerator: NDArray[np.int64], divisor: int) -> NDArray[np.int32]:
+    """Nearest, ties away from zero; |numerator| < 2^61."""
+    magnitude = (2 * np.abs(numerator) + divisor) // (2 * divisor)
+    return np.clip(np.sign(numerator) * magnitude, -(2**31) + 1, 2**31 - 1).astype(np.int32)

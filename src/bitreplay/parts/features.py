@@ -1,0 +1,41 @@
+"""The frozen network for learning by sums: uint8 images -> the numbers of each picture, int8 in [-127, 127]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.machine_pool import Arenas
+from bitreplay.engine.memory_limit import check_room
+from bitreplay.engine.native import machine
+from bitreplay.engine.operations import Run
+
+
+class Features:
+    """`of` any number of images, `max_samples` at a time in one arena; threads may share it.
+
+    `numbers` names layers, as engine/features.py explains; `lengths` says how many numbers each of them gives.
+    """
+
+    def __init__(self, graph: Graph, numbers: str, bits: Bits, max_samples: int = 8) -> None:
+        self.program = compile_features(graph, numbers, bits, max_samples)
+        check_room(self.program)
+        self.input_shape, self.lengths = graph.input_shape, part_lengths(self.program)
+        self._arenas = Arenas(machine(self.program))
+
+    def __len__(self) -> int:
+        """Numbers of one picture."""
+        return sum(self.lengths)
+
+    def of(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
+        found = np.empty((len(images), len(self)), np.int8)
+        for start in range(0, len(images), self.program.max_samples):
+            part = images[start : start + self.program.max_samples]
+            with self._arenas.one() as network:
+                network.write("images", np.ascontiguousarray(part))
+                network.run("forward", Run(len(part)))
+                found[start : start + len(part)] = network.read("features", len(part)).reshape(len(part), -1)
+        return found

@@ -1,0 +1,285 @@
+"""Replay memory: packed level codes, a reservoir for each class.
+
+In: level codes (n, height, width, words) uint64 and their class numbers. Out: minibatches.
+Vitter's algorithm R per class, with the number of samples ever seen of the class: sample k (counting from 1) of a class
+with N slots takes a free slot, or else replaces slot j = floor(u k / 2^32), u 32 random bits, if j < N. Every sample
+ever seen is kept with the same probability, so each experience's share follows its size (paper, Algorithm 1,
+read for its intent: see docs/method.md). Random numbers come from the counter generator: state is seed and counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.arguments import told, whole_number
+from bitreplay.engine.arithmetic.counter import key, random_bits
+from bitreplay.parts.part import MOST, Names, Plain, array_of, between, need
+from bitreplay.reports import Stored
+
+RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
+CodesOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
+
+
+@dataclass(frozen=True)
+class Reservoir:
+    """What is kept of one class. Its arrays are never changed, so that a copy of the memory's table is a snapshot.
+
+    `origins` are the experiences that samples came from, `ids` their numbers in the order of arrival.
+    """
+
+    codes: NDArray[np.uint64]
+    origins: NDArray[np.int32]
+    ids: NDArray[np.int64]
+    seen: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def with_samples(
+        self, slots: list[int], codes: NDArray, ids: NDArray[np.int64], experience: int, offered: int
+    ) -> Reservoir:
+        """The samples in their slots, new ones behind the last or others' place; `offered` more have been seen."""
+        size = max([len(self), *(slot + 1 for slot in slots)])
+        new = Reservoir(np.empty((size, *codes.shape[1:]), np.uint64), np.empty(size, np.int32),
+                        np.empty(size, np.int64), self.seen + offered)  # fmt: skip
+        for array, before in ((new.codes, self.codes), (new.origins, self.origins), (new.ids, self.ids)):
+            array[: len(self)] = before
+        new.codes[slots], new.origins[slots], new.ids[slots] = codes, experience, ids
+        return new
+
+    def without(self, sample: int) -> Reservoir:
+        """The slot becomes free; the class's next sample takes it."""
+        stay = self.ids != sample
+        return replace(self, codes=self.codes[stay], origins=self.origins[stay], ids=self.ids[stay])
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a memory gives: its reservoirs by class number, how many samples came, how often was drawn."""
+
+    reservoirs: Mapping[int, Reservoir]
+    offered: int
+    draws: int
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return {"offered": self.offered, "draws": self.draws}
+
+    @property
+    def arrays(self) -> dict[str, NDArray]:
+        kept = [reservoir for _, reservoir in sorted(self.reservoirs.items())]
+        found: dict[str, NDArray] = {
+            "classes": np.array(sorted(self.reservoirs), np.int32),
+            "seen": np.array([r.seen for r in kept], np.int64),
+            "sizes": np.array([len(r) for r in kept], np.int32),
+        }
+        if kept:
+            found["codes"] = np.concatenate([r.codes for r in kept])
+            found["origins"] = np.concatenate([r.origins for r in kept])
+            found["ids"] = np.concatenate([r.ids for r in kept])
+        return found
+
+    def stored(self, names: Names) -> list[Stored]:
+        """What is held of each class: how many samples of which experience, and their numbers."""
+        found = []
+        for number, kept in sorted(self.reservoirs.items()):
+            experiences, counts = np.unique(kept.origins, return_counts=True)
+            shares = dict(zip(experiences.tolist(), counts.tolist(), strict=True))
+            name = names[number]
+            assert name is not None
+            found.append(Stored(name, len(kept), kept.seen, shares, tuple(kept.ids.tolist()), kept.codes.nbytes))
+        return found
+
+
+class ReplayMemory:
+    """A part (part.py): `per_class` slots for each class, allocated when they are first needed."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("offered", "draws")
+
+    def __init__(self, per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
+        slots = whole_number(per_class)
+        if slots is None or slots < 0:
+            raise ValueError(f"per_class must be a whole number from 0, got {told(per_class)}.")
+        self.per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
+        self.kept: dict[int, Reservoir] = {}
+        self.offered = 0
+        self.draws = 0
+
+    def __len__(self) -> int:
+        return sum(len(reservoir) for reservoir in self.kept.values())
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the stored codes."""
+        return sum(reservoir.codes.nbytes for reservoir in self.kept.values())
+
+    @property
+    def codes(self) -> NDArray[np.uint64]:
+        """All stored codes, class by class."""
+        return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.codes for _, r in self._sorted())])
+
+    def stored_codes(self) -> list[NDArray[np.uint64]]:
+        """Those of each class apart."""
+        return [reservoir.codes for _, reservoir in self._sorted()]
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """The class number of each stored code."""
+        return np.array([c for c, r in self._sorted() for _ in range(len(r))], np.int32)
+
+    @property
+    def origins(self) -> NDArray[np.int32]:
+        """The experience of each stored code."""
+        return np.concatenate([np.zeros(0, np.int32), *(r.origins for _, r in self._sorted())])
+
+    @property
+    def seen(self) -> dict[int, int]:
+        """Samples ever offered of each class."""
+        return {c: r.seen for c, r in self._sorted()}
+
+    def counts(self) -> dict[int, int]:
+        """Stored samples of each class."""
+        return {c: len(r) for c, r in self._sorted() if len(r)}
+
+    def update(self, codes: NDArray[np.uint64] | CodesOf, labels: Any, experience: int) -> None:
+        """Offer the samples of an experience, in order. Nothing changes until all of them have their place.
+
+        `codes` may be a function of sample numbers: it is asked, once, for those that get a place.
+        """
+        labels = np.asarray(labels)
+        if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
+            raise ValueError(f"Labels must be class numbers from 0, one a sample, got {labels.dtype} {labels.shape}.")
+        if not isinstance(codes, np.ndarray) and not callable(codes):
+            raise ValueError(f"Codes must be an array or a function of sample numbers, got {type(codes).__name__}.")
+        if isinstance(codes, np.ndarray) and len(codes) != len(labels):
+            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
+        members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
+        chosen = {c: self._choose(c, len(own)) for c, own in members.items()}
+        placed = np.array([members[c][offer] for c in members for offer in chosen[c].values()], np.int64)
+        found = codes[placed] if isinstance(codes, np.ndarray) else codes(placed)
+        if found.shape != (len(placed), *self.sample_shape) or found.dtype != np.uint64:
+            raise ValueError(
+                f"Codes must be uint64 of shape (n, *{self.sample_shape}), got {found.dtype} {found.shape}."
+            )
+        changed, start = {}, 0
+        for c, own in members.items():
+            end = start + len(chosen[c])
+            slots, numbers = list(chosen[c]), self.offered + placed[start:end]
+            changed[c] = self._reservoir(c).with_samples(slots, found[start:end], numbers, experience, len(own))
+            start = end
+        self.kept = self.kept | changed
+        self.offered += len(labels)
+
+    def _reservoir(self, c: int) -> Reservoir:
+        none = np.zeros((0, *self.sample_shape), np.uint64)
+        return self.kept.get(c, Reservoir(none, np.zeros(0, np.int32), np.zeros(0, np.int64), 0))
+
+    def _choose(self, c: int, offered: int) -> dict[int, int]:
+        """For each slot that changes, the offered sample that ends up in it."""
+        held, seen = len(self._reservoir(c)), self._reservoir(c).seen
+        numbers = np.arange(seen, seen + offered, dtype=np.uint64)
+        random = random_bits(key(self.seed, c, RESERVOIR), numbers.astype(np.uint32)).astype(np.uint64)
+        slots = (random * (numbers + np.uint64(1)) >> np.uint64(32)).astype(np.int64)
+        free = min(max(self.per_class - held, 0), offered)
+        slots[:free] = held + np.arange(free)
+        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.per_class)}
+
+    def sample(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """`count` stored samples, all different where there are so many, else drawn with replacement.
+
+        The time does not depend on how many are stored, but for a search over the classes.
+        """
+        wanted = whole_number(count)
+        if wanted is None or wanted < 0 or len(self) == 0:
+            raise ValueError(f"{told(count)} samples cannot be drawn: the memory holds {len(self)}.")
+        classes, sizes = zip(*self.counts().items(), strict=True)
+        ends = np.cumsum(sizes)
+        random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)
+        self.draws += 1
+        picked = distinct(random, int(ends[-1])) if count <= ends[-1] else _scaled(random, ends[-1])
+        owners = np.searchsorted(ends, picked, side="right")
+        codes = np.empty((count, *self.sample_shape), np.uint64)
+        for owner in np.unique(owners):
+            mine = owners == owner
+            codes[mine] = self.kept[classes[owner]].codes[picked[mine] - (ends[owner] - sizes[owner])]
+        return codes, np.array(classes, np.int32)[owners]
+
+    def forget_class(self, c: int) -> None:
+        self.kept = {other: reservoir for other, reservoir in self.kept.items() if other != c}
+
+    def forget_sample(self, sample: int) -> bool:
+        """Whether it was stored."""
+        owners = [c for c, reservoir in self.kept.items() if sample in reservoir.ids]
+        self.kept = self.kept | {c: self.kept[c].without(sample) for c in owners}
+        return bool(owners)
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Kept:
+        kept = Kept(_reservoirs(found), found.counters["offered"], found.counters["draws"])
+        for reservoir in kept.reservoirs.values():
+            distinct_ids = len(set(reservoir.ids.tolist())) == len(reservoir)
+            need(between(reservoir.ids, 0, kept.offered) and distinct_ids, "Its memory holds samples never seen.")
+        named = all(0 <= c < len(names) and names[c] is not None for c in kept.reservoirs)
+        need(named, "Its memory holds a class without a name.")
+        return kept
+
+    def give(self) -> Kept:
+        return Kept(self.kept, self.offered, self.draws)
+
+    def fits(self, given: Kept) -> bool:
+        return all(
+            kept.codes.shape[1:] == self.sample_shape and len(kept) <= self.per_class
+            for kept in given.reservoirs.values()
+        )
+
+    def take(self, given: Kept) -> None:
+        """Go back to what was given."""
+        self.kept, self.offered, self.draws = dict(given.reservoirs), given.offered, given.draws
+
+    def _sorted(self) -> list[tuple[int, Reservoir]]:
+        return sorted(self.kept.items())
+
+
+def _reservoirs(found: Plain) -> dict[int, Reservoir]:
+    classes = array_of(found, "memory", "classes", np.int32, 1)
+    seen = array_of(found, "memory", "seen", np.int64, 1)
+    sizes = array_of(found, "memory", "sizes", np.int32, 1)
+    alone = len(set(classes.tolist()))
+    need(len(classes) == len(seen) == len(sizes) == alone, "Its memory's tables differ in length.")
+    if not len(classes):
+        return {}
+    codes = array_of(found, "memory", "codes", np.uint64, 4)
+    origins = array_of(found, "memory", "origins", np.int32, 1)
+    ids = array_of(found, "memory", "ids", np.int64, 1)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    fits = int(sizes.min()) >= 0 and len(codes) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
+    need(fits and between(seen, 0, MOST), "Its memory's counts do not fit its samples.")
+    parts = [slice(int(end) - int(size), int(end)) for end, size in zip(ends, sizes, strict=True)]
+    return {
+        int(c): Reservoir(codes[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
+        for k, (c, part) in enumerate(zip(classes, parts, strict=True))
+    }
+
+
+def distinct(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """As many different numbers below `size` as there are random ones: the start of a Fisher-Yates shuffle.
+
+    Only the places that were exchanged are remembered, so the cost follows the draws and not the size.
+    """
+    exchanged: dict[int, int] = {}
+    picked = []
+    for i, u in enumerate(random.tolist()):
+        j = i + (u * (size - i) >> 32)
+        picked.append(exchanged.get(j, j))
+        exchanged[j] = exchanged.get(i, i)
+    return np.array(picked, np.int64)
+
+
+def _scaled(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    return (random * np.uint64(size) >> np.uint64(32)).astype(np.int64)

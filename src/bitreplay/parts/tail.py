@@ -1,0 +1,161 @@
+"""The trainable part of the network: level codes -> logits; one call is one step of learning.
+
+A tail holds the learned parameters in its machine's parameter region: gamma, beta and so on, and the head's weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_tail
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.machine_pool import Arenas
+from bitreplay.engine.memory_limit import check_room
+from bitreplay.engine.native import machine
+from bitreplay.engine.operations import Run
+from bitreplay.parts.part import Given, Names, Plain
+from bitreplay.rates import feature_power
+
+Logits = Callable[[NDArray[np.uint64]], NDArray]
+ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing
+
+
+class TailLike(Protocol):
+    """What the loop needs of a tail: `Tail`, or its twin in floating point (bitreplay.torch.twin.float_learner)."""
+
+    steps: int
+    feature_power: Fraction
+
+    @property
+    def head_weights(self) -> NDArray[np.int32]: ...
+    def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None: ...
+    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
+    def answering(self) -> Logits: ...
+    def resized(self, classes: int) -> Any: ...
+    def give(self) -> Plain: ...
+    def fits(self, given: Given) -> bool: ...
+    def take(self, given: Given) -> None: ...
+
+
+class Tail:
+    """A part (part.py). `train` is "tail" (everything above the level learns) or "head" (only the last layer, as in
+    BNN+CWR*)."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("steps",)
+
+    def __init__(
+        self, graph: Graph, level: str, bits: Bits, classes: int, max_samples: int, *, code_bits: int = 1,
+        train: str = "tail", seed: int = 0,
+    ) -> None:  # fmt: skip
+        self.program = compile_tail(graph, level, bits, max_samples, classes, code_bits, train=train)
+        check_room(self.program)
+        self._resize = partial(
+            Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed
+        )
+        self._machine = machine(self.program)
+        self._head = f"{graph.nodes[-1].name}.weights"
+        self._active = f"{graph.nodes[-1].name}.active"
+        self.feature_power = feature_power(graph, self.head_weights.shape[1] - 1)
+        self.seed = seed
+        self.steps = 0
+        self._arenas: Arenas | None = None
+
+    @property
+    def head_weights(self) -> NDArray[np.int32]:
+        """(classes, features + 1), the bias last."""
+        return self._machine.read(self._head)
+
+    def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None:
+        """Set the head and the classes that take part."""
+        self._machine.write(self._head, weights)
+        self._machine.write(self._active, active)
+        self._machine.run("prepare", Run(1))
+
+    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
+        """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
+        multiplier = Multiplier.of(Fraction(rate))
+        self._machine.write("latents", codes)
+        self._machine.write("labels", labels)
+        if len(codes) != len(labels):
+            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
+        self._machine.run_step(Run(len(codes), self.seed, self.steps, multiplier.mantissa, multiplier.shift))
+        self.steps += 1
+        return self._machine.read("p_label", len(codes))
+
+    def answering(self) -> Logits:
+        """Logits as of now, whatever is learned later: 16 bits behind the point, the lowest int32 for classes that are
+        not active. Any number of threads may ask."""
+        self._arenas = self._arenas or Arenas(self._machine.sibling())
+        return partial(_logits, self._arenas, self._machine.snapshot())
+
+    def resized(self, classes: int) -> Tail:
+        """The same tail with room for another number of classes."""
+        other = self._resize(classes=classes)
+        tensors = self.tensors()
+        for name in (self._head, self._active):
+            tensors[name] = with_rows(tensors[name], classes)
+        other.take(Plain(tensors, {"steps": self.steps}))
+        return other
+
+    def tensors(self) -> dict[str, NDArray]:
+        """Copies of all learned tensors, as they are saved."""
+        return {t.name: self._machine.read(t.name) for t in self.program.tensors if t.region == "parameter"}
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Plain:
+        """Only its model knows what a tail's tensors must be: see `fits`."""
+        return found
+
+    def give(self) -> Plain:
+        return Plain(self.tensors(), {"steps": self.steps})
+
+    def fits(self, given: Given) -> bool:
+        return same_kind(given, self.tensors())
+
+    def take(self, given: Given) -> None:
+        """Go back to what was given."""
+        for name, values in given.arrays.items():
+            self._machine.write(name, values)
+        self._machine.run("prepare", Run(1))
+        self.steps = given.counters["steps"]
+
+
+def with_rows(array: NDArray, rows: int) -> NDArray:
+    """The first `rows` rows, zeros where there are no more."""
+    result = np.zeros((rows, *array.shape[1:]), array.dtype)
+    result[: len(array)] = array[:rows]
+    return result
+
+
+def same_kind(given: Given, tensors: dict[str, NDArray]) -> bool:
+    """Whether names, types and shapes are equal."""
+    found, expected = (
+        {name: (values.dtype, values.shape) for name, values in arrays.items()} for arrays in (given.arrays, tensors)
+    )
+    return found == expected
+
+
+def _logits(arenas: Arenas, parameters: NDArray[np.uint8], codes: NDArray[np.uint64]) -> NDArray[np.int32]:
+    if len(codes) == 0:
+        raise ValueError("There are no codes: got an array of none.")
+    found = []
+    start = 0
+    while start < len(codes):
+        with arenas.one() as network:
+            part = codes[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
+            if network.regions["parameter"] is not parameters:
+                network.adopt(parameters)
+            network.write("latents", part)
+            network.run("forward", Run(len(part)))
+            found.append(network.read("logits", len(part)))
+        start += len(part)
+    return np.concatenate(found)

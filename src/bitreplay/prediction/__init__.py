@@ -1,0 +1,1 @@
+"""What answers: names, probabilities, and "unknown"."""

@@ -1,0 +1,55 @@
+"""What answers: an immutable copy of what was learned, made after each change. Any number of threads may ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Classes, Name
+from bitreplay.parts.part import Names
+from bitreplay.prediction import novelty, probabilities
+
+
+class Predictor(Protocol):
+    """`labels` are the classes that can be answered; there is at least one when the others are called."""
+
+    @property
+    def labels(self) -> Sequence[Name]: ...
+    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
+        """Their names; None where a picture is stranger than all but a share `unknown` of what was stored."""
+        ...
+
+    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
+        """(n, labels)"""
+        ...
+
+
+class LogitPredictor:
+    """Answers with the largest logit. `seen` marks the classes that take part; `stored` are codes to compare with."""
+
+    def __init__(
+        self, names: Names, seen: NDArray, logits: Callable[[NDArray], NDArray], stored: list[NDArray], planes: int
+    ) -> None:
+        self._classes, self._numbers = Classes(names), np.flatnonzero(seen)
+        self._logits, self._stored, self._planes = logits, stored, planes
+        self.labels = [name for number in self._numbers if (name := names[number]) is not None]
+
+    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
+        numbers = self._logits(codes).argmax(axis=1)
+        if unknown and sum(map(len, self._stored)) > 1:
+            strange = novelty.nearest(codes, self._stored, self._planes) > novelty.limit(self._among_stored, unknown)
+            numbers = np.where(strange, -1, numbers)
+        return self._classes.named(numbers)
+
+    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
+        return probabilities.probabilities(self._logits(codes))[:, self._numbers] / 2.0**probabilities.POINT
+
+    @cached_property
+    def _among_stored(self) -> NDArray[np.int64]:
+        """How far stored samples are from one another."""
+        return novelty.stored_distances(self._stored, self._planes)

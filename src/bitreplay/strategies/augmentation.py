@@ -1,0 +1,23 @@
+"""Fresh views of new pictures for every step: moved by up to 1/8 of their side each way, and mirrored or not.
+
+The paper's augmentation of CIFAR (pad 4 at 32x32), drawn by the counter generator, so that a step repeated after a loss
+of power sees the same pixels on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.data.pictures.augment import moved_and_flipped
+from bitreplay.engine.arithmetic.counter import key, random_bits
+
+VIEW = 0x5EED0004
+
+
+def crop_and_flip(images: NDArray[np.uint8], seed: int, step: int) -> NDArray[np.uint8]:
+    pad = images.shape[1] // 8
+    random = random_bits(key(seed, step, VIEW), np.arange(3 * len(images), dtype=np.uint32)).reshape(3, -1, 1)
+    places = random.astype(np.uint64) * np.array([2 * pad + 1, 2 * pad + 1, 2], np.uint64).reshape(3, 1, 1)
+    down, right, flip = (places >> np.uint64(32)).astype(np.int64)
+    return moved_and_flipped(images, down, right, flip, pad)

@@ -1,0 +1,77 @@
+"""The models by name, and the tensors at their replay levels."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bitreplay.torch.models.bireal18 import BiReal18
+from bitreplay.torch.models.quicknet import QuickNet, QuickNetLarge
+from bitreplay.torch.models.react18 import ReAct18
+from bitreplay.torch.models.react_tiny import ReActTiny
+from bitreplay.torch.models.teacher import Teacher18
+from bitreplay.torch.models.teacher_wide import TeacherWide
+from bitreplay.torch.models.vgg_small import VggSmall
+
+MODELS: dict[str, type[nn.Module]] = {
+    "bireal18": BiReal18,
+    "react18": ReAct18,
+    "react_tiny": ReActTiny,
+    "vgg_small": VggSmall,
+    "quicknet": QuickNet,
+    "quicknet_large": QuickNetLarge,
+}
+TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18, "teacher_wide": TeacherWide}
+LEAST_WIDTH = 4
+
+
+def input_size(name: str) -> int:
+    """The side of the square images that the model of this name reads."""
+    return int(known(name).input_size)  # type: ignore[attr-defined]
+
+
+def known(name: str) -> type[nn.Module]:
+    every = MODELS | TEACHERS
+    if name not in every:
+        raise ValueError(f"There is no model {name!r}; expected one of {', '.join(every)}.")
+    return every[name]
+
+
+def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
+    """A model or a teacher by name, with fresh weights."""
+    if "widths" in options:
+        check_widths(name, options["widths"])
+    return known(name)(classes, **options)
+
+
+def check_widths(name: str, widths: Sequence[int]) -> None:
+    """One width for each group of layers, at least LEAST_WIDTH: stems divide the first one by up to 4."""
+    groups = len(inspect.signature(known(name)).parameters["widths"].default)
+    if len(widths) != groups or min(widths) < LEAST_WIDTH:
+        told = " ".join(map(str, widths))
+        raise ValueError(f"The widths of {name} are {told}; expected {groups} whole numbers from {LEAST_WIDTH} on.")
+
+
+def level_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
+    """The tensor at every named level of the model for these images (N, 3, H, W), in evaluation mode."""
+    found: dict[str, Tensor] = {}
+
+    def keep(name: str) -> Any:
+        return lambda module, inputs, output: found.__setitem__(name, output.detach())
+
+    levels: dict[str, str] = model.levels  # type: ignore[assignment]
+    handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in levels.items()]
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(images)
+    finally:
+        model.train(was_training)
+        for handle in handles:
+            handle.remove()
+    return found

@@ -1,0 +1,202 @@
+"""Pre-train a model: `pretrain` for programs, `main` for the command line.
+
+Several processes: torchrun --nproc-per-node 2 -m bitreplay.torch.pretraining.pretrain MODEL --data DIR --out FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from bitreplay.torch.arrays import Arrays, open_dataset
+from bitreplay.torch.models import MODELS, TEACHERS, build, check_widths, input_size
+from bitreplay.torch.pretraining.checkpoint import checkpoint_of
+from bitreplay.torch.pretraining.display import Display
+from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.recipe import default_recipe
+from bitreplay.torch.pretraining.teacher_answers import answers_of
+from bitreplay.torch.pretraining.world import World
+from bitreplay.torch.weights import digest_of, export_parts, load_weights
+
+LEAST_SIDE = 64
+
+
+def pretrain(
+    model: str,
+    data: str | Path,
+    out: str | Path,
+    *,
+    teacher: str | Path | None = None,
+    init: str | Path | None = None,
+    export: str | Path | None = None,
+    widths: Sequence[int] | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+    quiet: bool = False,
+    checkpoint_seconds: float = 60.0,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Train `model` on the images at `data`, write its weights to `out`, return the note that the file carries.
+
+    `data`: Tiny-ImageNet (folder, .zip or arrays) or a folder of class folders. `settings` are fields of Recipe; None
+    keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from; `export`: a folder for
+    parts of it; `widths`: channels of each group of layers, for another size of model. A run that was killed
+    goes on from `out`.checkpoint, unless `fresh`. Under torchrun the processes share the work, and the first one alone
+    prints and writes.
+    """
+    began = time.perf_counter()
+    recipe, out = default_recipe(model, **settings), Path(out)
+    check_places(out, export)
+    if widths is not None:
+        check_widths(model, widths)
+
+    def train(world: World, display: Display) -> dict[str, Any]:
+        torch.backends.cudnn.benchmark = True
+        torch.manual_seed(recipe.seed)
+        dataset = open_dataset(Path(data), max(LEAST_SIDE, input_size(model)))
+        classes = len(dataset.class_names)
+        options: dict[str, Any] = {} if widths is None else {"widths": list(widths)}
+        network, before = build(model, classes, **options), None
+        if init is not None:
+            network, before = start_from(Path(init), model, classes, options)
+        tutor, taught = load_weights(Path(teacher)) if teacher is not None else (None, {})
+        views = Arrays.of(dataset.train_images, dataset.train_labels, world.device)
+        val = Arrays.of(dataset.test_images, dataset.test_labels, world.device)
+        if fresh and world.rank == 0:
+            checkpoint_of(out).unlink(missing_ok=True)
+        origin = {
+            "teacher_sha256": None if teacher is None else digest_of(Path(teacher)),
+            "init_sha256": None if init is None else digest_of(Path(init)),
+            "data": Path(data).name,
+            "images": len(views),
+        }
+        run = Pretraining(
+            recipe,
+            network,
+            views,
+            val,
+            out,
+            world,
+            tutor,
+            checkpoint_seconds=checkpoint_seconds,
+            began=began,
+            origin=origin,
+            reserve=30.0 if recipe.average else 15.0,
+            answers_at=None if teacher is None else answers_of(Path(teacher)),
+            say=display.say,
+        )
+        for event in run.walk():
+            display.show(event)
+        note = run.finish(
+            {
+                "classes": classes,
+                "options": options,
+                "class_names": list(dataset.class_names),
+                "data": Path(data).name,
+                "images": len(views),
+                "teacher_top1": taught.get("top1"),
+                "before": before,
+                "torch": torch.__version__,
+                "date": time.strftime("%Y-%m-%d", time.gmtime()),
+            }
+        )
+        if export is not None and world.rank == 0:
+            note["parts"] = [path.name for path in export_parts(Path(export), model, run.model, note)]
+        display.say(f"{out}: {model}, {note['epochs']} epochs, top-1 {note['top1']:.2f} %")
+        return note
+
+    # A function of its own: what it builds on the group of processes is gone when the block ends.
+    with World.join(device) as world, Display(model, quiet=quiet or world.rank > 0) as display:
+        return train(world, display)
+
+
+def check_places(out: Path, export: str | Path | None) -> None:
+    """What a run writes at its end must have a place at its beginning."""
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; expected a file to write.")
+    if export is not None and Path(export).is_file():
+        raise ValueError(f"{export} is a file; expected a folder for the parts.")
+
+
+def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
+    """The network that a file of weights holds, if it is the one asked for, and how it was trained."""
+    network, note = load_weights(path)
+    found, asked = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
+    if found != asked:
+        raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
+    return network, {key: note.get(key) for key in ("epochs", "seconds", "top1", "recipe", "date", "before")}
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(
+        prog="bitreplay pretrain",
+        description="Pre-train a binary model or a real-valued teacher. Options left out keep the model's own recipe.",
+    )
+    p.add_argument("model", choices=[*MODELS, *TEACHERS])
+    p.add_argument("--data", required=True, help="Tiny-ImageNet (folder, .zip or arrays), or a folder of class folders")
+    p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
+    p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
+    p.add_argument("--init", help="weights to start from (one file, or any of its exported parts)")
+    p.add_argument("--export", help="folder for the weights in parts of at most 15 MiB")
+    p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
+    p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
+    p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
+    p.add_argument("--minibatch", type=int, help="images a step, over all processes")
+    p.add_argument("--optimizer", choices=["adam", "sgd"])
+    p.add_argument("--rate", type=float, help="highest learning rate")
+    p.add_argument("--rate-shape", choices=["linear", "cosine"])
+    p.add_argument("--weight-decay", type=float)
+    p.add_argument("--first-stage", type=float, help="share of the run with real weights; 0 leaves the stage out")
+    p.add_argument("--label-smoothing", type=float)
+    p.add_argument("--distill", type=float, help="weight of the teacher's word, 0 to 1")
+    p.add_argument("--temperature", type=float)
+    p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the image")
+    p.add_argument("--jitter", type=float, help="colour jitter")
+    p.add_argument("--mix", type=float, help="share of views that are blended with others")
+    p.add_argument("--cut", type=float, help="share of views into which a box of others is pasted")
+    p.add_argument("--plain-end", type=float, help="share of the run, at its end, without blending and pasting")
+    p.add_argument("--small-start", type=float, help="share of the run, at its beginning, at 3/4 of the model's size")
+    p.add_argument("--average", type=float, help="horizon, in epochs, of a running average of the weights")
+    p.add_argument("--held-out", type=int, help="training images set aside, which choose between last and averaged")
+    p.add_argument("--sets", type=int, help="fixed sets of views that the teacher judges once, for every run with it")
+    p.add_argument(
+        "--rounding", type=float, help="share of the run, at its end, with the engine's rounding in the loop"
+    )
+    p.add_argument("--seed", type=int)
+    p.add_argument("--compile", choices=["auto", "on", "off"])
+    p.add_argument("--device", help="cuda, cpu, ...; a GPU when there is one")
+    p.add_argument("--checkpoint-seconds", type=float, default=60.0, help="least time between two checkpoints")
+    p.add_argument("--fresh", action="store_true", help="leave a checkpoint aside and start anew")
+    p.add_argument("--json", action="store_true", help="print nothing but the file's note, as JSON, at the end")
+    return p
+
+
+def main(arguments: list[str] | None = None) -> dict[str, Any]:
+    args = vars(parser().parse_args(arguments))
+    as_json = args.pop("json")
+    note = pretrain(**args, quiet=as_json)
+    if as_json and World.rank_here() == 0:
+        print(json.dumps(note))
+    return note
+
+
+def program() -> int:
+    """`main` as a process of its own: what is refused is one sentence and exit code 1."""
+    try:
+        main()
+    except (ValueError, OSError, FloatingPointError) as error:
+        print(str(error) or type(error).__name__, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(program())
