@@ -55,8 +55,8 @@ sanitize: $(STAMP) sanitize-threads
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:check_initialization_order=1 \
 	  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:abort_on_error=1 BITREPLAY_GOLDEN_STEPS=50 \
 	  BITREPLAY_LIBRARY="$(CURDIR)/build/sanitize/libbitreplay_core.so" \
-	  $(BIN)/python -m pytest -n 2 --capture=sys -m "not slow" tests/engine/test_native.py \
-	  tests/engine/test_native_corrupt.py tests/engine/test_c_doors.py tests/engine/test_siblings.py tests/engine/paths \
+	  $(BIN)/python -m pytest -n 2 --capture=sys -m "not slow" tests/engine/native/test_native.py \
+	  tests/engine/native/test_native_corrupt.py tests/engine/native/test_c_doors.py tests/engine/native/test_siblings.py tests/engine/paths \
 	  tests/engine/law tests/engine/layers tests/engine/test_golden.py tests/test_examples.py
 
 # The core with ThreadSanitizer, under a C program whose threads share one opened program (core/tools/races.c).
@@ -64,7 +64,7 @@ sanitize-threads: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/threads -G Ninja --log-level=WARNING -DBITREPLAY_SANITIZE=thread
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/threads
 	nm -D build/threads/libbitreplay_core.so | grep -q __tsan_init
-	BITREPLAY_TSAN="$(CURDIR)/build/threads/libbitreplay_core.so" $(BIN)/python -m pytest tests/engine/test_races.py
+	BITREPLAY_TSAN="$(CURDIR)/build/threads/libbitreplay_core.so" $(BIN)/python -m pytest tests/engine/native/test_races.py
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.

@@ -24,8 +24,8 @@ from bitreplay.data.pictures.picture import read
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from tests.data.peak import peaks_above_base  # noqa: E402
-from tests.data.photographs import photograph  # noqa: E402
+from tests.data.pictures.peak import peaks_above_base  # noqa: E402
+from tests.data.pictures.photographs import photograph  # noqa: E402
 
 COUNT, TURNS = 100, 10
 SIDES = (32, 64, 128, 224)

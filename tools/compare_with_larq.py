@@ -6,10 +6,10 @@ Two environments take turns, since Larq needs an older TensorFlow; FOLDER carrie
     Larq:  python tools/compare_with_larq.py weights FOLDER quicknet
     ours:  python tools/compare_with_larq.py values FOLDER quicknet
     Larq:  python tools/compare_with_larq.py compare FOLDER quicknet
-    Larq:  python tools/compare_with_larq.py fixture tests/torch/larq_quicknet.npz
-    Larq:  python tools/compare_with_larq.py uneven tests/torch/larq_quicknet_112.npz
-    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/larq_birealnet.npz birealnet
-    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/larq_resnet_e18.npz resnet_e18
+    Larq:  python tools/compare_with_larq.py fixture tests/torch/convert/larq_quicknet.npz
+    Larq:  python tools/compare_with_larq.py uneven tests/torch/convert/larq_quicknet_112.npz
+    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/convert/larq_birealnet.npz birealnet
+    Larq:  python tools/compare_with_larq.py resnet_fixture tests/torch/convert/larq_resnet_e18.npz resnet_e18
 
 `weights` builds Larq Zoo's model with random weights, or reads those given as a fourth argument, sets its BatchNorm
 statistics by the images when they are random, and saves them as Keras does. `values` imports the file, runs the module

@@ -16,5 +16,5 @@ $python -m pip install --quiet --target $arm/site --only-binary=:all: --implemen
 # that start another Python are left out: without the kernel's help (binfmt) it cannot be emulated.
 PYTHONPATH="$PWD/$arm/site:$PWD" PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 BITREPLAY_EXAMPLES=5 \
   qemu-aarch64 -L $arm/root $arm/root/usr/bin/python3.11 -m pytest -p no:cacheprovider -q --durations=5 \
-  tests/engine/paths/test_random_shapes.py tests/engine/test_native.py \
+  tests/engine/paths/test_random_shapes.py tests/engine/native/test_native.py \
   -k "not thousand_steps and not two_processes and not unknown_path" "$@"

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.arm.emulator import FOLDER, needs_arm
-from tests.engine.test_native_no_float import FORBIDDEN
+from tests.engine.native.test_native_no_float import FORBIDDEN
 
 
 @needs_arm

@@ -22,7 +22,7 @@ from bitreplay.data.cifar_python import batch, plain
 from bitreplay.data.core50 import core50
 from bitreplay.data.npz import ARRAYS, npz
 from bitreplay.data.tiny_imagenet import tiny_imagenet
-from tests.data.peak import peaks_above_base
+from tests.data.pictures.peak import peaks_above_base
 
 GIGABYTES = 20 << 30
 LIMIT = 8 << 20  # in place of MOST_BYTES, so that small bombs do

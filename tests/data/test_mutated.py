@@ -21,9 +21,9 @@ from bitreplay.data.npz import npz
 from bitreplay.data.pictures.formats import LARGEST_SIDE
 from bitreplay.data.pictures.picture import decoded
 from bitreplay.data.tiny_imagenet import tiny_imagenet
-from tests.data.handmade import jpeg_of_scans, png_of, tiff
 from tests.data.mutations import mutated
-from tests.data.test_picture import saved
+from tests.data.pictures.handmade import jpeg_of_scans, png_of, tiff
+from tests.data.pictures.test_picture import saved
 
 RUNS = 2000
 RNG = np.random.default_rng(7)

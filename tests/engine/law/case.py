@@ -3,7 +3,7 @@
 In a file a case is {"name", "operation", "run", "attributes", "tensors": {role: {"dtype", "per_sample", "values"}},
 "expected": the same for what is written}. `values` are nested lists; an absent optional tensor is null.
 
-The oracle of an operation is the function of its name in one of the files oracle_*.py beside this one.
+The oracle of an operation is the function of its name in one of the files oracles/*.py beside this one.
 """
 
 from __future__ import annotations
@@ -27,27 +27,30 @@ HERE = Path(__file__).parent
 
 def modules(pattern: str) -> list[ModuleType]:
     """The files of this folder whose names match."""
-    return [import_module(f"tests.engine.law.{path.stem}") for path in sorted(HERE.glob(pattern))]
+    return [
+        import_module(".".join(("tests.engine.law", *path.relative_to(HERE).with_suffix("").parts)))
+        for path in sorted(HERE.glob(pattern))
+    ]
 
 
 def operation_files() -> list[ModuleType]:
     """operation_*.py: one file with all that the law asks of an operation.
 
     Its oracle is a function of the operation's name; RANDOM has a maker of random cases for each operation, VECTORS the
-    named ties, EXTREMES the worst case of each accumulator. Older operations have these in oracle_*.py, random_*.py,
-    vector_operations*.py and extremes*.py.
+    named ties, EXTREMES the worst case of each accumulator. Older operations have these in oracles/*.py, random/*.py,
+    vectors/operations*.py and extremes*.py.
     """
     return modules("operation_*.py")
 
 
 def makers() -> dict[str, Callable[..., Case]]:
     """Who makes random cases, by operation."""
-    found = {name: make for m in modules("random_*.py") for name, make in vars(m).items() if name in OPERATIONS}
+    found = {name: make for m in modules("random/*.py") for name, make in vars(m).items() if name in OPERATIONS}
     return found | {name: make for module in operation_files() for name, make in module.RANDOM.items()}
 
 
 def oracle(operation: str) -> Callable[..., dict[str, Nested]]:
-    files = [*modules("oracle_*.py"), *operation_files()]
+    files = [*modules("oracles/*.py"), *operation_files()]
     return next(getattr(module, operation) for module in files if hasattr(module, operation))
 
 

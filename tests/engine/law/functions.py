@@ -17,9 +17,11 @@ from bitreplay.engine.arithmetic.softmax import exp_minus
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
-from tests.engine.law import method, numbers, oracle_head, oracle_sums, sums_functions
+from tests.engine.law import method, numbers, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
+from tests.engine.law.oracles import head as oracle_head
+from tests.engine.law.oracles import sums as oracle_sums
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
 
 Oracle = Callable[..., Any]

@@ -12,14 +12,14 @@ from typing import Any
 from bitreplay.engine.operations import OPERATIONS
 from tests.engine.law.case import Case, Held, modules, operation_files
 from tests.engine.law.functions import FUNCTIONS
-from tests.engine.law.vector_sections import SECTIONS
+from tests.engine.law.vectors.sections import SECTIONS
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "law"
 
 
 def operation_cases() -> list[Case]:
-    """The cases of every file vector_operations*.py and operation_*.py."""
-    older = [case for module in modules("vector_operations*.py") for case in module.CASES]
+    """The cases of every file vectors/operations*.py and operation_*.py."""
+    older = [case for module in modules("vectors/operations*.py") for case in module.CASES]
     return older + [case for module in operation_files() for case in module.VECTORS]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bitreplay.engine import discriminant, native_sums
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.sums import Sums
-from tests.engine.law import oracle_sums
+from tests.engine.law.oracles import sums as oracle_sums
 
 
 def lists(sums: Sums) -> Any:

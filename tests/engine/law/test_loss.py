@@ -9,7 +9,7 @@ import pytest
 
 from bitreplay.engine.arithmetic import softmax
 from tests.engine.law.case import Case, Held
-from tests.engine.law.oracle_head import LOWEST_LOGIT, exp_minus, probabilities
+from tests.engine.law.oracles.head import LOWEST_LOGIT, exp_minus, probabilities
 
 getcontext().prec = 40
 

@@ -10,7 +10,7 @@ from bitreplay.engine import layers as layers
 from bitreplay.engine import native
 from bitreplay.engine.reference import ReferenceMachine
 from tests.engine.law.case import makers
-from tests.engine.law.random_cases import Draw
+from tests.engine.law.random.draw import Draw
 
 MAKERS = makers()
 CASES = 40

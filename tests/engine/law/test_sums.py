@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bitreplay.engine import discriminant
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.sums import Sums, add, combine
-from tests.engine.law import oracle_sums
+from tests.engine.law.oracles import sums as oracle_sums
 from tests.engine.law.sums_functions import arrays, discriminant_of, expected_discriminant, lists
 
 repeatable = settings(max_examples=60, deadline=None, derandomize=True)

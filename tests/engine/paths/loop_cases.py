@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tests.engine.law import case as law
-from tests.engine.law.random_cases import Draw
+from tests.engine.law.random.draw import Draw
 from tests.engine.paths.one_record import Case, Operand
 
 WIDTHS = (1, 7, 8, 17, 33, 63, 64, 65, 127, 255, 256, 257, 300)

@@ -1,0 +1,44 @@
+"""Inputs of docs/law/sums.json (section 13), in the form of sections.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.engine.law.oracles import sums as oracle_sums
+
+FEW: list[Any] = [[[3, 1], [5, 1], [-3, 0], [-5, 2]], [0, 0, 1, 1]]
+EXTREME: list[Any] = [[[127, -127, 127], [-127, 127, 127], [127, 127, -127], [-127, -127, -127]], [0, 1, 0, 1]]
+
+
+def of(pictures: Any, labels: Any, classes: int) -> list[Any]:
+    return list(oracle_sums.add(oracle_sums.empty(len(pictures[0]), classes), pictures, labels))
+
+
+SEVEN = of([[9, -4, 0, 7], [8, -3, 1, 7], [7, -6, -1, 7], [-20, 5, 2, 7], [-22, 4, 2, 7], [1, 90, 3, 7],
+            [3, 80, -1, 7]], [0, 0, 0, 1, 1, 2, 2], 4)  # fmt: skip
+MANY = [[2**30, 2**30 - 1], [[127 * 2**30, 5], [-127 * (2**30 - 1), 7]],
+        [16129 * (2**31 - 1), 0, 2**31 - 1]]  # fmt: skip
+
+SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
+    "sums": [
+        ("four pictures", "add_pictures", {"numbers": 2, "classes": 2, "added": FEW, "taken": [[], []]}),
+        ("one taken away", "add_pictures", {"numbers": 2, "classes": 2, "added": FEW, "taken": [[[5, 1]], [0]]}),
+        ("the ends", "add_pictures", {"numbers": 3, "classes": 3, "added": EXTREME, "taken": [[], []]}),
+        ("four pictures", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2], "lambdas": None}),
+        ("two parts", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [1, 1], "lambdas": None}),
+        ("lambda 1/1024 and 8", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [1, 1],
+                                                    "lambdas": [[1, 1024], [8, 1]]}),
+        ("one picture a class: the nearest mean", "discriminant_of",
+         {"sums": of([[4, -2], [6, 6]], [0, 1], 2), "parts": [2], "lambdas": None}),
+        ("one picture", "discriminant_of", {"sums": of([[4, -2]], [1], 2), "parts": [2], "lambdas": None}),
+        ("a part that is constant, a class without pictures", "discriminant_of",
+         {"sums": SEVEN, "parts": [3, 1], "lambdas": None}),
+        ("all +-127", "discriminant_of", {"sums": of(EXTREME[0], EXTREME[1], 2), "parts": [3], "lambdas": None}),
+        ("2^31 - 1 pictures", "discriminant_of", {"sums": MANY, "parts": [2], "lambdas": None}),
+        ("sums of no pictures: a row that is left out", "discriminant_of",
+         {"sums": [[2, 2], [[8, 2], [-8, 2]], [68, 30, 6]], "parts": [2], "lambdas": None}),
+        ("two classes and one without pictures", "scores",
+         {"weights": [[2**30, -5], [3, 2**30], [0, 0]], "biases": [-7, 2**50, oracle_sums.ABSENT],
+          "pictures": [[127, -127], [0, 0], [-127, 3]]}),
+    ],
+}  # fmt: skip

@@ -1,0 +1,241 @@
+"""Experiments: a run makes the row it was asked for, rows are not made twice, results are drawn from rows."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bitreplay.data.cifar import CIFAR10_MD5
+
+FOLDER = Path(__file__).resolve().parents[2] / "experiments"
+
+
+@pytest.fixture(autouse=True)
+def experiments(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Ten classes, each of one brightness; 5 training images a class, in files of CIFAR-10's layout."""
+    folder, rng = tmp_path / "cifar-10-batches-bin", np.random.default_rng(0)
+    folder.mkdir()
+    for name in CIFAR10_MD5:
+        labels = rng.permutation(10)
+        noise = rng.integers(0, 12, (10, 3072))
+        records = np.concatenate([labels[:, None], 25 * labels[:, None] + noise], axis=1)
+        (folder / name).write_bytes(records.astype(np.uint8).tobytes())
+    monkeypatch.setenv("BITREPLAY_DATA", str(tmp_path))
+    import sources
+
+    sources.pictures.cache_clear()
+
+
+@pytest.fixture
+def make(data, tiny_model, tmp_path):
+    from run import Run, row
+
+    def call(**fields):
+        return row(Run(model=str(tiny_model), per_class=3).changed(**fields), tmp_path / "codes")
+
+    return call
+
+
+def test_a_row_names_what_it_was_asked_for(make):
+    from grid import run_of
+    from run import Run
+
+    found = make(seed=1, images=4)
+    asked = run_of(json.loads(json.dumps(found)))
+    assert asked == Run(model=asked.model, per_class=3, images=4, seed=1)
+    assert len(found["after"]) == 5 and found["after"][-1] == found["final"] and sum(found["classes"]) == 10
+    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8
+    assert make(seed=1, images=4)["hash"] == found["hash"] != make(seed=2, images=4)["hash"]
+
+
+def test_codes_computed_once_are_those_of_the_pictures(make):
+    """Without crops and flips, a run from kept codes and the library's own from pictures end in the same state."""
+    from sources import pictures
+
+    from bitreplay.data.dataset import Dataset
+    from bitreplay.learner import Learner
+    from bitreplay.scenario import new_classes
+
+    found = make(images=None, seed=3)
+    here = pictures("cifar10")
+    data = Dataset(here.train, here.labels, here.test, here.truth, tuple("abcdefghij"))
+    learner = Learner.from_pretrained(found["config"]["model"], per_class=3, seed=3)
+    for images, labels in new_classes(data, [2] * 5, np.random.default_rng(3)):
+        learner.learn(images, labels)
+    assert learner.state_hash()[:12] == found["hash"]
+
+
+@pytest.mark.parametrize("strategy", ["frozen-tail", "no-consolidation", "past-1", "past-0"])
+def test_controls_differ_from_replay_and_store_as_much(make, strategy):
+    base, found = make(images=5), make(images=5, strategy=strategy)
+    assert found["hash"] != base["hash"] and found["memory_bytes"] == base["memory_bytes"]
+    assert found["after"][0] == base["after"][0] or strategy == "frozen-tail"
+
+
+def test_a_frozen_tail_stays(make, tiny_model, data, tmp_path):
+    import run as module
+
+    from bitreplay import zoo
+
+    asked = module.Run(model=str(tiny_model), strategy="frozen-tail", per_class=3)
+    strategy = module._strategy(asked, zoo.find(tiny_model), "cpu")
+    names = set(strategy.tail.give().arrays)
+    assert {name.rpartition(".")[2] for name in names} == {"weights", "active"}, "only the head is learned"
+
+
+def test_the_float_twin_is_given_the_same_samples(make, monkeypatch):
+    pytest.importorskip("torch")
+    from bitreplay.parts.tail import Tail
+    from bitreplay.torch.twin.float_learner import FloatStepper
+
+    seen: dict[str, list[bytes]] = {}
+    for kind in (Tail, FloatStepper):
+        original, steps = kind.step, seen.setdefault(kind.__name__, [])
+
+        def step(self, codes, labels, rate, original=original, steps=steps):
+            steps.append(codes.tobytes() + labels.tobytes())
+            return original(self, codes, labels, rate)
+
+        monkeypatch.setattr(kind, "step", step)
+    for bits in ("8/1/16", "float"):
+        make(bits=bits, images=None, augment=True)
+    assert seen["Tail"] == seen["FloatStepper"] and len(seen["Tail"]) == 5 * 40
+
+
+def test_rounded_gradients():
+    """One scale a tensor loses the small samples; one a sample keeps them."""
+    torch = pytest.importorskip("torch")
+    from rounded_gradients import rounded
+
+    gradient = torch.tensor([[1.0, -0.5], [1e-4, 5e-5]])
+    assert rounded(gradient, 8, "tensor")[1].abs().max() == 0
+    assert torch.allclose(rounded(gradient, 8, "sample"), gradient, rtol=0.02, atol=0)
+
+
+def test_runs_need_numpy_alone():
+    """On a host with nothing else installed the runs in whole numbers work: no other package is imported."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import reproduce\n"
+        "print(sorted({'PIL', 'typer', 'rich', 'torch', 'safetensors'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.strip() == "[]", done.stderr
+
+
+def test_held_out_pictures_are_not_learned(make, monkeypatch):
+    import sources
+
+    monkeypatch.setitem(sources.HELD, "cifar10", (3, 5))
+    found = make(images=None, held=True)
+    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8 and found["config"]["held"]
+    from run import Run
+
+    asked = Run(held=True, images=None)
+    usable, held = sources._chosen(asked, *sources._first(asked))
+    assert len(usable) == 30 and len(held) == 20 and not set(usable) & set(held)
+
+
+def test_rows_that_exist_are_not_made_again(make, tmp_path):
+    from grid import finish, missing, rows
+    from run import Run
+
+    path = tmp_path / "rows.jsonl"
+    runs = [Run(model=make(images=1)["config"]["model"], images=1, per_class=3, seed=seed) for seed in (0, 1)]
+    assert len(list(finish(runs[:1], path, tmp_path / "codes"))) == 1
+    assert missing(runs, path) == runs[1:]
+    with path.open("a") as file:
+        file.write('{"config": {"da')  # a line that was cut off
+    assert len(rows(path)) == 1
+
+
+def test_several_processes_make_the_same_rows(make, tmp_path):
+    from grid import finish
+    from run import Run
+
+    model = make(images=1)["config"]["model"]
+    runs = [Run(model=model, images=2, per_class=3, seed=seed) for seed in (0, 1)]
+    alone = [found["hash"] for found in finish(runs, tmp_path / "alone.jsonl", tmp_path / "codes")]
+    together = [found["hash"] for found in finish(runs, tmp_path / "together.jsonl", tmp_path / "codes", jobs=2)]
+    assert sorted(alone) == sorted(together)
+
+
+def test_figures_are_those_of_the_rows():
+    from run import Run
+    from tables import Rows, Table, drawn
+
+    config = {"data": "cifar10", "scenario": "nc"}
+    each = [
+        {"weights": "react18@1", "config": config, "seed": seed, "final": final, "after": [20.0, final],
+         "classes": [5, 5], "forgetting": 4.0}
+        for seed, final in ((0, 50.0), (1, 52.0), (2, 54.0))
+    ]  # fmt: skip
+    rows = Rows([*each, dict(each[0], weights="react18@2", final=99.0)])
+    figures = rows.of(Run())
+    assert figures.final == 52.0 and figures.incremental == pytest.approx((40 + 52) / 2) and figures.forgetting == 4.0
+    table = Table("Text:", ["one"], {"a": [Run()], "b": [Run()], "left out": [Run(per_class=7)]})
+    lines = ["| a | 52.0 ± 2.0 |", "| b | 52.0 ± 2.0 |"]
+    assert drawn(table, rows) == ["Text:", "", "|  | one |", "|---|---|", *lines, ""]
+    assert drawn(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(per_class=7)]}), rows) == [], (
+        "compares nothing"
+    )
+
+
+def test_gains_are_the_best_on_held_out_pictures():
+    import tuning
+    from grid import rows
+    from tables import Rows
+    from tuned import GAINS, LATENT_GAINS
+
+    found, checked = Rows(rows()), 0
+    for runs, seeds in tuning.GRID.values():
+        if (best := found.best(runs, seeds)) is not None:
+            name = best.data, best.model, best.strategy, best.scenario, best.epochs
+            assert GAINS.get(name) == best.gain, name
+            checked += 1
+    for (model, bits), runs in tuning.LATENT.items():
+        figures = {run: found.of(run, (10,)) for run in runs}
+        if all(figures.values()):
+            driven = {run: f.final for run, f in figures.items() if f.rows[0]["flipped"] >= 1000}
+            assert LATENT_GAINS[model, bits] == max(driven, key=lambda run: driven[run]).latent_gain
+            checked += 1
+    assert checked
+
+
+def test_the_page_of_results_is_drawn_from_the_rows(tmp_path, monkeypatch):
+    import results
+
+    monkeypatch.setattr(results, "DOCS", tmp_path)
+    results.main()
+    drawn = (tmp_path / "results.md").read_text()
+    assert drawn == (FOLDER.parent / "docs" / "results.md").read_text(), "run: python experiments/results.py"
+    for chart in (tmp_path / "plots").glob("*.svg"):
+        assert chart.read_text() == (FOLDER.parent / "docs" / "plots" / chart.name).read_text()
+
+
+def test_a_name_that_is_none_is_refused(monkeypatch):
+    from bitreplay.cli.commands import reproduce
+
+    with pytest.raises(ValueError, match=r"^There is no experiment 'fig'; expected table1, .* or all\.$"):
+        reproduce.reproduce(["fig"])
+    monkeypatch.setattr(reproduce, "EXPERIMENTS", FOLDER / "none")
+    with pytest.raises(ValueError, match="clone"):
+        reproduce.experiments()
+
+
+def test_quick_keeps_no_rows(data, monkeypatch, capsys):
+    import grid
+    import reproduce
+    from run import Run
+
+    before = grid.ROWS.read_text()
+    monkeypatch.setattr(reproduce, "runs_of", lambda name, seeds, quick: [Run(model="bireal18", images=1, tested=1)])
+    reproduce.reproduce(["levels"], True, 1, 1, "cpu", print)
+    assert "1 of 1" in capsys.readouterr().out and grid.ROWS.read_text() == before

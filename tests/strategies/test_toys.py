@@ -1,0 +1,118 @@
+"""What can be added without changing the package: toys of toys.py through learning, files and the command line."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from bitreplay import Learner, StateFileError
+from bitreplay.cli import main
+from bitreplay.data.named import SETS
+from bitreplay.strategies import STRATEGIES
+from tests import tiny
+from tests.strategies import toys
+
+FAST = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "least_steps": 40}
+PROBE = tiny.pictures(*tiny.COLOURS, each=5, seed=9)
+
+
+@pytest.fixture(autouse=True)
+def added(monkeypatch):
+    """One line for each: a name in a registry."""
+    monkeypatch.setitem(STRATEGIES, "means", toys.Means)
+    monkeypatch.setitem(STRATEGIES, "latest", toys.Latest)
+    monkeypatch.setitem(SETS, "colours", toys.colours)
+
+
+@pytest.fixture
+def shell(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> dict:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments), "--json"])
+        with pytest.raises(SystemExit) as end:
+            main()
+        written = capsys.readouterr()
+        assert not end.value.code, written.err
+        return json.loads(written.out)
+
+    return call
+
+
+@pytest.mark.parametrize("strategy", ["means", "latest"])
+def test_a_toy_learns_saves_loads_forgets_and_goes_on(tiny_model, tmp_path, strategy):
+    learner = Learner.from_pretrained(tiny_model, strategy=strategy, **FAST)
+    learner.learn(*tiny.pictures("red", "green", each=6))
+    learner.learn(*tiny.pictures("blue", "white", each=6, seed=1))
+    learner.rename("white", "snow")
+    assert learner.evaluate(PROBE[0], [{"white": "snow"}.get(name, name) for name in PROBE[1]]).accuracy > 0.8
+    learner.save(tmp_path / "state")
+    loaded = Learner.load(tmp_path / "state", tiny_model)
+    assert loaded.state_hash() == learner.state_hash() and loaded.experiences == 2
+    assert np.array_equal(loaded.predict(PROBE[0]), learner.predict(PROBE[0]))
+    for each in (learner, loaded):
+        each.forget("red")
+        each.learn(*tiny.pictures("green", seed=3))
+        assert "red" not in each.predict(PROBE[0])
+    assert loaded.state_hash() == learner.state_hash()
+
+
+def test_a_strategy_may_keep_counters_outside_the_hash(tiny_model, tmp_path):
+    """The order of pictures and their division into experiences do not matter to sums."""
+    images, labels = tiny.pictures(*tiny.COLOURS, each=6)
+    divisions = [np.array_split(np.random.default_rng(n).permutation(24), n) for n in (1, 3, 5)]
+    hashes = set()
+    for parts in divisions:
+        learner = Learner.from_pretrained(tiny_model, strategy="means")
+        for chosen in parts:
+            learner.learn(images[chosen], [labels[k] for k in chosen])
+        assert learner.experiences == len(parts)
+        hashes.add(learner.state_hash())
+        learner.save(tmp_path / str(len(parts)))
+        assert Learner.load(tmp_path / str(len(parts)), tiny_model).experiences == len(parts)
+    assert len(hashes) == 1
+
+
+def test_a_failed_change_leaves_sums_as_they_were(tiny_model):
+    learner = Learner.from_pretrained(tiny_model, strategy="means")
+    learner.learn(*tiny.pictures("red"))
+    before, calls = learner.state_hash(), iter([False, False, True])
+    with pytest.raises(Exception, match="cancelled"):
+        learner.learn(*tiny.pictures("red", "blue", each=20), cancel=lambda: next(calls))
+    assert learner.state_hash() == learner.strategy.state().hash() == before
+
+
+def test_the_toy_memory_keeps_the_last_samples_and_the_toy_head_what_was_trained_last(tiny_model):
+    learner = Learner.from_pretrained(tiny_model, strategy="latest", **FAST)
+    learner.learn(*tiny.pictures("red", each=6))
+    learner.learn(*tiny.pictures("red", "blue", each=3, seed=1))
+    assert {kept.label: sorted(kept.ids) for kept in learner.stored()} == {"red": [5, 6, 7, 8], "blue": [9, 10, 11]}
+    inside = tiny.inside(learner)
+    assert np.array_equal(inside.head.consolidated_weights, inside.tail.head_weights)
+
+
+def test_versions_of_toys_are_kept_and_older_programs_refuse_them(tiny_model, tmp_path, monkeypatch):
+    learner = Learner.from_pretrained(tiny_model, strategy="latest", **FAST)
+    learner.learn(*tiny.pictures("red"))
+    learner.save(tmp_path / "state")
+    assert Learner.load(tmp_path / "state", tiny_model).state_hash() == learner.state_hash()
+    monkeypatch.setattr(toys.LatestMemory, "version", 2)
+    with pytest.raises(StateFileError, match="memory has version 3; this program reads versions up to 2"):
+        Learner.load(tmp_path / "state", tiny_model)
+
+
+@pytest.mark.parametrize("strategy", ["means", "latest"])
+def test_toys_on_the_command_line(shell, tiny_model, tmp_path, strategy):
+    found = shell("run", "--data", "colours", "--model", tiny_model, "--strategy", strategy, "--out", "run")
+    assert found["final"] > 0.8 and [row["pictures"] for row in found["rows"]] == [24, 24]
+    state = tmp_path / "run" / "state"
+    about = shell("info", state)
+    assert about["strategy"] == STRATEGIES[strategy].title and about["hash"] == found["hash"]
+    assert sorted(about["classes"]) == sorted(tiny.COLOURS)
+    assert about["part_bytes"].keys() == STRATEGIES[strategy].kinds.keys()
+    assert shell("forget", state, "red", "--model", tiny_model)["classes"] == [
+        name for name in about["classes"] if name != "red"
+    ]
+    again = shell("run", "--data", "colours", "--scenario", "ni", "--model", tiny_model, "--strategy", strategy)
+    assert [row["experience"] for row in again["rows"]] == [0, 1, 2] and again["final"] > 0.8
