@@ -38,9 +38,9 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
         with np.load(kept) as archive:
             return archive["train"], archive["test"], float(archive["seconds"])
     start = time.process_time()
-    train = learner.latent_bits(data.train_images)
+    train = learner.latents(data.train_images)
     seconds = time.process_time() - start
-    test = learner.latent_bits(data.test_images)
+    test = learner.latents(data.test_images)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         np.savez(kept, train=train, test=test, seconds=seconds)
@@ -76,14 +76,14 @@ def main() -> None:
             for experience in new_classes(data, sizes, np.random.default_rng(seed)):
                 chosen = np.flatnonzero(np.isin(data.train_labels, experience.classes))
                 clock = time.process_time()
-                learner.learn_codes(train[chosen], data.train_labels[chosen])
+                learner.learn_latents(train[chosen], data.train_labels[chosen])
                 sums, clock = sums + time.process_time() - clock, time.process_time()
-                learner.predict_codes(test[:1])
+                learner.predict_latents(test[:1])
                 solving += time.process_time() - clock
-                after.append(percent(learner.predict_codes(test) == data.test_labels))
+                after.append(percent(learner.predict_latents(test) == data.test_labels))
             real = Learner.from_pretrained(probe.model, **settings | {"bits": "float"})
             real.restore(learner.state())
-            answers, others = learner.predict_codes(test), real.predict_codes(test)
+            answers, others = learner.predict_latents(test), real.predict_latents(test)
             bytes_of = learner.strategy.footprint()
             append(args.results, HEADER, [
                 args.data_name, probe.model.name, digest, width, numbers, train.shape[1], len(train), seed,

@@ -61,11 +61,11 @@ class Discriminant:
 def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
     """The numbers that one part gives."""
     if not name.startswith("ones:"):
-        return Learner.from_pretrained(model, strategy="exact", numbers=name).latent_bits(images)
+        return Learner.from_pretrained(model, strategy="exact", numbers=name).latents(images)
     level, _, quarters = name.removeprefix("ones:").partition("/")
     learner, cells, found = Learner.from_pretrained(model, strategy="replay", level=level), 2 if quarters else 1, []
     for start in range(0, len(images), 500):
-        ones = unpack(learner.latent_bits(images[start : start + 500]), model.graph.shapes[level][2])
+        ones = unpack(learner.latents(images[start : start + 500]), model.graph.shapes[level][2])
         n, height, width, channels = ones.shape
         sums = ones.reshape(n, cells, height // cells, cells, width // cells, channels).sum(axis=(2, 4))
         found.append(sums.reshape(n, -1).astype(np.int8))

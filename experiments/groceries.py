@@ -19,7 +19,7 @@ from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
 from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 from bitreplay.scenario import new_classes
 from bitreplay.strategies import STRATEGIES
 
@@ -33,9 +33,9 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
         with np.load(kept) as archive:
             return archive["train"], archive["test"], float(archive["seconds"])
     start = time.process_time()
-    train = learner.latent_bits(data.train_images)
+    train = learner.latents(data.train_images)
     seconds = (time.process_time() - start) / len(train)
-    test = learner.latent_bits(data.test_images)
+    test = learner.latents(data.test_images)
     if kept is not None:
         np.savez(kept, train=train, test=test, seconds=seconds)
     return train, test, seconds
@@ -83,8 +83,8 @@ def main() -> None:
             sizes = [14] if strategy == "joint" else [2] * 7
             groups = [e.classes for e in new_classes(data, sizes, np.random.default_rng(seed))]
             chosen = [np.flatnonzero(np.isin(data.train_labels, group)) for group in groups]
-            stream = [(Codes(train[numbers]), data.train_labels[numbers]) for numbers in chosen]
-            steps = follow(learner, stream, Codes(test), data.test_labels)
+            stream = [(Latents(train[numbers]), data.train_labels[numbers]) for numbers in chosen]
+            steps = follow(learner, stream, Latents(test), data.test_labels)
             after = [round(100 * step.evaluation.accuracy, 2) for step in steps]
             empty = [""] * (7 - len(after))
             row = [probe.model.name, digest, name, args.code_bits, args.bits, archive, strategy, rate, epochs]

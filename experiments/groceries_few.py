@@ -33,7 +33,7 @@ def percent(values: np.ndarray) -> float:
 def refused(learner: Learner, codes: np.ndarray, share: float) -> float | str:
     if not learner.strategy.stores_samples:
         return ""
-    return percent(np.array([answer is None for answer in learner.predict_codes(codes, unknown=share)]))
+    return percent(np.array([answer is None for answer in learner.predict_latents(codes, unknown=share)]))
 
 
 def main() -> None:
@@ -51,16 +51,16 @@ def main() -> None:
     data = groceries()
     settings = {"strategy": args.strategy} | ({} if args.rate is None else {"rate": args.rate})
     probe = Learner.from_pretrained(args.model, **settings)
-    train, test = (probe.latent_bits(part) for part in (data.train_images, data.test_images))
-    far = probe.latent_bits(cifar10(args.cifar).test_images[:500]) if args.cifar else None
+    train, test = (probe.latents(part) for part in (data.train_images, data.test_images))
+    far = probe.latents(cifar10(args.cifar).test_images[:500]) if args.cifar else None
     for held in args.held:
         learner = Learner.from_pretrained(args.model, seed=held, **settings)
         rng = np.random.default_rng(held)
         for group in np.array_split(rng.permutation(np.delete(np.arange(14), held)), 6):
             chosen = np.flatnonzero(np.isin(data.train_labels, group))
-            learner.learn_codes(train[chosen], data.train_labels[chosen])
+            learner.learn_latents(train[chosen], data.train_labels[chosen])
         known, base = learner.state(), data.test_labels != held
-        before = percent(learner.predict_codes(test[base]) == data.test_labels[base])
+        before = percent(learner.predict_latents(test[base]) == data.test_labels[base])
         shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
         shares += ["" if far is None else refused(learner, far, args.share)]
         start = [args.model, args.strategy, args.rate or "fitted", data.class_names[held]]
@@ -69,10 +69,10 @@ def main() -> None:
         for count in args.pictures:
             learner.restore(known)
             clock = time.process_time()
-            learner.learn_codes(train[own[:count]], data.train_labels[own[:count]])
-            learner.predict_codes(test[:1])
+            learner.learn_latents(train[own[:count]], data.train_labels[own[:count]])
+            learner.predict_latents(test[:1])
             seconds = round(time.process_time() - clock, 2)
-            answers = learner.predict_codes(test)
+            answers = learner.predict_latents(test)
             row = [count, percent(answers[~base] == held), before, percent(answers[base] == data.test_labels[base])]
             append(args.results, HEADER, [*start, *row, percent(answers[base] == held), "", "", "", seconds])
 

@@ -25,7 +25,7 @@ from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 
@@ -80,7 +80,7 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
         learner = Learner(_strategy(run, model, device), model)
         before = _signs(learner, run.bits)
         given = stream(run, learner, kept)
-        steps = list(follow(learner, given.experiences(), Codes(given.test), given.truth))
+        steps = list(follow(learner, given.experiences(), Latents(given.test), given.truth))
         now = _signs(learner, run.bits)
     after = [_percent(step.evaluation.accuracy) for step in steps]
     config = dataclasses.asdict(run)

@@ -22,7 +22,7 @@ import numpy as np
 from bitreplay.data.archives import files
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.learner import Learner
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 
 if TYPE_CHECKING:
     from run import Run
@@ -79,7 +79,7 @@ class Stream:
     def experiences(self) -> Iterator[tuple[Any, np.ndarray]]:
         for chosen in self.groups:
             samples = self.samples[chosen]
-            yield (Codes(np.ascontiguousarray(samples)) if self.coded else samples), self.labels[chosen]
+            yield (Latents(np.ascontiguousarray(samples)) if self.coded else samples), self.labels[chosen]
 
 
 def stream(run: Run, learner: Learner, kept: Path) -> Stream:
@@ -157,7 +157,9 @@ def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path
     width = "8" if run.bits == "float" else run.bits.split("/")[0]
     count = run.tested or "all" if part == "test" else "all" if run.images is None else _limit(run)
     kind = (
-        "numbers" if learner.strategy.codes == "numbers" else f"{run.level or learner.model.levels[-1]}-{run.code_bits}"
+        "numbers"
+        if learner.strategy.latents == "numbers"
+        else f"{run.level or learner.model.levels[-1]}-{run.code_bits}"
     )
     name = f"{run.data}-{part}-{count}-{learner.model.digest[:12]}-{kind}-{width}"
     kept.mkdir(parents=True, exist_ok=True)
@@ -165,6 +167,6 @@ def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path
     with (kept / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
-            np.save(half, learner.latent_bits(images))
+            np.save(half, learner.latents(images))
             os.replace(half, path)
     return np.load(path, mmap_mode="r")

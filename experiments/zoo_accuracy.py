@@ -5,8 +5,8 @@
 
 Images are resized by the integer door to the input of the model. One row a model is appended to
 results/zoo_accuracy.csv: integer top-1, with `--float` the top-1 of the same file in floating point without any
-rounding (`bitreplay.torch.twin.twin`, minutes a model), and the float top-1 that the training run noted. `--note` writes the
-figures into what the model file says about itself; its digest, which is that of the network, stays.
+rounding (`bitreplay.torch.twin.twin`, minutes a model), and the float top-1 that the training run noted. `--note`
+writes the figures into what the model file says about itself; its digest, which is that of the network, stays.
 """
 
 from __future__ import annotations

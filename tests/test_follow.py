@@ -32,13 +32,13 @@ def test_a_stream_of_ones_own_gives_what_the_loop_by_hand_gives(tiny_model, monk
         by_hand.learn(images, labels)
         expected.append(by_hand.evaluate(*TEST))
     learner, coded = learner_of(tiny_model), []
-    latent_bits = learner.latent_bits
+    latents = learner.latents
 
     def spied(images, *watch):
         coded.append(len(images))
-        return latent_bits(images, *watch)
+        return latents(images, *watch)
 
-    monkeypatch.setattr(learner, "latent_bits", spied)
+    monkeypatch.setattr(learner, "latents", spied)
     steps = list(follow(learner, stream(), *TEST))
     assert coded.count(len(TEST[0])) == 1
     assert learner.state_hash() == by_hand.state_hash()

@@ -54,7 +54,7 @@ def test_binary_weights_that_learn_set_a_lower_limit(tiny_model, monkeypatch):
         tail = tiny.inside(learner).tail
         tail.feature_power = Fraction(1, 1000)
         with monkeypatch.context() as patch:
-            patch.setattr(tail, "step", lambda codes, labels, rate, taken=taken: taken.append(rate))
+            patch.setattr(tail, "step", lambda latents, labels, rate, taken=taken: taken.append(rate))
             learner.learn(*tiny.pictures("red"))
         assert taken[0] == most, (strategy, bits)
 
@@ -75,12 +75,12 @@ def test_the_power_is_about_the_measured_one(name):
     """Within a factor of two of the variance on photographs."""
     learner, pictures = Learner.from_pretrained(name, strategy="replay"), groceries().train_images[::12]
     assert learner.model is not None
-    graph, codes = learner.model.graph, learner.latent_bits(pictures)
-    network = machine(compile_tail(graph, learner.model.levels[-1], Bits(), len(codes), 2))
-    network.write("latents", codes)
+    graph, latents = learner.model.graph, learner.latents(pictures)
+    network = machine(compile_tail(graph, learner.model.levels[-1], Bits(), len(latents), 2))
+    network.write("latents", latents)
     network.run("prepare", Run(1))
-    network.run("forward", Run(len(codes)))
-    stored = network.read("pool", len(codes)).reshape(len(codes), -1)
+    network.run("forward", Run(len(latents)))
+    stored = network.read("pool", len(latents)).reshape(len(latents), -1)
     low, high = graph.ranges["pool"]
     measured = stored.var(axis=0).sum() * (float(high - low) / 255) ** 2
     assert 1 / 2 < float(tiny.inside(learner).tail.feature_power) / measured < 2
@@ -89,7 +89,7 @@ def test_the_power_is_about_the_measured_one(name):
 def test_a_learner_takes_the_rate_of_its_model_and_experience(tiny_model, monkeypatch):
     learner = Learner.from_pretrained(tiny_model, new=4, epochs=2, least_steps=1)
     taken: list[Fraction] = []
-    monkeypatch.setattr(tiny.inside(learner).tail, "step", lambda codes, labels, rate: taken.append(rate))
+    monkeypatch.setattr(tiny.inside(learner).tail, "step", lambda latents, labels, rate: taken.append(rate))
     learner.learn(*tiny.pictures("red", "green", each=5, seed=1))
     first = first_rate(Fraction(40), tiny.inside(learner).tail.feature_power, 6, eased=True)
     assert taken == [rate_at(first, done, 6) for done in range(6)]

@@ -32,10 +32,12 @@ def graph(seed: int = 0) -> Graph:
     """image -> convolution -> norm (the level) -> sign -> binary convolution -> norm + shortcut -> pool -> head."""
     rng = np.random.default_rng(seed)
     table = (2 * np.arange(256) - 255).astype(np.int16)[:, None].repeat(3, axis=1)
-    codes = {}
+    latents = {}
     for bits in (1, 2, 4):
         cuts, values = np.linspace(-1, 1, 2**bits + 1)[1:-1], np.linspace(-1, 1, 2**bits)
-        codes[bits] = LevelCode(bits, Fixed.of(np.tile(cuts, (CHANNELS, 1))), Fixed.of(np.tile(values, (CHANNELS, 1))))
+        latents[bits] = LevelCode(
+            bits, Fixed.of(np.tile(cuts, (CHANNELS, 1))), Fixed.of(np.tile(values, (CHANNELS, 1)))
+        )
     stem = Fixed.of(rng.normal(0, 0.3, (CHANNELS, 3, 3, 3)), bits=16)
     words = pack(rng.integers(0, 2, (CHANNELS, 3, 3, CHANNELS)))
     head: dict[str, Fixed | NDArray] = {
@@ -55,7 +57,7 @@ def graph(seed: int = 0) -> Graph:
     ]  # fmt: skip
     ends = (Fraction(-4), Fraction(4))
     ranges = {"add_0": ends, "add_1": ends, "pool": ends}
-    return Graph((SIDE, SIDE, 3), nodes, ranges, {"add_0": (2, 2, CHANNELS)}, {"add_0": codes}, ["yes", "no"])
+    return Graph((SIDE, SIDE, 3), nodes, ranges, {"add_0": (2, 2, CHANNELS)}, {"add_0": latents}, ["yes", "no"])
 
 
 def model(folder: Path, seed: int = 0) -> Path:

@@ -10,7 +10,7 @@
  *     br_run(program, BR_STEP, parameters, arena, &args);              forward, backward, update, prepare
  *
  * br_program_open reads everything that a file says before it believes it: whatever the bytes, br_run stays inside the
- * regions. It allocates once; br_run never does.
+ * regions. It allocates; br_run never does.
  *
  * An open program does not change, so any number of threads may call br_run on it at the same time, each with an arena of
  * its own. BR_PREPARE and BR_FORWARD write the arena alone: while nobody runs another list in a parameter region, many may

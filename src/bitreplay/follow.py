@@ -3,8 +3,8 @@
     history = History(follow(learner, new_classes(data, [2] * 5, rng=0), data.test_images, data.test_labels))
     print([step.evaluation.accuracy for step in history.steps], history.forgetting)
 
-The backbone is frozen, so the codes of the test pictures are computed once. Whoever has codes already gives
-`Codes(learner.latent_bits(images))` in the place of images.
+The backbone is frozen, so the latents of the test pictures are computed once. Whoever has latents already gives
+`Latents(learner.latents(images))` in the place of images.
 """
 
 import time
@@ -19,7 +19,7 @@ from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Evaluation
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 from bitreplay.scenario import Experience
 
 Stream = Iterable[tuple[Any, Any] | Experience]
@@ -38,7 +38,13 @@ class Step:
 
 
 class History:
-    """The steps of a stream. Forgetting and transfer compare experiences, so each should bring classes of its own."""
+    """The steps of a stream. Forgetting and transfer compare experiences, so each should bring classes of its own.
+
+    >>> first = Evaluation.of(["pear", "pear"], ["pear", "plum"], ["pear"])
+    >>> second = Evaluation.of(["plum", "plum"], ["pear", "plum"], ["pear", "plum"])
+    >>> History([Step(0, ("pear",), first), Step(1, ("plum",), second)]).forgetting
+    1.0
+    """
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = tuple(steps)
@@ -64,10 +70,10 @@ def follow(
     progress: Callable[[Progress], None] | None = None,
 ) -> Iterator[Step]:  # fmt: skip
     """Learn each (images, labels) of any iterable, and give a Step after each."""
-    codes = test_images.values if isinstance(test_images, Codes) else learner.latent_bits(test_images)
+    latents = test_images.values if isinstance(test_images, Latents) else learner.latents(test_images)
     truth = names_of(test_labels)
-    if len(truth) != len(codes):
-        raise ValueError(f"There must be as many test labels as pictures, got {len(truth)} and {len(codes)}.")
+    if len(truth) != len(latents):
+        raise ValueError(f"There must be as many test labels as pictures, got {len(truth)} and {len(latents)}.")
     if not isinstance(stream, Iterable):
         raise ValueError(f"A stream must be an iterable of (images, labels), got {type(stream).__name__}.")
     for item in stream:
@@ -75,10 +81,10 @@ def follow(
             raise ValueError(f"A stream must give pairs (images, labels), got {type(item).__name__}.")
         images, labels = item
         start = time.perf_counter()
-        if isinstance(images, Codes):
-            learned = learner.learn_codes(images.values, labels, Watch(progress))
+        if isinstance(images, Latents):
+            learned = learner.learn_latents(images.values, labels, Watch(progress))
         else:
             learned = learner.learn(images, labels, progress=progress)
         seconds = time.perf_counter() - start
-        evaluation = learner.evaluate_codes(codes, truth)
+        evaluation = learner.evaluate_latents(latents, truth)
         yield Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), evaluation, learned.pictures, seconds)

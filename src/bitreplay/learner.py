@@ -26,7 +26,7 @@ from bitreplay.data.pictures import fitting
 from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Evaluation, Learned, Stored
-from bitreplay.samples import Codes, Pictures, Samples, encoded
+from bitreplay.samples import Latents, Pictures, Samples, encoded
 from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.strategies import Strategy
@@ -43,7 +43,15 @@ class Whole:
 
 
 class Learner:
-    """A strategy and what it has learned, and the doors. `from_pretrained` makes one."""
+    """A strategy and what it has learned, and the doors. `from_pretrained` makes one.
+
+    >>> pictures = np.repeat(np.uint8([0, 255]), 8)[:, None, None, None] * np.ones((32, 32, 3), np.uint8)
+    >>> learner = Learner.from_pretrained("bireal18", strategy="replay")
+    >>> learner.learn(pictures, ["black"] * 8 + ["white"] * 8).steps
+    40
+    >>> learner.evaluate(pictures, ["black"] * 8 + ["white"] * 8).accuracy
+    1.0
+    """
 
     def __init__(self, strategy: Strategy, model: Model | None = None) -> None:
         self.strategy, self.settings, self.model = strategy, strategy.settings, model
@@ -86,9 +94,9 @@ class Learner:
         pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)
 
-    def learn_codes(self, codes: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
-        """As `learn`, from codes (`latent_bits`), which every epoch uses as they are."""
-        return self._learn(Codes(self._checked(codes)), labels, watch or Watch())
+    def learn_latents(self, latents: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
+        """As `learn`, from latents (`latents`), which every epoch uses as they are."""
+        return self._learn(Latents(self._checked(latents)), labels, watch or Watch())
 
     def _learn(self, samples: Samples, labels: Any, watch: Watch) -> Learned:
         names = _names(labels, len(samples))
@@ -174,7 +182,7 @@ class Learner:
         """sha256 of everything that learning changes."""
         return self._whole.state.hash()
 
-    def latent_bits(self, images: Any) -> NDArray:
+    def latents(self, images: Any) -> NDArray:
         """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
         return encoded(fitting.pictures(images, self.strategy.side), self.strategy.encode, Watch())
 
@@ -183,44 +191,44 @@ class Learner:
 
         `unknown` is the share of the stored samples that may be called so; the setting of that name if not given.
         """
-        return self.predict_codes(self.latent_bits(images), unknown=unknown)
+        return self.predict_latents(self.latents(images), unknown=unknown)
 
-    def predict_codes(self, codes: NDArray, *, unknown: float | Fraction | None = None) -> NDArray:
+    def predict_latents(self, latents: NDArray, *, unknown: float | Fraction | None = None) -> NDArray:
         share = self.settings.unknown if unknown is None else self.settings.changed(unknown=unknown).unknown
-        return self._answering(codes).names(codes, share)
+        return self._answering(latents).names(latents, share)
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes), in the order of `labels`."""
-        return self.predict_proba_codes(self.latent_bits(images))
+        return self.predict_proba_latents(self.latents(images))
 
-    def predict_proba_codes(self, codes: NDArray) -> NDArray[np.float64]:
-        return self._answering(codes).probabilities(codes)
+    def predict_proba_latents(self, latents: NDArray) -> NDArray[np.float64]:
+        return self._answering(latents).probabilities(latents)
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""
-        return self.evaluate_codes(self.latent_bits(images), labels)
+        return self.evaluate_latents(self.latents(images), labels)
 
-    def evaluate_codes(self, codes: NDArray, labels: Any) -> Evaluation:
-        predictor = self._answering(codes)
-        answers = predictor.names(codes, self.settings.unknown)
-        truth = Classes(predictor.labels).spelled(_names(labels, len(codes)))
+    def evaluate_latents(self, latents: NDArray, labels: Any) -> Evaluation:
+        predictor = self._answering(latents)
+        answers = predictor.names(latents, self.settings.unknown)
+        truth = Classes(predictor.labels).spelled(_names(labels, len(latents)))
         return Evaluation.of(answers.tolist(), truth, list(predictor.labels))
 
-    def _answering(self, codes: NDArray) -> Predictor:
+    def _answering(self, latents: NDArray) -> Predictor:
         """The last whole state's, for one call from beginning to end."""
         predictor = self._whole.predictor
         if not predictor.labels:
             raise ValueError("Nothing has been learned yet: call learn first.")
-        self._checked(codes)
+        self._checked(latents)
         return predictor
 
-    def _checked(self, codes: NDArray) -> NDArray:
-        kind, shape = np.dtype(self.strategy.code_type), self.strategy.code_shape
-        fits = isinstance(codes, np.ndarray) and codes.dtype == kind and codes.ndim == len(shape) + 1
-        if not fits or codes.shape[1:] != shape or len(codes) == 0:
-            found = f"{codes.dtype} {codes.shape}" if isinstance(codes, np.ndarray) else type(codes).__name__
-            raise ValueError(f"Codes must be {kind} of shape (n, *{shape}), got {found}.")
-        return codes
+    def _checked(self, latents: NDArray) -> NDArray:
+        kind, shape = np.dtype(self.strategy.latent_type), self.strategy.latent_shape
+        fits = isinstance(latents, np.ndarray) and latents.dtype == kind and latents.ndim == len(shape) + 1
+        if not fits or latents.shape[1:] != shape or len(latents) == 0:
+            found = f"{latents.dtype} {latents.shape}" if isinstance(latents, np.ndarray) else type(latents).__name__
+            raise ValueError(f"Latents must be {kind} of shape (n, *{shape}), got {found}.")
+        return latents
 
     # what is kept
 

@@ -1,7 +1,7 @@
-"""The samples of one experience as a strategy asks for them: pictures that can be coded, or codes.
+"""The samples of one experience as a strategy asks for them: pictures that can be coded, or latents.
 
-Codes are the numbers of a picture that a strategy learns from: packed bits of a level, or others. Pictures are kept as
-they came through the door, so that a strategy may pass them once, a few at a time, or see them changed in each step.
+Latents are the numbers of a picture that a strategy learns from: packed bits of a level, or others. Pictures are kept
+as they were fitted, so that a strategy may pass them once, a few at a time, or see them changed in each step.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from bitreplay.progress import Watch
 
 Encode = Callable[[NDArray[np.uint8]], NDArray]
-CodesOf = Callable[[NDArray[np.int64]], NDArray]
+LatentsOf = Callable[[NDArray[np.int64]], NDArray]
 ENCODED_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
-class Codes:
+class Latents:
     values: NDArray
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def codes(self, chosen: NDArray[np.int64]) -> NDArray:
+    def latents(self, chosen: NDArray[np.int64]) -> NDArray:
         """Those of chosen samples."""
         return self.values[chosen]
 
-    def coded(self, watch: Watch) -> Codes:
+    def coded(self, watch: Watch) -> Latents:
         return self
 
 
@@ -44,15 +44,15 @@ class Pictures:
     def __len__(self) -> int:
         return len(self.images)
 
-    def codes(self, chosen: NDArray[np.int64]) -> NDArray:
+    def latents(self, chosen: NDArray[np.int64]) -> NDArray:
         return self.encode(self.images[chosen])
 
-    def coded(self, watch: Watch) -> Codes:
+    def coded(self, watch: Watch) -> Latents:
         """All of them at once."""
-        return Codes(encoded(self.images, self.encode, watch))
+        return Latents(encoded(self.images, self.encode, watch))
 
 
-Samples = Pictures | Codes
+Samples = Pictures | Latents
 
 
 def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
@@ -61,10 +61,10 @@ def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
     for start in range(0, len(images), ENCODED_AT_ONCE):
         watch.check()
         end = min(start + ENCODED_AT_ONCE, len(images))
-        codes = encode(images[start:end])
+        latents = encode(images[start:end])
         if found is None:
-            found = np.empty((len(images), *codes.shape[1:]), codes.dtype)
-        found[start:end] = codes
+            found = np.empty((len(images), *latents.shape[1:]), latents.dtype)
+        found[start:end] = latents
         watch.report("pictures", end, len(images))
     assert found is not None, "the door lets no empty set of pictures in"
     return found

@@ -52,6 +52,9 @@ class Settings:
     seed             of everything random
     numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
                      map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py)
+
+    >>> Settings(rate="0.01").changed(bits="8/1/32").rate
+    Fraction(1, 100)
     """
 
     strategy: str = USUAL

@@ -88,14 +88,14 @@ def test_predict_fits_each_picture_and_passes_the_backbone_once(shell, begun, ti
     shapes: dict[type[Backbone | Learner], list[tuple[int, ...]]] = {Backbone: [], Learner: []}
 
     def watched(owner, original):
-        def latent_bits(self, images):
+        def latents(self, images):
             shapes[owner].append(np.shape(images))
             return original(self, images)
 
-        return latent_bits
+        return latents
 
     for owner in shapes:
-        monkeypatch.setattr(owner, "latent_bits", watched(owner, owner.latent_bits))
+        monkeypatch.setattr(owner, "latents", watched(owner, owner.latents))
     _, out, _ = shell("predict", "state", folder / "red", folder / "green", "--model", tiny_model, "--json")
     assert shapes[Learner] == shapes[Backbone] == [(12, tiny.SIDE, tiny.SIDE, 3)]
     images, labels = tiny.pictures("red", "green", each=6, seed=5, side=12)

@@ -111,7 +111,7 @@ def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
     tail = Tail(tiny.graph(), LEVEL, Bits(), 4, 4)
     labels, before = np.zeros(2, np.int32), tail._machine.snapshot()
     wrong: list[tuple[Any, Any, Any, str]] = [
-        (WORDS, labels[:1], Fraction(1, 2), "as many labels as codes, got 1 and 2"),
+        (WORDS, labels[:1], Fraction(1, 2), "as many labels as latents, got 1 and 2"),
         (WORDS.astype(float), labels, Fraction(1, 2), "latents must be an array of uint64"),
         (WORDS, labels.astype(float), Fraction(1, 2), "labels must be an array of int32"),
         (WORDS, labels, float("nan"), "NaN"),

@@ -87,10 +87,10 @@ def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
     monkeypatch.setattr(tail, "machine", native.SlowMachine)
     learner = Learner.from_pretrained(tiny_model, per_class=2, least_steps=2, epochs=1, new=4, replayed=16)
     parts = [tiny.pictures(*pair, each=3) for pair in (("red", "green"), ("blue", "white"))]
-    codes = [learner.latent_bits(images) for images, _ in parts]
+    codes = [learner.latents(images) for images, _ in parts]
     with trap([*engine_modules(), tail, replay_memory, cwr_head, learner_module]):
         for code, (_, labels) in zip(codes, parts, strict=True):
-            learner.learn_codes(code.view(Whole), labels)
+            learner.learn_latents(code.view(Whole), labels)
     assert len(learner.labels) == 4 and tiny.inside(learner).head.consolidated_weights.any()
 
 
@@ -99,9 +99,9 @@ def test_learning_by_sums_makes_no_float(monkeypatch, tiny_model):
     monkeypatch.setattr(native_sums, "library", lambda: None)
     learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head")
     images, labels = tiny.pictures("red", "green", "blue", each=3)
-    codes = learner.latent_bits(images)
+    codes = learner.latents(images)
     with trap([*engine_modules(), tally, exact_module, learner_module]):
-        learner.learn_codes(codes.view(Whole), labels)
+        learner.learn_latents(codes.view(Whole), labels)
         learner.forget("blue")
         assert isinstance(learner.strategy, exact_module.Exact)
         kept = learner.strategy.tally

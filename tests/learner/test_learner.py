@@ -44,9 +44,9 @@ class Spy:
         self.heads: list[NDArray[np.int32]] = []
         step, load = tiny.inside(learner).tail.step, tiny.inside(learner).tail.load_head
 
-        def spied_step(codes, labels, rate):
-            self.steps.append((codes.tolist(), labels.tolist()))
-            return step(codes, labels, rate)
+        def spied_step(latents, labels, rate):
+            self.steps.append((latents.tolist(), labels.tolist()))
+            return step(latents, labels, rate)
 
         def spied_load(weights, active):
             self.heads.append(np.concatenate([weights, active[:, None]], axis=1))
@@ -61,12 +61,12 @@ def test_every_step_is_given_what_the_law_says(tiny_model, monkeypatch):
     learner = learner_of(tiny_model, seed=9)
     spy, memory = Spy(learner, monkeypatch), method.Reservoir(4, 9)
     expected: list[tuple[list, list]] = []
-    codes: list[list] = []
+    latents: list[list] = []
     numbers: list[int] = []
     names: dict[str, int] = {}
     for number in range(3):
         images, labels = experience(number)
-        codes += learner.latent_bits(images).tolist()
+        latents += learner.latents(images).tolist()
         for name in sorted(set(labels)):
             names.setdefault(name, len(names))
         now = [names[label] for label in labels]
@@ -77,7 +77,7 @@ def test_every_step_is_given_what_the_law_says(tiny_model, monkeypatch):
                 picked = [first + i for i in chosen]
                 if stored:
                     picked += [stored[at][1] for at in memory.sample(4 * len(chosen))]
-                expected.append(([codes[i] for i in picked], [numbers[i] for i in picked]))
+                expected.append(([latents[i] for i in picked], [numbers[i] for i in picked]))
         memory.update(now)
         learner.learn(images, labels)
     assert spy.steps == expected
@@ -127,8 +127,8 @@ def test_cwr_touches_the_head_alone_and_stores_nothing(tiny_model):
         "red": 12, "green": 6, "blue": 6, "white": 12}  # fmt: skip
     other = tiny.inside(learner_of(tiny_model, strategy="cwr")).tail
     other.load_head(inside.tail.head_weights, inside.head.seen)
-    codes = learner.latent_bits(experience(0)[0])
-    assert np.array_equal(other.answering()(codes), inside.tail.answering()(codes))
+    latents = learner.latents(experience(0)[0])
+    assert np.array_equal(other.answering()(latents), inside.tail.answering()(latents))
 
 
 @pytest.mark.parametrize("strategy", ["replay", "naive"])
@@ -164,8 +164,8 @@ def test_what_is_stored_comes_from_pictures_without_augmentation(tiny_model):
     images, labels = experience(0)
     learner = learner_of(tiny_model, augment=True)
     learner.learn(images, labels)
-    plain = {tuple(code.ravel().tolist()) for code in learner.latent_bits(images)}
-    assert {tuple(code.ravel().tolist()) for code in tiny.inside(learner).memory.codes} <= plain
+    plain = {tuple(code.ravel().tolist()) for code in learner.latents(images)}
+    assert {tuple(code.ravel().tolist()) for code in tiny.inside(learner).memory.latents} <= plain
 
 
 def test_the_reference_ends_in_the_same_state(tiny_model, monkeypatch):

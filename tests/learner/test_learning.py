@@ -184,7 +184,7 @@ def test_an_answer_may_be_unknown(tiny_model):
     strange, _ = tiny.pictures("white", each=60, seed=9)
     refused = [np.mean([answer is None for answer in learner.predict(images)]) for images in (known, strange)]
     assert refused[0] < 0.3 and refused[1] > 0.9
-    assert None not in learner.predict_codes(tiny.inside(learner).memory.codes).tolist()
+    assert None not in learner.predict_latents(tiny.inside(learner).memory.latents).tolist()
     assert None not in learner.predict(strange, unknown=0).tolist()
     never = teach(Learner.from_pretrained(tiny_model, **FAST), ("red", "green", "blue"))
     assert None not in never.predict(strange).tolist()
@@ -202,18 +202,18 @@ def test_augmentation_is_deterministic_and_changes_the_result(tiny_model):
 
 def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay(tiny_model, monkeypatch):
     learner, encoded = Learner.from_pretrained(tiny_model, augment=True, **FAST), list[int]()
-    encode = tiny.inside(learner).backbone.latent_bits
+    encode = tiny.inside(learner).backbone.latents
 
     def counted(images):
         encoded.append(len(images))
         return encode(images)
 
-    monkeypatch.setattr(tiny.inside(learner).backbone, "latent_bits", counted)
+    monkeypatch.setattr(tiny.inside(learner).backbone, "latents", counted)
     images, labels = tiny.pictures("red", "green", each=40)
     learned = learner.learn(images, labels)
     assert encoded[learned.steps :] == [2 * FAST["per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
     kept = tiny.inside(learner).memory.kept.values()
-    assert all(np.array_equal(reservoir.codes, encode(images[reservoir.ids])) for reservoir in kept)
+    assert all(np.array_equal(reservoir.latents, encode(images[reservoir.ids])) for reservoir in kept)
 
 
 def test_another_process_with_the_same_seed_ends_in_the_same_state(learner, tiny_model):
@@ -356,13 +356,13 @@ def test_a_learner_that_knows_nothing_says_so(learner):
 
 
 @pytest.mark.parametrize(
-    "codes", [np.zeros((2, 2, 2, 1)), np.zeros((2, 2, 3, 1), np.uint64), np.zeros((0, 2, 2, 1), np.uint64), [1, 2]]
+    "latents", [np.zeros((2, 2, 2, 1)), np.zeros((2, 2, 3, 1), np.uint64), np.zeros((0, 2, 2, 1), np.uint64), [1, 2]]
 )
-def test_codes_of_another_kind_are_refused(learner, codes):
+def test_codes_of_another_kind_are_refused(learner, latents):
     teach(learner, ("red", "green"))
     before = learner.state_hash()
-    for call in (lambda: learner.learn_codes(codes, "red"), lambda: learner.predict_codes(codes)):
-        with pytest.raises(ValueError, match=r"Codes must be uint64 of shape \(n, \*\(2, 2, 1\)\)"):
+    for call in (lambda: learner.learn_latents(latents, "red"), lambda: learner.predict_latents(latents)):
+        with pytest.raises(ValueError, match=r"Latents must be uint64 of shape \(n, \*\(2, 2, 1\)\)"):
             call()
     assert learner.state_hash() == before
 

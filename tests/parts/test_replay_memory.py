@@ -17,8 +17,8 @@ experiences = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=25), min
 def offer(memory: ReplayMemory, labels: list[int], experience: int = 0) -> None:
     """Samples whose code is (number of arrival, class)."""
     numbers = np.arange(memory.offered, memory.offered + len(labels), dtype=np.uint64)
-    codes = np.stack([numbers, np.array(labels, np.uint64)], axis=1)
-    memory.update(codes, np.array(labels, np.int32), experience)
+    latents = np.stack([numbers, np.array(labels, np.uint64)], axis=1)
+    memory.update(latents, np.array(labels, np.int32), experience)
 
 
 def filled(per_class: int, parts: list[list[int]], seed: int = 0) -> ReplayMemory:
@@ -40,7 +40,7 @@ def test_everything_ever_seen_is_kept_with_the_same_probability():
     """
     kept = np.zeros(60)
     for seed in range(3000):
-        kept[filled(10, [[7] * 5, [7] * 40, [7] * 15], seed).codes[:, 0].astype(int)] += 1
+        kept[filled(10, [[7] * 5, [7] * 40, [7] * 15], seed).latents[:, 0].astype(int)] += 1
     assert kept.sum() == 3000 * 10
     assert chi_square(kept, 10 / 60) < 124
 
@@ -60,11 +60,11 @@ def test_it_holds_and_draws_what_the_law_says(parts, per_class, seed, draws):
     for labels in parts:
         oracle.update(labels)
     stored = oracle.stored()
-    assert list(zip(memory.labels.tolist(), memory.codes[:, 0].tolist(), strict=True)) == stored
+    assert list(zip(memory.labels.tolist(), memory.latents[:, 0].tolist(), strict=True)) == stored
     assert memory.seen == oracle.seen
     for count in draws if stored else []:
-        codes, labels = memory.sample(count)
-        assert list(zip(labels.tolist(), codes[:, 0].tolist(), strict=True)) == [
+        latents, labels = memory.sample(count)
+        assert list(zip(labels.tolist(), latents[:, 0].tolist(), strict=True)) == [
             stored[i] for i in oracle.sample(count)
         ]
 
@@ -76,17 +76,17 @@ def test_classes_are_balanced_and_the_capacity_is_kept(parts, per_class):
     offered = [label for labels in parts for label in labels]
     assert memory.counts() == {c: min(per_class, offered.count(c)) for c in sorted(set(offered))}
     assert len(memory) == sum(memory.counts().values()) and memory.bytes == 16 * len(memory)
-    assert np.array_equal(memory.codes[:, 1], memory.labels.astype(np.uint64)), "a code lies with its own class"
-    assert len(set(memory.codes[:, 0].tolist())) == len(memory), "no sample twice"
+    assert np.array_equal(memory.latents[:, 1], memory.labels.astype(np.uint64)), "a code lies with its own class"
+    assert len(set(memory.latents[:, 0].tolist())) == len(memory), "no sample twice"
     origin = [number for number, labels in enumerate(parts) for _ in labels]
-    assert memory.origins.tolist() == [origin[int(n)] for n in memory.codes[:, 0]]
+    assert memory.origins.tolist() == [origin[int(n)] for n in memory.latents[:, 0]]
 
 
 @repeatable
 @given(experiences, st.integers(1, 6))
 def test_how_samples_are_cut_into_experiences_does_not_matter(parts, per_class):
     whole, cut = filled(per_class, [[c for labels in parts for c in labels]]), filled(per_class, parts)
-    assert np.array_equal(whole.codes, cut.codes) and np.array_equal(whole.labels, cut.labels)
+    assert np.array_equal(whole.latents, cut.latents) and np.array_equal(whole.labels, cut.labels)
 
 
 @repeatable
@@ -95,15 +95,15 @@ def test_it_shares_no_memory_with_the_caller(parts, per_class, count):
     memory = ReplayMemory(per_class, (2,))
     given_away: list[np.ndarray] = []
     for number, labels in enumerate(parts):
-        codes = np.array([[number, label] for label in labels], np.uint64)
+        latents = np.array([[number, label] for label in labels], np.uint64)
         numbers = np.array(labels, np.int32)
-        memory.update(codes, numbers, number)
-        given_away += [codes, numbers]
-    before = [array.copy() for array in (memory.codes, memory.labels, memory.origins)]
+        memory.update(latents, numbers, number)
+        given_away += [latents, numbers]
+    before = [array.copy() for array in (memory.latents, memory.labels, memory.origins)]
     given_away += [*memory.sample(count), *memory.sample(count)]
     for array in given_away:
         array[...] = 99
-    assert np.array_equal(memory.codes, before[0]) and np.array_equal(memory.labels, before[1])
+    assert np.array_equal(memory.latents, before[0]) and np.array_equal(memory.labels, before[1])
     assert np.array_equal(memory.origins, before[2])
 
 
@@ -112,10 +112,10 @@ def test_a_draw_has_the_size_that_was_asked_for(count):
     """All different while the memory has so many (8), with replacement beyond."""
     memory = filled(4, [[0] * 9, [1] * 9])
     for _ in range(20):
-        codes, labels = memory.sample(count)
-        assert codes.shape == (count, 2) and labels.shape == (count,) and labels.dtype == np.int32
-        assert np.array_equal(codes[:, 1], labels.astype(np.uint64))
-        different = len(set(codes[:, 0].tolist()))
+        latents, labels = memory.sample(count)
+        assert latents.shape == (count, 2) and labels.shape == (count,) and labels.dtype == np.int32
+        assert np.array_equal(latents[:, 1], labels.astype(np.uint64))
+        different = len(set(latents[:, 0].tolist()))
         assert different == count if count <= 8 else different <= 8
     assert len(memory) == 8
 
@@ -124,7 +124,7 @@ def test_a_draw_has_the_size_that_was_asked_for(count):
 def test_draws_are_even(count):
     """20 stored, 6,000 draws: 19 degrees of freedom, mean 19, deviation 6.2. Six deviations above are 56."""
     memory = filled(10, [[0] * 15 + [1] * 15], seed=4)
-    places = {int(code): at for at, code in enumerate(memory.codes[:, 0])}
+    places = {int(code): at for at, code in enumerate(memory.latents[:, 0])}
     counts = np.zeros(20)
     for _ in range(6000):
         for code in memory.sample(count)[0][:, 0]:
@@ -154,27 +154,27 @@ def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, per_clas
         asking.update(codes_of, np.array(labels, np.int32), number)
         kept = {n - first for r in asking.kept.values() for n in r.ids.tolist() if n >= first}
         assert len(asked) == 1 and len(asked[0]) == len(kept) and set(asked[0]) == kept
-    assert np.array_equal(arrays.codes, asking.codes) and np.array_equal(arrays.origins, asking.origins)
+    assert np.array_equal(arrays.latents, asking.latents) and np.array_equal(arrays.origins, asking.origins)
 
 
 @pytest.mark.parametrize(
-    ("codes", "labels", "sentence"),
+    ("latents", "labels", "sentence"),
     [
-        (np.zeros((2, 2)), [0, 1], "Codes must be uint64"),
-        (np.zeros((2, 3), np.uint64), [0, 1], "Codes must be uint64"),
-        (np.zeros((2, 2), np.uint64), [0], "as many labels as codes, got 1 and 2"),
+        (np.zeros((2, 2)), [0, 1], "Latents must be uint64"),
+        (np.zeros((2, 3), np.uint64), [0, 1], "Latents must be uint64"),
+        (np.zeros((2, 2), np.uint64), [0], "as many labels as latents, got 1 and 2"),
         (np.zeros((2, 2), np.uint64), [0.0, np.nan], "Labels must be class numbers"),
         (np.zeros((2, 2), np.uint64), [0, -1], "Labels must be class numbers"),
         (np.zeros((2, 2), np.uint64), [[0, 1]], "Labels must be class numbers"),
-        (lambda chosen: np.zeros((1, 2), np.uint64), [0, 1], "Codes must be uint64"),
+        (lambda chosen: np.zeros((1, 2), np.uint64), [0, 1], "Latents must be uint64"),
     ],
 )
-def test_what_does_not_fit_is_refused_and_changes_nothing(codes, labels, sentence):
+def test_what_does_not_fit_is_refused_and_changes_nothing(latents, labels, sentence):
     memory = filled(4, [[0, 1, 1]])
-    before = memory.codes.copy(), memory.offered, memory.seen
+    before = memory.latents.copy(), memory.offered, memory.seen
     with pytest.raises(ValueError, match=sentence):
-        memory.update(codes, np.array(labels), 1)
-    assert np.array_equal(memory.codes, before[0]) and (memory.offered, memory.seen) == before[1:]
+        memory.update(latents, np.array(labels), 1)
+    assert np.array_equal(memory.latents, before[0]) and (memory.offered, memory.seen) == before[1:]
 
 
 @pytest.mark.parametrize("memory", [ReplayMemory(3, (2,)), ReplayMemory(0, (2,))])
@@ -199,7 +199,7 @@ def test_a_count_that_is_no_whole_number_is_refused(count):
 
 def test_codes_and_labels_of_another_kind_are_refused_or_understood():
     memory = ReplayMemory(2, (2,))
-    with pytest.raises(ValueError, match="Codes must be an array"):
+    with pytest.raises(ValueError, match="Latents must be an array"):
         memory.update([[1, 2]], np.zeros(1, np.int64), 0)  # type: ignore[arg-type]
     memory.update(np.ones((2, 2), np.uint64), [0, 1], 0)
     assert memory.counts() == {0: 1, 1: 1}

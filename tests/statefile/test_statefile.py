@@ -115,7 +115,7 @@ def test_a_damaged_generation_before_is_not_put_back(learner, path, tiny_model):
 
 def held_bytes(learner: Learner, label: str) -> list[bytes]:
     number = tiny.inside(learner).classes.number(label)
-    return [row.tobytes() for row in tiny.inside(learner).memory.kept[number].codes]
+    return [row.tobytes() for row in tiny.inside(learner).memory.kept[number].latents]
 
 
 def test_forget_rewrites_every_generation(learner, path, tiny_model):

@@ -136,8 +136,8 @@ def test_answers_are_those_of_the_discriminant(tiny_model, bits):
     learner.learn(images, labels)
     assert isinstance(learner.strategy, Exact)
     probe = np.concatenate([PROBE, np.random.default_rng(1).integers(0, 256, (200, 8, 8, 3), dtype=np.uint8)])
-    numbers = learner.latent_bits(images)
-    scores = discriminant(numbers, labels, learner.strategy.features.lengths, learner.latent_bits(probe).astype(float))
+    numbers = learner.latents(images)
+    scores = discriminant(numbers, labels, learner.strategy.features.lengths, learner.latents(probe).astype(float))
     wanted = np.array(in_order(labels))[scores.argmax(axis=1)]
     assert len(set(wanted)) == 5 and np.array_equal(learner.predict(probe), wanted)
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -147,7 +147,7 @@ def test_answers_are_those_of_the_discriminant(tiny_model, bits):
 def test_one_picture_a_class_is_the_nearest_shrunk_mean(tiny_model):
     learner = learner_of(tiny_model)
     learner.learn(POOL[::6], COLOURS[::6])
-    seen, probe = (learner.latent_bits(images).astype(int) for images in (POOL[::6], PROBE))
+    seen, probe = (learner.latents(images).astype(int) for images in (POOL[::6], PROBE))
     means = (8 * np.rint(seen.mean(axis=0)) + seen) / 9
     near = ((probe[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
     assert learner.predict(PROBE).tolist() == [COLOURS[::6][number] for number in near]
@@ -308,7 +308,7 @@ def test_settings_that_do_not_fit_are_refused(tiny_model, changes, sentence):
 
 def test_bytes_are_counted(tiny_model):
     learner = taught(tiny_model, "red", "green")
-    numbers, bytes_of = len(learner.latent_bits(PROBE)[0]), learner.strategy.footprint()
+    numbers, bytes_of = len(learner.latents(PROBE)[0]), learner.strategy.footprint()
     assert bytes_of["products"] == 4 * numbers * (numbers + 1) // 2
     assert bytes_of["class_sums"] == 2 * (4 * numbers + 8) == bytes_of["discriminant"]
     assert learner.memory_bytes == bytes_of["products"] + bytes_of["class_sums"] == learner.state().bytes

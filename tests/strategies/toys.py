@@ -1,6 +1,6 @@
 """A toy of everything that can be added without changing the package: two strategies, a memory, a head, a data set.
 
-`Means` takes no gradient step and has neither tail nor memory: it adds up codes and answers with the nearest mean.
+`Means` takes no gradient step and has neither tail nor memory: it adds up latents and answers with the nearest mean.
 `Latest` is replay with another memory and another head.
 """
 
@@ -36,7 +36,7 @@ AT_ONCE = 7
 
 
 class Sums:
-    """A part: for each class, how many codes there were and how often each bit was set. Rows follow the names."""
+    """A part: for each class, how many latents there were and how often each bit was set. Rows follow the names."""
 
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ()
@@ -66,38 +66,38 @@ class NearestMean:
     labels: tuple[Name, ...]
     means: NDArray[np.int64]
 
-    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
-        return Classes(self.labels).named(self._far(codes).argmin(axis=1))
+    def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
+        return Classes(self.labels).named(self._far(latents).argmin(axis=1))
 
-    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
-        far = self._far(codes)
+    def probabilities(self, latents: NDArray) -> NDArray[np.float64]:
+        far = self._far(latents)
         return (far == far.min(axis=1, keepdims=True)) / (far == far.min(axis=1, keepdims=True)).sum(1, keepdims=True)
 
-    def _far(self, codes: NDArray) -> NDArray[np.int64]:
-        return np.abs((codes.astype(np.int64) << 16)[:, None] - self.means[None]).sum(axis=2)
+    def _far(self, latents: NDArray) -> NDArray[np.int64]:
+        return np.abs((latents.astype(np.int64) << 16)[:, None] - self.means[None]).sum(axis=2)
 
 
 class Means(Strategy):
     name: ClassVar[str] = "means"
     title: ClassVar[str] = "nearest mean"
-    codes: ClassVar[str] = "bits as bytes"
+    latents: ClassVar[str] = "bits as bytes"
     kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Sums}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
-    code_type = np.int8
+    latent_type = np.int8
 
     def __init__(self, ground: Ground) -> None:
         self.settings, self.side = ground.settings, ground.graph.input_shape[0]
         self._channels = ground.graph.shapes[ground.level][2]
         self._backbone = Backbone(ground.graph, ground.level, Bits())
-        self.code_shape = (int(np.prod(ground.graph.shapes[ground.level])),)
-        self.classes, self.sums, self.experiences = Classes(), Sums(*self.code_shape), 0
+        self.latent_shape = (int(np.prod(ground.graph.shapes[ground.level])),)
+        self.classes, self.sums, self.experiences = Classes(), Sums(*self.latent_shape), 0
 
     @classmethod
     def on(cls, ground: Ground, state: State | None = None) -> Means:
         return cls(ground)
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
-        bits = unpack(self._backbone.latent_bits(images), self._channels)
+        bits = unpack(self._backbone.latents(images), self._channels)
         return bits.reshape(len(images), -1).astype(np.int8)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
@@ -108,7 +108,7 @@ class Means(Strategy):
             watch.check()
             chosen = np.arange(start, min(start + AT_ONCE, len(names)))
             np.add.at(self.sums.count, numbers[chosen], 1)
-            np.add.at(self.sums.ones, numbers[chosen], samples.codes(chosen).astype(np.int64))
+            np.add.at(self.sums.ones, numbers[chosen], samples.latents(chosen).astype(np.int64))
             watch.report("pictures", int(chosen[-1]) + 1, len(names))
         self.experiences += 1
         return Learned(self.experiences - 1, range(0), added, 0, len(names))

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bits:
-    """Bit widths: q_f, q_b^bin (1: binary weights stay frozen) and q_b^non-bin."""
+    """Bit widths: q_f, q_b^bin (1: binary weights stay frozen) and q_b^non-bin.
+
+    >>> str(Bits(backward_binary=8))
+    '8/8/16'
+    """
 
     forward: int = 8
     backward_binary: int = 1

@@ -9,7 +9,7 @@ attributes, and a reference function. A layer's file declares its operations bes
 
 `t` has one array per tensor (None where an optional one, written with `?`, is absent), `a` one int per attribute,
 `run` is the Run below. Tensors that change in place stand in both lists. Numbers never change once released: they are
-written into program files, and core/src/machine/operation.h repeats them.
+written into program files. core/src/operations/ declares the same, and a test compares the two.
 """
 
 from __future__ import annotations

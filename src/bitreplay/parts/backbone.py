@@ -1,4 +1,4 @@
-"""The frozen part of the network: uint8 images -> packed level codes."""
+"""The frozen part of the network: uint8 images -> latents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bitreplay.engine.operations import Run
 
 
 class Backbone:
-    """`latent_bits` of any number of images, `max_samples` at a time in one arena; threads may share it."""
+    """`latents` of any number of images, `max_samples` at a time in one arena; threads may share it."""
 
     def __init__(self, graph: Graph, level: str, bits: Bits, code_bits: int = 1, max_samples: int = 8) -> None:
         self.program = compile_backbone(graph, level, bits, max_samples, code_bits)
@@ -24,16 +24,16 @@ class Backbone:
         self._arenas = Arenas(machine(self.program))
 
     @property
-    def code_shape(self) -> tuple[int, ...]:
+    def latent_shape(self) -> tuple[int, ...]:
         """Rows, columns and words of one sample's code."""
         return self.program.tensor("latents").shape
 
-    def latent_bits(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        codes = np.empty((len(images), *self.code_shape), np.uint64)
+    def latents(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        latents = np.empty((len(images), *self.latent_shape), np.uint64)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
             with self._arenas.one() as network:
                 network.write("images", np.ascontiguousarray(part))
                 network.run("forward", Run(len(part)))
-                codes[start : start + len(part)] = network.read("latents", len(part))
-        return codes
+                latents[start : start + len(part)] = network.read("latents", len(part))
+        return latents

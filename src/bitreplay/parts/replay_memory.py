@@ -1,6 +1,6 @@
-"""Replay memory: packed level codes, a reservoir for each class.
+"""Replay memory: latents, a reservoir for each class.
 
-In: level codes (n, height, width, words) uint64 and their class numbers. Out: minibatches.
+In: latents (n, height, width, words) uint64 and their class numbers. Out: minibatches.
 Vitter's algorithm R per class, with the number of samples ever seen of the class: sample k (counting from 1) of a class
 with N slots takes a free slot, or else replaces slot j = floor(u k / 2^32), u 32 random bits, if j < N. Every sample
 ever seen is kept with the same probability, so each experience's share follows its size (paper, Algorithm 1,
@@ -22,7 +22,7 @@ from bitreplay.parts.part import MOST, Names, Plain, array_of, between, need
 from bitreplay.reports import Stored
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
-CodesOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
+LatentsOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Reservoir:
     `origins` are the experiences that samples came from, `ids` their numbers in the order of arrival.
     """
 
-    codes: NDArray[np.uint64]
+    latents: NDArray[np.uint64]
     origins: NDArray[np.int32]
     ids: NDArray[np.int64]
     seen: int
@@ -41,21 +41,21 @@ class Reservoir:
         return len(self.ids)
 
     def with_samples(
-        self, slots: list[int], codes: NDArray, ids: NDArray[np.int64], experience: int, offered: int
+        self, slots: list[int], latents: NDArray, ids: NDArray[np.int64], experience: int, offered: int
     ) -> Reservoir:
         """The samples in their slots, new ones behind the last or others' place; `offered` more have been seen."""
         size = max([len(self), *(slot + 1 for slot in slots)])
-        new = Reservoir(np.empty((size, *codes.shape[1:]), np.uint64), np.empty(size, np.int32),
+        new = Reservoir(np.empty((size, *latents.shape[1:]), np.uint64), np.empty(size, np.int32),
                         np.empty(size, np.int64), self.seen + offered)  # fmt: skip
-        for array, before in ((new.codes, self.codes), (new.origins, self.origins), (new.ids, self.ids)):
+        for array, before in ((new.latents, self.latents), (new.origins, self.origins), (new.ids, self.ids)):
             array[: len(self)] = before
-        new.codes[slots], new.origins[slots], new.ids[slots] = codes, experience, ids
+        new.latents[slots], new.origins[slots], new.ids[slots] = latents, experience, ids
         return new
 
     def without(self, sample: int) -> Reservoir:
         """The slot becomes free; the class's next sample takes it."""
         stay = self.ids != sample
-        return replace(self, codes=self.codes[stay], origins=self.origins[stay], ids=self.ids[stay])
+        return replace(self, latents=self.latents[stay], origins=self.origins[stay], ids=self.ids[stay])
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Kept:
             "sizes": np.array([len(r) for r in kept], np.int32),
         }
         if kept:
-            found["codes"] = np.concatenate([r.codes for r in kept])
+            found["codes"] = np.concatenate([r.latents for r in kept])
             found["origins"] = np.concatenate([r.origins for r in kept])
             found["ids"] = np.concatenate([r.ids for r in kept])
         return found
@@ -92,7 +92,7 @@ class Kept:
             shares = dict(zip(experiences.tolist(), counts.tolist(), strict=True))
             name = names[number]
             assert name is not None
-            found.append(Stored(name, len(kept), kept.seen, shares, tuple(kept.ids.tolist()), kept.codes.nbytes))
+            found.append(Stored(name, len(kept), kept.seen, shares, tuple(kept.ids.tolist()), kept.latents.nbytes))
         return found
 
 
@@ -116,17 +116,17 @@ class ReplayMemory:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the stored codes."""
-        return sum(reservoir.codes.nbytes for reservoir in self.kept.values())
+        """Bytes of the stored latents."""
+        return sum(reservoir.latents.nbytes for reservoir in self.kept.values())
 
     @property
-    def codes(self) -> NDArray[np.uint64]:
-        """All stored codes, class by class."""
-        return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.codes for _, r in self._sorted())])
+    def latents(self) -> NDArray[np.uint64]:
+        """All stored latents, class by class."""
+        return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.latents for _, r in self._sorted())])
 
-    def stored_codes(self) -> list[NDArray[np.uint64]]:
+    def stored_latents(self) -> list[NDArray[np.uint64]]:
         """Those of each class apart."""
-        return [reservoir.codes for _, reservoir in self._sorted()]
+        return [reservoir.latents for _, reservoir in self._sorted()]
 
     @property
     def labels(self) -> NDArray[np.int32]:
@@ -147,25 +147,25 @@ class ReplayMemory:
         """Stored samples of each class."""
         return {c: len(r) for c, r in self._sorted() if len(r)}
 
-    def update(self, codes: NDArray[np.uint64] | CodesOf, labels: Any, experience: int) -> None:
+    def update(self, latents: NDArray[np.uint64] | LatentsOf, labels: Any, experience: int) -> None:
         """Offer the samples of an experience, in order. Nothing changes until all of them have their place.
 
-        `codes` may be a function of sample numbers: it is asked, once, for those that get a place.
+        `latents` may be a function of sample numbers: it is asked, once, for those that get a place.
         """
         labels = np.asarray(labels)
         if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
             raise ValueError(f"Labels must be class numbers from 0, one a sample, got {labels.dtype} {labels.shape}.")
-        if not isinstance(codes, np.ndarray) and not callable(codes):
-            raise ValueError(f"Codes must be an array or a function of sample numbers, got {type(codes).__name__}.")
-        if isinstance(codes, np.ndarray) and len(codes) != len(labels):
-            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
+        if not isinstance(latents, np.ndarray) and not callable(latents):
+            raise ValueError(f"Latents must be an array or a function of sample numbers, got {type(latents).__name__}.")
+        if isinstance(latents, np.ndarray) and len(latents) != len(labels):
+            raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
         members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
         chosen = {c: self._choose(c, len(own)) for c, own in members.items()}
         placed = np.array([members[c][offer] for c in members for offer in chosen[c].values()], np.int64)
-        found = codes[placed] if isinstance(codes, np.ndarray) else codes(placed)
+        found = latents[placed] if isinstance(latents, np.ndarray) else latents(placed)
         if found.shape != (len(placed), *self.sample_shape) or found.dtype != np.uint64:
             raise ValueError(
-                f"Codes must be uint64 of shape (n, *{self.sample_shape}), got {found.dtype} {found.shape}."
+                f"Latents must be uint64 of shape (n, *{self.sample_shape}), got {found.dtype} {found.shape}."
             )
         changed, start = {}, 0
         for c, own in members.items():
@@ -204,11 +204,11 @@ class ReplayMemory:
         self.draws += 1
         picked = distinct(random, int(ends[-1])) if count <= ends[-1] else _scaled(random, ends[-1])
         owners = np.searchsorted(ends, picked, side="right")
-        codes = np.empty((count, *self.sample_shape), np.uint64)
+        latents = np.empty((count, *self.sample_shape), np.uint64)
         for owner in np.unique(owners):
             mine = owners == owner
-            codes[mine] = self.kept[classes[owner]].codes[picked[mine] - (ends[owner] - sizes[owner])]
-        return codes, np.array(classes, np.int32)[owners]
+            latents[mine] = self.kept[classes[owner]].latents[picked[mine] - (ends[owner] - sizes[owner])]
+        return latents, np.array(classes, np.int32)[owners]
 
     def forget_class(self, c: int) -> None:
         self.kept = {other: reservoir for other, reservoir in self.kept.items() if other != c}
@@ -234,7 +234,7 @@ class ReplayMemory:
 
     def fits(self, given: Kept) -> bool:
         return all(
-            kept.codes.shape[1:] == self.sample_shape and len(kept) <= self.per_class
+            kept.latents.shape[1:] == self.sample_shape and len(kept) <= self.per_class
             for kept in given.reservoirs.values()
         )
 
@@ -254,15 +254,17 @@ def _reservoirs(found: Plain) -> dict[int, Reservoir]:
     need(len(classes) == len(seen) == len(sizes) == alone, "Its memory's tables differ in length.")
     if not len(classes):
         return {}
-    codes = array_of(found, "memory", "codes", np.uint64, 4)
+    latents = array_of(found, "memory", "codes", np.uint64, 4)
     origins = array_of(found, "memory", "origins", np.int32, 1)
     ids = array_of(found, "memory", "ids", np.int64, 1)
     ends = np.cumsum(sizes, dtype=np.int64)
-    fits = int(sizes.min()) >= 0 and len(codes) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
+    fits = (
+        int(sizes.min()) >= 0 and len(latents) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
+    )
     need(fits and between(seen, 0, MOST), "Its memory's counts do not fit its samples.")
     parts = [slice(int(end) - int(size), int(end)) for end, size in zip(ends, sizes, strict=True)]
     return {
-        int(c): Reservoir(codes[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
+        int(c): Reservoir(latents[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
         for k, (c, part) in enumerate(zip(classes, parts, strict=True))
     }
 

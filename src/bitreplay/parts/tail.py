@@ -1,4 +1,4 @@
-"""The trainable part of the network: level codes -> logits; one call is one step of learning.
+"""The trainable part of the network: latents -> logits; one call is one step of learning.
 
 A tail holds the learned parameters in its machine's parameter region: gamma, beta and so on, and the head's weights.
 """
@@ -37,7 +37,7 @@ class TailLike(Protocol):
     @property
     def head_weights(self) -> NDArray[np.int32]: ...
     def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None: ...
-    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
+    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
     def answering(self) -> Logits: ...
     def resized(self, classes: int) -> Any: ...
     def give(self) -> Plain: ...
@@ -80,16 +80,16 @@ class Tail:
         self._machine.write(self._active, active)
         self._machine.run("prepare", Run(1))
 
-    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
+    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
         """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
         multiplier = Multiplier.of(Fraction(rate))
-        self._machine.write("latents", codes)
+        self._machine.write("latents", latents)
         self._machine.write("labels", labels)
-        if len(codes) != len(labels):
-            raise ValueError(f"There must be as many labels as codes, got {len(labels)} and {len(codes)}.")
-        self._machine.run_step(Run(len(codes), self.seed, self.steps, multiplier.mantissa, multiplier.shift))
+        if len(latents) != len(labels):
+            raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
+        self._machine.run_step(Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift))
         self.steps += 1
-        return self._machine.read("p_label", len(codes))
+        return self._machine.read("p_label", len(latents))
 
     def answering(self) -> Logits:
         """Logits as of now, whatever is learned later: 16 bits behind the point, the lowest int32 for classes that are
@@ -144,14 +144,14 @@ def same_kind(given: Given, tensors: dict[str, NDArray]) -> bool:
     return found == expected
 
 
-def _logits(arenas: Arenas, parameters: NDArray[np.uint8], codes: NDArray[np.uint64]) -> NDArray[np.int32]:
-    if len(codes) == 0:
-        raise ValueError("There are no codes: got an array of none.")
+def _logits(arenas: Arenas, parameters: NDArray[np.uint8], latents: NDArray[np.uint64]) -> NDArray[np.int32]:
+    if len(latents) == 0:
+        raise ValueError("There are no latents: got an array of none.")
     found = []
     start = 0
-    while start < len(codes):
+    while start < len(latents):
         with arenas.one() as network:
-            part = codes[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
+            part = latents[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
             if network.regions["parameter"] is not parameters:
                 network.adopt(parameters)
             network.write("latents", part)

@@ -97,11 +97,11 @@ class DiscriminantPredictor:
         self._made: Discriminant | None = None
         self._making = Lock()
 
-    def names(self, codes: NDArray[np.int8], unknown: Fraction) -> NDArray:
-        return self._classes.named(self._discriminant().scores(codes).argmax(axis=1))
+    def names(self, latents: NDArray[np.int8], unknown: Fraction) -> NDArray:
+        return self._classes.named(self._discriminant().scores(latents).argmax(axis=1))
 
-    def probabilities(self, codes: NDArray[np.int8]) -> NDArray[np.float64]:
-        return probabilities.probabilities(self._discriminant().logits(codes)) / 2.0**probabilities.POINT
+    def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
+        return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT
 
     def _discriminant(self) -> Discriminant:
         with self._making:

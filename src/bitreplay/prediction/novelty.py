@@ -19,12 +19,12 @@ MOST_PROBES = 1000
 WORDS_AT_ONCE = 1 << 22
 
 
-def nearest(codes: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
+def nearest(latents: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
     """From each code to the nearest stored one, part by part, so that little memory is needed."""
-    flat, found = _flat(codes), np.full(len(codes), np.iinfo(np.int64).max)
+    flat, found = _flat(latents), np.full(len(latents), np.iinfo(np.int64).max)
     for part in stored:
         if len(part):
-            found = np.minimum(found, _between(flat, _flat(part), planes, codes.shape[-1]).min(axis=1))
+            found = np.minimum(found, _between(flat, _flat(part), planes, latents.shape[-1]).min(axis=1))
     return found
 
 
@@ -47,8 +47,8 @@ def limit(found: NDArray[np.int64], share: Fraction) -> int:
     return int(np.sort(found)[len(found) - 1 - int(share * len(found))])
 
 
-def _flat(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return codes.reshape(len(codes), -1)
+def _flat(latents: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return latents.reshape(len(latents), -1)
 
 
 def _between(one: NDArray[np.uint64], other: NDArray[np.uint64], planes: int, words: int) -> NDArray[np.int64]:

@@ -20,17 +20,17 @@ class Predictor(Protocol):
 
     @property
     def labels(self) -> Sequence[Name]: ...
-    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
+    def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
         """Their names; None where a picture is stranger than all but a share `unknown` of what was stored."""
         ...
 
-    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
+    def probabilities(self, latents: NDArray) -> NDArray[np.float64]:
         """(n, labels)"""
         ...
 
 
 class LogitPredictor:
-    """Answers with the largest logit. `seen` marks the classes that take part; `stored` are codes to compare with."""
+    """Answers with the largest logit. `seen` marks the classes that take part; `stored` are latents to compare with."""
 
     def __init__(
         self, names: Names, seen: NDArray, logits: Callable[[NDArray], NDArray], stored: list[NDArray], planes: int
@@ -39,15 +39,15 @@ class LogitPredictor:
         self._logits, self._stored, self._planes = logits, stored, planes
         self.labels = [name for number in self._numbers if (name := names[number]) is not None]
 
-    def names(self, codes: NDArray, unknown: Fraction) -> NDArray:
-        numbers = self._logits(codes).argmax(axis=1)
+    def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
+        numbers = self._logits(latents).argmax(axis=1)
         if unknown and sum(map(len, self._stored)) > 1:
-            strange = novelty.nearest(codes, self._stored, self._planes) > novelty.limit(self._among_stored, unknown)
+            strange = novelty.nearest(latents, self._stored, self._planes) > novelty.limit(self._among_stored, unknown)
             numbers = np.where(strange, -1, numbers)
         return self._classes.named(numbers)
 
-    def probabilities(self, codes: NDArray) -> NDArray[np.float64]:
-        return probabilities.probabilities(self._logits(codes))[:, self._numbers] / 2.0**probabilities.POINT
+    def probabilities(self, latents: NDArray) -> NDArray[np.float64]:
+        return probabilities.probabilities(self._logits(latents))[:, self._numbers] / 2.0**probabilities.POINT
 
     @cached_property
     def _among_stored(self) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from bitreplay.engine.arithmetic.counter import key, random_bits
 VIEW = 0x5EED0004
 
 
-def crop_and_flip(images: NDArray[np.uint8], seed: int, step: int) -> NDArray[np.uint8]:
+def augmented(images: NDArray[np.uint8], seed: int, step: int) -> NDArray[np.uint8]:
     pad = images.shape[1] // 8
     random = random_bits(key(seed, step, VIEW), np.arange(3 * len(images), dtype=np.uint32)).reshape(3, -1, 1)
     places = random.astype(np.uint64) * np.array([2 * pad + 1, 2 * pad + 1, 2], np.uint64).reshape(3, 1, 1)

@@ -38,16 +38,16 @@ ADDED_AT_ONCE = 16 * ENCODED_AT_ONCE
 class Exact(Strategy):
     name: ClassVar[str] = "exact"
     title: ClassVar[str] = "exact sums"
-    codes: ClassVar[str] = "numbers"
+    latents: ClassVar[str] = "numbers"
     keeps: ClassVar[str] = "sums"
     augments: ClassVar[bool] = False
     kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
-    code_type = np.int8
+    latent_type = np.int8
 
     def __init__(self, features: Features, settings: Settings) -> None:
         self.features, self.settings = features, settings
-        self.side, self.code_shape = features.input_shape[0], (len(features),)
+        self.side, self.latent_shape = features.input_shape[0], (len(features),)
         self.tally = Tally(len(features))
         self.experiences = 0
 
@@ -78,7 +78,7 @@ class Exact(Strategy):
         for start in range(chosen.start, chosen.stop, ENCODED_AT_ONCE):
             watch.check()
             end = min(start + ENCODED_AT_ONCE, chosen.stop)
-            found[start - chosen.start : end - chosen.start] = samples.codes(np.arange(start, end))
+            found[start - chosen.start : end - chosen.start] = samples.latents(np.arange(start, end))
             watch.report("pictures", end, len(samples))
         return found
 

@@ -1,6 +1,6 @@
 """Strategies that learn by gradient steps on a tail and a head: what they share, the loop above all.
 
-    images -> backbone -> level code -> minibatch of new (and replayed) codes -> tail: forward, backward, update
+    images -> backbone -> level code -> minibatch of new (and replayed) latents -> tail: forward, backward, update
                                     \\-> memory                                  head: consolidated per experience
 
 `Gradient.learn` is the whole loop. A strategy says what learns (`trains`), where the rate starts (`gain`, `eased`), how
@@ -30,9 +30,9 @@ from bitreplay.prediction.predictor import LogitPredictor
 from bitreplay.progress import Watch
 from bitreplay.rates import first_rate, rate_at
 from bitreplay.reports import Learned, Stored
-from bitreplay.samples import CodesOf, Pictures, Samples
+from bitreplay.samples import LatentsOf, Pictures, Samples
 from bitreplay.state import State
-from bitreplay.strategies.augmentation import crop_and_flip
+from bitreplay.strategies.augmentation import augmented
 from bitreplay.strategies.strategy import Ground, Strategy
 
 if TYPE_CHECKING:
@@ -47,18 +47,18 @@ MOST_EXPERIENCES = (1 << 31) - 1  # a stored sample's is an int32
 class Gradient(Strategy):
     """Head and tail have room for a number of classes, which doubles when a new name does not fit."""
 
-    codes: ClassVar[str] = "level codes"
+    latents: ClassVar[str] = "latents"
     keeps: ClassVar[str] = "latents"
     trains: ClassVar[str] = "tail"
     gain: ClassVar[Fraction]
     eased: ClassVar[bool] = False
     kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": CwrHead, "memory": ReplayMemory}
     own: ClassVar[tuple[str, ...]] = ("experiences",)
-    code_type = np.uint64
+    latent_type = np.uint64
 
     def __init__(self, backbone: Backbone, tail: TailLike, head: Any, memory: Any, settings: Settings) -> None:
         self.backbone, self.tail, self.head, self.memory, self.settings = backbone, tail, head, memory, settings
-        self.side, self.code_shape = backbone.input_shape[0], backbone.code_shape
+        self.side, self.latent_shape = backbone.input_shape[0], backbone.latent_shape
         self.classes = Classes()
         self.experiences = 0
 
@@ -74,16 +74,16 @@ class Gradient(Strategy):
         tail = _tail(ground, room, cls.trains)
         kinds = cast(Mapping[str, Any], cls.kinds)
         head = kinds["head"](room, tail.head_weights.shape[1] - 1)
-        memory = kinds["memory"](settings.per_class, backbone.code_shape, settings.seed)
+        memory = kinds["memory"](settings.per_class, backbone.latent_shape, settings.seed)
         return cls(backbone, tail, head, memory, settings)
 
     # the method
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        return self.backbone.latent_bits(images)
+        return self.backbone.latents(images)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
-        """The loop. Of chosen samples `fresh` makes the codes of this step, `plain` those that are kept."""
+        """The loop. Of chosen samples `fresh` makes the latents of this step, `plain` those that are kept."""
         self._need_room_to_count()
         fresh, plain = self._codes(samples, watch)
         labels, added = self._numbers(names)
@@ -119,20 +119,20 @@ class Gradient(Strategy):
         self.head.consolidate(self.tail.head_weights, present)
         self.tail.load_head(self.head.consolidated_weights, self.head.seen)
 
-    def join(self, codes: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
+    def join(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
         """A minibatch from its new samples."""
-        return codes, labels
+        return latents, labels
 
-    def keep(self, plain: CodesOf, labels: NDArray[np.int32]) -> None:
+    def keep(self, plain: LatentsOf, labels: NDArray[np.int32]) -> None:
         """Offer the samples of an experience to the memory."""
 
-    def _codes(self, samples: Samples, watch: Watch) -> tuple[CodesOf, CodesOf]:
+    def _codes(self, samples: Samples, watch: Watch) -> tuple[LatentsOf, LatentsOf]:
         """Augmented pictures are changed and coded anew in each step; all others are coded once."""
         if isinstance(samples, Pictures) and self.settings.augment:
             images, encode, seed = samples.images, samples.encode, self.settings.seed
-            return lambda chosen: encode(crop_and_flip(images[chosen], seed, self.tail.steps)), samples.codes
+            return lambda chosen: encode(augmented(images[chosen], seed, self.tail.steps)), samples.latents
         plain = samples.coded(watch)
-        return plain.codes, plain.codes
+        return plain.latents, plain.latents
 
     def _numbers(self, names: list[Name]) -> tuple[NDArray[np.int32], list[Name]]:
         """Class numbers, and the names among them that are new; head and tail grow if they must."""
@@ -195,7 +195,7 @@ class Gradient(Strategy):
             self.classes.names,
             self.head.seen,
             self.tail.answering(),
-            self.memory.stored_codes(),
+            self.memory.stored_latents(),
             self.settings.code_bits,
         )
 
@@ -215,7 +215,7 @@ class Gradient(Strategy):
 
     def footprint(self) -> dict[str, int]:
         """All that backbone and tail take to run, learned parameters, stored latents, also when full."""
-        sample = 8 * int(np.prod(self.code_shape))
+        sample = 8 * int(np.prod(self.latent_shape))
         taken = native.footprint(self.backbone.program)
         found = {"backbone_working_memory": taken.total, "backbone_another_arena": taken.arena + taken.scratch}
         if isinstance(self.tail, Tail):

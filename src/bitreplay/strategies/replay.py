@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.samples import CodesOf
+from bitreplay.samples import LatentsOf
 from bitreplay.state import State
 from bitreplay.strategies.gradient import Gradient
 
@@ -20,15 +20,15 @@ class Replay(Gradient):
     gain: ClassVar[Fraction] = Fraction(40)
     eased: ClassVar[bool] = True
 
-    def join(self, codes: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
+    def join(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
         """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
         if len(self.memory) == 0:
-            return codes, labels
-        count = -(-self.settings.replayed * len(codes) // self.settings.new)
+            return latents, labels
+        count = -(-self.settings.replayed * len(latents) // self.settings.new)
         old_codes, old_labels = self.memory.sample(count)
-        return np.concatenate([codes, old_codes]), np.concatenate([labels, old_labels])
+        return np.concatenate([latents, old_codes]), np.concatenate([labels, old_labels])
 
-    def keep(self, plain: CodesOf, labels: NDArray[np.int32]) -> None:
+    def keep(self, plain: LatentsOf, labels: NDArray[np.int32]) -> None:
         self.memory.update(plain, labels, self.experiences)
 
     @classmethod

@@ -52,15 +52,15 @@ class Ground:
 class Strategy(ABC):
     """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
 
-    `title` names it in tables, `codes` what it encodes pictures to: strategies of one name there, on one model with the
-    same bits, share codes. `keeps` names what it keeps of pictures. `stores_samples`: it can compare pictures with
-    stored ones, so that "unknown" means something. `augments`: it sees pictures several times, so that changed views
-    mean something. `code_shape` and `code_type` are those of one sample's codes, `side` that of the pictures.
+    `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model with
+    the same bits, share latents. `keeps` names what it keeps of pictures. `stores_samples`: it can compare pictures
+    with stored ones, so that "unknown" means something. `augments`: it sees pictures several times, so that changed
+    views mean something. `latent_shape` and `latent_type` are one sample's, `side` is that of the pictures.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    codes: ClassVar[str]
+    latents: ClassVar[str]
     keeps: ClassVar[str]
     stores_samples: ClassVar[bool] = False
     augments: ClassVar[bool] = True
@@ -71,8 +71,8 @@ class Strategy(ABC):
     settings: Settings
     classes: Classes
     side: int
-    code_shape: tuple[int, ...]
-    code_type: type
+    latent_shape: tuple[int, ...]
+    latent_type: type
     experiences: int
 
     # making one

@@ -23,11 +23,11 @@ def reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
     """Offer labels of numbered samples, then draw: [class, number] of each stored one, and the numbers drawn."""
     memory, offered = ReplayMemory(per_class, (1,), seed), 0
     for number, labels in enumerate(experiences):
-        codes = np.arange(offered, offered + len(labels), dtype=np.uint64)[:, None]
-        memory.update(codes, np.array(labels, np.int32), number)
+        latents = np.arange(offered, offered + len(labels), dtype=np.uint64)[:, None]
+        memory.update(latents, np.array(labels, np.int32), number)
         offered += len(labels)
     drawn = [memory.sample(count)[0][:, 0].tolist() for count in draws]
-    return [[[int(c), int(n)] for c, n in zip(memory.labels, memory.codes[:, 0], strict=True)], drawn]
+    return [[[int(c), int(n)] for c, n in zip(memory.labels, memory.latents[:, 0], strict=True)], drawn]
 
 
 def expected_reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:

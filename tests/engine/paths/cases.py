@@ -120,10 +120,10 @@ def sign_input_grad() -> Iterator[Case]:
 def level_cases(rng: np.random.Generator, dtype: type, bits: int, shape: tuple[int, ...]) -> Iterator[Case]:
     """Encode and decode; with a table up to 4 bits."""
     channels, cut_from = shape[-1], LEVEL_BITS[dtype]
-    code_shape = (*shape[:-1], bits * words_for(channels))
+    latent_shape = (*shape[:-1], bits * words_for(channels))
     attributes = {"bits": bits, "low": -(1 << (cut_from - 1)), "cut": max(cut_from - bits, 0)}
     x = numbers(rng, dtype, shape, (1 << (cut_from - 1)) - 1)
-    encode, decode = {"x": Operand(x), "code": zeros(np.uint64, code_shape)}, {"x": zeros(dtype, shape)}
+    encode, decode = {"x": Operand(x), "code": zeros(np.uint64, latent_shape)}, {"x": zeros(dtype, shape)}
     decode["code"] = Operand(np.concatenate([pack(rng.random(shape) < 0.5) for _ in range(bits)], -1))
     if bits <= 4:
         thresholds = np.sort(numbers(rng, np.int32, (channels, 2**bits - 1), 100), axis=1)

@@ -1,3 +1,4 @@
+// affine with AVX2: in 32-bit lanes where every number fits, else tile by tile as the compiler vectorises it.
 #include "kernels/affine/affine_lanes.h"
 #include "kernels/affine/affine_tiles.h"
 

@@ -1,3 +1,6 @@
+// affine on eight lanes of 64 bits, channel by channel down the rows, so that a channel's numbers are loaded once. Where
+// every number provably fits 32 bits, affine_lanes.h does twice as many at a time and is taken first.
+// Bound: products and sums are those of affine.h; they wrap modulo 2^64 as the reference's do.
 #include "kernels/affine/affine_lanes.h"
 #include "kernels/lanes/lanes_avx512.h"
 

@@ -1,3 +1,6 @@
+// affine on eight lanes at a time: differences in 32 bits, products and sums in 64, channel by channel down the rows. NEON
+// multiplies no 64-bit lanes: where a zero or a bound does not fit 32 bits the scalar kernel does the work.
+// The nest of loops is that of affine_avx512.cc; what stands inside is other instructions and other widths in each line.
 #include "kernels/affine/affine.h"
 
 #include "arithmetic/fixedpoint.h"

@@ -1,3 +1,4 @@
+// affine tile by tile, compiled for the baseline of the architecture.
 #include "kernels/affine/affine_tiles.h"
 
 namespace bitreplay {

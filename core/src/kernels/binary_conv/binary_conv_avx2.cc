@@ -1,6 +1,8 @@
 // Eight outputs as two vectors of four words. Bits are counted by a table of 16 (vpshufb) into bytes, and the bytes are
 // added up by vpsadbw before they overflow.
 // Bound: eight operations for 256 products.
+// The walk over pixels and taps is that of binary_conv_neon.cc. Shared as a template it took NEON 7 % more instructions, so
+// that each keeps its own.
 #include <immintrin.h>
 
 #include "kernels/binary_conv/binary_conv.h"

@@ -1,4 +1,5 @@
 // Eight outputs as four vectors of two words: eor with the pixel's word, cnt, bytes added up before they overflow.
+// The walk over pixels and taps is that of binary_conv_avx2.cc, which says why each has its own.
 #include <arm_neon.h>
 
 #include "kernels/binary_conv/binary_conv.h"

@@ -23,7 +23,7 @@ from bitreplay.cli.plot import line_chart
 from bitreplay.data.groceries import groceries
 from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 from bitreplay.scenario import Experience, new_classes
 from bitreplay.strategies import STRATEGIES
 
@@ -77,30 +77,31 @@ def demo(
     _print(rows, bound, bytes_of, seconds, plot)
 
 
-def coded_in(learners: dict[str, Learner], images: np.ndarray) -> tuple[dict[str, Codes], dict[str, float]]:
-    """Codes of pictures by their name, and seconds. The network runs once for all strategies that share codes."""
-    codes, seconds = {}, {}
-    for kind, learner in {learner.strategy.codes: learner for learner in learners.values()}.items():
+def coded_in(learners: dict[str, Learner], images: np.ndarray) -> tuple[dict[str, Latents], dict[str, float]]:
+    """Codes of pictures by their name, and seconds. The network runs once for all strategies that share latents."""
+    latents, seconds = {}, {}
+    for kind, learner in {learner.strategy.latents: learner for learner in learners.values()}.items():
         start = time.perf_counter()
-        codes[kind] = Codes(learner.latent_bits(images))
+        latents[kind] = Latents(learner.latents(images))
         seconds[kind] = time.perf_counter() - start
-    return codes, seconds
+    return latents, seconds
 
 
 def step(
-    experience: Experience, names: np.ndarray, learners: dict[str, Learner], test: dict[str, Codes], truth: np.ndarray,
+    experience: Experience, names: np.ndarray, learners: dict[str, Learner], test: dict[str, Latents],
+    truth: np.ndarray,
     bar: show.Bar,
 ) -> Row:  # fmt: skip
     """One experience for every strategy."""
     number = experience.index + 1
     bar.part(f"experience {number}", 0, len(learners) + 1)
     labels = names[experience.labels]
-    codes, network = coded_in(learners, experience.images)
+    latents, network = coded_in(learners, experience.images)
     accuracy, seen, seconds = {}, {}, {}
     for done, (strategy, learner) in enumerate(learners.items(), 1):
         bar.part(f"experience {number}: {STRATEGIES[strategy].title}", done, len(learners) + 1)
-        kind = learner.strategy.codes
-        (learned,) = follow(learner, [(codes[kind], labels)], test[kind], truth)
+        kind = learner.strategy.latents
+        (learned,) = follow(learner, [(latents[kind], labels)], test[kind], truth)
         seconds[strategy] = round(network[kind] + learned.seconds, 2)
         accuracy[strategy], seen[strategy] = learned.evaluation.accuracy, learned.evaluation.seen_accuracy
     classes = names[list(experience.classes)].tolist()

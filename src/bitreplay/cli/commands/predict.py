@@ -37,8 +37,8 @@ def predict(
     left_out.end()
     if not read:
         raise ValueError("There are no pictures that can be read.")
-    codes = learner.latent_bits(np.concatenate([picture for _, picture in read]))
-    names, shares = learner.predict_codes(codes, unknown=unknown), learner.predict_proba_codes(codes)
+    codes = learner.latents(np.concatenate([picture for _, picture in read]))
+    names, shares = learner.predict_latents(codes, unknown=unknown), learner.predict_proba_latents(codes)
     found = []
     for (path, _), answer, share in zip(read, names.tolist(), shares, strict=True):
         best = np.argsort(-share, kind="stable")[:top]

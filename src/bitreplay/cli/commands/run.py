@@ -18,7 +18,7 @@ from bitreplay.data.named import SETS, Source, named
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Codes
+from bitreplay.samples import Latents
 from bitreplay.scenario import Experience, grouped, new_classes, new_instances
 from bitreplay.settings import Settings
 from bitreplay.statefile import Lock
@@ -94,11 +94,11 @@ def walk(
     rows = folder.rows(learner.experiences)
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
-    test = Codes(learner.latent_bits(source.data.test_images))
+    test = Latents(learner.latents(source.data.test_images))
     waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
     if len(rows) < learner.experiences:  # cut off between the state and its row
         _, labels = next(waiting)
-        evaluation = learner.evaluate_codes(test.values, truth)
+        evaluation = learner.evaluate_latents(test.values, truth)
         step = Step(len(rows), tuple(set(names[labels].tolist())), evaluation, len(labels))
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)

@@ -1,8 +1,8 @@
 """Picture fitting: uint8 pictures of any size become the square that a backbone expects.
 
 Accepted: an array (n, height, width, 3), one picture (height, width, 3), or a list of pictures of different sizes. A
-picture is cropped to its middle square and resized by the integer code of data/pictures/resize.py, so that two devices agree
-from the first pixel. Anything else is refused in one sentence.
+picture is cropped to its middle square and resized by data/pictures/resize.py in whole numbers, so that two devices
+agree from the first pixel. Anything else is refused in one sentence.
 """
 
 from __future__ import annotations

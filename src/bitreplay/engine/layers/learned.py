@@ -44,7 +44,7 @@ def with_room(fixed: Fixed) -> Fixed:
     return Fixed(round_shift(wide(fixed.values), excess).astype(np.int32), fixed.shift - excess)
 
 
-class Learned:
+class LearnedNumbers:
     """One tensor of learned numbers in a layer: real value r, operand r * unit (a whole number at most `limit`).
 
     Without `trains` the operand is a constant and there is no master.

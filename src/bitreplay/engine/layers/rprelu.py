@@ -23,7 +23,7 @@ from bitreplay.engine.graph import Fixed, Node
 from bitreplay.engine.kind import Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.batchnorm import OFFSET_LIMIT
 from bitreplay.engine.layers.layer import Layer, need
-from bitreplay.engine.layers.learned import Learned
+from bitreplay.engine.layers.learned import LearnedNumbers
 from bitreplay.engine.operations import Run, operation
 
 POINT = 12
@@ -114,7 +114,7 @@ class RPReLU(Layer):
         }
         rows = (("shift", s_limit, np.int32), ("slope", b_limit, np.int32), ("offset", OFFSET_LIMIT, np.int64))
         self._parts = {
-            part: Learned(c, f"{name}.{part}", self._numbers(part), self._units[part], limit, dtype,
+            part: LearnedNumbers(c, f"{name}.{part}", self._numbers(part), self._units[part], limit, dtype,
                           trains=self.trains(c) and part in self.learned)
             for part, limit, dtype in rows
         }  # fmt: skip

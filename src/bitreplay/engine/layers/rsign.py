@@ -23,7 +23,7 @@ from bitreplay.engine.builder import Builder, Gradient, Value, other_attributes,
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import SIGNS, Arrays, Kind, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
-from bitreplay.engine.layers.learned import Learned
+from bitreplay.engine.layers.learned import LearnedNumbers
 from bitreplay.engine.layers.sign import PEAK_BITS
 from bitreplay.engine.operations import Run, operation
 
@@ -83,8 +83,9 @@ class RSign(Layer):
         height, width, channels = x.shape
         self._point = min(POINT, 29 - x.bound.bit_length())
         unit = Fraction(2) ** self._point / x.activation.scale
-        self._threshold = Learned(c, f"{self.node.name}.threshold", self.fixed("threshold"), unit, LIMIT, np.int32,
-                                  trains=self.trains(c))  # fmt: skip
+        self._threshold = LearnedNumbers(
+            c, f"{self.node.name}.threshold", self.fixed("threshold"), unit, LIMIT, np.int32, trains=self.trains(c)
+        )
         bits = c.buffer(self.node.name, np.uint64, (height, width, words_for(channels)))
         c.emit("forward", "pack_signs_above", {"x": x.tensor, "threshold": self._threshold.operand, "bits": bits},
                zero=x.activation.zero, point=self._point)  # fmt: skip

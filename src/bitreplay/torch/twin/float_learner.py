@@ -53,9 +53,9 @@ class FloatStepper:
             self.net.head.bias.copy_(real[:, -1])
             self.net.active.copy_(torch.from_numpy(active > 0))
 
-    def step(self, codes: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
+    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
         """One minibatch. Returns each sample's probability of its label before the step, 30 bits behind the point."""
-        logits = self.net(codes)
+        logits = self.net(latents)
         targets = torch.from_numpy(labels.astype(np.int64)).to(logits.device)
         loss = torch.nn.functional.cross_entropy(logits, targets)
         gradients = torch.autograd.grad(loss, self.learned)
@@ -100,6 +100,6 @@ class FloatStepper:
         self.steps = given.counters["steps"]
 
 
-def _logits(net: FloatTail, codes: NDArray[np.uint64]) -> NDArray[np.float32]:
+def _logits(net: FloatTail, latents: NDArray[np.uint64]) -> NDArray[np.float32]:
     with torch.no_grad():
-        return np.concatenate([net(part).cpu().numpy() for part in np.array_split(codes, -(-len(codes) // 500))])
+        return np.concatenate([net(part).cpu().numpy() for part in np.array_split(latents, -(-len(latents) // 500))])
