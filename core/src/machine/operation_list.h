@@ -1,4 +1,4 @@
-// The one list of operations. Each is declared once, in its own file beside this one: name, code, tensors, attributes and
+// The one list of operations. Each is declared once, in its own file under operations/: name, code, tensors, attributes and
 // what runs it. A new operation: its file, and one word here.
 #pragma once
 

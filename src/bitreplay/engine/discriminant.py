@@ -7,6 +7,8 @@ D is diagonal: for each part of x the mean of S's diagonal over it; a part whose
 means are taken about one whole-numbered vector mu near the middle of all pictures, which adds the same to every class's
 score and saves bits.
 
+shrunk_means.py then draws the means of few pictures to the middle.
+
     solution = solve(sums, parts=[512, 512])          lengths of the parts; they add up to the numbers of a picture
     scores(solution, x)                               (pictures, classes) int64
     answers(solution, x)                              (pictures,) class numbers

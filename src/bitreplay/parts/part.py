@@ -1,4 +1,4 @@
-"""What is learned consists of parts: a tail, a head, a memory, later sums. Each gives and takes named arrays.
+"""What is learned consists of parts: a tail, a head, a memory, sums. Each gives and takes named arrays.
 
 A part knows its own fields and nobody else does: a state is put together from what its parts give (state.py), files
 store it, hashes cover it. `version` says how a part's arrays are to be read; files of 0.1 name none, which means 1.

@@ -33,7 +33,7 @@ FAR = 32 << LOGIT_POINT
 
 
 class Discriminant(Protocol):
-    """`scores` tell classes apart; `logits` are their logarithms of probabilities, for answers.probabilities."""
+    """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities."""
 
     def scores(self, x: NDArray[np.int8]) -> NDArray: ...
     def logits(self, x: NDArray[np.int8]) -> NDArray: ...

@@ -1,4 +1,4 @@
-"""Writes the vector files docs/law/*.json: inputs from vector_*.py, expected values from the oracles alone.
+"""Writes the vector files docs/law/*.json: inputs from vectors/*.py, expected values from the oracles alone.
 
 python -m tests.engine.law.make_vectors
 """

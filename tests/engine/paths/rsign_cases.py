@@ -1,4 +1,4 @@
-"""RSign around the width of vectors and on both sides of every limit of its short ways (kernels/rsign_*.h)."""
+"""RSign around the width of vectors and on both sides of every limit of its short ways (kernels/sign/rsign_*.h)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The primitives of docs/law.md sections 1 to 8, each with a native twin of its name in core/src/arithmetic."""
+"""The primitives of docs/law.md sections 1 to 9. Most have a native twin of their name in core/src/arithmetic."""

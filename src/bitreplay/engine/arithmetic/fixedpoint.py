@@ -1,6 +1,6 @@
 """Rounding, saturation and multiplication by a real number, in whole numbers.
 
-This file is the only place where the engine rounds. docs/law.md sections 1 and 2 state the same rules with worked
+The engine rounds by these rules (softmax.py has one of its own). docs/law.md sections 1 and 2 state them with worked
 numbers; core/src/arithmetic/fixedpoint.h is the native twin.
 
     round_shift(x, s)      x / 2^s to the nearest integer, ties away from zero; s < 0 shifts left
