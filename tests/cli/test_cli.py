@@ -1,7 +1,6 @@
 """The commands, called as the shell does: what they print, what they leave behind, how they exit."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,25 +8,9 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner, statefile
-from bitreplay.cli import main, show
+from bitreplay.cli import show
 from bitreplay.parts.backbone import Backbone
 from tests import tiny
-
-
-@pytest.fixture
-def shell(monkeypatch, capsys, tmp_path):
-    """Run a command line in an empty folder: (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        code = end.value.code
-        written = capsys.readouterr()
-        return int(code or 0), written.out, written.err
-
-    return call
 
 
 def write_pictures(folder: Path, *colours: str, each: int = 6, seed: int = 0) -> Path:

@@ -2,34 +2,18 @@
 
 import json
 import re
-import sys
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.cli import main
 from bitreplay.cli.plot import line_chart
 from bitreplay.cli.runfolder import default_path
 from bitreplay.learner import Learner
 from tests import tiny
 
 SETTINGS = ("--rate", "0.3", "--per-class", "5")
-
-
-@pytest.fixture
-def shell(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        written = capsys.readouterr()
-        return int(end.value.code or 0), written.out, written.err
-
-    return call
 
 
 @pytest.fixture

@@ -33,14 +33,9 @@ enum { BITS, LOW, CUT };
 void check(Checker& c) { check_code(c, X, CODE, THRESHOLDS, 1, BITS, LOW, CUT); }
 
 int run(const Call& c) {
-  c.kernels().encode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
-                            .channels = c.size(X, 2),
-                            .bits = c.attribute(BITS),
-                            .low = c.attribute(LOW),
-                            .cut = c.attribute(CUT),
-                            .x = c.bytes(X),
-                            .x_type = c.type(X),
-                            .thresholds = c.data<int32_t>(THRESHOLDS),
+  c.kernels().encode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1), .channels = c.size(X, 2),
+                            .bits = c.attribute(BITS), .low = c.attribute(LOW), .cut = c.attribute(CUT),
+                            .x = c.bytes(X), .x_type = c.type(X), .thresholds = c.data<int32_t>(THRESHOLDS),
                             .code = c.data<uint64_t>(CODE)});
   return BR_OK;
 }
@@ -55,37 +50,18 @@ enum { BITS, LOW, CUT };
 void check(Checker& c) { check_code(c, X, CODE, VALUES, 0, BITS, LOW, CUT); }
 
 int run(const Call& c) {
-  c.kernels().decode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
-                            .channels = c.size(X, 2),
-                            .bits = c.attribute(BITS),
-                            .low = c.attribute(LOW),
-                            .cut = c.attribute(CUT),
-                            .code = c.data<uint64_t>(CODE),
-                            .values = c.data<int32_t>(VALUES),
-                            .x = c.bytes(X),
+  c.kernels().decode_level({.rows = c.samples() * c.size(X, 0) * c.size(X, 1), .channels = c.size(X, 2),
+                            .bits = c.attribute(BITS), .low = c.attribute(LOW), .cut = c.attribute(CUT),
+                            .code = c.data<uint64_t>(CODE), .values = c.data<int32_t>(VALUES), .x = c.bytes(X),
                             .x_type = c.type(X)});
   return BR_OK;
 }
 
 }  // namespace decode_level
 
-extern const Operation kEncodeLevel = {
-    .name = "encode_level",
-    .code = 70,
-    .reads = "x thresholds?",
-    .writes = "code",
-    .attributes = "bits low cut",
-    .check = encode_level::check,
-    .run = encode_level::run,
-};
-extern const Operation kDecodeLevel = {
-    .name = "decode_level",
-    .code = 71,
-    .reads = "code values?",
-    .writes = "x",
-    .attributes = "bits low cut",
-    .check = decode_level::check,
-    .run = decode_level::run,
-};
+extern const Operation kEncodeLevel = {.name = "encode_level", .code = 70, .reads = "x thresholds?", .writes = "code",
+    .attributes = "bits low cut", .check = encode_level::check, .run = encode_level::run};
+extern const Operation kDecodeLevel = {.name = "decode_level", .code = 71, .reads = "code values?", .writes = "x",
+    .attributes = "bits low cut", .check = decode_level::check, .run = decode_level::run};
 
 }  // namespace bitreplay

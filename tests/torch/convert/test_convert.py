@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from sklearn.datasets import load_sample_images
 from torch import nn
 
 from bitreplay.engine.arithmetic.packing import signs
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import compile_whole
 from bitreplay.engine.graph import Fixed
-from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.arrays import scale_pixels
@@ -24,23 +21,23 @@ from bitreplay.torch.convert.layer_table import ConversionError
 from bitreplay.torch.models.binarize import BinaryConv2d, ClippedSign, PolynomialSign
 from bitreplay.torch.models.bireal18 import BiReal18
 from bitreplay.torch.twin.float_tail import FloatTail, KeptNorm
+from tests.torch.convert.pieces import after_forward, patches
 
 NAMES = [f"class {i}" for i in range(5)]
 
 
-def patches(count: int, size: int = 32) -> np.ndarray:
-    """Pieces of two photographs, every second pixel."""
-    rng = np.random.default_rng(0)
-    pieces = []
-    for number in range(count):
-        picture = load_sample_images().images[number % 2]
-        y, x = (int(rng.integers(0, side - 2 * size)) for side in picture.shape[:2])
-        pieces.append(picture[y : y + 2 * size : 2, x : x + 2 * size : 2])
-    return np.stack(pieces)
-
-
 def as_float(images: np.ndarray) -> torch.Tensor:
     return scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2))
+
+
+def assert_same_logits(module, graph, images):
+    """At 32 bits, up to a fiftieth of the largest."""
+    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
+    machine.write("images", images)
+    machine.run("forward", Run(40))
+    with torch.no_grad():
+        wanted = module(as_float(images)).numpy()
+    assert np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.02 * np.abs(wanted).max()
 
 
 def settled(model: Any, images: np.ndarray) -> Any:
@@ -74,13 +71,7 @@ def plain(model, images):
 
 def run_kept(graph, bits, images):
     """Every value of the network: real numbers for activations and sums, +-1 for signs, and the step of each."""
-    builder = Builder(graph, bits, len(images), "nothing", keep=True)
-    for node in graph.nodes:
-        inputs = [builder.values[name] for name in node.inputs]
-        builder.values[node.name] = LAYERS[node.kind](node).forward(builder, inputs)
-    machine = ReferenceMachine(builder.finish())
-    machine.write("images", images)
-    machine.run("forward", Run(len(images)))
+    builder, machine = after_forward(graph, bits, images)
     reals: dict[str, np.ndarray] = {}
     steps: dict[str, float] = {}
     for name, value in builder.values.items():
@@ -285,12 +276,7 @@ def test_a_module_of_ones_own_converts(images):
     graph, _ = convert(own, images, class_names=NAMES, reestimate=False)
     assert [n.name for n in graph.nodes] == ["image", "conv.sums", "conv", "sign", "binary", "middle", "pool", "head"]
     assert graph.shapes == {"middle": (16, 16, 6)}
-    machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
-    machine.write("images", images)
-    machine.run("forward", Run(40))
-    with torch.no_grad():
-        wanted = own(as_float(images)).numpy()
-    assert np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.02 * np.abs(wanted).max()
+    assert_same_logits(own, graph, images)
 
 
 class Sum(Own):
@@ -350,12 +336,7 @@ def test_a_gamma_beyond_8_gets_a_coarser_point_and_others_keep_theirs(images):
         graph, _ = convert(own, images, class_names=NAMES, reestimate=False, outside=0.0)
         gamma = graph.node("middle").arrays["gamma"]
         assert isinstance(gamma, Fixed) and gamma.shift == point and gamma.values[0] == largest * 2**point
-        machine = ReferenceMachine(compile_whole(graph, Bits(32, 1, 32), 40))
-        machine.write("images", images)
-        machine.run("forward", Run(40))
-        with torch.no_grad():
-            wanted = own(as_float(images)).numpy()
-        assert np.abs(machine.read("logits", 40) / 2**16 - wanted).max() < 0.02 * np.abs(wanted).max()
+        assert_same_logits(own, graph, images)
 
 
 def test_a_head_just_below_8_keeps_its_bias(images):

@@ -6,16 +6,13 @@ import copy
 import numpy as np
 import pytest
 import torch
-from sklearn.datasets import load_sample_images
 from torch import nn
 
 from bitreplay import modelfile
 from bitreplay.engine.arithmetic.packing import signs
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.graph import Fixed
-from bitreplay.engine.layers import LAYERS
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.convert import convert
@@ -25,6 +22,7 @@ from bitreplay.torch.models import MODELS, build
 from bitreplay.torch.models.binarize import RPReLU, RSign
 from bitreplay.torch.models.layers import trace
 from bitreplay.torch.twin import float_tail
+from tests.torch.convert.pieces import after_forward, patches
 
 WIDTHS = {
     "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "react_tiny": (8, 16, 40, 40),
@@ -32,17 +30,6 @@ WIDTHS = {
     "quicknet_large": (16, 24, 40, 72),
 }  # fmt: skip
 NAMES = list("abcde")
-
-
-def patches(count: int, size: int) -> np.ndarray:
-    """Pieces of two photographs, every second pixel."""
-    rng = np.random.default_rng(0)
-    pieces = []
-    for number in range(count):
-        picture = load_sample_images().images[number % 2]
-        y, x = (int(rng.integers(0, side - 2 * size)) for side in picture.shape[:2])
-        pieces.append(picture[y : y + 2 * size : 2, x : x + 2 * size : 2])
-    return np.stack(pieces)
 
 
 @pytest.fixture(scope="module", params=list(MODELS))
@@ -142,13 +129,7 @@ def threshold(node) -> np.ndarray | float:
 
 def run_kept(graph, bits, images):
     """Every value of the network as real numbers (+-1 for signs), the steps of activations, the units of all."""
-    builder = Builder(graph, bits, len(images), "nothing", keep=True)
-    for node in graph.nodes:
-        inputs = [builder.values[name] for name in node.inputs]
-        builder.values[node.name] = LAYERS[node.kind](node).forward(builder, inputs)
-    machine = ReferenceMachine(builder.finish())
-    machine.write("images", images)
-    machine.run("forward", Run(len(images)))
+    builder, machine = after_forward(graph, bits, images)
     reals: dict[str, np.ndarray] = {}
     units: dict[str, np.ndarray] = {}
     for name, value in builder.values.items():

@@ -35,21 +35,11 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
-  c.kernels().binary_conv({.samples = c.samples(),
-                           .height = c.size(X, 0),
-                           .width = c.size(X, 1),
-                           .words = c.size(X, 2),
-                           .channels = c.attribute(CHANNELS),
-                           .outputs = c.size(W, 0),
-                           .kernel = c.size(W, 1),
-                           .out_h = c.size(SUMS, 0),
-                           .out_w = c.size(SUMS, 1),
-                           .stride = c.attribute(STRIDE),
-                           .pad = c.attribute(PAD),
-                           .padding = c.attribute(PADDING),
-                           .x = c.data<uint64_t>(X),
-                           .w = reinterpret_cast<uint64_t*>(c.derived()),
-                           .sums = c.data<int16_t>(SUMS)});
+  c.kernels().binary_conv({.samples = c.samples(), .height = c.size(X, 0), .width = c.size(X, 1), .words = c.size(X, 2),
+                           .channels = c.attribute(CHANNELS), .outputs = c.size(W, 0), .kernel = c.size(W, 1),
+                           .out_h = c.size(SUMS, 0), .out_w = c.size(SUMS, 1), .stride = c.attribute(STRIDE),
+                           .pad = c.attribute(PAD), .padding = c.attribute(PADDING), .x = c.data<uint64_t>(X),
+                           .w = reinterpret_cast<uint64_t*>(c.derived()), .sums = c.data<int16_t>(SUMS)});
   return BR_OK;
 }
 
@@ -125,29 +115,12 @@ int run(const Call& c) {
 
 }  // namespace binary_conv_input_grad
 
-extern const Operation kBinaryConv = {
-    .name = "binary_conv",
-    .code = 12,
-    .reads = "x w",
-    .writes = "sums",
-    .attributes = "channels stride pad padding",
-    .check = binary_conv::check,
-    .run = binary_conv::run,
-    .weights = binary_conv::W,
-    .derived_bytes = binary_conv::derived_bytes,
-    .derive = binary_conv::interleave_outputs,
-};
-extern const Operation kBinaryConvInputGrad = {
-    .name = "binary_conv_input_grad",
-    .code = 13,
-    .reads = "g w",
-    .writes = "gx",
-    .attributes = "channels stride pad",
-    .check = binary_conv_input_grad::check,
-    .run = binary_conv_input_grad::run,
-    .weights = binary_conv_input_grad::W,
-    .derived_bytes = binary_conv_input_grad::derived_bytes,
-    .derive = binary_conv_input_grad::derive,
-};
+extern const Operation kBinaryConv = {.name = "binary_conv", .code = 12, .reads = "x w", .writes = "sums",
+    .attributes = "channels stride pad padding", .check = binary_conv::check, .run = binary_conv::run,
+    .weights = binary_conv::W, .derived_bytes = binary_conv::derived_bytes, .derive = binary_conv::interleave_outputs};
+extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad", .code = 13, .reads = "g w",
+    .writes = "gx", .attributes = "channels stride pad", .check = binary_conv_input_grad::check,
+    .run = binary_conv_input_grad::run, .weights = binary_conv_input_grad::W,
+    .derived_bytes = binary_conv_input_grad::derived_bytes, .derive = binary_conv_input_grad::derive};
 
 }  // namespace bitreplay

@@ -42,11 +42,8 @@ int run(const Call& c) {
   const int64_t words = c.size(W, 3), rows = c.elements(W) / words;
   const Range own = c.share(rows);
   const int64_t row_bytes = c.elements(LATENT) / rows * element_bytes(c.type(LATENT));
-  c.kernels().latent_signs({.rows = own.last - own.first,
-                            .words = words,
-                            .channels = c.attribute(CHANNELS),
-                            .bits = c.attribute(BITS),
-                            .latent = c.bytes(LATENT) + own.first * row_bytes,
+  c.kernels().latent_signs({.rows = own.last - own.first, .words = words, .channels = c.attribute(CHANNELS),
+                            .bits = c.attribute(BITS), .latent = c.bytes(LATENT) + own.first * row_bytes,
                             .w = c.data<uint64_t>(W) + own.first * words});
   return BR_OK;
 }
@@ -122,28 +119,11 @@ int run(const Call& c) {
 
 }  // namespace latent_update
 
-extern const Operation kLatentSigns = {
-    .name = "latent_signs",
-    .code = 17,
-    .reads = "latent",
-    .writes = "w",
-    .attributes = "channels bits",
-    .check = latent_signs::check,
-    .run = latent_signs::run,
-    .in_parts = true,
-};
-extern const Operation kLatentUpdate = {
-    .name = "latent_update",
-    .code = 18,
-    .reads = "latent g e x",
-    .writes = "latent",
-    .attributes = "channels stride pad padding bits up mantissa shift number",
-    .check = latent_update::check,
-    .run = latent_update::run,
-    .weights = latent_update::LATENT,
-    .derived_bytes = latent_update::scratch_bytes,
-    .derive = latent_update::make_nothing,
-    .in_parts = true,
-};
+extern const Operation kLatentSigns = {.name = "latent_signs", .code = 17, .reads = "latent", .writes = "w",
+    .attributes = "channels bits", .check = latent_signs::check, .run = latent_signs::run, .in_parts = true};
+extern const Operation kLatentUpdate = {.name = "latent_update", .code = 18, .reads = "latent g e x",
+    .writes = "latent", .attributes = "channels stride pad padding bits up mantissa shift number",
+    .check = latent_update::check, .run = latent_update::run, .weights = latent_update::LATENT,
+    .derived_bytes = latent_update::scratch_bytes, .derive = latent_update::make_nothing, .in_parts = true};
 
 }  // namespace bitreplay

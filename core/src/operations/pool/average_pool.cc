@@ -39,23 +39,11 @@ void check(Checker& c) {
 
 }  // namespace average_pool_input_grad
 
-extern const Operation kAveragePool = {
-    .name = "average_pool",
-    .code = 30,
-    .reads = "x",
-    .writes = "y",
-    .attributes = "window_h window_w x_zero mantissa shift y_zero low high",
-    .check = average_pool::check,
-    .run = average_pool::run,
-};
-extern const Operation kAveragePoolInputGrad = {
-    .name = "average_pool_input_grad",
-    .code = 31,
-    .reads = "g e",
-    .writes = "gx ex",
-    .attributes = "window_h window_w mantissa shift bits",
-    .check = average_pool_input_grad::check,
-    .run = average_pool_input_grad::run,
-};
+extern const Operation kAveragePool = {.name = "average_pool", .code = 30, .reads = "x", .writes = "y",
+    .attributes = "window_h window_w x_zero mantissa shift y_zero low high", .check = average_pool::check,
+    .run = average_pool::run};
+extern const Operation kAveragePoolInputGrad = {.name = "average_pool_input_grad", .code = 31, .reads = "g e",
+    .writes = "gx ex", .attributes = "window_h window_w mantissa shift bits", .check = average_pool_input_grad::check,
+    .run = average_pool_input_grad::run};
 
 }  // namespace bitreplay

@@ -23,13 +23,8 @@ from bitreplay.engine.operations import Run, operation
 FACTOR_BITS = 30
 
 
-@operation(
-    "add",
-    code=140,
-    reads="a b",
-    writes="y saturated",
-    attributes="a_zero a_factor b_zero b_factor shift y_zero low high",
-)
+@operation("add", code=140, reads="a b", writes="y saturated",
+           attributes="a_zero a_factor b_zero b_factor shift y_zero low high")  # fmt: skip
 def add(t: Any, a: Any, run: Run) -> None:
     total = (wide(t.a) - a.a_zero) * a.a_factor + (wide(t.b) - a.b_zero) * a.b_factor
     y = round_shift(total, a.shift) + a.y_zero

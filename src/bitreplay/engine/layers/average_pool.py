@@ -91,8 +91,7 @@ class AveragePool(FilterPool):
     def backward(self, c: Builder, inputs: list[Value]) -> None:
         if self._slides():
             return super().backward(c, inputs)
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return

@@ -49,24 +49,14 @@ def fold(
     return a.astype(np.int32), saturate(offset, -OFFSET_LIMIT, OFFSET_LIMIT)
 
 
-@operation(
-    "batchnorm_fold",
-    code=20,
-    reads="gamma beta mean factor",
-    writes="a b",
-    attributes="a_shift a_limit mean_shift beta_mantissa beta_shift",
-)
+@operation("batchnorm_fold", code=20, reads="gamma beta mean factor", writes="a b",
+           attributes="a_shift a_limit mean_shift beta_mantissa beta_shift")  # fmt: skip
 def batchnorm_fold(t: Any, a: Any, run: Run) -> None:
     t.a[...], t.b[...] = fold(t.gamma, t.beta, t.mean, t.factor, **vars(a))
 
 
-@operation(
-    "affine",
-    code=21,
-    reads="x a b residual?",
-    writes="y saturated",
-    attributes="x_zero shift y_zero low high residual_zero residual_factor",
-)
+@operation("affine", code=21, reads="x a b residual?", writes="y saturated",
+           attributes="x_zero shift y_zero low high residual_zero residual_factor")  # fmt: skip
 def affine(t: Any, a: Any, run: Run) -> None:
     total = (wide(t.x) - a.x_zero) * wide(t.a) + t.b
     if t.residual is not None:
@@ -76,13 +66,8 @@ def affine(t: Any, a: Any, run: Run) -> None:
     t.y[...] = saturate(y, a.low, a.high)
 
 
-@operation(
-    "affine_fine",
-    code=25,
-    reads="x a b residual",
-    writes="y saturated",
-    attributes="x_zero shift y_zero low high residual_zero residual_factor up limit",
-)
+@operation("affine_fine", code=25, reads="x a b residual", writes="y saturated",
+           attributes="x_zero shift y_zero low high residual_zero residual_factor up limit")  # fmt: skip
 def affine_fine(t: Any, a: Any, run: Run) -> None:
     scaled = saturate((wide(t.x) - a.x_zero) * wide(t.a) + t.b, -a.limit, a.limit) << a.up
     y = round_shift(scaled + (wide(t.residual) - a.residual_zero) * a.residual_factor, a.shift) + a.y_zero
@@ -104,13 +89,8 @@ def affine_param_grad(t: Any, a: Any, run: Run) -> None:
     t.pe[...] = exponent
 
 
-@operation(
-    "batchnorm_update",
-    code=24,
-    reads="gamma beta p q pe mean factor",
-    writes="gamma beta",
-    attributes="mean_shift gamma_mantissa gamma_shift beta_mantissa beta_shift number",
-)
+@operation("batchnorm_update", code=24, reads="gamma beta p q pe mean factor", writes="gamma beta",
+           attributes="mean_shift gamma_mantissa gamma_shift beta_mantissa beta_shift number")  # fmt: skip
 def batchnorm_update(t: Any, a: Any, run: Run) -> None:
     exponent = int(t.pe[0])
     centred, down = to_31_bits((t.p << a.mean_shift) - wide(t.mean) * t.q)

@@ -129,8 +129,7 @@ class BinaryConv(Layer):
         return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

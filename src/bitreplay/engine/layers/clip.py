@@ -76,8 +76,7 @@ class Clip(Layer):
         c.emit("forward", "clip", {"x": x.tensor, "y": y.tensor}, low=low, high=high, **zeros, **self._multiplier)
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return

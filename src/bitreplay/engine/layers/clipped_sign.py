@@ -32,13 +32,8 @@ def pack_signs_clipped(t: Any, a: Any, run: Run) -> None:
     t.mask[...] = pack(np.abs(distance) <= a.limit)
 
 
-@operation(
-    "clipped_sign_input_grad",
-    code=15,
-    reads="g e mask other? other_e?",
-    writes="gx ex",
-    attributes="factor shift bound bits other_factor other_shift other_bound",
-)
+@operation("clipped_sign_input_grad", code=15, reads="g e mask other? other_e?", writes="gx ex",
+           attributes="factor shift bound bits other_factor other_shift other_bound")  # fmt: skip
 def clipped_sign_input_grad(t: Any, a: Any, run: Run) -> None:
     passed = np.where(unpack(t.mask, t.g.shape[-1]), wide(t.g) * a.factor, 0)
     t.gx[...], t.ex[...] = quantise_with_second(t, a, passed, wide(t.e) - a.shift)

@@ -36,13 +36,8 @@ def dense_operand(t: Any, a: Any, run: Run) -> None:
     t.exponent[...] = max(int(exponents[0]), 0)
 
 
-@operation(
-    "dense",
-    code=81,
-    reads="x operand exponent weights active",
-    writes="logits",
-    attributes="x_zero down mantissa shift bias_shift",
-)
+@operation("dense", code=81, reads="x operand exponent weights active", writes="logits",
+           attributes="x_zero down mantissa shift bias_shift")  # fmt: skip
 def dense(t: Any, a: Any, run: Run) -> None:
     x = wide(t.x).reshape(run.samples, -1) - a.x_zero
     sums = round_shift(x @ wide(t.operand).T, a.down)
@@ -52,13 +47,8 @@ def dense(t: Any, a: Any, run: Run) -> None:
     t.logits[...] = np.where(t.active > 0, logits, LOWEST_LOGIT)
 
 
-@operation(
-    "dense_input_grad",
-    code=82,
-    reads="g e operand exponent",
-    writes="gx ex",
-    attributes="down mantissa shift bits",
-)
+@operation("dense_input_grad", code=82, reads="g e operand exponent", writes="gx ex",
+           attributes="down mantissa shift bits")  # fmt: skip
 def dense_input_grad(t: Any, a: Any, run: Run) -> None:
     sums = round_shift(wide(t.g) @ wide(t.operand), a.down) * a.mantissa
     exponents = wide(t.e) + (int(t.exponent[0]) + a.down - a.shift)
@@ -77,13 +67,8 @@ def dense_param_grad(t: Any, a: Any, run: Run) -> None:
         t.gw[...] += round_shift(products, common - int(t.e[n]))
 
 
-@operation(
-    "dense_update",
-    code=84,
-    reads="weights gw ge",
-    writes="weights",
-    attributes="mantissa shift bias_mantissa bias_shift number",
-)
+@operation("dense_update", code=84, reads="weights gw ge", writes="weights",
+           attributes="mantissa shift bias_mantissa bias_shift number")  # fmt: skip
 def dense_update(t: Any, a: Any, run: Run) -> None:
     exponent = int(t.ge[0])
     moved = descend(t.weights, t.gw, exponent, a.mantissa, a.shift, run, a.number)
@@ -148,8 +133,7 @@ class Dense(Layer):
         return self._active
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         name, bits = self.node.name, c.bits.backward_other
         gradient = c.stored_gradient(name)
         if x.activation is None:

@@ -8,20 +8,18 @@ Everything else is as in `integer_conv.py`.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, round_shift, saturate, wide
-from bitreplay.engine.arithmetic.quant import merged_exponent, quantise_samples
-from bitreplay.engine.arithmetic.sgd import descend
 from bitreplay.engine.arithmetic.sliding_window import taps
 from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
 from bitreplay.engine.kind import REAL, SUMS, Arrays, Kind, Yield, behind_window, dimensions
-from bitreplay.engine.layers.integer_conv import REAL_CONV, IntegerConv
+from bitreplay.engine.layers.integer_conv import REAL_CONV, IntegerConv, descend_by_taps, spread_gradient
 from bitreplay.engine.layers.layer import need
-from bitreplay.engine.layers.learned_conv import aligned_outputs
 from bitreplay.engine.operations import Run, operation
 
 
@@ -50,32 +48,13 @@ def learned_depthwise(t: Any, a: Any, run: Run) -> None:
 @operation("depthwise_conv_input_grad", code=57, reads="g e w exponents?", writes="gx ex",
            attributes="stride pad room down bits")  # fmt: skip
 def depthwise_conv_input_grad(t: Any, a: Any, run: Run) -> None:
-    kernel = t.w.shape[1]
-    _, height, width, _ = t.gx.shape
-    _, out_h, out_w, _ = t.g.shape
-    w, (g, common) = wide(t.w), aligned_outputs(wide(t.g), t.exponents, a.room)
-    total = np.zeros(t.gx.shape, np.int64)
-    for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
-        for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
-            total[:, in_rows, in_columns] += g[:, out_rows, out_columns] * w[:, row, column]
-    t.gx[...], t.ex[...] = quantise_samples(total, wide(t.e) + (common - a.down), a.bits)
+    spread_gradient(t, a, operator.mul)
 
 
 @operation("learned_depthwise_update", code=58, reads="weights g e x", writes="weights",
            attributes="x_zero stride pad bound mantissa shift number")  # fmt: skip
 def learned_depthwise_update(t: Any, a: Any, run: Run) -> None:
-    kernel = t.weights.shape[1]
-    _, height, width, _ = t.x.shape
-    _, out_h, out_w, _ = t.g.shape
-    common, live = merged_exponent(wide(t.e), a.bound)
-    total = np.zeros(t.weights.shape, np.int64)
-    for n in live:
-        g, x = wide(t.g[n]), wide(t.x[n]) - a.x_zero
-        for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
-            for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
-                sums = (g[out_rows, out_columns] * x[in_rows, in_columns]).sum(axis=(0, 1))
-                total[:, row, column] += round_shift(sums, common - int(t.e[n]))
-    t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
+    descend_by_taps(t, a, run, lambda g, x: (g * x).sum(axis=(0, 1)))
 
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:

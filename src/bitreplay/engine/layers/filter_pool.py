@@ -23,17 +23,10 @@ from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
 
-@operation(
-    "filter_pool",
-    code=32,
-    reads="x kernel",
-    writes="y",
-    attributes="stride pad x_zero mantissa shift y_zero low high",
-)
+@operation("filter_pool", code=32, reads="x kernel", writes="y",
+           attributes="stride pad x_zero mantissa shift y_zero low high")  # fmt: skip
 def filter_pool(t: Any, a: Any, run: Run) -> None:
-    _, height, width, _ = t.x.shape
-    _, out_h, out_w, _ = t.y.shape
-    size = len(t.kernel)
+    (_, height, width, _), (_, out_h, out_w, _), size = t.x.shape, t.y.shape, len(t.kernel)
     x, total = wide(t.x) - a.x_zero, np.zeros(t.y.shape, np.int64)
     for row, out_rows, in_rows in taps(size, a.stride, a.pad, height, out_h):
         for column, out_columns, in_columns in taps(size, a.stride, a.pad, width, out_w):
@@ -44,9 +37,7 @@ def filter_pool(t: Any, a: Any, run: Run) -> None:
 @operation("filter_pool_input_grad", code=33, reads="g e kernel", writes="gx ex",
            attributes="stride pad mantissa shift bits")  # fmt: skip
 def filter_pool_input_grad(t: Any, a: Any, run: Run) -> None:
-    _, height, width, _ = t.gx.shape
-    _, out_h, out_w, _ = t.g.shape
-    size = len(t.kernel)
+    (_, height, width, _), (_, out_h, out_w, _), size = t.gx.shape, t.g.shape, len(t.kernel)
     g, total = wide(t.g), np.zeros(t.gx.shape, np.int64)
     for row, out_rows, in_rows in taps(size, a.stride, a.pad, height, out_h):
         for column, out_columns, in_columns in taps(size, a.stride, a.pad, width, out_w):
@@ -77,8 +68,7 @@ class FilterPool(Layer):
         return y
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return

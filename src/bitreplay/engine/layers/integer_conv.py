@@ -9,6 +9,8 @@ Weights that learn: `learned_conv.py`. Taps outside the map are skipped: they re
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -48,9 +50,8 @@ def learned_conv(t: Any, a: Any, run: Run) -> None:
     t.sums[...] = saturate(round_shift(total, a.down - wide(t.exponents)), -a.limit, a.limit)
 
 
-@operation("integer_conv_input_grad", code=53, reads="g e w exponents?", writes="gx ex",
-           attributes="stride pad room down bits")  # fmt: skip
-def integer_conv_input_grad(t: Any, a: Any, run: Run) -> None:
+def spread_gradient(t: Any, a: Any, product: Callable[[Int64, Int64], Int64]) -> None:
+    """`gx` and its exponents: the gradient of each output goes back to the inputs that its taps read."""
     kernel = t.w.shape[1]
     _, height, width, _ = t.gx.shape
     _, out_h, out_w, _ = t.g.shape
@@ -58,14 +59,19 @@ def integer_conv_input_grad(t: Any, a: Any, run: Run) -> None:
     total = np.zeros(t.gx.shape, np.int64)
     for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
         for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
-            total[:, in_rows, in_columns] += g[:, out_rows, out_columns] @ w[:, row, column]
+            total[:, in_rows, in_columns] += product(g[:, out_rows, out_columns], w[:, row, column])
     t.gx[...], t.ex[...] = quantise_samples(total, wide(t.e) + (common - a.down), a.bits)
 
 
-@operation("learned_conv_update", code=54, reads="weights g e x", writes="weights",
-           attributes="x_zero stride pad bound mantissa shift number")  # fmt: skip
-def learned_conv_update(t: Any, a: Any, run: Run) -> None:
-    outputs, kernel, _, channels = t.weights.shape
+@operation("integer_conv_input_grad", code=53, reads="g e w exponents?", writes="gx ex",
+           attributes="stride pad room down bits")  # fmt: skip
+def integer_conv_input_grad(t: Any, a: Any, run: Run) -> None:
+    spread_gradient(t, a, operator.matmul)
+
+
+def descend_by_taps(t: Any, a: Any, run: Run, product: Callable[[Int64, Int64], Int64]) -> None:
+    """One step of the weights: at each tap the products of gradients and of the inputs that it read, summed."""
+    kernel = t.weights.shape[1]
     _, height, width, _ = t.x.shape
     _, out_h, out_w, _ = t.g.shape
     common, live = merged_exponent(wide(t.e), a.bound)
@@ -74,10 +80,15 @@ def learned_conv_update(t: Any, a: Any, run: Run) -> None:
         g, x = wide(t.g[n]), wide(t.x[n]) - a.x_zero
         for row, out_rows, in_rows in taps(kernel, a.stride, a.pad, height, out_h):
             for column, out_columns, in_columns in taps(kernel, a.stride, a.pad, width, out_w):
-                rows = g[out_rows, out_columns].reshape(-1, outputs)
-                sums = rows.T @ x[in_rows, in_columns].reshape(-1, channels)
+                sums = product(g[out_rows, out_columns], x[in_rows, in_columns])
                 total[:, row, column] += round_shift(sums, common - int(t.e[n]))
     t.weights[...] = descend(t.weights, total, common, a.mantissa, a.shift, run, a.number)
+
+
+@operation("learned_conv_update", code=54, reads="weights g e x", writes="weights",
+           attributes="x_zero stride pad bound mantissa shift number")  # fmt: skip
+def learned_conv_update(t: Any, a: Any, run: Run) -> None:
+    descend_by_taps(t, a, run, lambda g, x: g.reshape(-1, g.shape[-1]).T @ x.reshape(-1, x.shape[-1]))
 
 
 REAL_CONV: dict[str, Allowed] = SLIDING | {"pad_after": range(0, 16), "learns": range(0, 2)}
@@ -148,8 +159,7 @@ class IntegerConv(Layer):
         return outputs * kernel * kernel
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

@@ -58,13 +58,8 @@ def latent_signs(t: Any, a: Any, run: Run) -> None:
     t.w[...] = pack(load_latent(t.latent, a.channels, a.bits) >= 0)
 
 
-@operation(
-    "latent_update",
-    code=18,
-    reads="latent g e x",
-    writes="latent",
-    attributes="channels stride pad padding bits up mantissa shift number",
-)
+@operation("latent_update", code=18, reads="latent g e x", writes="latent",
+           attributes="channels stride pad padding bits up mantissa shift number")  # fmt: skip
 def latent_update(t: Any, a: Any, run: Run) -> None:
     outputs, kernel = t.latent.shape[:2]
     samples, out_h, out_w, _ = t.g.shape

@@ -26,13 +26,8 @@ from bitreplay.engine.operations import Run, operation
 LARGEST_WINDOW = 15
 
 
-@operation(
-    "max_pool",
-    code=160,
-    reads="x",
-    writes="y place?",
-    attributes="window stride pad x_zero mantissa shift y_zero low high",
-)
+@operation("max_pool", code=160, reads="x", writes="y place?",
+           attributes="window stride pad x_zero mantissa shift y_zero low high")  # fmt: skip
 def max_pool(t: Any, a: Any, run: Run) -> None:
     _, height, width, _ = t.x.shape
     _, out_h, out_w, _ = t.y.shape
@@ -107,8 +102,7 @@ class MaxPool(Layer):
         return y, Multiplier.of(x.activation.scale / spec.scale), limits
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return

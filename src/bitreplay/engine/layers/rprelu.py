@@ -52,13 +52,8 @@ def rprelu_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(wide(t.g) * slope, wide(t.e) - (a.shift - a.point), a.bits)
 
 
-@operation(
-    "rprelu_param_grad",
-    code=122,
-    reads="g e x s b",
-    writes="ps? pb po? pe",
-    attributes="x_zero point one slope_down slope_bound z_down z_bound g_bound",
-)
+@operation("rprelu_param_grad", code=122, reads="g e x s b", writes="ps? pb po? pe",
+           attributes="x_zero point one slope_down slope_bound z_down z_bound g_bound")  # fmt: skip
 def rprelu_param_grad(t: Any, a: Any, run: Run) -> None:
     g, e, z = wide(t.g), wide(t.e), position(t.x, t.s, a)
     t.pe[...] = NO_GRADIENT
@@ -128,8 +123,7 @@ class RPReLU(Layer):
         return y
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

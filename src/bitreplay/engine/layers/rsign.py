@@ -53,13 +53,8 @@ def rsign_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_with_second(t, a, wide(t.g) * slope, wide(t.e) - a.peak_shift)
 
 
-@operation(
-    "rsign_param_grad",
-    code=112,
-    reads="g e x threshold",
-    writes="p pe",
-    attributes="zero point peak slope_mantissa slope_shift down bound",
-)
+@operation("rsign_param_grad", code=112, reads="g e x threshold", writes="p pe",
+           attributes="zero point peak slope_mantissa slope_shift down bound")  # fmt: skip
 def rsign_param_grad(t: Any, a: Any, run: Run) -> None:
     products = round_shift(-wide(t.g) * derivative(t.x, t.threshold, a), a.down)
     t.p[...], t.pe[...] = merge_samples(products.sum(axis=(1, 2)), wide(t.e), a.bound)
@@ -92,8 +87,7 @@ class RSign(Layer):
         return Value(bits, x.shape)
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None:
             return

@@ -77,8 +77,7 @@ class Sign(Layer):
         return Value(bits, x.shape)
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
-        (x,) = inputs
-        (source,) = self.node.inputs
+        (x,), (source,) = inputs, self.node.inputs
         gradient = c.stored_gradient(self.node.name)
         if gradient is None or source not in c.needs_gradient:
             return

@@ -41,8 +41,7 @@ class ReActTiny(nn.Module):
                 blocks.append(block)
                 channels = width
         self.blocks = nn.Sequential(*blocks)
-        self.pool = GlobalAveragePool()
-        self.head = nn.Linear(channels, classes)
+        self.pool, self.head = GlobalAveragePool(), nn.Linear(channels, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.pool(self.blocks(self.stem(x))))

@@ -35,8 +35,7 @@ class ResNet18Shape(nn.Module):
                 blocks.append(make_block(channels, width, stride))
                 channels = width
         self.blocks = nn.Sequential(*blocks)
-        self.pool = GlobalAveragePool()
-        self.head = nn.Linear(channels, classes)
+        self.pool, self.head = GlobalAveragePool(), nn.Linear(channels, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.pool(self.blocks(self.stem(x))))

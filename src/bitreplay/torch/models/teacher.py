@@ -57,8 +57,7 @@ class Teacher18(nn.Module):
             blocks += [RealBlock(channels, width, 2 if group else 1), RealBlock(width, width, 1)]
             channels = width
         self.blocks = nn.Sequential(*blocks)
-        self.pool = GlobalAveragePool()
-        self.head = nn.Linear(channels, classes)
+        self.pool, self.head = GlobalAveragePool(), nn.Linear(channels, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.head(self.pool(self.blocks(self.stem(x))))
