@@ -44,10 +44,11 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "settings": ({"arguments", "engine", "strategies"}, set()),
     "statefile": ({"classes", "modelfile", "parts", "settings", "state", "strategies"}, set()),
     "assembly": ({"arguments", "engine", "modelfile", "settings", "state", "statefile", "strategies", "zoo"}, set()),
+    "merging": ({"arguments", "classes", "engine", "parts", "state", "statefile", "strategies"}, set()),
     "turns": (set(), set()),
     "learner": (
-        {"arguments", "assembly", "classes", "data", "prediction", "progress", "reports", "samples", "settings",
-         "state", "statefile", "strategies", "turns", "zoo"},
+        {"arguments", "assembly", "classes", "data", "merging", "prediction", "progress", "reports", "samples",
+         "settings", "state", "statefile", "strategies", "turns", "zoo"},
         {"numpy"},
     ),
     "follow": ({"classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
@@ -55,9 +56,9 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
-        {"", "arguments", "bench", "classes", "data", "engine", "follow", "learner", "metrics", "modelfile",
-         "progress", "reports", "samples", "scenario", "settings", "statefile", "strategies", "table1", "torch",
-         "zoo"},
+        {"", "arguments", "bench", "classes", "data", "engine", "follow", "learner", "merging", "metrics",
+         "modelfile", "progress", "reports", "samples", "scenario", "settings", "statefile", "strategies", "table1",
+         "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """A learner: pictures come in by fitting.py, a strategy (strategies/) learns them, an immutable predictor answers.
 
-    learn, forget, rename, restore    changes: they take turns, and each is done whole or not at all
+    learn, unlearn, merge, forget,
+    rename, restore                   changes: they take turns, and each is done whole or not at all
     predict, evaluate, state, labels  come from the last whole state, on any number of threads, and wait for nobody
 
 The method itself, the loop over minibatches, is in strategies/gradient.py.
@@ -9,7 +10,7 @@ The method itself, the loop over minibatches, is in strategies/gradient.py.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import assembly, statefile, zoo
+from bitreplay import assembly, merging, statefile, zoo
 from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.classes import Classes, Name, names_of
 from bitreplay.data.pictures import fitting
@@ -126,6 +127,35 @@ class Learner:
             if found or (number is not None and 0 <= number < self.samples_seen):
                 self._origin = self._origin.without_past()
         return found
+
+    def unlearn(
+        self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
+        cancel: Callable[[], bool] | None = None, time_limit: float | None = None,
+    ) -> None:  # fmt: skip
+        """Become the learner that never saw these pictures, bit for bit (exact alone); the next `save` rewrites every
+        generation of the file. All of it, or nothing."""
+        watch = Watch(progress, cancel, time_limit)
+        pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
+        names = _names(labels, len(pictures))
+        with self._change():
+            self.strategy.unlearn(Pictures(pictures, self.strategy.encode), names, watch)
+            self._origin = self._origin.without_past()
+
+    def merge(self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None) -> None:
+        """Become the learner that saw what all of them saw (exact alone). All of it, or nothing.
+
+        With `base`, which all of them began as, what it saw counts once. `rename` gives classes other names, those of
+        one name become one. A MergedTwice warning says if pictures are added twice.
+        """
+        for other in (*others, *(() if base is None else (base,))):
+            if not isinstance(other, Learner):
+                raise ValueError(f"A learner is merged with learners, got {told(other)}.")
+        with self._change():
+            total = merging.Total(None if base is None else base._content(), rename)
+            total.add(self._content(), "this learner")
+            for number, other in enumerate(others, start=1):
+                total.add(other._content(), "the other" if len(others) == 1 else f"other {number}")
+            self.strategy.take(total.content().state)
 
     def rename(self, old: Name, new: Name) -> None:
         with self._change():

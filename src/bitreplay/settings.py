@@ -52,6 +52,7 @@ class Settings:
     seed             of everything random
     numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
                      map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py)
+    digests          for "exact", keep 8 bytes of each picture, so that `unlearn` refuses what was never learned
 
     >>> Settings(rate="0.01").changed(bits="8/1/32").rate
     Fraction(1, 100)
@@ -71,6 +72,7 @@ class Settings:
     unknown: Fraction = Fraction(0)
     seed: int = 0
     numbers: str | None = None
+    digests: bool = False
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
@@ -93,6 +95,9 @@ class Settings:
         once = self.augment and not STRATEGIES[self.strategy].augments
         _need(not once, f"augment must be False with {self.strategy}, which sees a picture once, got True.")
         _need(self.numbers is None or isinstance(self.numbers, str), f"numbers must be text, got {told(self.numbers)}.")
+        _need(isinstance(self.digests, bool), f"digests must be True or False, got {told(self.digests)}.")
+        sums = not self.digests or STRATEGIES[self.strategy].unlearns
+        _need(sums, f"digests must be False with {self.strategy}, which cannot unlearn pictures, got True.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
         fits = not self.unknown or STRATEGIES[self.strategy].stores_samples
         _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")

@@ -16,13 +16,15 @@ from bitreplay.parts.part import MOST, Given, Names, need
 class State:
     """`names` are the classes by number (None: free), `parts` what each part gave, `own` the strategy's own counters.
 
-    `notes` are counters that files keep and the hash does not see: two states that differ in them are equal.
+    `notes` are counters, and `texts` texts, that files keep and the hash does not see: two states that differ in them
+    are equal.
     """
 
     names: Names
     parts: Mapping[str, Given]
     own: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, NDArray]:
         """Everything as named integer arrays; names and counters apart."""

@@ -21,6 +21,7 @@ from bitreplay.cli.commands import (
     forget,
     info,
     learn,
+    merge,
     models,
     predict,
     pretrain,
@@ -28,6 +29,7 @@ from bitreplay.cli.commands import (
     reproduce,
     rollback,
     run,
+    unlearn,
 )
 from bitreplay.progress import LearningStopped
 from bitreplay.statefile import StateInUse
@@ -42,6 +44,8 @@ app.command()(demo.demo)
 app.command()(run.run)
 app.command()(learn.learn)
 app.command()(predict.predict)
+app.command()(unlearn.unlearn)
+app.command()(merge.merge)
 app.command()(forget.forget)
 app.command()(rename.rename)
 app.command()(rollback.rollback)

@@ -89,7 +89,7 @@ class Sums:
         squares = self.products[diagonal(self.numbers)]
         if (
             (np.abs(wide(self.class_sums)) > LARGEST * self.counts[:, None]).any()
-            or (np.abs(wide(self.products)) > LARGEST**2 * n).any()
+            or max(-int(self.products.min(initial=0)), int(self.products.max(initial=0))) > LARGEST**2 * n
             or (squares < 0).any()
         ):
             raise ValueError("These are not the sums of pictures: a sum is larger than its pictures could make it.")

@@ -5,18 +5,22 @@ Classes stand in the order of their names, so that two tallies of the same pictu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.arguments import told
 from bitreplay.classes import Name
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
 from bitreplay.engine.sums import LARGEST, Sums, width
 from bitreplay.parts.part import Names, Plain, array_of, need
+from bitreplay.parts.possible_sums import possible, squares
+
+NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
 
 
 def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
@@ -53,8 +57,53 @@ class Tally:
 
     def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         """Pictures of classes that have a row."""
+        native_sums.add(self.sums, x, self._rows(names))
+
+    def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
+        """Take pictures away, as if they had never been there. ValueError if they cannot have been; the sums may be
+        changed then."""
+        rows = self._rows(names)
+        many = np.bincount(rows, minlength=len(self.names)) > self.sums.counts
+        if many.any():
+            row = int(many.argmax())
+            raise ValueError(
+                f"Only {self.sums.counts[row]} pictures of {told(self.names[row])} were learned; nothing is unlearned."
+            )
+        native_sums.add(self.sums, x, rows, sign=-1)
+        self._leave_out_the_empty()
+        kept = self.sums
+        need(possible(kept.counts, kept.class_sums, squares(kept), bool(self.forgotten)), NEVER)
+        try:
+            kept.check()
+        except ValueError:
+            raise ValueError(NEVER) from None
+
+    def _leave_out_the_empty(self) -> None:
+        """A class without pictures has no name and no row; without any class nothing stays."""
+        empty = self.sums.counts == 0
+        need(not self.sums.class_sums[empty].any(), NEVER)
+        if not empty.any():
+            return
+        self.names = tuple(name for name, none in zip(self.names, empty, strict=True) if not none)
+        if not self.names:
+            need(bool(self.forgotten) or not self.sums.products.any(), NEVER)
+            self.sums, self.forgotten = Sums.empty(self.sums.numbers, 0), 0
+            return
+        self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products)
+
+    def combine(self, given: Tallied, sign: int = 1) -> None:
+        """Add what another tally holds, or take it away; the other's products are not copied."""
+        self.make_room(given.names)
+        other, rows = given.sums, self._rows(given.names)
+        class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
+        counts = np.zeros(len(self.names), np.int64)
+        counts[rows], class_sums[rows] = other.counts, other.class_sums
+        native_sums.combine(self.sums, Sums(counts, class_sums, other.products), sign)
+        self.forgotten += sign * given.counters["forgotten"]
+
+    def _rows(self, names: Sequence[Name]) -> NDArray[np.int32]:
         rows = {name: row for row, name in enumerate(self.names)}
-        native_sums.add(self.sums, x, np.array([rows[name] for name in names], np.int32))
+        return np.array([rows[name] for name in names], np.int32)
 
     def rename(self, old: Name, new: Name) -> None:
         """The class keeps its sums and takes the new name's place."""
@@ -116,6 +165,21 @@ class Tally:
         nothing = not given.sums.products.any() and not found.counters["forgotten"]
         need(bool(known) or nothing, "It has sums without a class.")
         return given
+
+
+def renamed(given: Tallied, table: Mapping[Name, Name]) -> Tallied:
+    """With other names; classes that get one name become one, the sums of both."""
+    new = [table.get(name, name) for name in given.names]
+    names = in_order(new)
+    if list(names) == list(given.names):
+        return given
+    rows = np.array([names.index(name) for name in new], np.int64)
+    counts = np.zeros(len(names), np.int64)
+    class_sums = np.zeros((len(names), given.sums.numbers), given.sums.class_sums.dtype)
+    np.add.at(counts, rows, given.sums.counts)
+    np.add.at(class_sums, rows, given.sums.class_sums)
+    arrays = {"counts": counts, "class_sums": class_sums, "products": given.sums.products}
+    return Tallied(arrays, given.counters, given.version, names)
 
 
 def _outer(total: NDArray[np.int64], count: int) -> NDArray[np.int64]:

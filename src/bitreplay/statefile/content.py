@@ -47,6 +47,7 @@ def to_file(content: Content) -> tuple[Arrays, dict[str, str]]:
         "same": same,
         **state.counters(),
         **state.notes,
+        **state.texts,
     }
     texts = {
         "format": FORMAT,

@@ -9,7 +9,9 @@ experiences, threads and processes do not matter: the same pictures end in the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,8 +21,10 @@ from bitreplay.classes import Classes, Name
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.features import usual_numbers
+from bitreplay.parts.digests import Digested, Digests
 from bitreplay.parts.features import Features
-from bitreplay.parts.part import Part, need
+from bitreplay.parts.lineage import Lineage, brought
+from bitreplay.parts.part import Part, Plain, need
 from bitreplay.parts.tally import Tallied, Tally
 from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.progress import Watch
@@ -41,14 +45,15 @@ class Exact(Strategy):
     latents: ClassVar[str] = "numbers"
     keeps: ClassVar[str] = "sums"
     augments: ClassVar[bool] = False
-    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally}
+    unlearns: ClassVar[bool] = True
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally, "digests": Digests}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.int8
 
     def __init__(self, features: Features, settings: Settings) -> None:
         self.features, self.settings = features, settings
         self.side, self.latent_shape = features.input_shape[0], (len(features),)
-        self.tally = Tally(len(features))
+        self.tally, self.digests, self.lineage = Tally(len(features)), Digests(), Lineage()
         self.experiences = 0
 
     @classmethod
@@ -65,12 +70,38 @@ class Exact(Strategy):
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
         known = set(self.tally.names)
         self.tally.make_room(names)
-        for start in range(0, len(samples), ADDED_AT_ONCE):
-            end = min(start + ADDED_AT_ONCE, len(samples))
-            self.tally.add(self._numbers(samples, range(start, end), watch), names[start:end])
+        experience = hashlib.sha256()
+        for x, labels in self._in_parts(samples, names, watch):
+            self.tally.add(x, labels)
+            if self.settings.digests:
+                self.digests.add(x, labels)
+            experience.update(brought(x, labels))
         self.experiences += 1
+        self.lineage = self.lineage.learned(experience.digest())
         added = [name for name in self.tally.names if name not in known]
         return Learned(self.experiences - 1, range(0), added, 0, len(samples))
+
+    def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
+        """The sums without these pictures: the state that never saw them, bit for bit. What cannot have been learned is
+        refused; a picture that was not, but might have been, is found out by digests alone."""
+        names = [self._known(name) for name in names]
+        for x, labels in self._in_parts(samples, names, watch):
+            if self.settings.digests:
+                self.digests.remove(x, labels)
+            self.tally.remove(x, labels)
+        self._nothing_is_nothing()
+
+    def _nothing_is_nothing(self) -> None:
+        """Without a class a state is that of a learner that has just been made."""
+        if not self.tally.names:
+            self.lineage = Lineage()
+
+    def _in_parts(
+        self, samples: Samples, names: list[Name], watch: Watch
+    ) -> Iterator[tuple[NDArray[np.int8], list[Name]]]:
+        for start in range(0, len(samples), ADDED_AT_ONCE):
+            end = min(start + ADDED_AT_ONCE, len(samples))
+            yield self._numbers(samples, range(start, end), watch), names[start:end]
 
     def _numbers(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
         """Of some pictures, a few at a time, so that it can be watched and stopped."""
@@ -84,12 +115,16 @@ class Exact(Strategy):
 
     def forget(self, label: Name) -> None:
         """The class's count and sum go, and what they make of the products; its share of their scatter stays."""
-        self.tally.forget(self._known(label))
+        name = self._known(label)
+        self.tally.forget(name)
+        self.digests.forget(name)
+        self._nothing_is_nothing()
 
     def rename(self, old: Name, new: Name) -> None:
         classes = self.classes
         classes.rename(old, new)
         (name,) = set(classes.known) - set(self.tally.names) or {self._known(old)}
+        self.digests.rename(self._known(old), name)
         self.tally.rename(self._known(old), name)
 
     def _known(self, label: Name) -> Name:
@@ -106,13 +141,19 @@ class Exact(Strategy):
         return DiscriminantPredictor(self.tally.names, self.tally.sums.copy(), self.features.lengths, rule)
 
     def state(self) -> State:
-        return State(self.tally.names, {"sums": self.tally.give()}, {}, {"experiences": self.experiences})
+        parts = {"sums": self.tally.give(), "digests": self.digests.give()}
+        notes, texts = {"experiences": self.experiences}, {"lineage": self.lineage.text()}
+        return State(self.tally.names, parts, {}, notes, texts)
 
     def take(self, state: State) -> None:
-        given = _tallied(state)
+        given, digested = tallied(state), digests_of(state)
         need(self.tally.fits(given), "a picture has another number of numbers.")
+        whole = bool(digested.arrays) == self.settings.digests or not given.names
+        need(whole, "it has digests of its pictures against its settings.")
         self.tally.take(given)
+        self.digests.take(digested)
         self.experiences = state.notes["experiences"]
+        self.lineage = Lineage.read(state.texts["lineage"])
 
     def footprint(self) -> dict[str, int]:
         taken = native.footprint(self.features.program)
@@ -128,15 +169,15 @@ class Exact(Strategy):
 
     @classmethod
     def pictures(cls, state: State) -> int:
-        return _tallied(state).sums.pictures
+        return tallied(state).sums.pictures
 
     @classmethod
     def memory_bytes(cls, state: State) -> int:
-        return sum(array.nbytes for array in state.parts["sums"].arrays.values())
+        return sum(array.nbytes for part in state.parts.values() for array in part.arrays.values())
 
     @classmethod
     def described(cls, state: State) -> dict[str, Any]:
-        kept = _tallied(state).sums
+        kept = tallied(state).sums
         return {
             "pictures": dict(zip(map(str, state.names), kept.counts.tolist(), strict=True)),
             "numbers_of_a_picture": kept.numbers,
@@ -145,8 +186,24 @@ class Exact(Strategy):
             "memory_bytes": cls.memory_bytes(state),
         }
 
+    @classmethod
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+        lineage = Lineage.read(counters.get("lineage", "/"))
+        state = super().read(names, found, counters)
+        digests = digests_of(state).arrays
+        fits = not digests or np.array_equal(digests["sizes"], tallied(state).sums.counts)
+        need(fits, "It has not one digest for each picture.")
+        return replace(state, texts={"lineage": lineage.text()})
 
-def _tallied(state: State) -> Tallied:
+
+def tallied(state: State) -> Tallied:
+    """The sums of a state of this strategy."""
     given = state.parts["sums"]
     assert isinstance(given, Tallied)
+    return given
+
+
+def digests_of(state: State) -> Digested:
+    given = state.parts["digests"]
+    assert isinstance(given, Digested)
     return given

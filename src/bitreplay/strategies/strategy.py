@@ -64,6 +64,7 @@ class Strategy(ABC):
     keeps: ClassVar[str]
     stores_samples: ClassVar[bool] = False
     augments: ClassVar[bool] = True
+    unlearns: ClassVar[bool] = False
     kinds: ClassVar[Mapping[str, type[Part]]]
     own: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
@@ -99,6 +100,10 @@ class Strategy(ABC):
     def forget_sample(self, sample: int) -> bool:
         """Remove one stored sample; whether it was stored."""
         return False
+
+    def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
+        """Become the state that never saw these. Whatever stops it, the learner takes the state before."""
+        raise ValueError(f"Single pictures can be unlearned with the strategy exact, not with {self.name}.")
 
     def rename(self, old: Name, new: Name) -> None:
         self.classes.rename(old, new)

@@ -32,13 +32,17 @@ def learn(
     rate: options.Rate = None,
     augment: options.Augment = None,
     seed: options.Seed = None,
+    digests: Annotated[
+        bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
+    ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds; then the state stays as it is.")] = None,
     skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
     named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
-                          per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed)  # fmt: skip
+                          per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed,
+                          digests=digests)  # fmt: skip
     start = time.perf_counter()
     with Lock(state) as lock:
         if state.exists():

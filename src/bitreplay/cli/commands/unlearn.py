@@ -1,0 +1,51 @@
+"""bitreplay unlearn STATE PICTURES: the state that never saw them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from bitreplay.cli import options, saving, show
+from bitreplay.cli.commands.learn import read
+from bitreplay.cli.corrections import known, tell
+from bitreplay.cli.reading import LeftOut, fitted
+from bitreplay.learner import Learner
+from bitreplay.statefile import Lock
+
+
+def unlearn(
+    state: options.State,
+    pictures: Annotated[
+        list[Path], typer.Argument(help="A folder a class in it; or pictures and folders of them, with --label.")
+    ],
+    label: Annotated[str | None, typer.Option(help="The class that the pictures were learned as.")] = None,
+    model: options.ModelFile = None,
+    skip_unreadable: options.SkipUnreadable = False,
+    json: options.Json = False,
+) -> None:
+    """Take pictures out of every generation of a state of the strategy exact, bit for bit."""
+    with Lock(state) as lock:
+        learner = Learner.load(state, model)
+        left_out = LeftOut(skip_unreadable)
+        images: list[np.ndarray] = []
+        labels: list[str] = []
+        for place in pictures:
+            if label is None or place.is_dir():
+                found, names = read(place, label, learner.strategy.side, left_out)
+                images += [found]
+                labels += names
+            else:
+                one = [picture for _, picture in fitted([place], learner.strategy.side, left_out.unreadable)]
+                images += one
+                labels += [label] * len(one)
+        left_out.end()
+        if not images:
+            raise ValueError("There are no pictures that can be read.")
+        with show.bar(quiet=json) as bar:
+            learner.unlearn(np.concatenate(images), [known(learner, name) for name in labels], progress=bar)
+        saving.save(learner, state, lock)
+    with saving.answering(f"{state} is saved."):
+        tell(learner, f"Unlearned {len(labels)} pictures.", json)

@@ -1,0 +1,141 @@
+"""States of many devices added up: the state of one device that saw all of it, same hash (strategy exact).
+
+    total = Total(base, rename)
+    total.add(content, title)        for each state, in any order; two states are in memory, and the base
+    total.content()
+
+Without a base the sums add up. Devices that all began as one state, the base, have its pictures in common:
+
+    base + sum over devices of (device - base)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bitreplay.arguments import told
+from bitreplay.classes import Name, names_of
+from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.parts import digests, tally
+from bitreplay.parts.lineage import Lineage, united
+from bitreplay.parts.possible_sums import possible, squares
+from bitreplay.state import State
+from bitreplay.statefile import Content
+from bitreplay.strategies import STRATEGIES
+from bitreplay.strategies.exact import digests_of, tallied
+
+
+class MergedTwice(UserWarning):
+    """Pictures are in the sums more than once."""
+
+
+class Total:
+    def __init__(self, base: Content | None = None, rename: Mapping[Name, Name] | None = None) -> None:
+        table = rename or {}
+        self._table = dict(zip(names_of(list(table)), names_of(list(table.values())), strict=True))
+        self._not_found = set(self._table)
+        self._first: Content | None = None
+        self._title = ""
+        self._states = 0
+        self._marks: frozenset[str] = frozenset()
+        self._experiences = 0
+        self._base: State | None = None
+        if base is not None:
+            self._fitting(base, "the base")
+            self._base = self._renamed(base.state)
+
+    def add(self, content: Content, title: str) -> None:
+        """ValueError, and nothing added, if the state does not fit those before it or does not contain the base."""
+        self._fitting(content, title)
+        state = self._renamed(content.state)
+        if self._base is not None:
+            _check_contains(state, self._base, title)
+        if not self._states:
+            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers), digests.Digests()
+        self._warn(Lineage.read(state.texts["lineage"]), title)
+        self._tally.combine(tallied(state))
+        self._digests.combine(digests_of(state))
+        self._experiences += state.notes["experiences"]
+        self._states += 1
+        if self._states > 1 and self._base is not None:
+            self._tally.combine(tallied(self._base), sign=-1)
+            self._digests.combine(digests_of(self._base), sign=-1)
+            self._experiences -= self._base.notes["experiences"]
+
+    def content(self) -> Content:
+        """All that was added, with the settings of the first; ValueError if a name to be changed was in none."""
+        if not self._states or self._first is None:
+            raise ValueError("There is no state to merge.")
+        if self._not_found:
+            raise ValueError(f"There is no class {told(min(self._not_found, key=str))} in any of the states.")
+        parts = {"sums": self._tally.give(), "digests": self._digests.give()}
+        texts = {"lineage": united(self._marks).text()}
+        state = State(self._tally.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)
+        return replace(self._first, state=state)
+
+    def _fitting(self, content: Content, title: str) -> None:
+        strategy = content.settings.strategy
+        if not STRATEGIES[strategy].unlearns:
+            raise ValueError(f"Only states of the strategy exact can be merged; {title} has {strategy}.")
+        if self._first is None:
+            self._first, self._title = replace(content, state=State((), {})), title
+            return
+        ours, theirs = self._first, content
+        if ours.digest != theirs.digest:
+            raise ValueError(
+                f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
+                f"({ours.digest[:12]}); they cannot be merged."
+            )
+        for name in ("numbers", "bits", "digests"):
+            mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
+            if mine != other:
+                raise ValueError(
+                    f"{title} was learned with {name} {told(other)}, {self._title} with {told(mine)}; they cannot be "
+                    "merged."
+                )
+
+    def _renamed(self, state: State) -> State:
+        """A class that is a number is found by its text too, as a command line gives it."""
+        table = {name: self._table.get(name, self._table.get(str(name), name)) for name in tallied(state).names}
+        self._not_found -= {*table, *map(str, table)}
+        if not self._table:
+            return state
+        sums = tally.renamed(tallied(state), table)
+        parts = {"sums": sums, "digests": digests.renamed(digests_of(state), table)}
+        return replace(state, names=sums.names, parts=parts)
+
+    def _warn(self, lineage: Lineage, title: str) -> None:
+        of_base = frozenset() if self._base is None else Lineage.read(self._base.texts["lineage"]).marks
+        if lineage.marks & self._marks - of_base:
+            hint = "" if self._base is not None else "; if they began as one state, name it as the base"
+            warnings.warn(
+                f"{title} has pictures in common with the states before it, which count twice now{hint}.",
+                MergedTwice,
+                stacklevel=4,
+            )
+        self._marks |= lineage.marks
+
+
+def _check_contains(state: State, base: State, title: str) -> None:
+    """ValueError unless the state can be the base and more pictures."""
+    mine, common = tallied(state), tallied(base)
+    rounded = mine.counters["forgotten"] - common.counters["forgotten"]
+    left = {name: row for row, name in enumerate(mine.names)}
+    counts, class_sums = mine.sums.counts.copy(), wide(mine.sums.class_sums).copy()
+    fits = rounded >= 0 and mine.sums.numbers == common.sums.numbers and set(common.names) <= set(left)
+    if fits:
+        rows = [left[name] for name in common.names]
+        counts[rows] -= common.sums.counts
+        class_sums[rows] -= common.sums.class_sums
+        more = wide(squares(mine.sums)) - squares(common.sums)
+        fits = possible(counts, class_sums, more, rounded > 0)
+    if not fits:
+        raise ValueError(
+            f"{title} does not contain the base: it began as another state, or pictures of the base were forgotten or "
+            "unlearned in it."
+        )
+    without = digests.Digests()
+    without.take(digests_of(state))
+    without.combine(digests_of(base), sign=-1)

@@ -1,0 +1,129 @@
+"""Digests of all pictures ever learned, class by class: what is not among them cannot be unlearned.
+
+A digest is the first 8 bytes of the SHA-256 of a picture's numbers x: two pictures of the same numbers are one to the
+sums, and so they are here. Kept only where the setting `digests` is on, 8 bytes a picture. They are a part of the
+state and of its hash, because they decide what the state answers to `unlearn`; sorted, so that order does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.arguments import told
+from bitreplay.classes import Name
+from bitreplay.parts.part import Names, Plain, array_of, need
+from bitreplay.parts.tally import in_order
+
+Values = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Digested(Plain):
+    """What digests give. Without a picture there are no arrays, so that a state without digests has none."""
+
+    names: tuple[Name, ...] = ()
+
+    @property
+    def of(self) -> dict[Name, Values]:
+        if not self.arrays:
+            return {}
+        ends = np.cumsum(self.arrays["sizes"])
+        return dict(zip(self.names, np.split(self.arrays["values"], ends[:-1]), strict=True))
+
+
+class Digests:
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self) -> None:
+        self.of: dict[Name, Values] = {}
+
+    def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
+        self._combine(_by_class(x, names), 1)
+
+    def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
+        """ValueError, and nothing changed, if one of them was not learned as that class, or not so often."""
+        self._combine(_by_class(x, names), -1)
+
+    def combine(self, given: Digested, sign: int = 1) -> None:
+        """Add what another part holds, or take it away."""
+        self._combine(given.of, sign)
+
+    def _combine(self, other: Mapping[Name, Values], sign: int) -> None:
+        none = np.zeros(0, np.uint64)
+        changed = {
+            name: np.sort(np.concatenate([self.of.get(name, none), values]))
+            if sign > 0
+            else _without(self.of.get(name, none), values, name)
+            for name, values in other.items()
+        }
+        self.of = {name: values for name, values in (self.of | changed).items() if len(values)}
+
+    def rename(self, old: Name, new: Name) -> None:
+        self.of = {new if name == old else name: values for name, values in self.of.items()}
+
+    def forget(self, name: Name) -> None:
+        self.of.pop(name, None)
+
+    # as a part of a state
+
+    def give(self) -> Digested:
+        names = in_order(self.of)
+        if not names:
+            return Digested({})
+        kept = [self.of[name] for name in names]
+        sizes = np.array([len(values) for values in kept], np.int64)
+        return Digested({"sizes": sizes, "values": np.concatenate(kept)}, {}, self.version, names)
+
+    def fits(self, given: Digested) -> bool:
+        return True
+
+    def take(self, given: Digested) -> None:
+        self.of = given.of
+
+    @classmethod
+    def read(cls, found: Plain, names: Names) -> Digested:
+        if not found.arrays:
+            return Digested({})
+        sizes = array_of(found, "digests", "sizes", np.int64, 1)
+        values = array_of(found, "digests", "values", np.uint64, 1)
+        known = tuple(name for name in names if name is not None)
+        most = len(values)
+        fits = len(sizes) == len(names) == len(known) and ((sizes > 0) & (sizes <= most)).all() and sizes.sum() == most
+        need(fits, "Its digests do not fit its names.")
+        given = Digested(dict(found.arrays), {}, cls.version, known)
+        need(all((own[1:] >= own[:-1]).all() for own in given.of.values()), "Its digests do not stand in order.")
+        return given
+
+
+def renamed(given: Digested, table: Mapping[Name, Name]) -> Digested:
+    """With other names; classes that get one name become one."""
+    made = Digests()
+    for name, values in given.of.items():
+        made._combine({table.get(name, name): values}, 1)
+    return made.give()
+
+
+def _by_class(x: NDArray[np.int8], names: Sequence[Name]) -> dict[Name, Values]:
+    found: dict[Name, list[int]] = {}
+    for numbers, name in zip(np.ascontiguousarray(x), names, strict=True):
+        digest = hashlib.sha256(numbers.tobytes()).digest()[:8]
+        found.setdefault(name, []).append(int.from_bytes(digest, "little"))
+    return {name: np.array(values, np.uint64) for name, values in found.items()}
+
+
+def _without(have: Values, gone: Values, name: Name) -> Values:
+    values, counts = np.unique(have, return_counts=True)
+    lost, times = np.unique(gone, return_counts=True)
+    at = np.minimum(np.searchsorted(values, lost), max(len(values) - 1, 0))
+    missing = len(lost) if not len(values) else int(((values[at] != lost) | (counts[at] < times)).sum())
+    if missing:
+        raise ValueError(f"{missing} of the pictures were never learned as {told(name)}; nothing is unlearned.")
+    counts[at] -= times
+    return np.repeat(values, counts)

@@ -1,0 +1,77 @@
+"""What a state has come from, beside its hash: so that nobody adds the same pictures twice without a word.
+
+Each experience adds a mark to a state's own chain,
+
+    mark_k = first 8 bytes of sha256(mark_{k-1}, sha256 of the experience's numbers and names)
+
+and states that were merged keep the marks of all of them. Two states with a mark in common both hold the pictures of
+that experience and of all before it. A mark tells nothing of a picture to those who do not have that picture and
+everything that was learned before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Name
+
+DIGITS = 16
+MOST_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
+MOST_MERGED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """`merged` are the marks of states that went into this one, `own` those of what was learned here since, in order.
+
+    >>> one, other = Lineage().learned(b"pears"), Lineage().learned(b"plums")
+    >>> both = united(one.marks | other.marks)
+    >>> one.marks & other.marks, both.learned(b"figs").marks & one.marks == one.marks
+    (frozenset(), True)
+    """
+
+    merged: frozenset[str] = frozenset()
+    own: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> frozenset[str]:
+        return self.merged | frozenset(self.own)
+
+    def learned(self, experience: bytes) -> Lineage:
+        if len(self.own) >= MOST_OWN:
+            return self
+        last = self.own[-1] if self.own else "".join(sorted(self.merged))
+        mark = hashlib.sha256(last.encode() + b" " + experience).hexdigest()[:DIGITS]
+        return Lineage(self.merged, (*self.own, mark))
+
+    def text(self) -> str:
+        """As files keep it."""
+        return f"{''.join(sorted(self.merged))}/{''.join(self.own)}"
+
+    @staticmethod
+    def read(text: object) -> Lineage:
+        """ValueError for what `text` cannot have written."""
+        merged, slash, own = text.partition("/") if isinstance(text, str) else ("", "", "")
+        fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, own))
+        if not (slash and fits and len(own) <= MOST_OWN * DIGITS and len(merged) <= MOST_MERGED * DIGITS):
+            raise ValueError("Its lineage is none.")
+        return Lineage(frozenset(_cut(merged)), tuple(_cut(own)))
+
+
+def united(marks: frozenset[str]) -> Lineage:
+    """That of a state into which states of all these marks went; beyond 65,536 the highest are dropped."""
+    return Lineage(frozenset(sorted(marks)[:MOST_MERGED]))
+
+
+def brought(x: NDArray[np.int8], names: Sequence[Name]) -> bytes:
+    """A part of an experience, as its digest sees it."""
+    return np.ascontiguousarray(x).tobytes() + repr(list(names)).encode()
+
+
+def _cut(text: str) -> list[str]:
+    return [text[start : start + DIGITS] for start in range(0, len(text), DIGITS)]

@@ -1,0 +1,101 @@
+"""merge and unlearn from the shell: what they print, what they refuse, how they exit."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bitreplay import Learner
+from bitreplay.cli import main
+from tests import tiny
+
+
+@pytest.fixture
+def shell(monkeypatch, capsys, tmp_path):
+    """Run a command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        code = end.value.code
+        written = capsys.readouterr()
+        return int(code or 0), written.out, written.err
+
+    return call
+
+
+@pytest.fixture
+def devices(tiny_model, tmp_path):
+    """Two states, a and b, of other pictures and names."""
+    learners = []
+    for number, name in enumerate(("a", "b")):
+        learner = Learner.from_pretrained(tiny_model, strategy="exact")
+        images, labels = tiny.pictures("red", "green", each=3, seed=number)
+        learner.learn(images, [7 if label == "green" else label for label in labels])
+        learner.save(tmp_path / name)
+        learners.append(learner)
+    return learners
+
+
+def test_merge_prints_what_it_made_and_needs_no_model(shell, devices, tiny_model):
+    code, out, err = shell("merge", "a", "b", "--out", "c", "--rename", "7=green", "--json")
+    found = json.loads(out)
+    assert code == 0 and not err and found["warnings"] == []
+    assert found["states"] == 2 and found["pictures"] == 12 and found["classes"] == ["green", "red"]
+    assert Learner.load("c", tiny_model).state_hash() == found["hash"]
+    devices[0].merge(devices[1], rename={7: "green"})
+    assert devices[0].state_hash() == found["hash"]
+
+
+def test_merge_warns_and_does_it_nevertheless(shell, devices):
+    code, out, err = shell("merge", "a", "a", "--out", "c")
+    assert code == 0 and "Merged 2 states: 12 pictures of 2 classes in c" in out
+    assert err.strip().startswith("warning: a has pictures in common with the states before it")
+
+
+def test_merge_refuses_in_one_sentence(shell, devices, tiny_model, tmp_path):
+    replay = Learner.from_pretrained(tiny_model, strategy="replay", rate=0.3)
+    replay.save(tmp_path / "replay")
+    for arguments, sentence in (
+        (("a", "b", "--out", "a"), "a exists; merge with --overwrite"),
+        (("a", "replay", "--out", "c"), "Only states of the strategy exact can be merged; replay has replay."),
+        (("a", "b", "--out", "c", "--base", "b"), "a does not contain the base"),
+        (("a", "b", "--out", "c", "--rename", "red"), "A renaming is OLD=NEW, got 'red'."),
+        (("a", "none", "--out", "c"), "none"),
+    ):
+        code, out, err = shell("merge", *arguments)
+        assert code == 1 and not out and sentence in err and err.strip().count("\n") == 0, err
+    assert not Path("c").exists()
+
+
+def test_unlearn_takes_files_and_folders(shell, tiny_model, tmp_path):
+    images, labels = tiny.pictures("red", "green", each=3)
+    for number, (image, label) in enumerate(zip(images, labels, strict=True)):
+        (tmp_path / "photos" / label).mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(tmp_path / "photos" / label / f"{number}.png")
+    code, out, _ = shell(
+        "learn", "state", "photos", "--model", tiny_model, "--strategy", "exact", "--digests", "--json"
+    )
+    assert code == 0
+    whole = json.loads(out)["hash"]
+    code, out, _ = shell(
+        "unlearn", "state", "photos/red/0.png", "photos/red/1.png", "--label", "red", "--model", tiny_model
+    )
+    assert code == 0 and "Unlearned 2 pictures. Known classes: green, red." in out
+    wanted = Learner.from_pretrained(tiny_model, strategy="exact", digests=True)
+    wanted.learn(images[2:], labels[2:])
+    assert Learner.load("state", tiny_model).state_hash() == wanted.state_hash()
+    code, out, err = shell("unlearn", "state", "photos/red", "--label", "red", "--model", tiny_model)
+    assert code == 1 and "2 of the pictures were never learned as 'red'; nothing is unlearned." in err
+    wanted.learn(images[:2], labels[:2])
+    assert wanted.state_hash() == whole
+    wanted.save("whole")
+    code, out, _ = shell("unlearn", "whole", "photos", "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["classes"] == []
+    assert json.loads(out)["hash"] == Learner.from_pretrained(tiny_model, strategy="exact").state_hash()
+    assert not np.any(Learner.load("whole", tiny_model).state().arrays()["sums.products"])
