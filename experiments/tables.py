@@ -89,7 +89,9 @@ class Figures:
         if show != "final":
             return mean
         finals = [row["final"] for row in self.rows]
-        return f"{mean} ± {statistics.stdev(finals):.1f}" if len(finals) > 1 else f"{mean} (one seed)"
+        if len(finals) < len(SEEDS):
+            return f"{mean} ({'one seed' if len(finals) == 1 else f'{len(finals)} seeds'})"
+        return f"{mean} ± {statistics.stdev(finals):.1f}"
 
 
 def seen(row: dict[str, Any]) -> list[float]:
