@@ -181,7 +181,7 @@ def test_what_is_refused_is_one_sentence(
     file, options, sentence = REFUSED[name]
     monkeypatch.setitem(sys.modules, "h5py", None)
     for module in ("larq_weights", "keras_file"):
-        monkeypatch.delitem(sys.modules, f"bitreplay.torch.{module}", raising=False)
+        monkeypatch.delitem(sys.modules, f"bitreplay.torch.convert.{module}", raising=False)
     command: list[Any] = [
         "convert",
         places / file,

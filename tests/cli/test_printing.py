@@ -76,11 +76,18 @@ def test_a_folder_whose_name_is_no_text_can_be_learned(folder, tiny_model):
     assert done.returncode == 0 and "new: caf\\udce9." in done.stdout and done.stderr.strip() == ""
 
 
+def takes_ctrl_c():
+    """A shell that starts a job in the background has it ignore Ctrl-C, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_while_modules_are_loaded_prints_nothing(tmp_path):
     (tmp_path / "typer.py").write_text("print('loading', flush=True)\nimport time\ntime.sleep(60)\n")
     known = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
     command = [sys.executable, "-m", "bitreplay", "models"]
-    with subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=takes_ctrl_c
+    ) as child:
         assert child.stdout is not None and child.stdout.readline() == "loading\n"
         child.send_signal(signal.SIGINT)
         assert child.communicate()[1] == "" and child.returncode == -signal.SIGINT
@@ -96,7 +103,9 @@ def test_ctrl_c_while_a_state_is_saved_comes_too_late(folder, tiny_model):
         "cli.main()\n"
     )
     known = os.environ | {"PYTHONPATH": str(SOURCE)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=known, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=known, capture_output=True, text=True, preexec_fn=takes_ctrl_c
+    )
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("red is now cherry.")
 
 
@@ -108,7 +117,9 @@ def test_ctrl_c_before_the_save_leaves_the_old_state(folder, tiny_model):
         f"sys.argv = ['bitreplay', 'learn', 'state', 'pictures', '--model', {str(tiny_model)!r}]\ncli.main()\n"
     )
     known = os.environ | {"PYTHONPATH": str(SOURCE)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=known, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=known, capture_output=True, text=True, preexec_fn=takes_ctrl_c
+    )
     assert done.returncode == 130 and "Traceback" not in done.stderr and (folder / "state").read_bytes() == before
 
 

@@ -121,7 +121,7 @@ def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
         with pytest.raises(ValueError, match=sentence):
             tail.step(codes, names, rate)
         assert tail.steps == 0 and np.array_equal(tail._machine.snapshot(), before)
-    with pytest.raises(ValueError, match="There are no codes"):
+    with pytest.raises(ValueError, match="There are no latents"):
         tail.answering()(WORDS[:0])
 
 

@@ -30,7 +30,7 @@ SMALL = ["--widths", "8", "8", "8", "--minibatch", "8", "--device", "cpu"]
 WITH_CHECKS = """
 import hashlib, pathlib, sys
 from bitreplay.torch.pretraining.pretrain import main
-from bitreplay.torch.pretraining import Pretraining
+from bitreplay.torch.pretraining.loop import Pretraining
 
 finish = Pretraining.finish
 

@@ -15,7 +15,7 @@ def models(json: options.Json = False) -> None:
         show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
     rows = [
-        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), show.size(m["bytes"]), m["input"],
+        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), f"{m['bytes'] / 2**20:.1f} MiB", m["input"],
          "\n".join(m["levels"])) for m in found
     ]  # fmt: skip
     columns = ("name", "integer %", "float %", "file", "input", "levels")
