@@ -20,8 +20,8 @@ def build(model: Model, settings: Settings, state: State | None = None, device: 
     try:
         return STRATEGIES[settings.strategy].on(ground, state)
     except ProgramError as error:
-        tried = f"bits {settings.bits}, codes of {settings.code_bits} bits"
-        raise ModelFileError(f"{model.path} cannot be used at level {ground.level} with {tried}: {error}.") from None
+        tried = STRATEGIES[settings.strategy].asked(ground)
+        raise ModelFileError(f"{model.path} cannot be used {tried}: {error}.") from None
 
 
 def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:

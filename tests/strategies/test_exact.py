@@ -295,7 +295,7 @@ def test_numbers_can_be_chosen(tiny_model, numbers):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"numbers": "add_7"}, "no layer 'add_7'"),
+        ({"numbers": "add_7"}, "cannot be used with bits 8/1/16, numbers add_7: the network has no layer 'add_7'"),
         ({"numbers": 7}, "numbers must be text, got 7"),
         ({"augment": True}, "augment must be False with exact"),
         ({"unknown": 0.1}, "unknown must be 0 with exact"),

@@ -30,10 +30,9 @@ from bitreplay.engine.compile import walk
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.program import Program, ProgramError
+from bitreplay.engine.sums import LARGEST, MOST_NUMBERS
 
 HEAD = "head"
-LARGEST = 127
-MOST_NUMBERS = 1 << 14
 SIGNS = Activation(8, Fraction(1, LARGEST), 0)
 _PART = "features."
 

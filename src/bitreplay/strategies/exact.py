@@ -62,6 +62,10 @@ class Exact(Strategy):
         bits = ground.settings.bits if isinstance(ground.settings.bits, Bits) else Bits()
         return cls(Features(ground.graph, numbers, bits), ground.settings.changed(numbers=numbers))
 
+    @classmethod
+    def asked(cls, ground: Ground) -> str:
+        return f"with bits {ground.settings.bits}, numbers {ground.settings.numbers or usual_numbers(ground.graph)}"
+
     # learning
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:

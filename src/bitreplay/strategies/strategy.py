@@ -83,6 +83,12 @@ class Strategy(ABC):
     def on(cls, ground: Ground, state: State | None = None) -> Strategy:
         """One that knows nothing yet, with room for what `state` holds."""
 
+    @classmethod
+    def asked(cls, ground: Ground) -> str:
+        """What was asked of a model, for a sentence about one that cannot do it."""
+        settings = ground.settings
+        return f"at level {ground.level} with bits {settings.bits}, codes of {settings.code_bits} bits"
+
     # learning
 
     @abstractmethod
