@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from groceries import coded
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10, cifar100
-from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
 from bitreplay.engine import native
 from bitreplay.learner import Learner
@@ -30,21 +30,6 @@ SETS = {"cifar10": (cifar10, [2] * 5), "cifar100": (cifar100, [10] * 10), "groce
 HEADER = ["data", "model", "digest", "forward_bits", "numbers", "of_a_picture", "pictures", "seed", "after", "final",
           "final_float", "equal", "state_bytes", "discriminant_bytes", "seconds_network", "seconds_sums",
           "seconds_discriminants", "path", "hash"]  # fmt: skip
-
-
-def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarray, np.ndarray, float]:
-    """Numbers of training and test pictures, and the seconds that those of the training pictures took."""
-    if kept is not None and kept.exists():
-        with np.load(kept) as archive:
-            return archive["train"], archive["test"], float(archive["seconds"])
-    start = time.process_time()
-    train = learner.latents(data.train_images)
-    seconds = time.process_time() - start
-    test = learner.latents(data.test_images)
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(kept, train=train, test=test, seconds=seconds)
-    return train, test, seconds
 
 
 def percent(values: np.ndarray) -> float:
@@ -70,7 +55,8 @@ def main() -> None:
         assert probe.model is not None
         numbers, digest, width = probe.settings.numbers, probe.model.digest[:12], args.bits.split("/")[0]
         place = f"{args.data_name}-{digest}-{width}-{str(numbers).replace('/', '_')}.npz"
-        train, test, network = coded(probe, data, args.codes / place if args.codes else None)
+        train, test, each = coded(probe, data, args.codes / place if args.codes else None)
+        network = each * len(train)
         for seed in args.seeds:
             learner, after, sums, solving = Learner.from_pretrained(probe.model, **settings), [], 0.0, 0.0
             for experience in new_classes(data, sizes, np.random.default_rng(seed)):

@@ -37,6 +37,7 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
     seconds = (time.process_time() - start) / len(train)
     test = learner.latents(data.test_images)
     if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
         np.savez(kept, train=train, test=test, seconds=seconds)
     return train, test, seconds
 

@@ -1,7 +1,6 @@
 """merge and unlearn from the shell: what they print, what they refuse, how they exit."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +8,7 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner
-from bitreplay.cli import main
 from tests import tiny
-
-
-@pytest.fixture
-def shell(monkeypatch, capsys, tmp_path):
-    """Run a command line in an empty folder: (exit code, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        code = end.value.code
-        written = capsys.readouterr()
-        return int(code or 0), written.out, written.err
-
-    return call
 
 
 @pytest.fixture

@@ -6,19 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../native/counting_allocators.h"
 #include "bitreplay.h"
-
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-
-static long count;
-
-void* malloc(size_t size) { return ++count, __libc_malloc(size); }
-void* calloc(size_t number, size_t size) { return ++count, __libc_calloc(number, size); }
-void* realloc(void* old, size_t size) { return ++count, __libc_realloc(old, size); }
-void* aligned_alloc(size_t alignment, size_t size) { return ++count, __libc_memalign(alignment, size); }
 
 enum { NUMBERS = 19, CLASSES = 3, PICTURES = 12 };
 
