@@ -1,4 +1,7 @@
-"""The registry of layers: one line each. A layer's operations register themselves when its file is imported."""
+"""The registry of layers: one line each. A layer's operations register themselves when its file is imported.
+
+The files lie beside one another, in no folders: each is named like the kind of its node, which is what one looks for.
+"""
 
 from __future__ import annotations
 
