@@ -30,6 +30,7 @@ OF_REPLAY = {
     "unknown",
 }
 LONGEST_NUMBER = 1000
+LONGEST_NUMBERS = 400
 LONGEST_EXPONENT = 4  # of any float: 5e-324
 
 
@@ -94,7 +95,8 @@ class Settings:
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
         once = self.augment and not STRATEGIES[self.strategy].augments
         _need(not once, f"augment must be False with {self.strategy}, which sees a picture once, got True.")
-        _need(self.numbers is None or isinstance(self.numbers, str), f"numbers must be text, got {told(self.numbers)}.")
+        named = self.numbers is None or (isinstance(self.numbers, str) and len(self.numbers) <= LONGEST_NUMBERS)
+        _need(named, f"numbers must be text of at most {LONGEST_NUMBERS} characters, got {told(self.numbers)}.")
         _need(isinstance(self.digests, bool), f"digests must be True or False, got {told(self.digests)}.")
         sums = not self.digests or STRATEGIES[self.strategy].unlearns
         _need(sums, f"digests must be False with {self.strategy}, which cannot unlearn pictures, got True.")

@@ -123,7 +123,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_mod
     new = Learner.load(twin, tiny_model).state_hash()
     for number in range(kills):
         # Half of the kills anywhere, half among the last calls, where the file is written.
-        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 30, total + 1))
+        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 12, total + 1))
         killed_at(moment, lambda say: work(path, tiny_model, say))
         state = Learner.load(path, tiny_model).state_hash()
         assert state in (old, new), f"kill {number} at call {moment} of {total}"

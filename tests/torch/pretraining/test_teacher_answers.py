@@ -10,6 +10,7 @@ from torch import nn
 
 from bitreplay.torch.arrays import Arrays, hold_out
 from bitreplay.torch.models import build
+from bitreplay.torch.pretraining import loop
 from bitreplay.torch.pretraining.augmentation import Augmentation
 from bitreplay.torch.pretraining.average import RunningAverage
 from bitreplay.torch.pretraining.loop import Pretraining
@@ -107,7 +108,7 @@ def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert first.teacher is None
     losses = [event.loss for event in first.walk() if isinstance(event, Report)]
     first.finish({"classes": 2, "options": {"widths": WIDTHS}})
-    monkeypatch.setattr("bitreplay.torch.pretraining.loop.ask", None)
+    monkeypatch.setattr(loop, "ask", None)
     second = make(tmp_path / "two", teacher(), **settings)
     assert losses == [event.loss for event in second.walk() if isinstance(event, Report)]
     answers = second.answers
