@@ -122,8 +122,8 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_mod
     work(twin, tiny_model, lambda: None)
     new = Learner.load(twin, tiny_model).state_hash()
     for number in range(kills):
-        # Half of the kills anywhere, half among the last calls, where the file is written.
-        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 12, total + 1))
+        # Half of the kills anywhere, half among the 22 calls of a save; the rename is the middle one of them.
+        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 22, total + 1))
         killed_at(moment, lambda say: work(path, tiny_model, say))
         state = Learner.load(path, tiny_model).state_hash()
         assert state in (old, new), f"kill {number} at call {moment} of {total}"
