@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+SMALL := $(VENV)/.small
+# What the package and the build of its core need; an environment that has everything has that too.
+RUNS := $(if $(wildcard $(STAMP)),$(STAMP),$(SMALL))
+START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
@@ -12,17 +16,22 @@ setup: $(STAMP)
 
 # A system python without ensurepip gets its pip from the outer pip. The editable install does not build the core
 # (wheel.cmake=false): it only puts src/ on the path, and `make build` places the library inside it.
-$(STAMP): pyproject.toml
+INSTALL = $(BIN)/python -m pip install --quiet --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
+
+$(SMALL): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip install --quiet --target \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace \
-	  --editable ".[dev]"
+	$(INSTALL) --editable ".[build]"
+	touch $@
+
+$(STAMP): $(SMALL)
+	$(INSTALL) --editable ".[dev]"
 	touch $@
 
 # The library is replaced by renaming, so that a process that has the old one loaded keeps it.
-build: $(STAMP)
+build: $(RUNS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/core
 	@mkdir -p $(dir $(LIBRARY))
@@ -95,8 +104,10 @@ test-wheel-arm: wheel-arm
 bench: build
 	$(BIN)/python -c "from bitreplay import bench; bench.main()"
 
+# On a fresh clone it installs what the demo needs and no more: a minute or two, most of it the compiler's.
 demo: build
 	$(BIN)/python -m bitreplay demo
+	@echo "make demo: $$(($$(date +%s) - $(START))) s in all, set-up and build included."
 
 clean:
 	rm -rf build src/bitreplay/_lib
