@@ -10,7 +10,7 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels bench demo clean
 
 setup: $(STAMP)
 
@@ -18,15 +18,17 @@ setup: $(STAMP)
 # (wheel.cmake=false): it only puts src/ on the path, and `make build` places the library inside it.
 INSTALL = $(BIN)/python -m pip install --quiet --config-settings=wheel.cmake=false --config-settings=editable.mode=inplace
 
-$(SMALL): pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip install --quiet --target \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(SMALL): pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[build]"
 	touch $@
 
-$(STAMP): $(SMALL)
+$(STAMP): pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev]"
 	touch $@
 
@@ -99,6 +101,11 @@ wheel-arm: $(STAMP)
 # That wheel with an aarch64 Python under qemu-user: minutes.
 test-wheel-arm: wheel-arm
 	core/tools/test_arm_wheel.sh
+
+# sdist and wheels for every system that we build for, cross-compiled by zig into dist/: docs/release.md.
+wheels: $(RUNS)
+	$(INSTALL) --editable ".[wheels]"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build

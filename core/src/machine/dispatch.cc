@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bitreplay.h"
+#include "machine/cpu_x86.h"
 #include "machine/program.h"
 
 namespace bitreplay {
@@ -12,14 +13,9 @@ namespace {
 bool always() { return true; }
 
 #if defined(__x86_64__)
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"); }
-bool has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-         __builtin_cpu_supports("avx512bitalg");
-}
+const CpuX86 kCpu = cpu_x86();  // once, when the library is loaded: a virtual machine's cpuid is slow
+bool has_avx2() { return kCpu.avx2; }
+bool has_avx512() { return kCpu.avx512; }
 #endif
 
 const Kernels kPaths[] = {
