@@ -1,4 +1,4 @@
-"""Draws docs/results.md and its charts from the committed rows.
+"""Draws docs/results.md and its charts from the committed rows, and what the planner expects of settings.
 
     python experiments/results.py
 
@@ -11,6 +11,7 @@ import inspect
 from pathlib import Path
 from types import ModuleType
 
+from expected import write
 from grid import rows
 from listed import EXPERIMENTS
 from tables import Rows, drawn, markdown
@@ -36,6 +37,7 @@ halves.
 
 
 def main() -> None:
+    write(rows())
     found = Rows(rows())
     claims = [claim for module in EXPERIMENTS.values() for claim in module.claims(found)]
     lines = [INTRODUCTION, "## The claims", ""]

@@ -52,13 +52,17 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy"},
     ),
     "follow": ({"classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
+    "planning": (
+        {"arguments", "assembly", "engine", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
+        {"numpy"},
+    ),
     # hosts and users
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
         {"", "arguments", "bench", "classes", "data", "engine", "follow", "learner", "merging", "metrics",
-         "modelfile", "progress", "reports", "samples", "scenario", "settings", "statefile", "strategies", "table1",
-         "torch", "zoo"},
+         "modelfile", "planning", "progress", "reports", "samples", "scenario", "settings", "statefile", "strategies",
+         "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),
 }  # fmt: skip

@@ -209,10 +209,19 @@ def test_gains_are_the_best_on_held_out_pictures():
     assert checked
 
 
+def test_the_planner_expects_what_the_rows_say(tmp_path):
+    import expected
+    from grid import rows
+
+    expected.write(rows(), tmp_path / "expected.csv")
+    assert (tmp_path / "expected.csv").read_text() == expected.FILE.read_text(), "run: python experiments/results.py"
+
+
 def test_the_page_of_results_is_drawn_from_the_rows(tmp_path, monkeypatch):
     import results
 
     monkeypatch.setattr(results, "DOCS", tmp_path)
+    monkeypatch.setattr(results, "write", lambda rows: None)
     results.main()
     drawn = (tmp_path / "results.md").read_text()
     assert drawn == (FOLDER.parent / "docs" / "results.md").read_text(), "run: python experiments/results.py"

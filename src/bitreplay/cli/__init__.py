@@ -23,6 +23,7 @@ from bitreplay.cli.commands import (
     learn,
     merge,
     models,
+    plan,
     predict,
     pretrain,
     rename,
@@ -51,6 +52,7 @@ app.command()(rename.rename)
 app.command()(rollback.rollback)
 app.command()(info.info)
 app.command()(models.models)
+app.command()(plan.plan)
 app.command(context_settings=pretrain.PASS_ON)(pretrain.pretrain)
 app.command()(convert.convert)
 app.command()(bench.bench)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import BoundedSemaphore
 
+from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
 
 Machine = NativeMachine | SlowMachine
@@ -29,6 +30,11 @@ class Arenas:
         self._first = first
         self._free = deque([first])
         self._room = BoundedSemaphore(most_at_once())
+
+    @property
+    def footprint(self) -> Footprint:
+        """What the first machine takes; each sibling adds its own parameters, arena and scratch."""
+        return self._first.footprint
 
     @contextmanager
     def one(self) -> Iterator[Machine]:

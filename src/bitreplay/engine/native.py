@@ -208,6 +208,12 @@ class NativeMachine(Memory):
 class SlowMachine(ReferenceMachine):
     """The reference with the native machine's interface."""
 
+    @property
+    def footprint(self) -> Footprint:
+        """The regions; NumPy's temporary arrays are not counted."""
+        parameters, arena = self.regions["parameter"].nbytes, self.regions["arena"].nbytes
+        return Footprint(len(self.program.image), 0, 0, parameters, arena, 0)
+
     def run_step(self, run: Run) -> None:
         for name in ("forward", "backward", "update", "prepare"):
             self.run(name, run)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone
+from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
@@ -22,6 +23,11 @@ class Backbone:
         check_room(self.program)
         self.input_shape = graph.input_shape
         self._arenas = Arenas(machine(self.program))
+
+    @property
+    def taken(self) -> Footprint:
+        """Bytes that it holds."""
+        return self._arenas.footprint
 
     @property
     def latent_shape(self) -> tuple[int, ...]:

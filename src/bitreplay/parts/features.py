@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
@@ -25,6 +26,11 @@ class Features:
         check_room(self.program)
         self.input_shape, self.lengths = graph.input_shape, part_lengths(self.program)
         self._arenas = Arenas(machine(self.program))
+
+    @property
+    def taken(self) -> Footprint:
+        """Bytes that it holds."""
+        return self._arenas.footprint
 
     def __len__(self) -> int:
         """Numbers of one picture."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
+from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
@@ -68,6 +69,11 @@ class Tail:
         self.seed = seed
         self.steps = 0
         self._arenas: Arenas | None = None
+
+    @property
+    def taken(self) -> Footprint:
+        """Bytes that it holds; what answers has an arena and parameters of its own."""
+        return self._machine.footprint
 
     @property
     def head_weights(self) -> NDArray[np.int32]:

@@ -1,0 +1,152 @@
+"""bitreplay plan: will it fit, and how long does it take?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from bitreplay import zoo
+from bitreplay.arguments import shown
+from bitreplay.cli import options, show
+from bitreplay.planning import budget as fitting
+from bitreplay.planning.measure import Taken, measure
+from bitreplay.planning.plan import FLASH, RAM, Plan
+from bitreplay.planning.plan import plan as planned
+from bitreplay.settings import Settings
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+SHOWN = 10
+
+
+def plan(
+    model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.")],
+    strategy: options.Strategy = None,
+    level: options.Level = None,
+    classes: Annotated[int, typer.Option(help="Classes that will be learned.", min=1)] = 10,
+    per_class: options.PerClass = None,
+    new: Annotated[int, typer.Option(help="New samples of a minibatch; four times as many are replayed.", min=1)] = 32,
+    bits: options.Bits = None,
+    code_bits: options.CodeBits = None,
+    numbers: options.Numbers = None,
+    budget: Annotated[str | None, typer.Option(help="RAM that there is, such as 2MB: propose what fits.")] = None,
+    flash: Annotated[str | None, typer.Option(help="Flash that there is, such as 2MB.")] = None,
+    check: Annotated[bool, typer.Option("--measure", help="Run one experience too, and compare the bytes.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Flash and RAM of a learner before anything runs; with a budget, the settings that fit, best first."""
+    found = zoo.find(model)
+    if budget is not None or flash is not None:
+        _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), json)
+        return
+    given = options.given(strategy=strategy, level=level, per_class=per_class, bits=bits, code_bits=code_bits,
+                          numbers=numbers)  # fmt: skip
+    settings = Settings.of(**given)
+    settings = settings.changed(new=new, replayed=4 * new)
+    made = planned(found, settings, classes)
+    taken = measure(found, made) if check else None
+    if json:
+        show.as_json(made.to_json() | ({} if taken is None else {"measured": _measured(taken)}))
+        return
+    show.say(_table(made), *_sentences(made), *([] if taken is None else [_compared(made, taken)]))
+
+
+def _bytes(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([A-Za-z]{0,3})\s*", text)
+    if match is None or match[2].upper() not in UNITS:
+        raise ValueError(f"{name} must be a number of bytes such as 2MB or 512KiB, got {shown(text)!r}.")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def _table(made: Plan) -> Any:
+    rows = []
+    for where, title in ((FLASH, "flash"), (RAM, "RAM")):
+        parts = [item for item in made.items if item.where == where and item.bytes]
+        rows += [(f"{title}: {item.part}, {item.what}", f"{item.bytes:,}") for item in parts]
+        rows.append((f"{title} in all", f"{made.of(where):,}"))
+    rows += [("what is learned, as stored", f"{made.state:,}"), ("model file", f"{made.model_file:,}")]
+    return show.table(f"{made.model}, {made.settings.strategy}, {made.classes} classes", ("", "bytes"), rows)
+
+
+def _sentences(made: Plan) -> list[str]:
+    found = [f"The arena of the {part} is fullest at {most.operation} ({most.tensor}): {show.size(most.bytes)}."
+             for part, most in made.most.items()]  # fmt: skip
+    for part, work in made.work.items():
+        kinds = ", ".join(f"{count / 1e6:.1f} M {kind}" for kind, count in work.items() if count)
+        found.append(f"The {part} does for one sample: {kinds}.")
+    found.append(
+        f"Estimated on one core ({made.instruction_set}), roughly: {1e3 * made.picture_seconds:.1f} ms a picture, "
+        f"{made.experience_seconds(100):.1f} s for an experience of 100 pictures."
+    )
+    return found
+
+
+def _compared(made: Plan, taken: Taken) -> Any:
+    rows = [(f"{part}, {what}", f"{there:,}", f"{count:,}") for part, what, there, count in compared(made, taken)]
+    rows.append(("what is learned, as stored", f"{made.state:,}", f"{taken.state:,}"))
+    rows.append(("state file, with its header", "", f"{taken.file:,}"))
+    rows.append(("ms a picture", f"{1e3 * made.picture_seconds:.1f}", f"{1e3 * taken.picture_seconds:.1f}"))
+    if made.step_seconds:
+        rows.append(("ms a step", f"{1e3 * made.step_seconds:.1f}", f"{1e3 * taken.step_seconds:.1f}"))
+    return show.table("planned and taken", ("", "planned", "taken"), rows)
+
+
+def compared(made: Plan, taken: Taken) -> list[tuple[str, str, int, int]]:
+    """Part, what, planned and taken bytes; latent weights are part of what learns."""
+    want: dict[tuple[str, str], int] = {}
+    for item in made.items:
+        if item.where == RAM:
+            key = item.part, "what learns" if item.what == "latent weights" else item.what
+            want[key] = want.get(key, 0) + item.bytes
+    return [(*key, want.get(key, 0), count) for key, count in taken.items.items()]
+
+
+def _measured(taken: Taken) -> dict[str, Any]:
+    items = [{"part": part, "what": what, "bytes": count} for (part, what), count in taken.items.items()]
+    return asdict(taken) | {"items": items}
+
+
+def _propose(model: zoo.Model, classes: int, ram: int | None, flash: int | None, json: bool) -> None:
+    found = fitting.proposals(model, classes, ram, flash)
+    if json:
+        show.as_json([_proposal(proposal) for proposal in found])
+        return
+    if found[0].short:
+        made = found[0].plan
+        show.say(
+            f"Nothing fits: the smallest, {_settings(made)}, takes {made.ram:,} bytes of RAM and {made.flash:,} of "
+            f"flash, {found[0].short:,} too many."
+        )
+        return
+    rows = [
+        (_settings(proposal.plan), f"{proposal.plan.ram:,}", f"{proposal.plan.flash:,}", _accuracy(proposal))
+        for proposal in found[:SHOWN]
+    ]
+    title = f"{model.name}, {classes} classes: what fits, best first"
+    note = "Accuracies of replay were measured with minibatches of 32 new samples; fewer were not tried."
+    show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), note)
+
+
+def _proposal(found: fitting.Proposal) -> dict[str, Any]:
+    settings, measured = found.plan.settings, found.measured
+    chosen = {"per_class": settings.per_class, "code_bits": settings.code_bits, "new": settings.new}
+    return found.plan.to_json() | chosen | {
+        "short": found.short, "expected": None if measured is None else asdict(measured),
+    }  # fmt: skip
+
+
+def _settings(made: Plan) -> str:
+    s = made.settings
+    if s.strategy == "exact":
+        return f"exact, numbers {s.numbers}" if s.numbers else "exact"
+    kept = f", {s.per_class} a class of {s.code_bits} bit" if s.strategy == "replay" else ""
+    return f"{s.strategy} {s.bits}{kept}, level {s.level or 'last'}, new {s.new}"
+
+
+def _accuracy(proposal: fitting.Proposal) -> str:
+    found = proposal.measured
+    return "not measured" if found is None else f"{found.accuracy:.1f} ({found.data})"

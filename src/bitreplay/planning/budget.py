@@ -1,0 +1,63 @@
+"""Settings that fit: those with measured accuracies, best first, with the largest minibatch for which there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bitreplay.planning.expected import Expected, expected
+from bitreplay.planning.plan import Plan, plan
+from bitreplay.settings import Settings
+from bitreplay.zoo import Model
+
+NEW = (32, 16, 8, 4, 2, 1)
+REPLAYED_A_NEW_ONE = 4
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A plan and what was measured with it; `short` are the bytes that it lacks, 0 if it fits."""
+
+    plan: Plan
+    measured: Expected | None
+    short: int
+
+
+def proposals(model: Model, classes: int, ram: int | None, flash: int | None) -> list[Proposal]:
+    """Those that fit, best first; if none does, the one that lacks least."""
+    found = [_smaller(model, candidate, measured, classes, ram, flash) for candidate, measured in _candidates(model)]
+    fitting = [proposal for proposal in found if not proposal.short]
+    return fitting or [min(found, key=lambda proposal: proposal.short)]
+
+
+def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
+    """What has rows, then what every model can do."""
+    named = set()
+    for each in expected(model.name):
+        if each.strategy == "exact":
+            settings = Settings(strategy="exact", bits=each.bits)
+        else:
+            settings = Settings(strategy=each.strategy, bits=each.bits, level=each.level or None,
+                                code_bits=each.code_bits, per_class=each.per_class)  # fmt: skip
+        named.add(settings)
+        yield settings, each
+    last = model.levels[-1]
+    for settings in (Settings(strategy="exact"), Settings(strategy="replay"),
+                     Settings(strategy="exact", numbers=last)):  # fmt: skip
+        if settings not in named:
+            yield settings, None
+
+
+def _smaller(
+    model: Model, settings: Settings, measured: Expected | None, classes: int, ram: int | None, flash: int | None
+) -> Proposal:  # fmt: skip
+    """With fewer samples a minibatch until it fits."""
+    sizes = (settings.new,) if settings.strategy == "exact" else NEW
+    for new in sizes:
+        found = plan(model, settings.changed(new=new, replayed=REPLAYED_A_NEW_ONE * new), classes)
+        short = max(0, found.ram - ram if ram is not None else 0) + max(
+            0, found.flash - flash if flash is not None else 0
+        )
+        if not short:
+            break
+    return Proposal(found, measured, short)

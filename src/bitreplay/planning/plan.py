@@ -1,0 +1,185 @@
+"""What a learner will take: flash, RAM, the state file, work and time. Nothing is run; programs are only compiled.
+
+    plan(zoo.find("bireal18"), Settings(strategy="replay"), classes=10).ram
+
+Flash holds what never changes: the programs with their constants and first parameters. RAM holds the rest: tables as
+they are decoded, weights in the kernels' order, what learns, arenas, and what is kept of pictures. A process that has
+no flash to read from holds the programs too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bitreplay import assembly
+from bitreplay.arguments import told, whole_number
+from bitreplay.engine import native, native_sums
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.engine.features import compile_features, part_lengths, usual_numbers
+from bitreplay.engine.program import Program, ProgramError
+from bitreplay.engine.sums import width
+from bitreplay.modelfile import ModelFileError
+from bitreplay.planning import speed, work
+from bitreplay.planning.high_water import HighWater, high_water
+from bitreplay.settings import Settings
+from bitreplay.strategies import STRATEGIES, Ground
+from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
+from bitreplay.zoo import Model
+
+AT_ONCE = 8  # pictures that the frozen network takes at a time (parts/backbone.py, parts/features.py)
+OF_A_SAMPLE = 12  # bytes of its experience and its number, beside its latents
+MOST_CLASSES = 1 << 20
+FLASH, RAM = "flash", "ram"
+
+
+@dataclass(frozen=True)
+class Item:
+    """Some bytes: which part of the learner, and what for."""
+
+    where: str
+    part: str
+    what: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`state` are the bytes of what is learned, without the header of its file. Work and times are estimates."""
+
+    model: str
+    settings: Settings
+    classes: int
+    items: tuple[Item, ...]
+    state: int
+    model_file: int
+    most: dict[str, HighWater]
+    work: dict[str, Counter[str]]
+    instruction_set: str
+    picture_seconds: float
+    step_seconds: float
+
+    def of(self, where: str) -> int:
+        return sum(item.bytes for item in self.items if item.where == where)
+
+    @property
+    def flash(self) -> int:
+        return self.of(FLASH)
+
+    @property
+    def ram(self) -> int:
+        return self.of(RAM)
+
+    def experience_seconds(self, pictures: int) -> float:
+        """To learn so many new pictures: each passes the frozen network once, then the steps of all epochs."""
+        if not self.step_seconds:
+            return pictures * self.picture_seconds
+        each = -(-pictures // self.settings.new)
+        epochs = max(self.settings.epochs, -(-self.settings.least_steps // each))
+        return pictures * self.picture_seconds + epochs * each * self.step_seconds
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model, "strategy": self.settings.strategy, "bits": str(self.settings.bits),
+            "classes": self.classes, "flash": self.flash, "ram": self.ram, "state": self.state,
+            "model_file": self.model_file, "items": [asdict(item) for item in self.items],
+            "most_of_the_arena": {part: asdict(found) for part, found in self.most.items()},
+            "work": {part: dict(found) for part, found in self.work.items()},
+            "instruction_set": self.instruction_set, "picture_seconds": self.picture_seconds,
+            "step_seconds": self.step_seconds,
+        }  # fmt: skip
+
+
+def plan(model: Model, settings: Settings, classes: int) -> Plan:
+    """For so many classes, all of them with as many samples as they may have."""
+    count = whole_number(classes)
+    if count is None or not 1 <= count <= MOST_CLASSES:
+        raise ValueError(f"classes must be a whole number from 1 to {MOST_CLASSES}, got {told(classes)}.")
+    if not isinstance(settings.bits, Bits):
+        raise ValueError("A plan is for whole numbers, got bits float.")
+    ground = assembly.ground_of(model, settings)
+    try:
+        if settings.strategy == "exact":
+            return _exact(ground, count)
+        return _gradient(ground, count)
+    except ProgramError as error:
+        asked = STRATEGIES[settings.strategy].asked(ground)
+        raise ModelFileError(f"{model.path} cannot be used {asked}: {error}.") from None
+
+
+def _gradient(ground: Ground, classes: int) -> Plan:
+    settings, kind = ground.settings, STRATEGIES[ground.settings.strategy]
+    assert issubclass(kind, Gradient) and isinstance(settings.bits, Bits)
+    room = FIRST_ROOM
+    while room < classes:
+        room *= 2
+    backbone = compile_backbone(ground.graph, ground.level, settings.bits, AT_ONCE, settings.code_bits)
+    tail = compile_tail(ground.graph, ground.level, settings.bits, settings.minibatch, room, settings.code_bits,
+                        train=kind.trains)  # fmt: skip
+    head = room * 4 * tail.tensor(f"{ground.graph.nodes[-1].name}.weights").shape[1] + room * 8
+    one = backbone.tensor("latents").sample_bytes
+    samples = classes * settings.per_class if kind.stores_samples else 0
+    items = [
+        *_of("backbone", backbone), *_of("tail", tail),
+        Item(RAM, "head", "consolidated weights and counts", head),
+        Item(RAM, "memory", f"{samples} samples of {one} bytes", samples * one),
+        Item(RAM, "memory", "their numbers", samples * OF_A_SAMPLE),
+    ]  # fmt: skip
+    learned = sum(tensor.bytes(1) for tensor in tail.tensors if tensor.region == "parameter")
+    stored = samples * (one + OF_A_SAMPLE) + (16 * classes if samples else 0)
+    return _plan(ground, classes, items, learned + head + stored, {"backbone": backbone, "tail": tail}, "tail")
+
+
+def _exact(ground: Ground, classes: int) -> Plan:
+    settings = ground.settings
+    assert isinstance(settings.bits, Bits)
+    names = settings.numbers or usual_numbers(ground.graph)
+    network = compile_features(ground.graph, names, settings.bits, AT_ONCE)
+    numbers = sum(part_lengths(network))
+    each = width(0).itemsize
+    products, sums = each * numbers * (numbers + 1) // 2, classes * (each * numbers + 8)
+    items = [
+        *_of("network", network),
+        Item(RAM, "sums", f"products of {numbers} numbers", products),
+        Item(RAM, "sums", "of the classes, and their counts", sums),
+        Item(RAM, "answers", "the discriminant", classes * (4 * numbers + 8)),
+        Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(numbers, classes)),
+    ]
+    return _plan(ground, classes, items, products + sums, {"network": network}, None)
+
+
+def _of(part: str, program: Program) -> Iterable[Item]:
+    """The bytes of a program; those of latent weights apart."""
+    taken = native.footprint(program)
+    latent = sum(t.bytes(1) for t in program.tensors if t.region == "parameter" and t.name.endswith(".latent"))
+    tables = taken.image - len(program.parameters) - len(program.constants)
+    yield Item(FLASH, part, "frozen weights and other constants", len(program.constants))
+    yield Item(FLASH, part, "first values of what learns", len(program.parameters))
+    yield Item(FLASH, part, "tables of the program", tables)
+    yield Item(RAM, part, "tables, decoded", taken.tables)
+    yield Item(RAM, part, "weights in the kernels' order", taken.derived)
+    yield Item(RAM, part, "what learns", taken.parameters - latent)
+    if latent:
+        yield Item(RAM, part, "latent weights", latent)
+    yield Item(RAM, part, "arena", taken.arena)
+    yield Item(RAM, part, "scratch", taken.scratch)
+
+
+def _plan(
+    ground: Ground, classes: int, items: list[Item], state: int, programs: dict[str, Program], learns: str | None
+) -> Plan:  # fmt: skip
+    path = speed.instruction_set()
+    done = {
+        part: work.of(program, ("forward", "backward", "update", "prepare") if part == learns else ("forward",))
+        for part, program in programs.items()
+    }
+    frozen = next(iter(programs))
+    step = speed.seconds(done[learns], path) * ground.settings.minibatch if learns else 0.0
+    return Plan(
+        ground.model.name, ground.settings, classes, tuple(items), state, ground.model.path.stat().st_size,
+        {part: high_water(program) for part, program in programs.items()}, done, path,
+        speed.seconds(done[frozen], path), step,
+    )  # fmt: skip

@@ -1,0 +1,32 @@
+"""An estimate of time from counted work. It is rough, a factor of two or three: `--measure` runs it instead.
+
+Picoseconds for one multiplication or element, by instruction set. Those of x86 were fitted to four shipped networks on
+one core of a server; NEON's follow from counted instructions (docs/kernels.md) at two a nanosecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bitreplay.engine import native
+from bitreplay.planning.work import KINDS
+
+PICOSECONDS = {
+    "avx512": (3, 8, 60, 350),
+    "avx2": (4, 12, 700, 600),
+    "neon": (15, 100, 250, 1000),
+    "scalar": (105, 45, 1350, 1000),
+}
+
+
+def instruction_set() -> str:
+    """What this machine would use; scalar where there is no core."""
+    try:
+        found = native.path()
+    except OSError:
+        return "scalar"
+    return found if found in PICOSECONDS else "scalar"
+
+
+def seconds(work: Mapping[str, int], path: str) -> float:
+    return sum(work[kind] * each for kind, each in zip(KINDS, PICOSECONDS[path], strict=True)) * 1e-12

@@ -1,0 +1,95 @@
+"""A plan is what is taken: bytes part by part, for every shipped network, and what it proposes fits."""
+
+from typing import Any
+
+import pytest
+
+from bitreplay import zoo
+from bitreplay.cli.commands.plan import compared
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.planning import work
+from bitreplay.planning.budget import proposals
+from bitreplay.planning.expected import expected
+from bitreplay.planning.high_water import high_water
+from bitreplay.planning.measure import measure
+from bitreplay.planning.plan import plan
+from bitreplay.settings import Settings
+
+MODELS = ("bireal18", "react18", "vgg_small", "quicknet", "quicknet_large")
+FEW: dict[str, Any] = {"per_class": 2, "new": 2, "replayed": 3}
+
+
+def settings(model: zoo.Model) -> dict[str, Settings]:
+    """Two of each strategy: other levels, widths, numbers."""
+    return {
+        "replay, last level": Settings(strategy="replay", **FEW),
+        "replay, first level, latent weights": Settings(
+            strategy="replay", level=model.levels[0], bits="8/4/16", code_bits=2, **FEW
+        ),
+        "exact": Settings(strategy="exact"),
+        "exact, one layer, 16 bits": Settings(strategy="exact", bits="16/1/16", numbers=model.levels[-1]),
+    }
+
+
+@pytest.mark.parametrize("case", settings(zoo.find("bireal18")))
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * ("quick" in n)) for n in MODELS])
+def test_planned_is_taken(name, case):
+    model = zoo.find(name)
+    made = plan(model, settings(model)[case], classes=3)
+    taken = measure(model, made)
+    different = [row for row in compared(made, taken) if row[2] != row[3]]
+    assert different == [] and made.state == taken.state
+    assert {item.part for item in made.items if item.where == "ram"} == {part for part, _ in taken.items}
+
+
+def test_room_for_classes_doubles():
+    model = zoo.find("vgg_small")
+    for classes, strategy in ((16, "replay"), (17, "replay"), (17, "cwr")):
+        made = plan(model, Settings(strategy=strategy, **FEW), classes)
+        assert [row for row in compared(made, measure(model, made)) if row[2] != row[3]] == []
+        assert ("memory" in {item.part for item in made.items if item.bytes}) == (strategy == "replay")
+
+
+def test_work_is_that_of_the_network():
+    """Every tap of every output: sixteen convolutions, four at each size, the first from half the channels."""
+    graph, binary = zoo.find("bireal18").graph, 0
+    for side, channels in ((32, 64), (16, 128), (8, 256), (4, 512)):
+        inputs = [channels // 2 if channels > 64 else channels, channels, channels, channels]
+        binary += sum(side**2 * channels * 9 * each for each in inputs)
+    level = "add_12"
+    backbone = work.of(compile_backbone(graph, level, Bits(), 1), ("forward",))
+    tail = compile_tail(graph, level, Bits(8, 8, 16), 1, 10)
+    forward, backward = work.of(tail, ("forward",)), work.of(tail, ("backward",))
+    assert backbone["binary"] + forward["binary"] == binary
+    assert forward["whole"] == 512 * 10
+    # the level needs no gradient, so the first of three convolutions gives none on; all three have latent weights
+    assert forward["binary"] == 3 * 16 * 512 * 9 * 512 and backward["signed"] == 5 * 16 * 512 * 9 * 512
+
+
+def test_the_high_water_is_within_the_arena():
+    graph = zoo.find("bireal18").graph
+    few, many = (compile_tail(graph, "add_12", Bits(), samples, 10) for samples in (1, 40))
+    for program in (few, many):
+        found = high_water(program)
+        largest = max(t.bytes(program.max_samples) for t in program.tensors if t.region == "arena")
+        assert largest <= found.bytes <= program.arena_bytes
+        assert found.bytes > 0.9 * program.arena_bytes, "the layout wastes little, so it is nearly all of it"
+    assert high_water(many).operation == "sign_input_grad"
+
+
+@pytest.fixture(scope="module")
+def react18() -> zoo.Model:
+    return zoo.find("react18")
+
+
+def test_what_is_proposed_fits_and_the_best_comes_first(react18):
+    whole = proposals(react18, 10, None, None)
+    accuracies = [found.measured.accuracy for found in whole if found.measured]
+    assert accuracies == sorted(accuracies, reverse=True) and len(accuracies) == len(expected("react18"))
+    assert whole[0].plan.settings.strategy == "exact" and whole[0].plan.ram > 20_000_000
+    some = proposals(react18, 10, 10_000_000, 2_000_000)
+    assert all(found.plan.ram <= 10_000_000 and found.plan.flash <= 2_000_000 for found in some)
+    assert some[0].measured and some[0].measured.strategy == "replay" and some[0].plan.settings.new < 32
+    (none,) = proposals(react18, 10, 1000, None)
+    assert none.short == none.plan.ram - 1000
