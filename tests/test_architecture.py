@@ -57,12 +57,13 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy"},
     ),
     # hosts and users
+    "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
         {"", "arguments", "bench", "classes", "data", "engine", "follow", "learner", "merging", "metrics",
-         "modelfile", "planning", "progress", "reports", "samples", "scenario", "settings", "statefile", "strategies",
-         "table1", "torch", "zoo"},
+         "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings", "statefile",
+         "strategies", "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),
 }  # fmt: skip

@@ -12,8 +12,7 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.cli import main
-from bitreplay.cli.commands.learn import read
-from bitreplay.cli.reading import LeftOut
+from bitreplay.cli.reading import LeftOut, labelled
 from bitreplay.data.archives import files
 from bitreplay.data.groceries import ARCHIVE
 
@@ -71,7 +70,7 @@ def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
     (tmp_path / "photos/shop2/Kaiser/002.webp").unlink()
     images, labels = [], []
     for place in ("shop2", "shop1", "factory"):
-        some, names = read(tmp_path / "photos" / place, None, one_device.strategy.side, LeftOut(False))
+        some, names, _ = labelled(tmp_path / "photos" / place, None, one_device.strategy.side, LeftOut(False))
         images.append(some)
         labels += ["Golden-Delicious" if name == "Golden" else name for name in names]
     one_device.learn(np.concatenate(images), labels)

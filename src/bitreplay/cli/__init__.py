@@ -9,57 +9,25 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
+from bitreplay import __version__
 from bitreplay.cli import show
-from bitreplay.cli.commands import (
-    bench,
-    convert,
-    demo,
-    fetch,
-    forget,
-    info,
-    learn,
-    merge,
-    models,
-    plan,
-    predict,
-    pretrain,
-    rename,
-    reproduce,
-    rollback,
-    run,
-    unlearn,
-)
+from bitreplay.cli.everywhere import everywhere
 from bitreplay.progress import LearningStopped
 from bitreplay.statefile import StateInUse
 
 REFUSED, IN_USE, STOPPED = 1, 3, 4
-
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
-    help="Continual learning on small devices with binary neural networks, in whole numbers.",
+COMMANDS = (
+    "demo", "run", "learn", "predict", "evaluate", "unlearn", "merge", "forget", "rename", "rollback", "info",
+    "models", "plan", "pretrain", "convert", "bench", "reproduce",
 )  # fmt: skip
-app.command()(demo.demo)
-app.command()(run.run)
-app.command()(learn.learn)
-app.command()(predict.predict)
-app.command()(unlearn.unlearn)
-app.command()(merge.merge)
-app.command()(forget.forget)
-app.command()(rename.rename)
-app.command()(rollback.rollback)
-app.command()(info.info)
-app.command()(models.models)
-app.command()(plan.plan)
-app.command(context_settings=pretrain.PASS_ON)(pretrain.pretrain)
-app.command()(convert.convert)
-app.command()(bench.bench)
-app.command()(reproduce.reproduce)
-data = typer.Typer(no_args_is_help=True, help="Data sets.")
-data.command()(fetch.fetch)
-app.add_typer(data, name="data")
+OF_DATA = ("fetch",)
+HELP = "Continual learning on small devices with binary neural networks, in whole numbers."
 
 
 def main() -> None:
@@ -67,13 +35,60 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a name that the encoding does not have is escaped
             stream.reconfigure(errors="backslashreplace")
     try:
-        app(prog_name="bitreplay")
+        app_for(sys.argv[1:])(prog_name="bitreplay")
     except StateInUse as error:
         _end(IN_USE, error)
     except LearningStopped as error:
         _end(STOPPED, error)
     except (ValueError, OSError, FloatingPointError) as error:
         _end(REFUSED, error)
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """All commands, or the one that the first word names: each loads modules of its own, and that takes time."""
+    made = typer.Typer(
+        no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None, help=HELP,
+        callback=_itself, invoke_without_command=False,
+    )  # fmt: skip
+    first = words[0] if words else ""
+    for name in (first,) if first in COMMANDS else COMMANDS:
+        _add(made, name)
+    if first not in COMMANDS:
+        data = typer.Typer(no_args_is_help=True, help="Data sets.")
+        data.callback()(_data)
+        for name in OF_DATA:
+            _add(data, name)
+        made.add_typer(data, name="data")
+    return made
+
+
+def _add(made: typer.Typer, name: str) -> None:
+    """The function of that name in the module of that name. Its first paragraph is whole in the list of commands."""
+    module = import_module(f"bitreplay.cli.commands.{name}")
+    command = getattr(module, name)
+    options: dict[str, Any] = getattr(module, "CONTEXT", {})
+    short = " ".join((command.__doc__ or "").split("\n\n")[0].split())
+    made.command(short_help=short, context_settings=options)(command if options else everywhere(command))
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        show.say(f"bitreplay {__version__}")
+        raise typer.Exit
+
+
+def _itself(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version and exit.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None: ...
+
+
+_itself.__doc__ = HELP
+
+
+def _data() -> None:
+    """Data sets."""
 
 
 def _end(code: int, error: Exception) -> None:

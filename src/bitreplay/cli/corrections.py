@@ -17,6 +17,7 @@ def known(learner: Learner, text: str) -> Name:
 
 def tell(learner: Learner, sentence: str, json: bool) -> None:
     if json:
-        show.as_json({"classes": learner.labels, "experiences": learner.experiences, "hash": learner.state_hash()})
+        show.as_json({"labels": learner.labels, "classes": learner.labels, "experiences": learner.experiences,
+                      "hash": learner.state_hash()})  # fmt: skip
     else:
         show.say(f"{sentence} Known classes: {show.names(learner.labels)}.")

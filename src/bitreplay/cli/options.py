@@ -7,27 +7,54 @@ from typing import Annotated, Any
 
 import typer
 
+from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
+
+USUAL = Settings()
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]
 ModelFile = Annotated[
-    str | None, typer.Option("--model", help="Model by name or file; needed if the state's own is not shipped.")
+    str | None,
+    typer.Option("--model", help="Model by name or file.", show_default="the state's own, if it is shipped"),
 ]
 Model = Annotated[str, typer.Option("--model", help="A shipped model by name, or a model file.")]
-Strategy = Annotated[str | None, typer.Option(help=f"How to learn: {', '.join(STRATEGIES)}.")]
-Bits = Annotated[str | None, typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.")]
-CodeBits = Annotated[int | None, typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.")]
-Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.")]
-PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.")]
-Numbers = Annotated[
-    str | None, typer.Option(help="Of exact: layers whose means are the numbers of a picture, such as head+add_12.")
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        help=f"How to learn: {', '.join(STRATEGIES)}.", show_default="exact; replay where a setting of its own is given"
+    ),
 ]
-Epochs = Annotated[int | None, typer.Option(help="Passes over the new samples of an experience.")]
-Rate = Annotated[str | None, typer.Option(help="Learning rate at an experience's start, such as 1/100; else fitted.")]
-Seed = Annotated[int | None, typer.Option(help="Seed of everything random.")]
-SkipUnreadable = Annotated[bool, typer.Option(help="Leave out pictures that cannot be read.")]
-Augment = Annotated[bool | None, typer.Option("--augment/--no-augment", help="Crop and flip new pictures.")]
+Bits = Annotated[
+    str | None,
+    typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.", show_default=str(USUAL.bits)),
+]
+CodeBits = Annotated[
+    int | None,
+    typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(USUAL.code_bits)),
+]
+Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.", show_default="the model's last")]
+PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.", show_default=str(USUAL.per_class))]
+Numbers = Annotated[
+    str | None,
+    typer.Option(
+        help="Of exact: layers whose means are the numbers of a picture, such as head+add_12.",
+        show_default="by the model",
+    ),
+]
+Epochs = Annotated[
+    int | None, typer.Option(help="Passes over the new samples of an experience.", show_default=str(USUAL.epochs))
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(help="Learning rate at an experience's start, such as 1/100.", show_default="fitted to the model"),
+]
+Seed = Annotated[int | None, typer.Option(help="Seed of everything random.", show_default=str(USUAL.seed))]
+SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out pictures that cannot be read.")]
+Augment = Annotated[
+    bool | None,
+    typer.Option("--augment/--no-augment", help="Crop and flip new pictures.", show_default="no; of run on CIFAR, yes"),
+]
 
 DEFAULT_MODEL = "bireal18"
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.cli import show
+from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.data.pictures import fitting
-from bitreplay.data.pictures.picture import Unreadable, read
+from bitreplay.data.pictures.picture import Unreadable, decoded, read
+from bitreplay.data.regular import MOST_BYTES
 
 SHOWN = 20
 
@@ -54,3 +57,49 @@ def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator
             unreadable(error)
         else:
             yield path, picture
+
+
+def fitted_bytes(
+    stream: BinaryIO, title: str, side: int, unreadable: Unreadable
+) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+    """The same of one picture whose bytes come through a stream."""
+    try:
+        content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"{title} has more than {MOST_BYTES} bytes.")
+        picture = fitting.pictures(decoded(content, title, side), side)
+    except ValueError as error:
+        unreadable(error)
+    else:
+        yield title, picture
+
+
+def labelled(
+    folder: Path, label: str | None, side: int, left_out: LeftOut
+) -> tuple[NDArray[np.uint8], list[str], list[Path]]:
+    """Pictures of a folder of class folders, or of one class, already fitted; their labels and their files.
+
+    A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder.")
+    places = [folder]
+    if label is None:
+        left_out.passed_over(passed_over(folder, of_classes=True))
+        places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
+    found: list[NDArray[np.uint8]] = []
+    labels: list[str] = []
+    paths: list[Path] = []
+    for place in places:
+        left_out.passed_over(passed_over(place))
+        files = pictures(place)
+        if not files and label is None:
+            left_out.unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
+        for path, picture in fitted(files, side, left_out.unreadable):
+            found.append(picture)
+            labels.append(place.name if label is None else label)
+            paths.append(path)
+    if not found:
+        wanted = "pictures" if label is not None else "class folder with pictures"
+        raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")
+    return np.concatenate(found), labels, paths

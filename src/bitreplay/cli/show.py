@@ -22,6 +22,8 @@ from rich.text import Text
 from bitreplay.arguments import shown
 from bitreplay.progress import Progress as Done
 
+_hushed = False
+
 
 class Unprinted(ValueError):
     """stdout is full, closed, or nobody reads it."""
@@ -29,6 +31,11 @@ class Unprinted(ValueError):
 
 def as_json(value: Any) -> None:
     _write(json.dumps(value, allow_nan=False) + "\n")
+
+
+def text(value: str) -> None:
+    """As it is."""
+    _write(value)
 
 
 def say(*parts: str | Table) -> None:
@@ -89,7 +96,19 @@ def complain(sentence: object) -> None:
 
 def left_out(error: ValueError) -> None:
     """A picture that is skipped as the user chose."""
-    complain(f"left out: {error}")
+    remark(f"left out: {error}")
+
+
+def remark(sentence: object) -> None:
+    """What is good to know while a command works."""
+    if not _hushed:
+        complain(sentence)
+
+
+def hush(quiet: bool) -> None:
+    """Whether the command that begins shows progress and remarks."""
+    global _hushed
+    _hushed = quiet
 
 
 def names(found: Sequence[object]) -> str:
@@ -104,11 +123,12 @@ def counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
-    """The first column is text, the others are figures."""
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> Table:
+    """The first column, or the first `text`, are text, the others are figures. What is too long goes on in the next
+    line."""
     made = Table(title=Text(shown(title), style="bold"), title_justify="left")
     for number, column in enumerate(columns):
-        made.add_column(Text(column), justify="right" if number else "left")
+        made.add_column(Text(column), justify="left" if number < text else "right", overflow="fold")
     for row in rows:
         made.add_row(*(Text("\n".join(map(shown, str(cell).split("\n")))) for cell in row))
     return made
@@ -142,5 +162,7 @@ class Bar:
 def bar(quiet: bool = False) -> Iterator[Bar]:
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=_Tried(sys.stderr)), transient=True, disable=quiet) as progress:
+    with Progress(
+        *columns, console=Console(file=_Tried(sys.stderr)), transient=True, disable=quiet or _hushed
+    ) as progress:
         yield Bar(progress)

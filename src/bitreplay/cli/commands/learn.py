@@ -6,12 +6,10 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.reading import LeftOut, fitted
-from bitreplay.data.folder import SUFFIXES, passed_over, pictures
+from bitreplay.cli.reading import LeftOut, labelled
 from bitreplay.learner import Learner
 from bitreplay.reports import Learned
 from bitreplay.statefile import Lock
@@ -20,7 +18,9 @@ from bitreplay.statefile import Lock
 def learn(
     state: options.State,
     folder: Annotated[Path, typer.Argument(help="A folder a class in it; or pictures, with --label.")],
-    label: Annotated[str | None, typer.Option(help="The class of all pictures in the folder.")] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The class of all pictures in the folder.", show_default="by their folders")
+    ] = None,
     model: options.ModelFile = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
@@ -35,7 +35,9 @@ def learn(
     digests: Annotated[
         bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds; then the state stays as it is.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds; then the state stays as it is.", show_default="none")
+    ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
@@ -52,7 +54,7 @@ def learn(
         else:
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
         left_out = LeftOut(skip_unreadable)
-        images, labels = read(folder, label, learner.strategy.side, left_out)
+        images, labels, _ = labelled(folder, label, learner.strategy.side, left_out)
         left_out.end()
         with show.bar(quiet=json) as bar:
             learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
@@ -66,8 +68,9 @@ def _tell(state: Path, learner: Learner, learned: Learned, left_out: LeftOut, se
     found = {
         "state": str(state), "experience": learned.experience, "pictures": learned.pictures,
         "skipped": left_out.unread, "left_out": left_out.sentences,
-        "new_classes": learned.new_classes, "classes": learner.labels, "samples": [learned.samples.start,
-        learned.samples.stop], "steps": learned.steps, "seconds": seconds, "memory_bytes": learner.memory_bytes,
+        "new_classes": learned.new_classes, "labels": learner.labels, "classes": learner.labels,
+        "samples": [learned.samples.start, learned.samples.stop], "steps": learned.steps, "seconds": seconds,
+        "memory_bytes": learner.memory_bytes,
         "state_bytes": size, "hash": learner.state_hash(),
     }  # fmt: skip
     if json:
@@ -79,30 +82,3 @@ def _tell(state: Path, learner: Learner, learned: Learned, left_out: LeftOut, se
         f"{show.counted(len(learner.labels), 'class is', 'classes are')} known; "
         f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, {state} has {show.size(size)}."
     )
-
-
-def read(folder: Path, label: str | None, side: int, left_out: LeftOut) -> tuple[np.ndarray, list[str]]:
-    """Pictures of a folder, already fitted, and their labels.
-
-    A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
-    """
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder.")
-    places = [folder]
-    if label is None:
-        left_out.passed_over(passed_over(folder, of_classes=True))
-        places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
-    found: list[np.ndarray] = []
-    labels: list[str] = []
-    for place in places:
-        left_out.passed_over(passed_over(place))
-        files = pictures(place)
-        if not files and label is None:
-            left_out.unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
-        read = [picture for _, picture in fitted(files, side, left_out.unreadable)]
-        found += read
-        labels += [place.name if label is None else label] * len(read)
-    if not found:
-        wanted = "pictures" if label is not None else "class folder with pictures"
-        raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")
-    return np.concatenate(found), labels

@@ -1,55 +1,100 @@
-"""bitreplay predict STATE IMAGES..."""
+"""bitreplay predict STATE PICTURES..."""
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from bitreplay.arguments import shown
-from bitreplay.cli import options, show
-from bitreplay.cli.reading import LeftOut, fitted
-from bitreplay.data.folder import passed_over, pictures
+from bitreplay.cli import answers, options, show
+from bitreplay.cli.reading import LeftOut, fitted, fitted_bytes
+from bitreplay.cli.watching import arrivals
+from bitreplay.data.tree import pictures_below
 from bitreplay.learner import Learner
+
+STDIN = Path("-")
+BETWEEN_LOOKS = 0.5
 
 
 def predict(
     state: options.State,
-    images: Annotated[list[Path], typer.Argument(help="Pictures, or folders of pictures.", show_default=False)],
+    images: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Pictures, folders (all pictures below them), or - for one picture on stdin."),
+    ] = None,
+    watch: Annotated[
+        Path | None, typer.Option(help="Answer each picture that comes into this folder, until Ctrl-C.")
+    ] = None,
     model: options.ModelFile = None,
     top: Annotated[int, typer.Option(min=1, help="How many answers to show for each picture.")] = 1,
     unknown: Annotated[
-        float | None, typer.Option(help='Share of the stored samples that may be "unknown"; 0 is never.')
+        float | None,
+        typer.Option(help='Share of the stored samples that may be "unknown"; 0 is never.', show_default="the state's"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV and nothing else.")] = False,
     json: options.Json = False,
 ) -> None:
     """Say what is in pictures."""
+    if csv and json:
+        raise ValueError("Give --csv or --json, not both.")
+    if bool(images) == (watch is not None):
+        raise ValueError("Give pictures or folders, or --watch FOLDER, and not both.")
     learner = Learner.load(state, model)
+    if watch is not None:
+        _watch(learner, state, watch, model, top, unknown, csv, json)
+        return
     left_out = LeftOut(skip_unreadable)
-    paths: list[Path] = []
-    for place in images:
-        paths += pictures(place) if place.is_dir() else [place]
-        left_out.passed_over(passed_over(place) if place.is_dir() else [])
-    read = list(fitted(paths, learner.strategy.side, left_out.unreadable))
+    read = list(_read(images or [], learner.strategy.side, left_out))
     left_out.end()
     if not read:
         raise ValueError("There are no pictures that can be read.")
-    codes = learner.latents(np.concatenate([picture for _, picture in read]))
-    names, shares = learner.predict_latents(codes, unknown=unknown), learner.predict_proba_latents(codes)
-    found = []
-    for (path, _), answer, share in zip(read, names.tolist(), shares, strict=True):
-        best = np.argsort(-share, kind="stable")[:top]
-        likely = [{"label": learner.labels[k], "probability": round(float(share[k]), 6)} for k in best]
-        found.append({"image": str(path), "label": answer, "likely": likely})
-    if json:
-        show.as_json({"state": str(state), "predictions": found, "left_out": left_out.sentences})
-        return
-    rows = [
-        (shown(row["image"]), "unknown" if row["label"] is None else shown(row["label"]),
-         ", ".join(f"{shown(answer['label'])} {100 * answer['probability']:.1f} %" for answer in row["likely"]))
-        for row in found
-    ]  # fmt: skip
-    show.say(show.table("", ("picture", "answer", "probability"), rows))
+    latents = learner.latents(np.concatenate([picture for _, picture in read]))
+    found = answers.answered(learner, [str(path) for path, _ in read], latents, unknown, top)
+    if csv:
+        show.text(answers.as_csv(found, top))
+    elif json:
+        show.as_json({"state": str(state), "labels": learner.labels, "predictions": found,
+                      "left_out": left_out.sentences})  # fmt: skip
+    else:
+        show.say(answers.as_table(found, top))
+
+
+def _read(places: list[Path], side: int, left_out: LeftOut) -> Iterator[tuple[Path | str, NDArray[np.uint8]]]:
+    for place in places:
+        if place == STDIN:
+            yield from fitted_bytes(sys.stdin.buffer, "stdin", side, left_out.unreadable)
+            continue
+        paths, others = pictures_below(place) if place.is_dir() else ([place], [])
+        left_out.passed_over(others)
+        yield from fitted(paths, side, left_out.unreadable)
+
+
+def _watch(
+    learner: Learner, state: Path, folder: Path, model: str | None, top: int, unknown: float | None, csv: bool,
+    json: bool,
+) -> None:  # fmt: skip
+    """A line a picture. A state that is saved anew meanwhile is loaded: what another process learns is known here."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is not a folder.")
+    if csv:
+        show.text(answers.as_csv([], top))
+    loaded = state.stat().st_mtime_ns
+    show.remark(f"Waiting for pictures in {folder}; Ctrl-C ends it.")
+    for path in arrivals(folder, lambda: time.sleep(BETWEEN_LOOKS)):
+        if state.stat().st_mtime_ns != loaded:
+            learner, loaded = Learner.load(state, model), state.stat().st_mtime_ns
+        for _, picture in fitted([path], learner.strategy.side, lambda error: show.complain(error)):
+            (answer,) = answers.answered(learner, [str(path)], learner.latents(picture), unknown, top)
+            if csv:
+                show.text(answers.as_csv([answer], top, header=False))
+            elif json:
+                show.as_json(answer)
+            else:
+                show.say(answers.as_line(answer, top))

@@ -39,9 +39,16 @@ def run(
     rate: options.Rate = None,
     augment: options.Augment = None,
     seed: Annotated[int, typer.Option(help="Order of classes or samples, and everything random.")] = 0,
-    limit: Annotated[int | None, typer.Option(help="Training images a class, the first ones.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Where the data set lies; else BITREPLAY_DATA.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder; a run that was cut off goes on from it.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Training images a class, the first ones.", show_default="all")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Where the data set lies.", show_default="BITREPLAY_DATA")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Run folder; a run that was cut off goes on from it.", show_default="named below runs/"),
+    ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:

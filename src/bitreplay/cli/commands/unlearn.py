@@ -9,9 +9,8 @@ import numpy as np
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.commands.learn import read
 from bitreplay.cli.corrections import known, tell
-from bitreplay.cli.reading import LeftOut, fitted
+from bitreplay.cli.reading import LeftOut, fitted, labelled
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -34,7 +33,7 @@ def unlearn(
         labels: list[str] = []
         for place in pictures:
             if label is None or place.is_dir():
-                found, names = read(place, label, learner.strategy.side, left_out)
+                found, names, _ = labelled(place, label, learner.strategy.side, left_out)
                 images += [found]
                 labels += names
             else:

@@ -5,7 +5,6 @@ Several processes: torchrun --nproc-per-node 2 -m bitreplay.torch.pretraining.pr
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -17,10 +16,11 @@ import torch
 from torch import nn
 
 from bitreplay.torch.arrays import Arrays, open_dataset
-from bitreplay.torch.models import MODELS, TEACHERS, build, check_widths, input_size
+from bitreplay.torch.models import build, check_widths, input_size
 from bitreplay.torch.pretraining.checkpoint import checkpoint_of
 from bitreplay.torch.pretraining.display import Display
 from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.options import parser
 from bitreplay.torch.pretraining.recipe import default_recipe
 from bitreplay.torch.pretraining.teacher_answers import answers_of
 from bitreplay.torch.pretraining.world import World
@@ -133,50 +133,6 @@ def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) ->
     if found != asked:
         raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
     return network, {key: note.get(key) for key in ("epochs", "seconds", "top1", "recipe", "date", "before")}
-
-
-def parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(
-        prog="bitreplay pretrain",
-        description="Pre-train a binary model or a real-valued teacher. Options left out keep the model's own recipe.",
-    )
-    p.add_argument("model", choices=[*MODELS, *TEACHERS])
-    p.add_argument("--data", required=True, help="Tiny-ImageNet (folder, .zip or arrays), or a folder of class folders")
-    p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
-    p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
-    p.add_argument("--init", help="weights to start from (one file, or any of its exported parts)")
-    p.add_argument("--export", help="folder for the weights in parts of at most 15 MiB")
-    p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
-    p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
-    p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
-    p.add_argument("--minibatch", type=int, help="images a step, over all processes")
-    p.add_argument("--optimizer", choices=["adam", "sgd"])
-    p.add_argument("--rate", type=float, help="highest learning rate")
-    p.add_argument("--rate-shape", choices=["linear", "cosine"])
-    p.add_argument("--weight-decay", type=float)
-    p.add_argument("--first-stage", type=float, help="share of the run with real weights; 0 leaves the stage out")
-    p.add_argument("--label-smoothing", type=float)
-    p.add_argument("--distill", type=float, help="weight of the teacher's word, 0 to 1")
-    p.add_argument("--temperature", type=float)
-    p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the image")
-    p.add_argument("--jitter", type=float, help="colour jitter")
-    p.add_argument("--mix", type=float, help="share of views that are blended with others")
-    p.add_argument("--cut", type=float, help="share of views into which a box of others is pasted")
-    p.add_argument("--plain-end", type=float, help="share of the run, at its end, without blending and pasting")
-    p.add_argument("--small-start", type=float, help="share of the run, at its beginning, at 3/4 of the model's size")
-    p.add_argument("--average", type=float, help="horizon, in epochs, of a running average of the weights")
-    p.add_argument("--held-out", type=int, help="training images set aside, which choose between last and averaged")
-    p.add_argument("--sets", type=int, help="fixed sets of views that the teacher judges once, for every run with it")
-    p.add_argument(
-        "--rounding", type=float, help="share of the run, at its end, with the engine's rounding in the loop"
-    )
-    p.add_argument("--seed", type=int)
-    p.add_argument("--compile", choices=["auto", "on", "off"])
-    p.add_argument("--device", help="cuda, cpu, ...; a GPU when there is one")
-    p.add_argument("--checkpoint-seconds", type=float, default=60.0, help="least time between two checkpoints")
-    p.add_argument("--fresh", action="store_true", help="leave a checkpoint aside and start anew")
-    p.add_argument("--json", action="store_true", help="print nothing but the file's note, as JSON, at the end")
-    return p
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:

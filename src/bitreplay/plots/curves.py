@@ -1,0 +1,32 @@
+"""Accuracy along a stream: one line a series, percent against the number of experiences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bitreplay.arguments import shown
+from bitreplay.plots.figure import figure
+
+
+def curves(
+    series: Mapping[str, Sequence[float]], title: str = "", x_label: str = "experiences learned"
+) -> Any:  # fmt: skip
+    """A matplotlib Figure. Values are shares from 0 to 1; each line's name and last value stand at its end."""
+    if not series or not all(len(values) for values in series.values()):
+        raise ValueError("Curves need at least one series with at least one value.")
+    made = figure(7.2, 4.2)
+    axes = made.subplots()
+    for name, values in series.items():
+        steps = range(1, len(values) + 1)
+        label = f"{shown(name)} {100 * values[-1]:.1f} %".replace("$", r"\$")
+        axes.plot(steps, [100 * value for value in values], marker="o", markersize=4, linewidth=1.8, label=label)
+    axes.set_ylim(0, 100)
+    axes.set_xticks(range(1, max(map(len, series.values())) + 1))
+    axes.set_xlabel(x_label)
+    axes.set_ylabel("accuracy, %")
+    axes.set_title(shown(title).replace("$", r"\$"), loc="left", fontsize=11)
+    axes.grid(axis="y", color="#dddddd")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="after the last one")
+    return made
