@@ -96,6 +96,17 @@ def latent_update() -> Iterator[Case]:
         case.operands["e"].content[...] = -30
         case.operands["x"].content[...] = pack(np.ones((16, *geometry[:2], 65), bool))
         yield case
+    # Steps so small that few weights can change; outputs of few gradients, and of none.
+    for at, (geometry, samples) in enumerate(product(GEOMETRIES + [(7, 7, 3, 1, 1), (9, 40, 3, 1, 1)], (1, 2, 9))):
+        for smaller in (0, 3, 5, 8, 14, 30, 40):
+            channels, outputs = (1, 65, 130)[at % 3], (1, 9, 17)[(at + smaller) % 3]
+            case = update_case(rng, geometry, at % 2, channels, outputs, WIDTHS[(at + smaller) % 4], 16 if smaller % 2 else 8,
+                               samples)  # fmt: skip
+            case.attributes["shift"] += smaller
+            g = case.operands["g"].content
+            g[rng.random(g.shape) < (0.3, 0.8, 0.95)[at % 3]] = 0
+            g[..., outputs // 2] = 0
+            yield case
     # So many pixels that sums of 16-bit gradients leave 32 bits.
     for q in GRADIENTS:
         yield update_case(rng, (256, 257, 1, 1, 0), 0, 2, 2, 16, q, 1)

@@ -3,6 +3,8 @@
 #include "machine/call.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/rescale.h"
+#include "arithmetic/sgd.h"
+#include "kernels/lanes/gradient_lanes.h"
 
 namespace bitreplay {
 namespace clip {
@@ -36,7 +38,42 @@ namespace {
 enum { G, E, X, GX, EX };
 enum { ABOVE, BELOW, MANTISSA, SHIFT, BITS };
 
+#if BR_LANES32
+// Stored numbers and a mantissa of 32 bits: products of 64, as in the loop below. An end beyond 32 bits is none.
+template <class T, class S>
+bool in_lanes(const Call& c, const T* g, const S* x) {
+  const int64_t pixels = c.size(G, 0) * c.size(G, 1), channels = c.size(G, 2), size = pixels * channels;
+  const int64_t low = -kInt32Max - 1, first = most(add(c.attribute(ABOVE), 1), low);
+  const int64_t last = least(sub(c.attribute(BELOW), 1), kInt32Max), factor = c.attribute(MANTISSA);
+  if (first > kInt32Max || last < low || factor != int32_t(factor)) return false;
+  const Lanes least_x = all_lanes(int32_t(first)), most_x = all_lanes(int32_t(last)), none = all_lanes(0);
+  const Lanes mantissa = all_lanes(int32_t(factor));
+  for (int64_t n = 0; n < c.samples(); ++n, g += size, x += size) {
+    auto make = [&](auto width, int64_t) {
+      return [=](int64_t at) {
+        const Lanes here = width.load(x + at);
+        const Lanes passes = choose(least_x > here, none, width.load(g + at));
+        return choose(here > most_x, none, passes) * mantissa;
+      };
+    };
+    quantise_columns(make, pixels, channels, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS),
+                     c.data<T>(GX) + n * size, c.data<int32_t>(EX) + n);
+  }
+  return true;
+}
+bool in_lanes(const Call& c) {
+  if (c.type(G) != c.type(GX)) return false;
+  return with_stored(c.type(GX), [&](auto stored) {
+    using T = decltype(stored);
+    return with_stored(c.type(X), [&](auto x) { return in_lanes(c, c.data<T>(G), c.data<decltype(x)>(X)); });
+  });
+}
+#else
+bool in_lanes(const Call&) { return false; }
+#endif
+
 int run(const Call& c) {
+  if (in_lanes(c)) return BR_OK;
   const int64_t size = c.elements(G), above = c.attribute(ABOVE), below = c.attribute(BELOW);
   const int64_t mantissa = c.attribute(MANTISSA);
   for (int64_t n = 0; n < c.samples(); ++n) {

@@ -70,6 +70,14 @@ inline Lanes larger(Lanes a, Lanes b) { return {_mm256_max_epi32(a.v, b.v)}; }
 inline Lanes magnitude(Lanes a) { return {_mm256_abs_epi32(a.v)}; }
 inline Where operator>(Lanes a, Lanes b) { return {_mm256_cmpgt_epi32(a.v, b.v)}; }
 inline Lanes choose(Where where, Lanes yes, Lanes no) { return {_mm256_blendv_epi8(no.v, yes.v, where.mask)}; }
+// Bit i of a number stands for lane i.
+inline Where where_bits(uint32_t bits) {
+  const __m256i places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return {_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(int32_t(bits)), places), places)};
+}
+inline uint32_t bits_where(Where where) {
+  return uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(where.mask)));
+}
 // count + 1 where a and b differ.
 inline Lanes count_unequal(Lanes count, Lanes a, Lanes b) {
   return {_mm256_add_epi32(count.v, _mm256_andnot_si256(_mm256_cmpeq_epi32(a.v, b.v), _mm256_set1_epi32(1)))};

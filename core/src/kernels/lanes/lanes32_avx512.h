@@ -57,6 +57,9 @@ inline Lanes larger(Lanes a, Lanes b) { return {_mm512_max_epi32(a.v, b.v)}; }
 inline Lanes magnitude(Lanes a) { return {_mm512_abs_epi32(a.v)}; }
 inline Where operator>(Lanes a, Lanes b) { return {_mm512_cmpgt_epi32_mask(a.v, b.v)}; }
 inline Lanes choose(Where where, Lanes yes, Lanes no) { return {_mm512_mask_blend_epi32(where.mask, no.v, yes.v)}; }
+// Bit i of a number stands for lane i.
+inline Where where_bits(uint32_t bits) { return {__mmask16(bits)}; }
+inline uint32_t bits_where(Where where) { return where.mask; }
 // count + 1 where a and b differ.
 inline Lanes count_unequal(Lanes count, Lanes a, Lanes b) {
   return {_mm512_mask_add_epi32(count.v, _mm512_cmpneq_epi32_mask(a.v, b.v), count.v, _mm512_set1_epi32(1))};

@@ -54,6 +54,13 @@ inline Lanes larger(Lanes a, Lanes b) { return {vmaxq_s32(a.v, b.v)}; }
 inline Lanes magnitude(Lanes a) { return {vabsq_s32(a.v)}; }
 inline Where operator>(Lanes a, Lanes b) { return {vcgtq_s32(a.v, b.v)}; }
 inline Lanes choose(Where where, Lanes yes, Lanes no) { return {vbslq_s32(where.mask, yes.v, no.v)}; }
+// Bit i of a number stands for lane i.
+inline uint32x4_t lane_bits() {
+  const uint32_t places[4] = {1, 2, 4, 8};
+  return vld1q_u32(places);
+}
+inline Where where_bits(uint32_t bits) { return {vtstq_u32(vdupq_n_u32(bits), lane_bits())}; }
+inline uint32_t bits_where(Where where) { return vaddvq_u32(vandq_u32(where.mask, lane_bits())); }
 // count + 1 where a and b differ.
 inline Lanes count_unequal(Lanes count, Lanes a, Lanes b) {
   return {vsubq_s32(count.v, vreinterpretq_s32_u32(vmvnq_u32(vceqq_s32(a.v, b.v))))};

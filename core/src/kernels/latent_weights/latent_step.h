@@ -55,6 +55,26 @@ static inline void step_bits(const LatentUpdateArgs& a, int64_t row, Change chan
   }
 }
 
+// Of one weight.
+static inline void step_one(const LatentUpdateArgs& a, int64_t row, int64_t i, int64_t change) {
+  const int64_t at = row * a.channels + i, high = (int64_t(1) << (a.bits - 1)) - 1;
+  const auto moved = [&](int64_t before) { return saturate(sub(before, change), -high - 1, high); };
+  if (a.bits == 4) {
+    uint8_t& pair = static_cast<uint8_t*>(a.latent)[row * ((a.channels + 1) / 2) + i / 2];
+    const int64_t place = i % 2 * 4, value = moved((((pair >> place) & 15) ^ 8) - 8);
+    pair = uint8_t((pair & (0xF0 >> place)) | (value & 15) << place);
+  } else if (a.bits == 8) {
+    int8_t& latent = static_cast<int8_t*>(a.latent)[at];
+    latent = int8_t(moved(latent));
+  } else if (a.bits == 16) {
+    int16_t& latent = static_cast<int16_t*>(a.latent)[at];
+    latent = int16_t(moved(latent));
+  } else {
+    int32_t& latent = static_cast<int32_t*>(a.latent)[at];
+    latent = int32_t(moved(latent));
+  }
+}
+
 // Sum: uint32_t for sums of at most 31 bits and a sign, or uint64_t.
 template <class Sum>
 static inline void step_row(const LatentUpdateArgs& a, int64_t row, const Sum* sums) {

@@ -119,7 +119,78 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
   }
 }
 
+inline __m256i sixteen_bits() {
+  return _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, INT16_MIN);
+}
+
+// The Scan of latent_rare.h.
+struct ScanAvx2 {
+  template <class Found>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), factor = _mm256_set1_epi32(int32_t(kElementFactor));
+    const __m256i high = _mm256_set1_epi32(int32_t(key >> 32)), next = _mm256_set1_epi32(int32_t(8 * kElementFactor));
+    const __m256i add = _mm256_set1_epi32(int32_t(reach)), last = _mm256_set1_epi32(int32_t(2 * reach - 1));
+    __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lanes, factor), _mm256_set1_epi32(int32_t(place)));
+    for (int64_t i = 0; i < count; i += 32) {
+      __m256i less[4];
+      for (int k = 0; k < 4; ++k, at = _mm256_add_epi32(at, next)) {
+        __m256i x = _mm256_xor_si256(at, _mm256_srli_epi32(at, 16));
+        x = _mm256_mullo_epi32(x, _mm256_set1_epi32(int32_t(0x85EBCA6Bu)));
+        x = _mm256_xor_si256(_mm256_xor_si256(x, high), _mm256_srli_epi32(x, 13));
+        x = _mm256_mullo_epi32(x, _mm256_set1_epi32(int32_t(0xC2B2AE35u)));
+        x = _mm256_add_epi32(_mm256_xor_si256(x, _mm256_srli_epi32(x, 16)), add);
+        less[k] = _mm256_cmpeq_epi32(_mm256_min_epu32(x, last), x);
+      }
+      const __m256i any = _mm256_or_si256(_mm256_or_si256(less[0], less[1]), _mm256_or_si256(less[2], less[3]));
+      if (_mm256_testz_si256(any, any)) continue;
+      uint64_t mask = 0;
+      for (int k = 0; k < 4; ++k)
+        mask |= uint64_t(uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(less[k])))) << (8 * k);
+      if (count - i < 32) mask &= (uint64_t(1) << (count - i)) - 1;
+      if (mask) found(i, mask);
+    }
+  }
+
+  static constexpr int64_t kSumStart = 400, kSumChunk = 110;
+
+  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
+    const __m256i places = sixteen_bits();
+    __m256i sums[4];
+    for (__m256i& sum : sums) sum = _mm256_set1_epi16(int16_t(start));
+    for (const SignedRow* row = rows; row < rows + count; ++row) {
+      const __m256i g = _mm256_set1_epi16(row->g);
+      const int16_t* bits = reinterpret_cast<const int16_t*>(row->x + word);
+      for (int k = 0; k < 4; ++k) {
+        const __m256i set = _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits[k]), places), places);
+        sums[k] = _mm256_add_epi16(sums[k], _mm256_and_si256(set, g));
+      }
+    }
+    for (int k = 0; k < 4; ++k) store(to + 16 * k, sums[k]);
+  }
+
+  class Total {
+   public:
+    void add(const int16_t* g, uint32_t bits) {
+      for (int half = 0; half < 2; ++half, g += 16, bits >>= 16) {
+        const __m256i places = sixteen_bits();
+        const __m256i set = _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(int16_t(bits)), places), places);
+        // set is -1: the sum of -g is taken away.
+        sums_ = _mm256_sub_epi32(sums_, _mm256_madd_epi16(load(g), set));
+      }
+    }
+    int32_t sum() const {
+      __m128i four = _mm_add_epi32(_mm256_castsi256_si128(sums_), _mm256_extracti128_si256(sums_, 1));
+      four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4E));
+      return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xB1)));
+    }
+
+   private:
+    __m256i sums_ = _mm256_setzero_si256();
+  };
+};
+
 struct Avx2Tables {
+  using Scan = ScanAvx2;
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
 

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 
 #include "kernels/latent_weights/latent_step_avx512.h"
-#include "kernels/latent_weights/latent_update_loops.h"
+#include "kernels/latent_weights/latent_scan_avx512.h"
 
 namespace bitreplay {
 namespace {
@@ -162,13 +162,13 @@ struct Table64 {
 };
 
 uint64_t scratch_bytes(const LatentUpdateArgs& a) {
-  const int64_t own = gradients_are_narrow(a) ? LatentPlan<Table64>(a).end : 0;
+  const int64_t own = int64_t(rare_scratch_bytes<ScanAvx512, Table64>(a));
   return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
 }
 
 void run(const LatentUpdateArgs& a) {
   if (!sums_are_narrow(a)) return kLatentUpdateScalar.run(a);
-  LatentLoops<Table64>(a).run();
+  run_rare<ScanAvx512, Table64>(a);
 }
 
 }  // namespace

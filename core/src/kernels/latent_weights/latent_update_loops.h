@@ -24,6 +24,29 @@
 
 namespace bitreplay {
 
+// round_shift on 16 bits: from 17 places on, nothing is left.
+template <class G>
+__attribute__((always_inline)) static inline void narrow_row(const G* g, int64_t up, int64_t count, int64_t shift, int16_t* row) {
+  const int32_t places = int32_t(least(shift, 17)), half = places ? 1 << (places - 1) : 0, tie = places ? 1 : 0;
+  const int32_t unit = 1 << up;
+  for (int64_t o = 0; o < count; ++o) {
+    const int32_t value = g[o] * unit;
+    row[o] = int16_t((value + half - (value < 0 ? tie : 0)) >> places);
+  }
+}
+
+// `count` gradients from element `at` on, in units of the largest exponent.
+__attribute__((always_inline)) static inline void aligned_row(const LatentUpdateArgs& a, int64_t at, int64_t count,
+                                                              int64_t shift, int16_t* row) {
+  if (a.g_type == BR_INT8) return narrow_row(static_cast<const int8_t*>(a.g) + at, a.up, count, shift, row);
+  narrow_row(static_cast<const int16_t*>(a.g) + at, a.up, count, shift, row);
+}
+static inline void aligned_row(const LatentUpdateArgs& a, int64_t at, int64_t count, int64_t shift, int64_t* row) {
+  int64_t wide[kOutputsTogether];
+  widen(a.g_type, a.g, at, count, wide);
+  for (int64_t o = 0; o < count; ++o) row[o] = round_shift(left(wide[o], a.up), shift);
+}
+
 template <class Path>
 class LatentLoops {
  public:
@@ -33,12 +56,20 @@ class LatentLoops {
 
   explicit LatentLoops(const LatentUpdateArgs& a) : a_(a), plan_(a) {}
 
-  void run() {
-    arrange();
+  // The outputs for which wanted(o).
+  template <class Wanted>
+  void run(Wanted wanted) {
+    bool arranged = false;
     for (int64_t first = a_.first; first < a_.last; first += kOutputsTogether) {
       const int64_t count = least(kOutputsTogether, a_.last - first);
+      bool any = false;
+      for (int64_t o = 0; o < count; ++o) any = any || wanted(first + o);
+      if (!any) continue;
+      if (!arranged) arrange();
+      arranged = true;
       align(first, count);
-      for (int64_t o = 0; o < count; ++o) output(first + o, gradients() + o * plan_.groups * pixels() * Path::kGroup);
+      for (int64_t o = 0; o < count; ++o)
+        if (wanted(first + o)) output(first + o, gradients() + o * plan_.groups * pixels() * Path::kGroup);
     }
   }
 
@@ -82,30 +113,9 @@ class LatentLoops {
       const int64_t shift = live ? sub(a_.top, a_.e[n]) : 0;
       for (int64_t pixel = 0; pixel < size; ++pixel, to += held * Path::kGroup) {
         Gradient row[kOutputsTogether] = {};
-        if (live) aligned_row((n * size + pixel) * a_.outputs + first, count, shift, row);
+        if (live) aligned_row(a_, (n * size + pixel) * a_.outputs + first, count, shift, row);
         for (int64_t o = 0; o < count; ++o) to[o * per_output] = row[o];
       }
-    }
-  }
-
-  void aligned_row(int64_t at, int64_t count, int64_t shift, Gradient* row) const {
-    if (sizeof(Gradient) == 2) {
-      if (a_.g_type == BR_INT8) return narrow_row(static_cast<const int8_t*>(a_.g) + at, count, shift, row);
-      return narrow_row(static_cast<const int16_t*>(a_.g) + at, count, shift, row);
-    }
-    int64_t wide[kOutputsTogether];
-    widen(a_.g_type, a_.g, at, count, wide);
-    for (int64_t o = 0; o < count; ++o) row[o] = Gradient(round_shift(left(wide[o], a_.up), shift));
-  }
-
-  // round_shift on 16 bits: from 17 places on, nothing is left.
-  template <class G>
-  void narrow_row(const G* g, int64_t count, int64_t shift, Gradient* row) const {
-    const int32_t places = int32_t(least(shift, 17)), half = places ? 1 << (places - 1) : 0, tie = places ? 1 : 0;
-    const int32_t unit = 1 << a_.up;
-    for (int64_t o = 0; o < count; ++o) {
-      const int32_t value = g[o] * unit;
-      row[o] = Gradient((value + half - (value < 0 ? tie : 0)) >> places);
     }
   }
 

@@ -86,7 +86,69 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
   }
 }
 
+// The Scan of latent_rare.h.
+struct ScanNeon {
+  template <class Found>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+    const uint32_t counting[4] = {0, kElementFactor, 2 * kElementFactor, 3 * kElementFactor};
+    const uint32x4_t high = vdupq_n_u32(uint32_t(key >> 32)), next = vdupq_n_u32(4 * kElementFactor);
+    const uint32x4_t add = vdupq_n_u32(reach), end = vdupq_n_u32(2 * reach);
+    uint32x4_t at = vaddq_u32(vld1q_u32(counting), vdupq_n_u32(place));
+    for (int64_t i = 0; i < count; i += 16) {
+      uint16x4_t less[4];
+      for (int k = 0; k < 4; ++k, at = vaddq_u32(at, next)) {
+        uint32x4_t x = vmulq_n_u32(veorq_u32(at, vshrq_n_u32(at, 16)), 0x85EBCA6Bu);
+        x = vmulq_n_u32(veorq_u32(veorq_u32(x, vshrq_n_u32(x, 13)), high), 0xC2B2AE35u);
+        less[k] = vmovn_u32(vcltq_u32(vaddq_u32(veorq_u32(x, vshrq_n_u32(x, 16)), add), end));
+      }
+      // Four bits a weight.
+      const uint16x8_t low = vcombine_u16(less[0], less[1]), up = vcombine_u16(less[2], less[3]);
+      const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(up));
+      uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
+      if (count - i < 16) nibbles &= (uint64_t(1) << (4 * (count - i))) - 1;
+      for (nibbles &= 0x1111111111111111u; nibbles; nibbles &= nibbles - 1)
+        found(i + __builtin_ctzll(nibbles) / 4, 1);
+    }
+  }
+
+  static constexpr int64_t kSumStart = 400, kSumChunk = 110;
+
+  static uint16x8_t eight_bits() {
+    const uint16_t places[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    return vld1q_u16(places);
+  }
+
+  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
+    const uint16x8_t places = eight_bits();
+    uint16x8_t sums[8];
+    for (uint16x8_t& sum : sums) sum = vdupq_n_u16(start);
+    for (const SignedRow* row = rows; row < rows + count; ++row) {
+      const uint16x8_t g = vdupq_n_u16(uint16_t(row->g));
+      uint64_t bits = row->x[word];
+      for (int k = 0; k < 8; ++k, bits >>= 8)
+        sums[k] = vaddq_u16(sums[k], vandq_u16(g, vtstq_u16(vdupq_n_u16(uint16_t(bits)), places)));
+    }
+    for (int k = 0; k < 8; ++k) vst1q_u16(to + 8 * k, sums[k]);
+  }
+
+  class Total {
+   public:
+    void add(const int16_t* g, uint32_t bits) {
+      const uint16x8_t places = eight_bits();
+      for (int k = 0; k < 4; ++k, g += 8, bits >>= 8) {
+        const uint16x8_t set = vtstq_u16(vdupq_n_u16(uint16_t(bits & 255)), places);
+        sums_ = vpadalq_s16(sums_, vandq_s16(vld1q_s16(g), vreinterpretq_s16_u16(set)));
+      }
+    }
+    int32_t sum() const { return vaddvq_s32(sums_); }
+
+   private:
+    int32x4_t sums_ = vdupq_n_s32(0);
+  };
+};
+
 struct NeonTables {
+  using Scan = ScanNeon;
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
 

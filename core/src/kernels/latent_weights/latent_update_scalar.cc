@@ -1,7 +1,6 @@
 // Eight samples make tables of 256 sums of 32 or 64 bits. Four tables are looked up at a time, so that a sum is touched
 // once for 32 products.
-#include "kernels/latent_weights/latent_step.h"
-#include "kernels/latent_weights/latent_update_loops.h"
+#include "kernels/latent_weights/latent_rare.h"
 
 namespace bitreplay {
 namespace {
@@ -51,17 +50,45 @@ struct Scalar {
   static void step(const LatentUpdateArgs& a, int64_t row, const Sum* sums) { step_row(a, row, sums); }
 };
 
+struct ScanScalar {
+  static constexpr int64_t kSumStart = 400, kSumChunk = 110;
+
+  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
+    for (int64_t i = 0; i < kWord; ++i) to[i] = start;
+    for (const SignedRow* row = rows; row < rows + count; ++row)
+      for (int64_t i = 0; i < kWord; ++i) to[i] = uint16_t(to[i] + (row->x[word] >> i & 1 ? row->g : 0));
+  }
+
+  template <class Found>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+    for (int64_t i = 0; i < count; ++i, place += kElementFactor)
+      if (random_bits_at(place, key) + reach < 2 * reach) found(i, 1);
+  }
+
+  class Total {
+   public:
+    void add(const int16_t* g, uint32_t bits) {
+      for (int j = 0; j < kChunk; ++j) sum_ += bits >> j & 1 ? g[j] : 0;
+    }
+    int32_t sum() const { return sum_; }
+
+   private:
+    int32_t sum_ = 0;
+  };
+};
+
 using Narrow = Scalar<uint32_t, int16_t>;
 using Wide = Scalar<uint64_t, int64_t>;
 
 uint64_t scratch_bytes(const LatentUpdateArgs& a) {
   const int64_t wide = LatentPlan<Wide>(a).end;
-  return uint64_t(gradients_are_narrow(a) ? most(LatentPlan<Narrow>(a).end, sums_are_narrow(a) ? 0 : wide) : wide);
+  if (!gradients_are_narrow(a)) return uint64_t(wide);
+  return uint64_t(most(int64_t(rare_scratch_bytes<ScanScalar, Narrow>(a)), sums_are_narrow(a) ? 0 : wide));
 }
 
 void run(const LatentUpdateArgs& a) {
-  if (sums_are_narrow(a)) return LatentLoops<Narrow>(a).run();
-  LatentLoops<Wide>(a).run();
+  if (sums_are_narrow(a)) return run_rare<ScanScalar, Narrow>(a);
+  LatentLoops<Wide>(a).run([](int64_t) { return true; });
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 // Tables has arrange and build (latent_update_loops.h), and besides
 //    Sums                                32 sums: clear(), add<N>(table, index, lanes) for N <= 2 items, flush(minus, sums)
 //    changes(a, step, first, sums)       sums become what the step takes away, where its shift is 32 or more
+//    Scan                                latent_rare.h
 #pragma once
-#include "kernels/latent_weights/latent_step.h"
-#include "kernels/latent_weights/latent_update_loops.h"
+#include "kernels/latent_weights/latent_rare.h"
 
 namespace bitreplay {
 namespace {
@@ -46,13 +46,13 @@ struct Sixteens : Tables {
   }
 
   static uint64_t scratch_bytes(const LatentUpdateArgs& a) {
-    const int64_t own = gradients_are_narrow(a) ? LatentPlan<Sixteens>(a).end : 0;
+    const int64_t own = int64_t(rare_scratch_bytes<typename Tables::Scan, Sixteens>(a));
     return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
   }
 
   static void run(const LatentUpdateArgs& a) {
     if (!sums_are_narrow(a)) return kLatentUpdateScalar.run(a);
-    LatentLoops<Sixteens>(a).run();
+    run_rare<typename Tables::Scan, Sixteens>(a);
   }
 };
 

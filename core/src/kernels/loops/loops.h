@@ -6,6 +6,7 @@
 #include "kernels/pool/average_pool_loops.h"
 #include "kernels/affine/batchnorm_loops.h"
 #include "kernels/activation/clip_loops.h"
+#include "kernels/sign/clipped_sign_loops.h"
 #include "kernels/join/concat_loops.h"
 #include "kernels/head/dense_grad_loops.h"
 #include "kernels/head/dense_loops.h"
@@ -29,6 +30,7 @@ const Loop kLoops[] = {
     {&kBatchnormUpdate, batchnorm_update::run},
     {&kClip, clip::run},
     {&kClipInputGrad, clip_input_grad::run},
+    {&kClippedSignInputGrad, clipped_sign_input_grad::run},
     {&kConcat, concat::run},
     {&kConcatInputGrad, concat_input_grad::run},
     {&kDenseInputGrad, dense_input_grad::run},
@@ -50,6 +52,7 @@ const Loop kLoops[] = {
     {&kRPReLU, rprelu::run},
     {&kRPReLUInputGrad, rprelu_input_grad::run},
     {&kRPReLUParamGrad, rprelu_param_grad::run},
+    {&kPackSignsClipped, pack_signs_clipped::run},
     {&kPackSignsAbove, pack_signs_above::run},
     {&kRSignInputGrad, rsign_input_grad::run},
     {&kRSignParamGrad, rsign_param_grad::run},

@@ -1,13 +1,10 @@
 // pack_signs_clipped, clipped_sign_input_grad and unpack_signs: engine/layers/clipped_sign.py.
 #include "machine/operation.h"
 #include "arithmetic/packing.h"
-#include "kernels/loops/second_gradient.h"
+#include "kernels/sign/clipped_sign_loops.h"
 
 namespace bitreplay {
 namespace pack_signs_clipped {
-
-enum { X, BITS, MASK };
-enum { ZERO, LIMIT };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
@@ -17,32 +14,9 @@ void check(Checker& c) {
   c.value(LIMIT);
 }
 
-int run(const Call& c) {
-  const int64_t channels = c.size(X, 2), words = c.size(BITS, 2), rows = c.samples() * c.size(X, 0) * c.size(X, 1);
-  int64_t x[kWord];
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t word = 0; word < words; ++word) {
-      const int64_t lanes = least(kWord, channels - word * kWord);
-      uint64_t bits = 0, mask = 0;
-      widen(c.type(X), c.bytes(X), row * channels + word * kWord, lanes, x);
-      for (int64_t i = 0; i < lanes; ++i) {
-        const int64_t distance = sub(x[i], c.attribute(ZERO));
-        bits |= uint64_t(distance >= 0) << i;
-        mask |= uint64_t(absolute(distance) <= c.attribute(LIMIT)) << i;
-      }
-      c.data<uint64_t>(BITS)[row * words + word] = bits;
-      c.data<uint64_t>(MASK)[row * words + word] = mask;
-    }
-  }
-  return BR_OK;
-}
-
 }  // namespace pack_signs_clipped
 
 namespace clipped_sign_input_grad {
-
-enum { G, E, MASK, OTHER, OTHER_E, GX, EX };
-enum { FACTOR, SHIFT, BOUND, BITS, OTHER_FACTOR, OTHER_SHIFT, OTHER_BOUND };
 
 void check(Checker& c) {
   c.input_grad(kWide);
@@ -52,24 +26,6 @@ void check(Checker& c) {
   c.value(FACTOR);
   c.shift(SHIFT);
   c.range(BOUND, 0, 62);
-}
-
-int run(const Call& c) {
-  const int64_t channels = c.size(G, 2), words = c.size(MASK, 2), size = c.elements(G);
-  for (int64_t n = 0; n < c.samples(); ++n) {
-    const uint64_t* mask = c.data<uint64_t>(MASK) + n * c.elements(MASK);
-    auto first = [&](int64_t at, int64_t count, int64_t* tile) {
-      widen(c.type(G), c.bytes(G), n * size + at, count, tile);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t pixel = (at + i) / channels, channel = (at + i) % channels;
-        const bool passes = mask[pixel * words + channel / kWord] >> (channel % kWord) & 1;
-        tile[i] = passes ? mul(tile[i], c.attribute(FACTOR)) : 0;
-      }
-    };
-    quantise_with_second(c, n, first, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BOUND), OTHER,
-                         OTHER_FACTOR, c.attribute(BITS), GX);
-  }
-  return BR_OK;
 }
 
 }  // namespace clipped_sign_input_grad
