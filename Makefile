@@ -10,7 +10,8 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm \
+  bench demo clean
 
 setup: $(STAMP)
 
@@ -106,6 +107,26 @@ test-wheel-arm: wheel-arm
 wheels: $(RUNS)
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
+
+# The core as WebAssembly in build/wasm, by zig's compiler: bitreplay.wasm with SIMD128, bitreplay-plain.wasm without. zig
+# and Playwright are packages of PyPI that nothing else needs: they have a folder of their own.
+PACKAGES ?= $(CURDIR)/build/packages
+ZIG := $(PACKAGES)/ziglang
+
+$(ZIG): | $(STAMP)
+	$(BIN)/python -m pip install --quiet --target $(PACKAGES) ziglang==0.17.0 playwright
+
+wasm-tools: $(ZIG)
+
+wasm: $(STAMP) $(ZIG)
+	PYTHONPATH="$(PACKAGES)" PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S core/wasm -B build/wasm -G Ninja --log-level=WARNING \
+	  -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/wasm/wasm32-wasi.cmake" \
+	  -DBITREPLAY_PYTHON="$(CURDIR)/$(BIN)/python"
+	PYTHONPATH="$(PACKAGES)" PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/wasm
+
+# Kernels, sums and golden runs in Node, and in Chromium where it is installed.
+test-wasm: build wasm
+	BITREPLAY_WASM="$(CURDIR)/build/wasm" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m pytest -n 2 -m "not slow" tests/wasm
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build

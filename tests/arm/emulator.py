@@ -8,18 +8,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import struct
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
-from bitreplay.engine.reference import ReferenceMachine
-from tests.engine.paths.one_record import Case, program_of, run_of
+from tests.engine.paths.cases_file import file_of, pairs
+from tests.engine.paths.one_record import Case
 
 PATHS = ("scalar", "neon")
 LISTS = {"forward": 1, "step": 4}
@@ -53,27 +51,11 @@ def train(
 
 def arenas(path: str, folder: Path, cases: list[tuple[Case, str]]) -> list[tuple[bytes, bytes]]:
     """(expected, found) content of the arena after each case, with the named tensor last before a guard page."""
-    file, expected, changed = bytearray(), [], 0
-    for case, last in cases:
-        program = program_of(case, last)
-        reference = ReferenceMachine(program)
-        for role, operand in case.operands.items():
-            if operand.region == "arena":
-                reference.write(role, operand.content)
-        bytes_, arena = program.to_bytes(), reference.regions["arena"].tobytes()
-        run = run_of(case)
-        numbers = (run.seed, run.step, run.samples, run.rate_mantissa, run.rate_shift)
-        file += struct.pack("<QQQQqqq", len(bytes_), len(arena), *numbers) + bytes_ + arena
-        reference.run("forward", run)
-        expected.append(reference.regions["arena"].tobytes())
-        changed += expected[-1] != arena
-    assert 2 * changed > len(cases), "most cases do nothing"
+    file, expected = file_of(cases)
     (folder / "cases").write_bytes(file)
     done = emulate(path, "cases", str(folder / "cases"), str(folder / "results"))
     assert done.stdout.split()[1] == str(len(cases))
-    found = np.frombuffer((folder / "results").read_bytes(), np.uint8)
-    ends = np.cumsum([len(one) for one in expected])
-    return [(one, found[end - len(one) : end].tobytes()) for one, end in zip(expected, ends, strict=True)]
+    return pairs(expected, (folder / "results").read_bytes())
 
 
 def instructions(path: str, folder: Path, program: Program, list_name: str, samples: int) -> int:

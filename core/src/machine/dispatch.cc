@@ -89,12 +89,32 @@ const Kernels kPaths[] = {
      .latent_signs = latent_signs_neon,
      .sums = kSumsNeon,
      .loops = nullptr},
+#elif defined(BITREPLAY_WASM_SIMD)
+    {.name = "wasm",
+     .supported = always,
+     .pack_signs = pack_signs_wasm,
+     .sign_input_grad = sign_input_grad_wasm,
+     .binary_conv = binary_conv_wasm,
+     .binary_conv_input_grad = kBinaryConvInputGradWasm,
+     .affine = affine_wasm,
+     .affine_input_grad = affine_input_grad_wasm,
+     .affine_param_grad = affine_param_grad_wasm,
+     .integer_conv = kIntegerConvWasm,
+     .integer_conv_input_grad = kIntegerConvInputGradWasm,
+     .encode_level = encode_level_wasm,
+     .decode_level = decode_level_wasm,
+     .latent_update = kLatentUpdateWasm,
+     .latent_signs = latent_signs_wasm,
+     .sums = kSumsWasm,
+     .loops = &kLoopsWasm},
 #endif
 };
 #if defined(__x86_64__)
 const char* const kPathNames = "scalar avx2 avx512";
 #elif defined(__aarch64__)
 const char* const kPathNames = "scalar neon";
+#elif defined(BITREPLAY_WASM_SIMD)
+const char* const kPathNames = "scalar wasm";
 #else
 const char* const kPathNames = "scalar";
 #endif

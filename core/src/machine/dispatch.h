@@ -26,6 +26,7 @@ struct Loop {
 };
 extern const Loop* const kLoopsAvx2;
 extern const Loop* const kLoopsAvx512;
+extern const Loop* const kLoopsWasm;
 
 struct Kernels {
   const char* name;

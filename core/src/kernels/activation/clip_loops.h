@@ -81,7 +81,7 @@ int run(const Call& c) {
       int64_t x[kTile];
       widen(c.type(G), c.bytes(G), n * size + at, count, tile);
       widen(c.type(X), c.bytes(X), n * size + at, count, x);
-      for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], (x[i] > above) & (x[i] < below) ? mantissa : 0);
+      for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], ((x[i] > above) & (x[i] < below)) ? mantissa : 0);
     };
     quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
                     c.bytes(GX), n * size, c.data<int32_t>(EX) + n);

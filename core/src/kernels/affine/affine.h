@@ -24,6 +24,6 @@ struct AffineArgs {
 };
 
 using Affine = void(const AffineArgs&);
-Affine affine_scalar, affine_avx2, affine_avx512, affine_neon;
+Affine affine_scalar, affine_avx2, affine_avx512, affine_neon, affine_wasm;
 
 }  // namespace bitreplay

@@ -40,7 +40,9 @@ struct AffineParamGradArgs {
 
 using AffineInputGrad = void(const AffineInputGradArgs&);
 using AffineParamGrad = void(const AffineParamGradArgs&);
-AffineInputGrad affine_input_grad_scalar, affine_input_grad_avx2, affine_input_grad_avx512, affine_input_grad_neon;
-AffineParamGrad affine_param_grad_scalar, affine_param_grad_avx2, affine_param_grad_avx512, affine_param_grad_neon;
+AffineInputGrad affine_input_grad_scalar, affine_input_grad_avx2, affine_input_grad_avx512, affine_input_grad_neon,
+    affine_input_grad_wasm;
+AffineParamGrad affine_param_grad_scalar, affine_param_grad_avx2, affine_param_grad_avx512, affine_param_grad_neon,
+    affine_param_grad_wasm;
 
 }  // namespace bitreplay

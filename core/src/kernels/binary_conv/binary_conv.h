@@ -25,6 +25,6 @@ struct BinaryConvArgs {
 constexpr int64_t kInterleaved = 8;
 
 using BinaryConv = void(const BinaryConvArgs&);
-BinaryConv binary_conv_scalar, binary_conv_avx2, binary_conv_avx512, binary_conv_neon;
+BinaryConv binary_conv_scalar, binary_conv_avx2, binary_conv_avx512, binary_conv_neon, binary_conv_wasm;
 
 }  // namespace bitreplay

@@ -32,6 +32,6 @@ struct BinaryConvInputGrad {
   void (*run)(const BinaryConvInputGradArgs&);
 };
 extern const BinaryConvInputGrad kBinaryConvInputGradScalar, kBinaryConvInputGradAvx2, kBinaryConvInputGradAvx512,
-    kBinaryConvInputGradNeon;
+    kBinaryConvInputGradNeon, kBinaryConvInputGradWasm;
 
 }  // namespace bitreplay

@@ -28,7 +28,8 @@ struct IntegerConv {
   void (*derive)(const IntegerConvArgs&, uint8_t* derived);
   void (*run)(const IntegerConvArgs&);
 };
-extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon;
+extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
+    kIntegerConvWasm;
 void integer_conv_scalar(const IntegerConvArgs&);
 
 }  // namespace bitreplay

@@ -37,7 +37,7 @@ struct IntegerConvInputGrad {
   void (*run)(const IntegerConvInputGradArgs&);
 };
 extern const IntegerConvInputGrad kIntegerConvInputGradScalar, kIntegerConvInputGradAvx2, kIntegerConvInputGradAvx512,
-    kIntegerConvInputGradNeon;
+    kIntegerConvInputGradNeon, kIntegerConvInputGradWasm;
 void integer_conv_input_grad_scalar(const IntegerConvInputGradArgs&);
 
 }  // namespace bitreplay

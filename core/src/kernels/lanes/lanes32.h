@@ -20,6 +20,9 @@
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 #define BR_LANES32 1
 #include "kernels/lanes/lanes32_neon.h"
+#elif defined(__wasm_simd128__)
+#define BR_LANES32 1
+#include "kernels/lanes/lanes32_wasm.h"
 #else
 #define BR_LANES32 0
 #endif

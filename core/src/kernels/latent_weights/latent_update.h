@@ -41,7 +41,8 @@ struct LatentUpdate {
   uint64_t (*scratch_bytes)(const LatentUpdateArgs&);
   void (*run)(const LatentUpdateArgs&);
 };
-extern const LatentUpdate kLatentUpdateScalar, kLatentUpdateAvx2, kLatentUpdateAvx512, kLatentUpdateNeon;
+extern const LatentUpdate kLatentUpdateScalar, kLatentUpdateAvx2, kLatentUpdateAvx512, kLatentUpdateNeon,
+    kLatentUpdateWasm;
 
 struct LatentSignsArgs {
   int64_t rows, words, channels, bits;
@@ -49,6 +50,6 @@ struct LatentSignsArgs {
   uint64_t* w;
 };
 using LatentSigns = void(const LatentSignsArgs&);
-LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512, latent_signs_neon;
+LatentSigns latent_signs_scalar, latent_signs_avx2, latent_signs_avx512, latent_signs_neon, latent_signs_wasm;
 
 }  // namespace bitreplay

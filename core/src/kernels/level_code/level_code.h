@@ -31,7 +31,7 @@ struct DecodeLevelArgs {
 
 using EncodeLevel = void(const EncodeLevelArgs&);
 using DecodeLevel = void(const DecodeLevelArgs&);
-EncodeLevel encode_level_scalar, encode_level_avx2, encode_level_avx512, encode_level_neon;
-DecodeLevel decode_level_scalar, decode_level_avx2, decode_level_avx512, decode_level_neon;
+EncodeLevel encode_level_scalar, encode_level_avx2, encode_level_avx512, encode_level_neon, encode_level_wasm;
+DecodeLevel decode_level_scalar, decode_level_avx2, decode_level_avx512, decode_level_neon, decode_level_wasm;
 
 }  // namespace bitreplay

@@ -48,7 +48,7 @@ int run_as(const Call& c) {
           const bool first = row == rows.first && column == columns.first;
           const T here = T(row * window + column);
           if (places) {
-            for (int64_t i = 0; i < count; ++i) place[i] = first | (x[i] > best[i]) ? here : place[i];
+            for (int64_t i = 0; i < count; ++i) place[i] = (first | (x[i] > best[i])) ? here : place[i];
           }
           if (first) for (int64_t i = 0; i < count; ++i) best[i] = x[i];
           else for (int64_t i = 0; i < count; ++i) best[i] = best[i] < x[i] ? x[i] : best[i];

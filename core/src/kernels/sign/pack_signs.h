@@ -17,6 +17,6 @@ struct PackSignsArgs {
 };
 
 using PackSigns = void(const PackSignsArgs&);
-PackSigns pack_signs_scalar, pack_signs_avx2, pack_signs_avx512, pack_signs_neon;
+PackSigns pack_signs_scalar, pack_signs_avx2, pack_signs_avx512, pack_signs_neon, pack_signs_wasm;
 
 }  // namespace bitreplay

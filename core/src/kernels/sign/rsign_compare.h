@@ -7,6 +7,8 @@
 #pragma once
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 #include <cstdint>
@@ -59,6 +61,23 @@ inline uint32_t below32(const int16_t* x, const int16_t* bounds) {
 template <class X>
 inline uint64_t at_least(const X* x, const X* bounds) {
   return ~(uint64_t(below32(x, bounds)) | uint64_t(below32(x + 32, bounds + 32)) << 32);
+}
+
+#elif defined(__wasm_simd128__)
+
+inline uint64_t at_least16(const int8_t* x, const int8_t* bounds) {
+  return wasm_i8x16_bitmask(wasm_i8x16_ge(wasm_v128_load(x), wasm_v128_load(bounds)));
+}
+inline uint64_t at_least16(const int16_t* x, const int16_t* bounds) {
+  const v128_t a = wasm_i16x8_ge(wasm_v128_load(x), wasm_v128_load(bounds));
+  const v128_t b = wasm_i16x8_ge(wasm_v128_load(x + 8), wasm_v128_load(bounds + 8));
+  return wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(a, b));
+}
+template <class X>
+inline uint64_t at_least(const X* x, const X* bounds) {
+  uint64_t bits = 0;
+  for (int part = 0; part < 64; part += 16) bits |= at_least16(x + part, bounds + part) << part;
+  return bits;
 }
 
 #else

@@ -28,6 +28,7 @@ struct SignInputGradArgs {
 };
 
 using SignInputGrad = void(const SignInputGradArgs&);
-SignInputGrad sign_input_grad_scalar, sign_input_grad_avx2, sign_input_grad_avx512, sign_input_grad_neon;
+SignInputGrad sign_input_grad_scalar, sign_input_grad_avx2, sign_input_grad_avx512, sign_input_grad_neon,
+    sign_input_grad_wasm;
 
 }  // namespace bitreplay

@@ -33,6 +33,6 @@ struct SumsKernels {
   Score* score;
 };
 
-extern const SumsKernels kSumsScalar, kSumsAvx2, kSumsAvx512, kSumsNeon;
+extern const SumsKernels kSumsScalar, kSumsAvx2, kSumsAvx512, kSumsNeon, kSumsWasm;
 
 }  // namespace bitreplay

@@ -1,0 +1,46 @@
+"""How long Bi-Real-18 takes as WebAssembly in Node: forward of one image, and a step of 32 of the frozen tail.
+
+    make wasm && python benchmarks/wasm.py [scalar|wasm ...]
+
+The least of several runs, milliseconds. V8 compiles a function well once it has run for a while.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from bitreplay import modelfile
+from bitreplay.engine import native
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_tail, compile_whole
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+ZOO = native.BESIDE_THE_PACKAGE.parents[1] / "zoo"
+FORWARD, STEP = 1, 4  # br_list
+
+
+def main() -> None:
+    graph, _ = modelfile.load(ZOO / "bireal18.safetensors")
+    bits = Bits(8, 1, 16)
+    tail = compile_tail(graph, max(graph.levels, key=graph.position), bits, 32, 10)
+    work = {
+        "forward of one image": (compile_whole(graph, bits, 1), 1, FORWARD, 200),
+        "step of 32 of the frozen tail": (tail, 32, STEP, 20),
+    }
+    for path in sys.argv[1:] or ["scalar", "wasm"]:
+        for what, (program, samples, list_, turns) in work.items():
+            with tempfile.NamedTemporaryFile() as file:
+                file.write(program.to_bytes())
+                file.flush()
+                module = REPOSITORY / "build/wasm" / ("bitreplay.wasm" if path == "wasm" else "bitreplay-plain.wasm")
+                words = [module, path, "times", file.name, samples, list_, turns]
+                command = ["node", REPOSITORY / "tests/wasm/node.mjs", *words]
+                found = subprocess.check_output([str(word) for word in command], text=True)
+            print(f"{path:8} {what:32} {float(found):8.1f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+#include "kernels/affine/affine_grad_lanes.h"
+
+namespace bitreplay {
+
+void affine_input_grad_wasm(const AffineInputGradArgs& a) { affine_input_grad_lanes(a); }
+
+void affine_param_grad_wasm(const AffineParamGradArgs& a) {
+  if (!affine_param_grad_lanes(a)) affine_param_grad_scalar(a);
+}
+
+}  // namespace bitreplay

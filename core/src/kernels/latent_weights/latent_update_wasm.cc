@@ -1,0 +1,120 @@
+// Eight samples make two tables of 16 sums, looked up by i8x16.swizzle.
+//
+// T of four samples is at most 4 * 2^15 < 2^18: three digits of 6 bits, each with its own table of 16 bytes. Two items
+// are four look-ups, which add up in a byte (4 * 63 < 256) and are then added to 16-bit lanes.
+// A table: [digits][2][16 bytes], samples 0 to 3 first. Index bytes are in the order of the channels.
+#include <wasm_simd128.h>
+
+#include "kernels/latent_weights/latent_update_sixteens.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int kVectors = 2;  // 32 channels at a time
+
+struct Sums {
+  v128_t of[kDigits][2 * kVectors];
+
+  void clear() {
+    for (auto& digit : of)
+      for (v128_t& lanes : digit) lanes = wasm_i16x8_const_splat(0);
+  }
+
+  // N <= 2 items.
+  template <int N>
+  void add(const uint8_t* table, const uint8_t* index, int64_t lanes) {
+    const v128_t low = wasm_i8x16_const_splat(15);
+    for (int v = 0; v < kVectors; ++v) {
+      v128_t places[2 * N];
+      for (int n = 0; n < N; ++n) {
+        const v128_t bytes = wasm_v128_load(index + n * lanes + 16 * v);
+        places[2 * n] = wasm_v128_and(bytes, low);
+        places[2 * n + 1] = wasm_v128_and(wasm_u16x8_shr(bytes, 4), low);
+      }
+      for (int d = 0; d < kDigits; ++d) {
+        v128_t digits = wasm_i8x16_swizzle(wasm_v128_load(table + 32 * d), places[0]);
+        for (int k = 1; k < 2 * N; ++k) {
+          const v128_t entries = wasm_v128_load(table + (k / 2 * kDigits + d) * 32 + k % 2 * 16);
+          digits = wasm_i8x16_add(digits, wasm_i8x16_swizzle(entries, places[k]));
+        }
+        of[d][2 * v] = wasm_i16x8_add(of[d][2 * v], wasm_u16x8_extend_low_u8x16(digits));
+        of[d][2 * v + 1] = wasm_i16x8_add(of[d][2 * v + 1], wasm_u16x8_extend_high_u8x16(digits));
+      }
+    }
+  }
+
+  void flush(uint32_t minus, uint32_t* sums) const {
+    for (int k = 0; k < 2 * kVectors; ++k) {
+      v128_t low = wasm_i32x4_const_splat(0), high = low;
+      for (int d = kDigits - 1; d >= 0; --d) {
+        low = wasm_i32x4_add(wasm_i32x4_shl(low, kDigitBits), wasm_u32x4_extend_low_u16x8(of[d][k]));
+        high = wasm_i32x4_add(wasm_i32x4_shl(high, kDigitBits), wasm_u32x4_extend_high_u16x8(of[d][k]));
+      }
+      add_to(sums + 8 * k, low, minus);
+      add_to(sums + 8 * k + 4, high, minus);
+    }
+  }
+
+  static void add_to(uint32_t* sums, v128_t part, uint32_t minus) {
+    const v128_t change = wasm_i32x4_sub(wasm_i32x4_add(part, part), wasm_i32x4_splat(int32_t(minus)));
+    wasm_v128_store(sums, wasm_i32x4_add(wasm_v128_load(sums), change));
+  }
+};
+
+// random_bits (counter.h) of four elements.
+inline v128_t hash(v128_t elements, uint64_t key) {
+  const auto mixed = [](v128_t x, int places) { return wasm_v128_xor(x, wasm_u32x4_shr(x, uint32_t(places))); };
+  v128_t x = wasm_i32x4_add(wasm_i32x4_mul(elements, wasm_i32x4_splat(int32_t(0x9E3779B1u))),
+                            wasm_i32x4_splat(int32_t(uint32_t(key))));
+  x = wasm_i32x4_mul(mixed(x, 16), wasm_i32x4_splat(int32_t(0x85EBCA6Bu)));
+  x = wasm_v128_xor(mixed(x, 13), wasm_i32x4_splat(int32_t(uint32_t(key >> 32))));
+  return mixed(wasm_i32x4_mul(x, wasm_i32x4_splat(int32_t(0xC2B2AE35u))), 16);
+}
+
+// Sums become what the step takes away, for a shift of 32 or more: the upper half of floor(sum * mantissa / 2^k) +
+// random, k = shift - 32.
+void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, uint32_t* sums) {
+  const v128_t mantissa = wasm_i32x4_splat(int32_t(step.mantissa));
+  const uint32_t down = uint32_t(step.random_up);
+  for (int64_t i = 0; i < a.channels; i += 4) {
+    const v128_t elements = wasm_i32x4_add(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(first + uint32_t(i))));
+    const v128_t random = hash(elements, a.step.key), sum = wasm_v128_load(sums + i);
+    const v128_t low = wasm_i64x2_add(wasm_i64x2_shr(wasm_i64x2_extmul_low_i32x4(sum, mantissa), down),
+                                      wasm_u64x2_extend_low_u32x4(random));
+    const v128_t high = wasm_i64x2_add(wasm_i64x2_shr(wasm_i64x2_extmul_high_i32x4(sum, mantissa), down),
+                                       wasm_u64x2_extend_high_u32x4(random));
+    wasm_v128_store(sums + i, wasm_i32x4_shuffle(low, high, 1, 3, 5, 7));
+  }
+}
+
+struct WasmTables {
+  using Sums = bitreplay::Sums;
+  static constexpr auto changes = bitreplay::changes;
+
+  static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
+    for (int64_t at = 0; at < 8 * words; ++at, index += 8) {
+      uint64_t square = 0;
+      for (int64_t j = 0; j < 8; ++j) square |= x[j] ? ((x[j][at / 8] >> (at % 8 * 8)) & 255) << (8 * j) : 0;
+      square = transpose8(square);
+      __builtin_memcpy(index, &square, 8);
+    }
+  }
+
+  static void build(const int16_t* g, uint8_t* table) {
+    for (int n = 0; n < 2; ++n, g += 4, table += 16) {
+      int32_t sums[16] = {};
+      for (int j = 0; j < 4; ++j)
+        if (g[j] < 0) sums[0] -= g[j];
+      for (int j = 0; j < 4; ++j)
+        for (int m = 0; m < 1 << j; ++m) sums[(1 << j) + m] = sums[m] + g[j];
+      for (int d = 0; d < kDigits; ++d)
+        for (int m = 0; m < 16; ++m) table[32 * d + m] = uint8_t((sums[m] >> (kDigitBits * d)) & 63);
+    }
+  }
+};
+
+}  // namespace
+
+extern const LatentUpdate kLatentUpdateWasm = {Sixteens<WasmTables>::scratch_bytes, Sixteens<WasmTables>::run};
+
+}  // namespace bitreplay

@@ -1,0 +1,181 @@
+// What core/tools/cases.c, golden.c and sums.c do on ARM, for WebAssembly: the same files in, the same bytes out. Runs in
+// Node (node.mjs) and in a browser (browser.py).
+//
+// Linear memory ends where nothing can be touched: a tensor that lies last is put there, so that a kernel that reads or
+// writes one byte too many traps.
+
+const PAGE = 65536;
+const WIDTHS = [1, 2, 4, 8, 1, 4, 8];
+
+/** `size` zeroed bytes, the last of memory; aligned to 8 if the size is a multiple of 8. */
+class End {
+  constructor(core) {
+    this.core = core;
+    this.pages = 0;
+    this.end = 0;
+  }
+
+  take(size) {
+    const memory = this.core.call.memory;
+    if (memory.buffer.byteLength !== this.end || this.pages * PAGE < size) {
+      this.pages = Math.max(1, Math.ceil(size / PAGE));
+      memory.grow(this.pages);
+      this.end = memory.buffer.byteLength;
+    }
+    this.core.bytes.fill(0, this.end - this.pages * PAGE, this.end);
+    return this.end - size;
+  }
+}
+
+class Reader {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = 0;
+  }
+
+  number() {
+    this.at += 8;
+    return Number(this.view.getBigUint64(this.at - 8, true));
+  }
+
+  take(size) {
+    this.at += size;
+    return this.bytes.subarray(this.at - size, this.at);
+  }
+}
+
+function joined(parts) {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+function openProgram(core, bytes) {
+  const at = core.place(bytes);
+  const place = core.take(256 + 64);
+  if (core.call.br_program_open(at, bytes.length, place, place + 64, 256)) throw new Error(core.text(place + 64));
+  const program = core.view.getUint32(place, true);
+  core.give(place);
+  return { at, program };
+}
+
+export function cases(core, bytes) {
+  const from = new Reader(bytes);
+  const end = new End(core);
+  const results = [];
+  const args = core.take(40);
+  const parameters = core.take(64);
+  while (from.at < bytes.length) {
+    const size = from.number();
+    const arenaSize = from.number();
+    core.bytes.set(from.take(40), args);
+    const { at, program } = openProgram(core, from.take(size));
+    const arenaBytes = Number(core.call.br_program_arena_bytes(program));
+    const arena = end.take(arenaBytes);
+    core.bytes.set(from.take(arenaSize), arena);
+    core.check(core.call.br_run(program, 1, parameters, arena, args));
+    results.push(core.bytes.slice(arena, arena + arenaSize));
+    core.call.br_program_close(program);
+    core.give(at);
+  }
+  return joined(results);
+}
+
+/** Sums and what they are solved to; each array lies last in memory in some case. */
+export function sums(core, bytes) {
+  const from = new Reader(bytes);
+  const end = new End(core);
+  const results = [];
+  const whole = (size) => Math.ceil(size / 8) * 8;
+  for (let number = 0; from.at < bytes.length; ++number) {
+    const [d, c, bits, parts, n, taken] = Array.from({ length: 6 }, () => from.number());
+    const item = bits / 8;
+    const sizes = [parts * 24, c * 8, c * d * item, ((d * (d + 1)) / 2) * item, n * 4, n * d];
+    const contents = sizes.map((size) => from.take(whole(size)).subarray(0, size));
+    const works = [Number(core.call.br_sums_add_bytes(d)), Number(core.call.br_sums_solve_bytes(d, c))];
+    const all = [...sizes, ...works, c * d * 4, c * 8, n * c * 8];
+    const last = number % all.length;
+    const own = all.map((size, k) => (k === last ? 0 : core.take(size)));
+    const head = core.take(64);
+    const solution = core.take(64);
+    const at = [...own];
+    at[last] = end.take(all[last]);
+    contents.forEach((content, k) => core.bytes.set(content, at[k]));
+    const view = core.view;
+    [d, c, bits, at[1], at[2], at[3]].forEach((value, k) => view.setUint32(head + 4 * k, value, true));
+    view.setUint32(solution, at[8], true);
+    view.setUint32(solution + 4, at[9], true);
+    core.check(core.call.br_sums_add(head, at[5], at[4], BigInt(n), 1, at[6]));
+    core.check(core.call.br_sums_add(head, at[5], at[4], BigInt(taken), -1, at[6]));
+    core.check(core.call.br_sums_solve(head, at[0], parts, at[7], solution));
+    core.check(core.call.br_sums_scores(solution, at[5], BigInt(n), at[10]));
+    for (const k of [1, 2, 3, 8, 9]) results.push(core.bytes.slice(at[k], at[k] + all[k]));
+    results.push(core.bytes.slice(solution + 24, solution + 32), core.bytes.slice(at[10], at[10] + all[10]));
+    for (const place of [...own, head, solution]) core.give(place);
+  }
+  return joined(results);
+}
+
+function tensor(core, program, name, samples) {
+  const text = core.place(new TextEncoder().encode(`${name}\0`));
+  const info = core.take(64);
+  core.check(core.call.br_program_tensor(program, text, info));
+  const view = core.view;
+  let size = samples * WIDTHS[view.getUint32(info + 12, true)];
+  for (let axis = 0; axis < view.getUint32(info + 20, true); ++axis) size *= view.getUint32(info + 24 + 4 * axis, true);
+  return { offset: Number(view.getBigUint64(info, true)), size };
+}
+
+/** A program with its regions, and a way to run a list of it. */
+export function machine(core, bytes, samples, seed, mantissa, shift) {
+  const { program } = openProgram(core, bytes);
+  const size = Number(core.call.br_program_parameter_bytes(program));
+  const parameters = core.take(size);
+  const arena = core.take(Number(core.call.br_program_arena_bytes(program)));
+  const initial = core.call.br_program_initial_parameters(program);
+  core.bytes.copyWithin(parameters, initial, initial + size);
+  const args = core.take(40);
+  [seed, 0, samples, mantissa, shift].forEach((value, k) => core.view.setBigInt64(args + 8 * k, BigInt(value), true));
+  return {
+    program,
+    arena,
+    run: (list, step) => {
+      core.view.setBigUint64(args + 8, BigInt(step), true);
+      core.check(core.call.br_run(program, list, parameters, arena, args));
+    },
+    parameters: () => core.bytes.slice(parameters, parameters + size),
+  };
+}
+
+export function golden(core, bytes, inputs, steps, samples, seed, mantissa, shift) {
+  const own = machine(core, bytes, samples, seed, mantissa, shift);
+  const codes = tensor(core, own.program, "latents", samples);
+  const labels = tensor(core, own.program, "labels", samples);
+  const minibatch = codes.size + labels.size;
+  own.run(0, 0);
+  for (let step = 0; step < steps; ++step) {
+    const from = (step % (inputs.length / minibatch)) * minibatch;
+    core.bytes.set(inputs.subarray(from, from + codes.size), own.arena + codes.offset);
+    core.bytes.set(inputs.subarray(from + codes.size, from + minibatch), own.arena + labels.offset);
+    own.run(4, step);
+  }
+  return own.parameters();
+}
+
+/** The least milliseconds of a run, of each list alone and of all together. */
+export function times(core, bytes, samples, lists, turns) {
+  const own = machine(core, bytes, samples, 7, 1 << 20, 31);
+  own.run(0, 0);
+  let least = Infinity;
+  for (let turn = 0; turn < turns; ++turn) {
+    const start = performance.now();
+    for (const list of lists) own.run(list, turn);
+    least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
