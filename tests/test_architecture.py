@@ -58,6 +58,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     ),
     # hosts and users
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
+    "export": ({"engine", "learner", "settings", "strategies", "zoo"}, set()),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (

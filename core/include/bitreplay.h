@@ -40,7 +40,12 @@ extern "C" {
 
 typedef struct br_program br_program;
 
-enum br_error { BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_PATH };
+/* From BR_FULL on: of the learner (bitreplay_learner.h). */
+enum br_error {
+  BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_PATH,
+  BR_FULL, BR_UNKNOWN_CLASS, BR_TAKEN_NAME, BR_NEVER_LEARNED, BR_NOTHING_LEARNED, BR_BAD_ORDER,
+  BR_DAMAGED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_NO_STATE, BR_STORAGE
+};
 enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
 enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA };
 enum br_dtype { BR_INT8, BR_INT16, BR_INT32, BR_INT64, BR_UINT8, BR_UINT32, BR_UINT64 };
@@ -83,6 +88,11 @@ typedef struct br_operation_info {
 /* `bytes` must be aligned to 8 and stay unchanged until br_program_close: constants are read where they lie (so a file
  * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
 BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
+/* The same without the heap: tables and rearranged weights lie in `memory`, which is aligned to 64 and holds `tables` and
+ * `derived` of br_memory, and 64 bytes. It is the caller's again when the program is no longer used; br_program_close is
+ * not called. */
+BR_API int br_program_open_in(const void* bytes, size_t size, void* memory, size_t memory_size, br_program** program,
+                              char* error, size_t error_size);
 /* Once, after all runs have returned; null does nothing. Threads in br_serve are sent home first. */
 BR_API void br_program_close(br_program* program);
 

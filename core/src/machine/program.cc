@@ -40,6 +40,7 @@ class Reader {
       : bytes_(static_cast<const uint8_t*>(bytes)), size_(size), threads_(threads), error_(error),
         error_size_(error ? error_size : 0) {}
   int open(br_program** result);
+  int open_in(void* memory, size_t size, br_program** result);
   int plan(br_memory* memory);
 
  private:
@@ -52,6 +53,7 @@ class Reader {
   int overlaps(const Record& record);
   int derived();  // how large
   int derive();
+  int allocate(size_t bytes);
   int read_all();
 
   const uint8_t* bytes_;
@@ -63,6 +65,8 @@ class Reader {
   size_t records_at_ = 0, records_end_ = 0;
   uint64_t number_count_ = 0, attribute_count_ = 0;
   br_program* program_ = nullptr;
+  uint8_t* memory_ = nullptr;  // the caller's; null: the heap
+  size_t memory_size_ = 0;
 };
 
 int Reader::fail(int code, const char* format, ...) {
@@ -238,7 +242,9 @@ int Reader::derive() {
   if (program_->derived_bytes == 0) return BR_OK;
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
-  program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
+  const size_t tables = (program_->table_bytes + 63) / 64 * 64;
+  if (!memory_) program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
+  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables) program_->derived = memory_ + tables;
   if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
                                       static_cast<unsigned long long>(program_->derived_bytes));
   for (uint32_t i = 0; i < header_.records; ++i) {
@@ -248,6 +254,12 @@ int Reader::derive() {
     r.operation->derive(call, call.derived());
   }
   return BR_OK;
+}
+
+int Reader::allocate(size_t bytes) {
+  if (!memory_) program_ = static_cast<br_program*>(calloc(1, bytes));
+  else if (bytes <= memory_size_) program_ = static_cast<br_program*>(memset(memory_, 0, bytes));
+  return program_ ? BR_OK : fail(BR_NO_MEMORY, "no memory for %zu bytes of the program's tables", bytes);
 }
 
 // With nothing derived yet: enough to tell how much memory it takes.
@@ -263,8 +275,7 @@ int Reader::read_all() {
   if (error) return error;
   size_t bytes = sizeof(br_program) + header_.tensors * sizeof(Tensor) + header_.records * sizeof(Record) +
                  4 * number_count_ + 8 * attribute_count_;
-  program_ = static_cast<br_program*>(calloc(1, bytes));
-  if (!program_) return fail(BR_NO_MEMORY, "no memory for the tables of the program");
+  if (int failed = allocate(bytes)) return failed;
   program_->kernels = kernels;
   program_->image_bytes = size_;
   program_->table_bytes = bytes;
@@ -294,6 +305,16 @@ int Reader::open(br_program** result) {
   return error;
 }
 
+int Reader::open_in(void* memory, size_t size, br_program** result) {
+  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64) return fail(BR_MISALIGNED, "the memory must be aligned to 64");
+  memory_ = static_cast<uint8_t*>(memory);
+  memory_size_ = size;
+  int error = read_all();
+  if (!error) error = derive();
+  if (!error) *result = program_;
+  return error;
+}
+
 int Reader::plan(br_memory* memory) {
   const int error = read_all();
   if (!error) br_program_memory(program_, memory);
@@ -313,6 +334,13 @@ int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br
   if (!program) return BR_BAD_ARGUMENT;
   *program = nullptr;
   return bitreplay::Reader(bytes, size, threads, error, error_size).open(program);
+}
+
+int br_program_open_in(const void* bytes, size_t size, void* memory, size_t memory_size, br_program** program,
+                       char* error, size_t error_size) {
+  if (!program) return BR_BAD_ARGUMENT;
+  *program = nullptr;
+  return bitreplay::Reader(bytes, size, 1, error, error_size).open_in(memory, memory_size, program);
 }
 
 int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,

@@ -114,12 +114,23 @@ int br_run(const br_program* program, int list, void* parameters, void* arena, c
 const char* br_error_text(int error) {
   switch (error) {
     case BR_OK: return "no error";
-    case BR_MALFORMED: return "the program is malformed";
+    case BR_MALFORMED: return "the program, the model or the state is malformed";
     case BR_NO_MEMORY: return "there is not enough memory";
     case BR_BAD_ARGUMENT: return "an argument is out of range";
     case BR_MISALIGNED: return "a region is not aligned";
     case BR_BAD_LABEL: return "a label is not one of the program's classes";
     case BR_UNKNOWN_PATH: return "the instruction set is unknown, or this CPU lacks it";
+    case BR_FULL: return "the learner has no room for more";
+    case BR_UNKNOWN_CLASS: return "there is no class of that name";
+    case BR_TAKEN_NAME: return "there is a class of that name already";
+    case BR_NEVER_LEARNED: return "the picture cannot have been learned as that class";
+    case BR_NOTHING_LEARNED: return "nothing has been learned yet";
+    case BR_BAD_ORDER: return "an experience is not begun, or not ended";
+    case BR_DAMAGED: return "the state is truncated or damaged";
+    case BR_OTHER_MODEL: return "the state belongs to another model";
+    case BR_OTHER_SETTINGS: return "the state was learned with other settings";
+    case BR_NO_STATE: return "there is no state";
+    case BR_STORAGE: return "reading or writing failed";
     default: return "unknown error";
   }
 }

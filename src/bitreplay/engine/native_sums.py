@@ -103,7 +103,7 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
 def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
     core = library()
-    if core is None:
+    if core is None or not sums.classes:  # the core has no sums without a class
         return reference.combine(sums, other, sign)
     fits(sums, other.numbers, other.counts, sign)
     _to_width(sums, max(sums.pictures, sums.pictures + sign * other.pictures))

@@ -1,13 +1,13 @@
 // cross_entropy: engine/layers/cross_entropy.py.
 #include "machine/operation.h"
 #include "arithmetic/quant.h"
+#include "arithmetic/softmax.h"
 
 namespace bitreplay {
 namespace cross_entropy {
 
-constexpr int64_t kPoint = 30, kLogitPoint = 16, kLog2E = 1549082005, kLargest = int64_t(40) << kLogitPoint;
+constexpr int64_t kPoint = kProbabilityPoint;
 constexpr int64_t kLowestLogit = -(int64_t(1) << 31);
-constexpr int64_t kExp2[] = {1073741824, -744261114, 257941163, -59596395, 10324651, -1425731, 158139, -11624};
 constexpr int64_t kKept = 1024;  // weights kept on the stack; those of further classes are made again when needed
 
 enum { LOGITS, LABELS, G, E, P_LABEL };
@@ -21,15 +21,6 @@ void check(Checker& c) {
   c.exponents(E);
   c.per_sample(P_LABEL, type_bit(BR_INT32), 0);
   c.gradient_bits(BITS, G);
-}
-
-// e^-t with 30 bits behind the point, t >= 0 with 16.
-int64_t exp_minus(int64_t t) {
-  if (t > kLargest) return 0;
-  const int64_t power = round_shift(t * kLog2E, kLogitPoint), part = power & ((int64_t(1) << kPoint) - 1);
-  int64_t value = kExp2[7];
-  for (int i = 6; i >= 0; --i) value = round_shift(value * part, kPoint) + kExp2[i];
-  return round_shift(value, power >> kPoint);
 }
 
 int run(const Call& c) {

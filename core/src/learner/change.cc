@@ -1,0 +1,199 @@
+// What changes a learner: pictures that are learned and unlearned, classes that are forgotten and renamed.
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "learner/fit.h"
+#include "learner/learner.h"
+#include "learner/text.h"
+#include "sums/check.h"
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+bool are_numbers(const br_learner& l, const int8_t* x) {
+  for (uint32_t i = 0; x && i < l.numbers; ++i)
+    if (x[i] < -kLargestNumber) return false;
+  return x != nullptr;
+}
+
+// Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
+void bring_names(br_learner* l, uint32_t count) {
+  const Out out = {&l->experience, [](void* to, const void* bytes, size_t size) {
+                     static_cast<Sha256*>(to)->update(bytes, size);
+                   }};
+  for (uint32_t i = 0; i < count; ++i) {
+    out.text(i ? ", " : "[");
+    put_repr(out, l->known.names.at(l->labels[i]));
+  }
+  out.text("]");
+}
+
+// Adds the picture to its class, or takes it out.
+int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
+  const int64_t before = pictures_of(*l);
+  set_width(l, most(before, before + sign));
+  const int32_t label = int32_t(row);
+  const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
+  set_width(l, failed ? before : before + sign);
+  l->ready = false;
+  return failed;
+}
+
+bool empty(const br_learner& l, uint32_t row) {
+  for (int64_t i = 0; i < l.numbers; ++i)
+    if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.numbers + i)) return false;
+  return true;
+}
+
+bool without_products(const br_learner& l) {
+  for (int64_t at = 0; at < triangle(l.numbers); ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
+}
+
+int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
+  if (!is_name(name)) return BR_BAD_ARGUMENT;
+  bool found;
+  *row = l.known.names.find(*name, &found);
+  return found ? BR_OK : BR_UNKNOWN_CLASS;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_learn_begin(br_learner* l) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  l->learning = true;
+  l->brought = 0;
+  l->experience.begin();
+  return BR_OK;
+}
+
+int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
+  if (!l || !is_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  if (!has_room_for(*l, pictures_of(*l) + 1)) return BR_FULL;
+  uint32_t row;
+  if (const int failed = row_of(l, *name, &row)) return failed;
+  if (const int failed = change(l, x, row, 1)) {
+    if (!l->sums.counts[row]) erase_row(l, row);
+    return failed;
+  }
+  l->experience.update(x, l->numbers);
+  l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
+  if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
+  return BR_OK;
+}
+
+int br_learn_add(br_learner* l, const br_picture* picture, const br_name* name) {
+  if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
+  return br_learn_add_numbers(l, l->x, name);
+}
+
+int br_learn_end(br_learner* l) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  l->learning = false;
+  if (!l->brought) return BR_OK;
+  if (const uint32_t left = uint32_t(l->brought % kBroughtAtOnce)) bring_names(l, left);
+  uint8_t digest[32];
+  l->experience.finish(digest);
+  l->known.lineage.learned(digest);
+  ++l->known.experiences;
+  return BR_OK;
+}
+
+int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
+  if (!l || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, name, &row)) return failed;
+  if (const int failed = change(l, x, row, -1)) return failed;
+  const bool last = l->sums.classes == 1 && !l->sums.counts[row];
+  bool right = are_possible(*l) && (l->sums.counts[row] || empty(*l, row));
+  if (last && !l->known.forgotten) right = right && without_products(*l);
+  if (!right && !(last && l->known.forgotten && empty(*l, row))) {
+    const int failed = change(l, x, row, 1);
+    return failed ? failed : BR_NEVER_LEARNED;
+  }
+  if (last) leave_nothing(l);
+  else if (!l->sums.counts[row]) erase_row(l, row);
+  l->past_is_gone = true;
+  return BR_OK;
+}
+
+int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
+  if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
+  return br_unlearn_numbers(l, l->x, name);
+}
+
+// The class's count and sum go, and s s^T / n of the products, rounded: parts/tally.py, `forget`.
+int br_forget(br_learner* l, const br_name* name) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, name, &row)) return failed;
+  l->past_is_gone = true;
+  if (l->sums.classes == 1) {
+    leave_nothing(l);
+    return BR_OK;
+  }
+  const int64_t count = l->sums.counts[row], numbers = l->numbers, stay = pictures_of(*l) - count;
+  const int64_t limit = kLargestNumber * kLargestNumber * stay;
+  int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
+  int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
+  for (int64_t i = 0; i < numbers; ++i) {
+    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * numbers + i);
+    whole[i] = int32_t(divide_round(sum, count));
+    rest[i] = int32_t(sum - whole[i] * count);
+  }
+  for (int64_t i = 0, at = 0; i < numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t sum = whole[i] * count + rest[i];
+      const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
+      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
+      change_sum(l->sums.products, l->sums.bits, at, saturate(product - share, -limit, limit) - product);
+    }
+  erase_row(l, row);
+  set_width(l, stay);
+  ++l->known.forgotten;
+  l->ready = false;
+  return BR_OK;
+}
+
+int br_rename(br_learner* l, const br_name* from, const br_name* to) {
+  if (!l || !is_name(to)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, from, &row)) return failed;
+  if (compare(*from, *to) == 0) return BR_OK;
+  bool taken;
+  uint32_t place = l->known.names.find(*to, &taken);
+  if (taken) return BR_TAKEN_NAME;
+  if (!l->known.names.fits(*to)) return BR_FULL;
+  if (place > row) --place;
+  // The new name may lie in the table, in the row that goes: only as the old one, which was ruled out.
+  l->known.names.erase(row);
+  l->known.names.insert(place, *to);
+  move_row(l, row, place);
+  l->ready = false;
+  return BR_OK;
+}
+
+uint32_t br_learner_classes(const br_learner* l) { return l ? l->sums.classes : 0; }
+int64_t br_learner_pictures(const br_learner* l) { return l ? pictures_of(*l) : 0; }
+int64_t br_learner_experiences(const br_learner* l) { return l ? l->known.experiences : 0; }
+
+int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures) {
+  if (!l || label >= l->sums.classes) return BR_BAD_ARGUMENT;
+  if (name) *name = l->known.names.at(label);
+  if (pictures) *pictures = l->sums.counts[label];
+  return BR_OK;
+}

@@ -1,0 +1,107 @@
+// The learner in the caller's memory: a network, sums of pictures, their discriminant. What is in which file:
+//
+//     open.cc          memory, and where everything lies in it
+//     change.cc        learning, unlearning, forgetting, renaming
+//     rows.cc          classes that come and go, and the width of the sums
+//     answer.cc        the discriminant and what it answers
+//     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes, and merging
+//     slots.cc         two generations in non-volatile memory
+#pragma once
+#include "bitreplay_learner.h"
+#include "learner/lineage.h"
+#include "learner/model.h"
+#include "learner/names.h"
+#include "learner/sha256.h"
+
+namespace bitreplay {
+
+constexpr uint32_t kMostParts = 32;
+constexpr uint32_t kBroughtAtOnce = 512;  // pictures of an experience whose names its digest sees together
+
+// What a state has beside the numbers in its arrays.
+struct Known {
+  Names names;
+  Lineage lineage;
+  int64_t forgotten, experiences;
+};
+
+}  // namespace bitreplay
+
+struct br_learner {
+  bitreplay::Model model;
+  br_learner_options options;
+  br_learner_memory taken;
+
+  // the network
+  br_program* program;
+  uint8_t* parameters;
+  size_t images_at, features_at;  // in the arena
+  uint32_t side, numbers, part_count;
+  br_sums_part parts[bitreplay::kMostParts];
+
+  // the state: `sums` has a row for each name, and room for `options.classes`
+  bitreplay::Known known;
+  br_sums sums;
+  char* settings;  // [options.texts]
+  size_t settings_size;
+
+  // an experience
+  bool learning, past_is_gone;  // the second: something was forgotten since the last save
+  int64_t brought;              // pictures of this experience
+  bitreplay::Sha256 experience;
+  uint16_t* labels;  // [kBroughtAtOnce] rows of the pictures whose names the digest has yet to see
+
+  // answers
+  bool ready;
+  br_solution solution;
+  int8_t* x;  // [numbers] of one picture
+  int64_t* scores;  // [options.classes]
+
+  // shared, one use at a time
+  uint8_t* work;
+  size_t work_bytes;
+  bool arena_is_clean;
+
+  // The work memory for anything but the network.
+  uint8_t* use_work() {
+    arena_is_clean = false;
+    return work;
+  }
+};
+
+namespace bitreplay {
+
+// Where the pieces of an area lie, one after another, each aligned to 64; sizes alone while there is no memory.
+class Places {
+ public:
+  explicit Places(uint8_t* memory) : memory_(memory) {}
+  template <class T>
+  T* next(size_t count) {
+    T* at = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    used_ += (count * sizeof(T) + 63) / 64 * 64;
+    return at;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  uint8_t* memory_;
+  size_t used_ = 0;
+};
+
+// rows.cc
+// Without a class a state is that of a learner that has just been made; experiences that it has counted stay.
+void leave_nothing(br_learner* learner);
+void clear(br_learner* learner);
+int64_t pictures_of(const br_learner& learner);
+// Whether the sums can hold so many pictures.
+bool has_room_for(const br_learner& learner, int64_t pictures);
+// Stores the sums with the law's width for so many pictures.
+void set_width(br_learner* learner, int64_t pictures);
+// The row of a class, made if it is not there: BR_FULL, BR_BAD_ARGUMENT.
+int row_of(br_learner* learner, const br_name& name, uint32_t* row);
+void erase_row(br_learner* learner, uint32_t row);
+void move_row(br_learner* learner, uint32_t from, uint32_t to);
+// Whether these can be the sums of pictures: parts/possible_sums.py, Sums.check.
+bool are_possible(const br_learner& learner);
+
+}  // namespace bitreplay

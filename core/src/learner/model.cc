@@ -1,0 +1,49 @@
+#include "learner/model.h"
+
+#include <cstring>
+
+#include "machine/crc32.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr size_t kHeader = 24, kEntry = 32, kAlignment = 64, kMostText = 1 << 16;
+constexpr uint32_t kVersion = 1, kMostSections = 16;
+
+template <class T>
+T number_at(const uint8_t* from) {
+  T value;
+  memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+const char* Model::read(const void* from, size_t size) {
+  const uint8_t* bytes = static_cast<const uint8_t*>(from);
+  if (!bytes || reinterpret_cast<uintptr_t>(bytes) % kAlignment) return "the model's bytes must be aligned to 64";
+  if (size < kHeader || memcmp(bytes, "BITLEARN", 8)) return "not a model for the C learner: it does not begin with BITLEARN";
+  if (number_at<uint32_t>(bytes + 8) != kVersion) return "the model file has another version; expected 1";
+  if (number_at<uint32_t>(bytes + 12) != crc32(bytes + 16, size - 16))
+    return "the model file is damaged: its checksum does not fit its content";
+  const uint32_t sections = number_at<uint32_t>(bytes + 16);
+  if (sections > kMostSections || kHeader + sections * kEntry > size) return "the model file is malformed";
+  *this = {};
+  for (uint32_t i = 0; i < sections; ++i) {
+    const uint8_t* entry = bytes + kHeader + i * kEntry;
+    const uint64_t offset = number_at<uint64_t>(entry + 16), length = number_at<uint64_t>(entry + 24);
+    if (offset % kAlignment || offset > size || length > size - offset) return "the model file is malformed";
+    const Section section = {reinterpret_cast<const char*>(bytes + offset), size_t(length)};
+    const struct {
+      const char* name;
+      Section* to;
+    } known[] = {{"model", &model}, {"settings", &settings}, {"parts", &parts}, {"features", &features}};
+    for (const auto& each : known)
+      if (!strncmp(reinterpret_cast<const char*>(entry), each.name, 16)) *each.to = section;
+  }
+  if (!features.size || !model.size || !settings.size || !parts.size) return "the model file lacks a section";
+  if (model.size > kMostText || settings.size > kMostText || parts.size > kMostText) return "the model file is malformed";
+  return nullptr;
+}
+
+}  // namespace bitreplay

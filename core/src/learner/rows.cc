@@ -1,0 +1,141 @@
+// Rows of the sums: classes that come and go, the width of the numbers, and whether they can be sums at all.
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "learner/learner.h"
+#include "sums/check.h"
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+size_t row_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * l.numbers; }
+
+uint8_t* row_at(const br_learner& l, uint32_t row) {
+  return static_cast<uint8_t*>(l.sums.class_sums) + row * row_bytes(l);
+}
+
+void widen(void* sums, int64_t count) {
+  const int32_t* from = static_cast<const int32_t*>(sums);
+  uint8_t* to = static_cast<uint8_t*>(sums);
+  for (int64_t at = count; at-- > 0;) {
+    const int64_t value = from[at];
+    memcpy(to + 8 * at, &value, sizeof value);
+  }
+}
+
+void narrow(void* sums, int64_t count) {
+  uint8_t* bytes = static_cast<uint8_t*>(sums);
+  for (int64_t at = 0; at < count; ++at) {
+    int64_t value;
+    memcpy(&value, bytes + 8 * at, sizeof value);
+    const int32_t less = int32_t(uint32_t(uint64_t(value)));
+    memcpy(bytes + 4 * at, &less, sizeof less);
+  }
+}
+
+}  // namespace
+
+void leave_nothing(br_learner* l) {
+  l->known.names.clear();
+  l->known.lineage.clear();
+  l->known.forgotten = 0;
+  l->sums.bits = 32;
+  l->sums.classes = 0;
+  memset(l->sums.products, 0, size_t(4 * triangle(l->numbers)));
+  l->learning = l->ready = false;
+}
+
+void clear(br_learner* l) {
+  leave_nothing(l);
+  l->known.experiences = 0;
+  memcpy(l->settings, l->model.settings.bytes, l->model.settings.size);
+  l->settings_size = l->model.settings.size;
+}
+
+int64_t pictures_of(const br_learner& l) {
+  int64_t sum = 0;
+  for (uint32_t c = 0; c < l.sums.classes; ++c) sum += l.sums.counts[c];
+  return sum;
+}
+
+bool has_room_for(const br_learner& l, int64_t pictures) {
+  return pictures <= (l.options.wide ? kMostPictures : kNarrowPictures);
+}
+
+void set_width(br_learner* l, int64_t pictures) {
+  const uint32_t bits = br_sums_bits(pictures);
+  if (bits == l->sums.bits) return;
+  const int64_t rows = int64_t(l->sums.classes) * l->numbers, products = triangle(l->numbers);
+  const auto change = bits == 64 ? widen : narrow;
+  change(l->sums.class_sums, rows);
+  change(l->sums.products, products);
+  l->sums.bits = bits;
+}
+
+int row_of(br_learner* l, const br_name& name, uint32_t* row) {
+  bool found;
+  *row = l->known.names.find(name, &found);
+  if (found) return BR_OK;
+  if (l->sums.classes == l->options.classes || !l->known.names.fits(name)) return BR_FULL;
+  l->known.names.insert(*row, name);
+  const uint32_t behind = l->sums.classes++ - *row;
+  memmove(l->sums.counts + *row + 1, l->sums.counts + *row, behind * sizeof *l->sums.counts);
+  memmove(row_at(*l, *row + 1), row_at(*l, *row), behind * row_bytes(*l));
+  l->sums.counts[*row] = 0;
+  memset(row_at(*l, *row), 0, row_bytes(*l));
+  for (int64_t i = 0; i < l->brought % kBroughtAtOnce; ++i) l->labels[i] = uint16_t(l->labels[i] + (l->labels[i] >= *row));
+  return BR_OK;
+}
+
+void erase_row(br_learner* l, uint32_t row) {
+  l->known.names.erase(row);
+  const uint32_t behind = --l->sums.classes - row;
+  memmove(l->sums.counts + row, l->sums.counts + row + 1, behind * sizeof *l->sums.counts);
+  memmove(row_at(*l, row), row_at(*l, row + 1), behind * row_bytes(*l));
+}
+
+void move_row(br_learner* l, uint32_t from, uint32_t to) {
+  const int step = from < to ? 1 : -1;
+  const size_t width = l->sums.bits / 8;
+  for (uint32_t row = from; row != to; row += uint32_t(step)) {
+    const uint32_t other = row + uint32_t(step);
+    const int64_t count = l->sums.counts[row];
+    l->sums.counts[row] = l->sums.counts[other];
+    l->sums.counts[other] = count;
+    uint8_t *a = row_at(*l, row), *b = row_at(*l, other);
+    for (size_t at = 0; at < row_bytes(*l); at += width) {
+      uint8_t kept[8];
+      memcpy(kept, a + at, width);
+      memcpy(a + at, b + at, width);
+      memcpy(b + at, kept, width);
+    }
+  }
+}
+
+bool are_possible(const br_learner& l) {
+  const br_sums& s = l.sums;
+  const int64_t pictures = pictures_of(l), numbers = l.numbers, most = kLargestNumber * kLargestNumber * pictures;
+  for (int64_t c = 0; c < s.classes; ++c)
+    for (int64_t i = 0; i < numbers; ++i)
+      if (absolute(sum_at(s.class_sums, s.bits, c * numbers + i)) > kLargestNumber * s.counts[c]) return false;
+  for (int64_t i = 0, at = 0; i < numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t product = sum_at(s.products, s.bits, at);
+      if (product > most || product < (i == j ? 0 : -most)) return false;
+    }
+  if (l.known.forgotten) return true;  // its share was taken out rounded
+  for (int64_t i = 0; i < numbers; ++i) {
+    int64_t least_square = 0;
+    for (int64_t c = 0; c < s.classes; ++c) {
+      if (!s.counts[c]) continue;
+      const int64_t sum = sum_at(s.class_sums, s.bits, c * numbers + i), count = s.counts[c];
+      const int64_t q = divide_round(sum, count), r = sum - q * count;
+      least_square += sum * q + q * r + r * r / count;
+    }
+    if (least_square > sum_at(s.products, s.bits, triangle(i) + i)) return false;
+  }
+  return true;
+}
+
+}  // namespace bitreplay

@@ -1,0 +1,60 @@
+#include "learner/settings.h"
+
+#include <cstring>
+
+namespace bitreplay {
+namespace {
+
+// Settings of other strategies (settings.py, OF_REPLAY), and what changes no sum.
+const char* const kFree[] = {"augment", "code_bits", "epochs", "least_steps", "level", "new",
+                             "per_class", "rate", "replayed", "seed", "unknown"};
+
+// A key and its value from {"key":value,...}, where values hold no braces and no lists.
+struct Pair {
+  Section key, value;
+};
+
+bool next_pair(const Section& text, size_t* at, Pair* pair) {
+  const char *s = text.bytes, *const end = text.bytes + text.size;
+  const char* p = s + *at;
+  if (end - p < 2 || (*p != '{' && *p != ',') || p[1] != '"') return false;
+  const char* const key = p + 2;
+  for (p = key; p < end && *p != '"'; ++p) {}
+  if (end - p < 2 || p[1] != ':') return false;
+  pair->key = {key, size_t(p - key)};
+  const char* const value = p + 2;
+  bool inside = false;
+  for (p = value; p < end && (inside || (*p != ',' && *p != '}')); ++p) {
+    if (inside && *p == '\\') ++p;
+    else if (*p == '"') inside = !inside;
+  }
+  if (p >= end) return false;
+  pair->value = {value, size_t(p - value)};
+  *at = size_t(p - s);
+  return true;
+}
+
+bool equal(const Section& a, const Section& b) { return a.size == b.size && !memcmp(a.bytes, b.bytes, a.size); }
+
+bool is_free(const Section& key) {
+  for (const char* name : kFree)
+    if (equal(key, {name, strlen(name)})) return true;
+  return false;
+}
+
+}  // namespace
+
+bool same_settings(const Section& ours, const Section& theirs) {
+  size_t here = 0, there = 0;
+  Pair mine = {}, other = {};
+  for (;;) {
+    const bool more = next_pair(ours, &here, &mine);
+    if (more != next_pair(theirs, &there, &other)) return false;
+    if (!more) break;
+    if (!equal(mine.key, other.key) || (!is_free(mine.key) && !equal(mine.value, other.value))) return false;
+  }
+  const Section end = {"}", 1};
+  return equal({ours.bytes + here, ours.size - here}, end) && equal({theirs.bytes + there, theirs.size - there}, end);
+}
+
+}  // namespace bitreplay

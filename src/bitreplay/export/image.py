@@ -1,0 +1,77 @@
+"""A model file for the learner in C: the texts that its states carry, and the programs that it runs, in one piece.
+
+Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), everything aligned to 64:
+
+    header   "BITLEARN", u32 version, u32 crc32 of all that follows the field, u32 sections, u32 zero
+    section  char name[16], u64 offset, u64 size                                            (32 bytes each)
+
+    model, settings, parts   JSON, as the texts of a state file have it
+    features                 the program: one image -> the numbers of a picture
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import Any
+
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.features import compile_features
+from bitreplay.engine.program import Program
+from bitreplay.learner import Learner
+from bitreplay.settings import Settings
+from bitreplay.strategies import STRATEGIES
+from bitreplay.zoo import Model
+
+MAGIC = b"BITLEARN"
+VERSION = 1
+ALIGNMENT = 64
+_HEADER = struct.Struct("<8sIIII")
+_SECTION = struct.Struct("<16sQQ")
+
+
+def exact_image(model: Model, settings: Settings) -> bytes:
+    """For a learner by sums; settings as `Learner.settings` has them, which name the numbers of a picture."""
+    if settings.strategy != "exact":
+        raise ValueError(f"The learner in C has the strategy exact, got {settings.strategy}.")
+    if not isinstance(settings.bits, Bits):
+        raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
+    if settings.digests:
+        raise ValueError("The learner in C keeps no digests: export with digests=False.")
+    assert settings.numbers is not None
+    program = compile_features(model.graph, settings.numbers, settings.bits, 1)
+    return packed(model, settings, {"features": program})
+
+
+def image_of(learner: Learner) -> bytes:
+    """For the model and settings of a learner."""
+    if learner.model is None:
+        raise ValueError("This learner was not made from a model file, so it cannot be exported.")
+    return exact_image(learner.model, learner.settings)
+
+
+def packed(model: Model, settings: Settings, programs: dict[str, Program]) -> bytes:
+    parts = {name: kind.version for name, kind in STRATEGIES[settings.strategy].kinds.items()}
+    sections = {
+        "model": _text({"name": model.name, "digest": model.digest}),
+        "settings": _text(settings.to_json()),
+        "parts": _text(parts),
+        **{name: program.to_bytes() for name, program in programs.items()},
+    }
+    table, body = b"", b""
+    start = _padded(_HEADER.size + _SECTION.size * len(sections))
+    for name, content in sections.items():
+        table += _SECTION.pack(name.encode(), start + len(body), len(content))
+        body += content + b"\0" * (_padded(len(content)) - len(content))
+    rest = struct.pack("<II", len(sections), 0) + table
+    rest += b"\0" * (start - 16 - len(rest)) + body
+    return _HEADER.pack(MAGIC, VERSION, zlib.crc32(rest), 0, 0)[:16] + rest
+
+
+def _padded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _text(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,215 @@
+"""The learner in C, called from tests by ctypes: core/include/bitreplay_learner.h."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine import native
+from bitreplay.engine.aligned import aligned, aligned_zeros
+
+Name = str | int
+
+
+class Options(ctypes.Structure):
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts")]
+
+
+class Memory(ctypes.Structure):
+    _fields_ = [(name, c_size_t) for name in ("total", "network", "state", "answers", "work")]
+
+
+class Picture(ctypes.Structure):
+    _fields_ = [
+        ("pixels", c_void_p),
+        ("width", c_uint32),
+        ("height", c_uint32),
+        ("pixel_bytes", c_uint32),
+        ("row_bytes", c_size_t),
+    ]
+
+
+class NameInfo(ctypes.Structure):
+    _fields_ = [("text", c_void_p), ("length", c_size_t), ("number", c_int64)]
+
+
+class Answer(ctypes.Structure):
+    _fields_ = [("label", c_uint32), ("scores", c_void_p), ("probabilities", c_void_p)]
+
+
+READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
+WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
+SLOT_READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t, c_void_p, c_size_t)
+SLOT_ERASE = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t)
+SLOT_SYNC = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32)
+
+
+class Slots(ctypes.Structure):
+    _fields_ = [
+        ("context", c_void_p),
+        ("size", c_size_t),
+        ("read", SLOT_READ),
+        ("erase", SLOT_ERASE),
+        ("write", SLOT_READ),
+        ("sync", SLOT_SYNC),
+    ]
+
+
+class Failed(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(library().br_error_text(code).decode())
+        self.code = code
+
+
+def library() -> ctypes.CDLL:
+    core = native.library()
+    core.br_error_text.restype = c_char_p
+    core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
+    core.br_state_bytes.restype = c_size_t
+    pointer = [c_void_p]
+    for name in ("pictures", "experiences", "classes", "numbers", "side"):
+        getattr(core, f"br_learner_{name}").argtypes = pointer
+    core.br_state_bytes.argtypes = pointer
+    core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
+    core.br_state_read.argtypes = core.br_state_merge.argtypes = [c_void_p, READ, c_void_p, c_size_t]
+    return core
+
+
+def check(code: int) -> None:
+    if code:
+        raise Failed(code)
+
+
+def picture(image: NDArray[np.uint8]) -> Picture:
+    """The array must live as long as this."""
+    height, width, colours = image.shape
+    assert image.strides[1:] == (colours, 1)
+    return Picture(image.ctypes.data, width, height, colours, image.strides[0])
+
+
+def fitted(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    found = np.zeros((side, side, 3), np.uint8)
+    check(library().br_fit(byref(picture(image)), c_uint32(side), c_void_p(found.ctypes.data)))
+    return found
+
+
+class CLearner:
+    def __init__(self, image: bytes, classes: int = 16, **options: int) -> None:
+        self.core = library()
+        self.image = aligned(np.frombuffer(image, np.uint8))
+        chosen, self.memory = Options(classes=classes, **options), Memory()
+        error = ctypes.create_string_buffer(256)
+        given = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
+        code = self.core.br_learner_plan(*given, byref(self.memory), error, c_size_t(256))
+        assert code == 0, error.value
+        self.room = aligned_zeros(self.memory.total)
+        self.room[:] = 0xA5  # nothing relies on zeros
+        self.learner = c_void_p()
+        place = (c_void_p(self.room.ctypes.data), c_size_t(len(self.room)))
+        code = self.core.br_learner_open(*given, *place, byref(self.learner), error, c_size_t(256))
+        assert code == 0, error.value
+
+    # what changes
+
+    def learn(self, images, labels: Sequence[Name]) -> None:
+        check(self.core.br_learn_begin(self.learner))
+        for image, label in zip(images, labels, strict=True):
+            check(self.core.br_learn_add(self.learner, byref(picture(image)), byref(name_info(label))))
+        check(self.core.br_learn_end(self.learner))
+
+    def learn_numbers(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
+        check(self.core.br_learn_begin(self.learner))
+        for numbers, label in zip(x, labels, strict=True):
+            at = c_void_p(np.ascontiguousarray(numbers).ctypes.data)
+            check(self.core.br_learn_add_numbers(self.learner, at, byref(name_info(label))))
+        check(self.core.br_learn_end(self.learner))
+
+    def unlearn(self, images, labels: Sequence[Name]) -> None:
+        for image, label in zip(images, labels, strict=True):
+            check(self.core.br_unlearn(self.learner, byref(picture(image)), byref(name_info(label))))
+
+    def unlearn_numbers(self, x: NDArray[np.int8], label: Name) -> None:
+        check(self.core.br_unlearn_numbers(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
+
+    def forget(self, label: Name) -> None:
+        check(self.core.br_forget(self.learner, byref(name_info(label))))
+
+    def rename(self, old: Name, new: Name) -> None:
+        check(self.core.br_rename(self.learner, byref(name_info(old)), byref(name_info(new))))
+
+    # what may be asked
+
+    @property
+    def labels(self) -> list[Name]:
+        found: list[Name] = []
+        for row in range(self.core.br_learner_classes(self.learner)):
+            name, pictures = NameInfo(), c_int64()
+            check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures)))
+            text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
+            found.append(name.number if text is None else text)
+        return found
+
+    def numbers(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
+        x = np.zeros(self.core.br_learner_numbers(self.learner), np.int8)
+        check(self.core.br_numbers_of(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
+        return x
+
+    def answer(self, image: NDArray[np.uint8]) -> tuple[Name, NDArray[np.int64], NDArray[np.int32]]:
+        labels = self.labels
+        scores, probabilities = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int32)
+        answer = Answer(0, scores.ctypes.data, probabilities.ctypes.data)
+        check(self.core.br_predict(self.learner, byref(picture(image)), byref(answer)))
+        return labels[answer.label], scores, probabilities
+
+    def predict(self, images) -> list[Name]:
+        return [self.answer(image)[0] for image in images]
+
+    # what is kept
+
+    def state_hash(self) -> str:
+        found = ctypes.create_string_buffer(65)
+        check(self.core.br_state_hash(self.learner, found))
+        return found.value.decode()
+
+    def to_bytes(self) -> bytes:
+        data = bytearray(self.core.br_state_bytes(self.learner))
+        ends = [0]
+
+        def write(_: int, offset: int, source: int, size: int) -> int:
+            assert offset == ends[-1] and offset + size <= len(data)
+            data[offset : offset + size] = ctypes.string_at(source, size)
+            ends.append(offset + size)
+            return 0
+
+        check(self.core.br_state_write(self.learner, WRITE(write), None))
+        assert ends[-1] == len(data)
+        return bytes(data)
+
+    def from_bytes(self, data: bytes) -> None:
+        check(self.core.br_state_read(self.learner, READ(reader(data)), None, len(data)))
+
+    def merge(self, data: bytes) -> None:
+        check(self.core.br_state_merge(self.learner, READ(reader(data)), None, len(data)))
+
+
+def reader(data: bytes):
+    def read(_: int, offset: int, target: int, size: int) -> int:
+        assert offset + size <= len(data)
+        ctypes.memmove(target, data[offset : offset + size], size)
+        return 0
+
+    return read
+
+
+def name_info(label: Name) -> NameInfo:
+    if isinstance(label, int):
+        return NameInfo(None, 0, label)
+    data = label.encode("utf-8", "surrogatepass")
+    kept = (c_uint8 * len(data)).from_buffer_copy(data)
+    info = NameInfo(ctypes.addressof(kept), len(data), 0)
+    info.kept = kept
+    return info

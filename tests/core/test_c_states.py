@@ -1,0 +1,245 @@
+"""States of the learner in C: two generations that survive a loss of power, files that are damaged or lie."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import random
+from ctypes import byref
+
+import pytest
+
+from bitreplay import Learner, statefile
+from bitreplay.export import image_of
+from tests import tiny
+from tests.core.c_learner import (
+    SLOT_ERASE,
+    SLOT_READ,
+    SLOT_SYNC,
+    CLearner,
+    Failed,
+    Slots,
+    check,
+    name_info,
+    picture,
+)
+
+POOL, COLOURS = tiny.pictures("red", "green", "blue", each=2, seed=3)
+SIZE = 1 << 16
+BEGIN = 8 + len(b'{"__metadata__":{"sha256":"')
+
+
+class Flash:
+    """Two places of memory that loses its power after so many changes, in the middle of the last one."""
+
+    def __init__(self, changes: int = 1 << 30) -> None:
+        self.places, self.left, self.written = [bytearray(b"\xff" * SIZE) for _ in range(2)], changes, 0
+        calls = (SLOT_READ(self._read), SLOT_ERASE(self._erase), SLOT_READ(self._write), SLOT_SYNC(lambda *_: 0))
+        self.slots = Slots(None, SIZE, *calls)
+
+    def copy(self, changes: int) -> Flash:
+        other = Flash(changes)
+        other.places = [bytearray(place) for place in self.places]
+        return other
+
+    def _read(self, _, slot: int, offset: int, target: int, size: int) -> int:
+        assert offset + size <= SIZE
+        ctypes.memmove(target, bytes(self.places[slot][offset : offset + size]), size)
+        return 0
+
+    def _change(self, slot: int, offset: int, data: bytes) -> int:
+        assert offset + len(data) <= SIZE
+        self.left -= 1
+        self.written += 1
+        done = len(data) if self.left > 0 else len(data) // 2 if self.left == 0 else 0
+        self.places[slot][offset : offset + done] = data[:done]
+        return int(self.left <= 0)
+
+    def _erase(self, _, slot: int, size: int) -> int:
+        return self._change(slot, 0, b"\xff" * size)
+
+    def _write(self, _, slot: int, offset: int, source: int, size: int) -> int:
+        assert self.places[slot][offset : offset + size] == b"\xff" * size, "a place is written once after an erase"
+        return self._change(slot, offset, ctypes.string_at(source, size))
+
+
+def save(learner: CLearner, flash: Flash) -> None:
+    check(learner.core.br_learner_save(learner.learner, byref(flash.slots)))
+
+
+def loaded(image: bytes, flash: Flash) -> CLearner:
+    learner = CLearner(image)
+    check(learner.core.br_learner_load(learner.learner, byref(flash.slots)))
+    return learner
+
+
+@pytest.fixture(scope="module")
+def image(tiny_model) -> bytes:
+    return image_of(Learner.from_pretrained(tiny_model, strategy="exact"))
+
+
+@pytest.mark.parametrize("change", ["learn", "forget", "unlearn"])
+@pytest.mark.parametrize("saves", [0, 1, 2])
+def test_power_may_fail_at_any_moment_of_a_save(image, change, saves):
+    """The old state is there, or the new one; the new one if `save` had returned. What is forgotten is nowhere then."""
+    learner, flash = CLearner(image), Flash()
+    learner.learn(POOL[:4], COLOURS[:4])
+    for _ in range(saves):
+        save(learner, flash)
+        learner.learn(POOL[4:], COLOURS[4:])
+        save(learner, flash)
+    old = learner.state_hash() if saves else None
+    if change == "learn":
+        learner.learn(POOL[4:], COLOURS[4:])
+    elif change == "forget":
+        learner.forget("red")
+    else:
+        learner.unlearn(POOL[:1], COLOURS[:1])
+    new, state, found = learner.state_hash(), learner.to_bytes(), set()
+    for changes in range(1, 100):
+        cut = flash.copy(changes)
+        again = CLearner(image)
+        again.from_bytes(state)
+        if change != "learn":  # reading a state is a new beginning, and a save that was cut off may have ended it
+            again = learner
+            _forget_something(learner)
+        try:
+            save(again, cut)
+            done = True
+        except Failed as error:
+            assert str(error) == "reading or writing failed"
+            done = False
+        try:
+            found.add(hash_now := loaded(image, cut).state_hash())
+        except Failed as error:
+            assert str(error) == "there is no state" and old is None and not done
+            continue
+        assert hash_now == new if done else hash_now in (old, new)
+        if done:
+            break
+    else:
+        raise AssertionError("the save never ended")
+    assert found == {new} | ({old} - {None})
+    if change == "forget":
+        for place in cut.places:
+            assert b"red" not in place
+
+
+def _forget_something(learner: CLearner) -> None:
+    """A class comes and goes."""
+    learner.learn(POOL[:1], ["zzz"])
+    learner.unlearn(POOL[:1], ["zzz"])
+
+
+def test_a_damaged_generation_leaves_the_one_before(image):
+    learner, flash = CLearner(image), Flash()
+    with pytest.raises(Failed, match="there is no state"):
+        loaded(image, flash)
+    learner.learn(POOL[:4], COLOURS[:4])
+    save(learner, flash)
+    before = learner.state_hash()
+    learner.learn(POOL[4:], COLOURS[4:])
+    save(learner, flash)
+    assert loaded(image, flash).state_hash() == learner.state_hash()
+    last = 0 if b"blue" in flash.places[0] else 1
+    flash.places[last][5000] ^= 1
+    assert loaded(image, flash).state_hash() == before
+    save(learner, flash)  # over the damaged one
+    assert loaded(image, flash).state_hash() == learner.state_hash()
+    check(learner.core.br_learner_rollback(learner.learner, byref(flash.slots)))
+    assert learner.state_hash() == before == loaded(image, flash).state_hash()
+    with pytest.raises(Failed, match="there is no state"):
+        check(learner.core.br_learner_rollback(learner.learner, byref(flash.slots)))
+
+
+def test_a_damaged_file_changes_nothing(image, tiny_model):
+    python = Learner.from_pretrained(tiny_model, strategy="exact")
+    python.learn(POOL, COLOURS)
+    data = statefile.to_bytes(python._content())
+    learner = CLearner(image)
+    learner.learn(POOL[:2], COLOURS[:2])
+    kept = learner.state_hash()
+    generator = random.Random(0)
+    for at in generator.sample(range(len(data)), 200):
+        changed = bytearray(data)
+        changed[at] ^= 1 << generator.randrange(8)
+        with pytest.raises(Failed):
+            learner.from_bytes(bytes(changed))
+        with pytest.raises(Failed):
+            learner.merge(data[:at])
+    assert learner.state_hash() == kept
+
+
+def resealed(data: bytes) -> bytes:
+    """With a checksum that fits."""
+    zeros = data[:BEGIN] + b"0" * 64 + data[BEGIN + 64 :]
+    return data[:BEGIN] + hashlib.sha256(zeros).hexdigest().encode() + data[BEGIN + 64 :]
+
+
+def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(image, tiny_model):
+    """Bytes are changed and the checksum is made anew. What C does not look at, settings of other strategies and the
+    model's name, may be refused by Python alone."""
+    python = Learner.from_pretrained(tiny_model, strategy="exact")
+    python.learn(POOL, ["a", 7, "\\u00e4\n", "a", 7, "x"])
+    data = statefile.to_bytes(python._content())
+    learner, header = CLearner(image), int.from_bytes(data[:8], "little") + 8
+    unseen = range(data.index(b'"model":'), data.index(b'"version":'))
+    generator, taken = random.Random(1), 0
+    for number in range(800):
+        changed, seen = bytearray(data), True
+        for _ in range(generator.choice([1, 1, 2, 5])):
+            at = generator.randrange(header if number % 3 else len(data))
+            seen = seen and at not in unseen
+            changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), *b'0919a{}[]",:\\/uf'])
+        sealed = resealed(bytes(changed))
+        try:
+            learner.from_bytes(sealed)
+        except Failed:
+            continue
+        if not seen:
+            continue
+        taken += 1
+        other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
+        assert other.state_hash() == learner.state_hash()
+    assert taken > 30
+
+
+def test_states_of_others_are_refused(image, tiny_model, tmp_path):
+    other = Learner.from_pretrained(tiny.model(tmp_path, seed=1), strategy="exact")
+    numbers = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head")
+    replay = Learner.from_pretrained(tiny_model, strategy="replay")
+    for learner, sentence in [(other, "another model"), (numbers, "other settings"), (replay, "malformed")]:
+        learner.learn(POOL, COLOURS)
+        with pytest.raises(Failed, match=sentence):
+            CLearner(image).from_bytes(statefile.to_bytes(learner._content()))
+
+
+def add(learner: CLearner, label: str | int) -> None:
+    check(learner.core.br_learn_add(learner.learner, byref(picture(POOL[0])), byref(name_info(label))))
+
+
+def test_what_does_not_fit_is_refused(image):
+    learner = CLearner(image, classes=2, name_bytes=4)
+    learner.learn(POOL[:2], ["aaaa", "b"])
+    kept = learner.state_hash()
+    refused: list[tuple[str | int, str]] = [
+        ("c", "no room"),
+        ("aaaaa", "no room"),
+        ("", "range"),
+        ("x" * 201, "range"),
+        (1 << 53, "range"),
+    ]
+    for label, sentence in refused:
+        check(learner.core.br_learn_begin(learner.learner))
+        with pytest.raises(Failed, match=sentence):
+            add(learner, label)
+        check(learner.core.br_learn_end(learner.learner))
+    assert learner.state_hash() == kept
+    with pytest.raises(Failed, match="not begun"):
+        add(learner, "b")
+    with pytest.raises(Failed, match="already"):
+        learner.rename("b", "aaaa")
+    with pytest.raises(Failed, match="no class"):
+        learner.forget("c")
+    with pytest.raises(Failed, match="nothing has been learned"):
+        CLearner(image).answer(POOL[0])
