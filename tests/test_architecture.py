@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "bitreplay"
 
 # module: (parts of bitreplay it may import, outside packages it may import); a folder may import itself
 ARROWS: dict[str, tuple[set[str], set[str]]] = {
-    "": ({"engine", "follow", "learner", "progress", "settings", "statefile"}, set()),
+    "": ({"data", "engine", "follow", "learner", "progress", "settings", "statefile"}, set()),
     "__main__": ({"cli"}, set()),
     # what knows nothing of learning
     "arguments": (set(), set()),

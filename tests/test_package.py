@@ -25,8 +25,22 @@ def test_the_core_lies_beside_the_package_and_has_its_version():
 
 
 def test_importing_the_package_alone_is_light():
-    code = "import sys, bitreplay; print(sorted({'numpy', 'torch', 'PIL', 'typer'} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert loaded_by("import bitreplay") == {"bitreplay"}
+
+
+def test_a_learner_needs_numpy_alone():
+    """What is installed besides it, the extras among it, is loaded by those who ask for it."""
+    found = loaded_by("import bitreplay; bitreplay.Learner, bitreplay.follow, bitreplay.plots")
+    assert found - loaded_by("import numpy, numpy.random") == {"bitreplay"}
+
+
+def loaded_by(code: str) -> set[str]:
+    """Packages that are not Python's own and were not there before."""
+    program = (
+        f"import sys; before = set(sys.modules); {code}\n"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names))"
+    )
+    return set(subprocess.check_output([sys.executable, "-c", program], text=True).split())
 
 
 def test_follow_is_the_function_however_often_it_is_asked_for():

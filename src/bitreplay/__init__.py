@@ -1,7 +1,7 @@
 """Continual learning on small devices with binary neural networks, in whole numbers.
 
 learner = bitreplay.Learner.from_pretrained("react18")
-learner.learn(images, labels)          # one experience
+learner.learn(images, labels)          # one experience; learner.learn(*bitreplay.labelled("new-fruit")) of a folder
 learner.predict(images)
 learner.save(path); bitreplay.Learner.load(path)
 """
@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bitreplay.data.labelled import labelled as labelled
+    from bitreplay.data.pictures.picture import read as read
     from bitreplay.engine.bit_widths import Bits as Bits
     from bitreplay.follow import History as History
     from bitreplay.follow import follow as follow
@@ -34,8 +36,10 @@ _PLACES = {
     "StateFileError": "bitreplay.statefile",
     "StateInUse": "bitreplay.statefile",
     "follow": "bitreplay.follow",
+    "labelled": "bitreplay.data.labelled",
+    "read": "bitreplay.data.pictures.picture",
 }
-_MODULES = ("scenario", "statefile")
+_MODULES = ("plots", "scenario", "statefile")
 __all__ = sorted(_PLACES)
 
 

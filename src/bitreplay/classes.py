@@ -7,7 +7,7 @@ their spelling and are found by any.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -104,13 +104,18 @@ def usual(name: Name) -> Name:
 
 
 def names_of(labels: Any) -> list[Name]:
-    """Labels as plain text and whole numbers. One name alone is a list of one."""
+    """Labels as plain text and whole numbers, from a list, an array, a tensor, a column of a table or a generator.
+
+    One name alone is a list of one.
+    """
     if isinstance(labels, str | int | np.generic) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
         labels = [labels]
-    if not isinstance(labels, list | tuple | np.ndarray):
+    if not isinstance(labels, Iterable) or isinstance(labels, bytes | Mapping | Set):
         raise ValueError(f"Labels must be a list or an array of names or whole numbers, got {type(labels).__name__}.")
-    if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise ValueError(f"Labels must have one dimension, got the shape {labels.shape}.")
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"Labels must have one dimension, got the shape {tuple(labels.shape)}.")  # type: ignore[attr-defined]
+    if not isinstance(labels, np.ndarray) and callable(plain := getattr(labels, "tolist", None)):
+        labels = plain()  # a tensor gives tensors one by one, a column of categories gives text
     return [usual(checked_name(label)) for label in labels]
 
 

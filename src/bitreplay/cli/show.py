@@ -152,7 +152,7 @@ class Bar:
         self._task = progress.add_task("", total=None)
 
     def part(self, text: str, done: int, total: int) -> None:
-        self._progress.update(self._task, description=text, completed=done, total=total)
+        self._progress.update(self._task, description=text, completed=done, total=total or None)
 
     def __call__(self, done: Done) -> None:
         self.part("learning" if done.part == "steps" else done.part, done.done, done.total)

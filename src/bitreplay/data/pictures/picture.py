@@ -6,6 +6,7 @@ given what to do then: `refuse` raises it, and something else may note it and le
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,15 @@ def decoded(content: bytes, title: str, side: int = KEPT) -> np.ndarray:
             return upright(image)
     except Exception as error:
         raise _unreadable(title, error) from error
+
+
+def of_pillow(image: Any) -> np.ndarray:
+    """The same of a Pillow image, read by the rules of files."""
+    try:
+        check_mode(image)
+        return upright(image)
+    except Exception as error:
+        raise _unreadable("A Pillow image", error) from error
 
 
 def _unreadable(title: str, error: Exception) -> ValueError:

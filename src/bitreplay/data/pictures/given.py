@@ -1,0 +1,58 @@
+"""What a caller may give for a picture: pixels, a file by its path, a Pillow image, a torch tensor.
+
+Neither Pillow nor torch is imported for it: who has such an object has imported them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLOURS, WITH_ALPHA = (1, 3), (2, 4)
+
+
+def pixels(image: Any, side: int) -> NDArray | None:
+    """An array as NumPy shapes pictures, colours last; None for what is no picture and no array of them."""
+    if isinstance(image, np.ndarray):
+        return None if image.dtype.kind in "OU" else image
+    if isinstance(image, str | os.PathLike):
+        from bitreplay.data.pictures.picture import read
+
+        return read(os.fspath(image), side)
+    if _is_a(image, "PIL.Image", "Image"):
+        from bitreplay.data.pictures.picture import of_pillow
+
+        return of_pillow(image)
+    if _is_a(image, "torch", "Tensor"):
+        return colours_last(image.detach().cpu().numpy())
+    return None
+
+
+def _is_a(value: Any, module: str, name: str) -> bool:
+    """Whether it is of that class, if anybody has imported it."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def colours_last(array: NDArray) -> NDArray:
+    """A tensor has its colours first, (n, 3, height, width) or (3, height, width), unless its shape says otherwise."""
+    if array.ndim in (3, 4) and array.shape[-3] in COLOURS:
+        return np.moveaxis(array, -3, -1)
+    return array
+
+
+def as_batch(array: NDArray) -> NDArray:
+    """(n, height, width, 3 or 1) of one picture or many, in colours or grey; other shapes as they are.
+
+    Of three dimensions the last is taken for colours if it is 1 or 3; else they are n grey pictures, but 2 and 4 are
+    colours with transparency, which arrays may not have.
+    """
+    if array.ndim == 2:
+        return array[None, :, :, None]
+    if array.ndim == 3 and array.shape[2] not in WITH_ALPHA:
+        return array[None] if array.shape[2] in COLOURS else array[..., None]
+    return array
