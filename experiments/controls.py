@@ -8,6 +8,8 @@ past-1, past-0    replay whose CWR* trusts the past at most as much as (or not m
 
 from __future__ import annotations
 
+import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
@@ -61,12 +63,32 @@ CONTROLS: dict[str, type[Strategy]] = {
 }
 
 
+def spread(name: str, shape: tuple[int, ...], start: int, most: int) -> NDArray[np.int64]:
+    """Evenly from 1 to twice `start` units: model files keep signs alone, and trained magnitudes are no more equal."""
+    rng = np.random.Generator(np.random.Philox(zlib.crc32(name.encode())))
+    return np.minimum(rng.integers(1, 2 * start + 1, shape), most)
+
+
+def trained(name: str, shape: tuple[int, ...], start: int, most: int) -> NDArray[np.int64]:
+    """In proportion to the magnitudes that the network was trained with, `start` for the layer's mean.
+
+    BITREPLAY_LATENTS names a .npz file with an array a layer, 32 for the mean; networks that ship have none.
+    """
+    with np.load(os.environ["BITREPLAY_LATENTS"]) as found:
+        return np.clip((found[name].astype(np.int64) * start + 16) // 32, 1, most)
+
+
+DISTANCES = {"equal": latent_weights.equal, "spread": spread, "trained": trained}
+
+
 @contextmanager
-def latent_gain(powers: int) -> Iterator[None]:
-    """Latent weights that move 2^powers times as fast while a learner is made."""
+def latent_start(how: str, powers: int) -> Iterator[None]:
+    """Latent weights that start so, and move 2^powers times as fast, while a learner is made."""
     usual = dict(latent_weights.LATENT_GAIN)
+    latent_weights.DISTANCES[0] = DISTANCES[how]
     latent_weights.LATENT_GAIN.update({bits: gain + powers for bits, gain in usual.items()})
     try:
         yield
     finally:
         latent_weights.LATENT_GAIN.update(usual)
+        latent_weights.DISTANCES[0] = latent_weights.equal

@@ -52,9 +52,8 @@ def main() -> None:
 
 def section(module: ModuleType, found: Rows) -> list[str]:
     """The docstring, then tables and charts; nothing where there is no row."""
-    body = module.section(found) if hasattr(module, "section") else []
-    for table in module.TABLES:
-        body += drawn(table, found)
+    body = [line for table in module.TABLES for line in drawn(table, found)]
+    body += module.section(found) if hasattr(module, "section") else []
     asked = dict.fromkeys(run for table in module.TABLES for run in table.runs)
     there = sum(bool(found.of(run)) for run in asked)
     if body and there < len(asked):

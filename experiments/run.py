@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from controls import CONTROLS, latent_gain
+from controls import CONTROLS, latent_start
 from sources import stream
 
 from bitreplay import assembly, metrics, zoo
@@ -43,6 +43,8 @@ class Run:
     scenario     nc or ni
     gain         of the learning rate (bitreplay.rates); None is the strategy's own
     latent_gain  powers of two by which latent weights move faster
+    latent_start equal, spread or trained distances from the other sign (controls.py)
+    binary       float only: binary weights learn, by "latents" or by "flips" (float_latents.py)
     order        seed of the order of classes, as PyCIL shuffles; None draws it from `seed`
     gradients    float only: activation gradients rounded, "tensor-8" or "sample-8" (rounded_gradients.py)
     tested       test pictures a class, the first ones; None is all
@@ -62,6 +64,8 @@ class Run:
     epochs: int = 5
     gain: str | None = None
     latent_gain: int = 0
+    latent_start: str = "equal"
+    binary: str | None = None
     order: int | None = None
     gradients: str | None = None
     tested: int | None = None
@@ -76,7 +80,7 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
     """Learn and test; what came out, with all that a reader needs to do it again."""
     model = zoo.find(run.model)
     start = time.process_time()
-    with latent_gain(run.latent_gain):
+    with latent_start(run.latent_start, run.latent_gain):
         learner = Learner(_strategy(run, model, device), model)
         before = _signs(learner, run.bits)
         given = stream(run, learner, kept)
@@ -115,16 +119,21 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
         from rounded_gradients import rounded_tail
 
         strategy.tail = rounded_tail(strategy.tail, run.gradients)
+    if run.binary is not None:
+        from float_latents import learning_tail
+
+        strategy.tail = learning_tail(strategy.tail, run.binary, run.latent_start, run.latent_gain, run.seed)
     return strategy
 
 
 def _signs(learner: Learner, bits: str) -> np.ndarray:
     """The binary weights that learn; none where they are frozen."""
-    width = 1 if bits == "float" else int(bits.split("/")[1])
-    if width == 1:
-        return np.zeros(0, bool)
-    arrays = learner.state().parts["tail"].arrays
+    parts = learner.state().parts
+    arrays = parts["tail"].arrays if "tail" in parts else {}
     latent = [array for name, array in sorted(arrays.items()) if name.endswith(".latent")]
+    if bits == "float":
+        return np.concatenate([np.zeros(0, bool), *(array.reshape(-1).view(np.float32) >= 0 for array in latent)])
+    width = int(bits.split("/")[1])
     each = [load_latent(array, array.shape[-1] * (2 if width == 4 else 1), width) >= 0 for array in latent]
     return np.concatenate([part.reshape(-1) for part in each] or [np.zeros(0, bool)])
 

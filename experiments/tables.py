@@ -13,6 +13,7 @@ from run import Run
 TITLES = {"react18": "ReAct-18", "bireal18": "Bi-Real-18", "quicknet": "QuickNet", "quicknet_large": "QuickNetLarge"}
 MODELS = ("react18", "bireal18")
 SEEDS = (0, 1, 2)
+SWEPT = 200  # images a class where many settings are compared
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,17 @@ class Rows:
     def of(self, run: Run, seeds: Sequence[int] = SEEDS) -> Figures:
         wanted = [run.changed(seed=seed) for seed in seeds]
         return Figures(tuple(self._of[each] for each in wanted if each in self._of))
+
+    def difference(self, ours: Run, other: Run) -> float | None:
+        """Final accuracy of one less that of the other, mean over the seeds that both have; None without any."""
+        pairs = [(self._of.get(ours.changed(seed=s)), self._of.get(other.changed(seed=s))) for s in SEEDS]
+        found = [one["final"] - two["final"] for one, two in pairs if one and two]
+        return statistics.mean(found) if found else None
+
+    def differences(self, ours: Sequence[Run], others: Sequence[Run]) -> list[float]:
+        """Run by run, where there are any."""
+        found = [self.difference(one, two) for one, two in zip(ours, others, strict=True)]
+        return [each for each in found if each is not None]
 
     def best(self, runs: Iterable[Run], seeds: Sequence[int]) -> Run | None:
         """The one with the highest mean; None if one of them lacks a row."""

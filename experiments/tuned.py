@@ -9,11 +9,15 @@ GAINS: dict[tuple[str, str, str, str, int], str] = {
     ("cifar10", "bireal18", "cwr", "nc", 5): "10",
     ("cifar10", "bireal18", "joint", "nc", 5): "10",
     ("cifar10", "bireal18", "joint", "nc", 20): "10",
+    ("sessions", "quicknet", "cwr", "nc", 5): "10",
+    ("sessions", "quicknet_large", "cwr", "nc", 5): "10",
 }
 # (model, bits) -> powers of two by which latent weights move faster
 LATENT_GAINS: dict[tuple[str, str], int] = {
     ("react18", "8/8/16"): 0,
     ("react18", "8/4/16"): 0,
     ("bireal18", "8/8/16"): 0,
-    ("bireal18", "8/4/16"): 0,
+    ("bireal18", "8/4/16"): -2,
+    ("trial", "8/8/16"): -2,
+    ("trial", "8/4/16"): 0,
 }

@@ -63,5 +63,4 @@ def claims(rows: Rows) -> list[Claim]:
 
 
 def differences(rows: Rows, ours: str, other: str) -> list[float]:
-    pairs = [(rows.of(usual(m, ours)), rows.of(usual(m, other))) for m in MODELS]
-    return [one.final - two.final for one, two in pairs if one and two]
+    return rows.differences([usual(m, ours) for m in MODELS], [usual(m, other) for m in MODELS])

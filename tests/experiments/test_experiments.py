@@ -120,6 +120,35 @@ def test_rounded_gradients():
     assert torch.allclose(rounded(gradient, 8, "sample"), gradient, rtol=0.02, atol=0)
 
 
+def test_latent_weights_that_start_nearer_flip_more(make):
+    """Whatever the start, signs are those of the file; the default keeps every bit of what it was."""
+    from controls import DISTANCES, latent_start
+
+    from bitreplay.engine.layers import latent_weights
+
+    assert set(DISTANCES["equal"]("a", (5,), 64, 128)) == {64}
+    away = DISTANCES["spread"]("a", (3, 1000), 64, 128)
+    assert away.min() == 1 and away.max() == 128 and abs(away.mean() - 64.5) < 3
+    assert (away == DISTANCES["spread"]("a", (3, 1000), 64, 128)).all()
+    usual = dict(latent_weights.LATENT_GAIN)
+    equal, spread = (make(images=5, bits="8/8/16", latent_start=how, latent_gain=-9) for how in ("equal", "spread"))
+    assert equal["flipped"] == 0 < spread["flipped"] and equal["binary_weights"] == spread["binary_weights"]
+    with pytest.raises(KeyError), latent_start("thrown", 3):
+        pass
+    assert usual == latent_weights.LATENT_GAIN and latent_weights.DISTANCES == [latent_weights.equal]
+
+
+@pytest.mark.parametrize("how", ["latents", "flips"])
+def test_binary_weights_of_the_float_twin_learn(make, how):
+    """At no rate it is the frozen twin; at a high one weights flip, and without latents they end as signs."""
+    pytest.importorskip("torch")
+    frozen = make(images=5, bits="float")
+    still = make(images=5, bits="float", binary=how, latent_gain=-60)
+    moved = make(images=5, bits="float", binary=how, latent_start="spread", latent_gain=0)
+    assert still["after"] == frozen["after"] and still["flipped"] == 0 and "flipped" not in frozen
+    assert moved["flipped"] > 0 and moved["binary_weights"] == still["binary_weights"]
+
+
 def test_runs_need_numpy_alone():
     """On a host with nothing else installed the runs in whole numbers work: no other package is imported."""
     code = (

@@ -85,6 +85,15 @@ def latent_update(t: Any, a: Any, run: Run) -> None:
             t.latent[:, row, column] = store_latent(saturate(moved, low, high), a.bits)
 
 
+def equal(name: str, shape: tuple[int, ...], start: int, most: int) -> Int64:
+    """How many units the weights of a layer start from the other sign."""
+    return np.full(shape, start, np.int64)
+
+
+# Experiments try others: spread, or as they were trained (experiments/controls.py).
+DISTANCES = [equal]
+
+
 class LatentWeights:
     """The latent weights of one layer: `words` is where their signs lie, packed."""
 
@@ -94,7 +103,8 @@ class LatentWeights:
         self.bits, self._factor, self._channels = c.bits.backward_binary, start * Fraction(2) ** gain, channels
         need(1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units")
         ones = signs(weights, channels) > 0
-        latent = store_latent(np.where(ones, np.int64(start - 1), np.int64(-start)), self.bits)
+        away = DISTANCES[0](name, ones.shape, start, 1 << (self.bits - 1))
+        latent = store_latent(np.where(ones, away - 1, -away), self.bits)
         self.latent = c.parameter(f"{name}.latent", latent)
         self.words = c.hold(c.buffer(f"{name}.w", np.uint64, (*weights.shape[:3], words_for(channels)), False))
         c.emit("prepare", "latent_signs", {"latent": self.latent, "w": self.words}, channels=channels, bits=self.bits)
