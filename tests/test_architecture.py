@@ -25,6 +25,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "engine": (set(), {"numpy"}),
     "modelfile": ({"engine"}, {"numpy"}),
     "zoo": ({"arguments", "engine", "modelfile"}, set()),
+    "principal_axes": ({"engine"}, {"numpy"}),
     "table1": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
     # what is learned, its parts, and what answers from them

@@ -88,11 +88,12 @@ class Total:
                 f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
                 f"({ours.digest[:12]}); they cannot be merged."
             )
-        for name in ("numbers", "bits", "digests"):
+        for name in ("numbers", "projection", "bits", "digests"):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
+                digests = (str(other)[:12], str(mine)[:12]) if name == "projection" else (told(other), told(mine))
                 raise ValueError(
-                    f"{title} was learned with {name} {told(other)}, {self._title} with {told(mine)}; they cannot be "
+                    f"{title} was learned with {name} {digests[0]}, {self._title} with {digests[1]}; they cannot be "
                     "merged."
                 )
 

@@ -5,6 +5,7 @@ The defaults of rate, epochs and least steps were found by measuring, see docs/l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
@@ -12,6 +13,7 @@ from typing import Any
 
 from bitreplay.arguments import told, whole_number
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.sums import MOST_NUMBERS
 from bitreplay.strategies import STRATEGIES
 
 CODE_BITS = (1, 2, 4, 8, 16, 32)
@@ -31,6 +33,7 @@ OF_REPLAY = {
 }
 LONGEST_NUMBER = 1000
 LONGEST_NUMBERS = 400
+DIGEST = re.compile(r"[0-9a-f]{64}")
 LONGEST_EXPONENT = 4  # of any float: 5e-324
 
 
@@ -52,7 +55,9 @@ class Settings:
                      For strategies that store samples
     seed             of everything random
     numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
-                     map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py)
+                     map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py). A
+                     number such as 128 projects these to so many, if the model has a projection (engine/projection.py)
+    projection       for "exact" with such a number, the projection's digest; None takes the one that the model has
     digests          for "exact", keep 8 bytes of each picture, so that `unlearn` refuses what was never learned
 
     >>> Settings(rate="0.01").changed(bits="8/1/32").rate
@@ -74,6 +79,7 @@ class Settings:
     seed: int = 0
     numbers: str | None = None
     digests: bool = False
+    projection: str | None = None
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
@@ -95,8 +101,12 @@ class Settings:
         _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
         once = self.augment and not STRATEGIES[self.strategy].augments
         _need(not once, f"augment must be False with {self.strategy}, which sees a picture once, got True.")
+        if whole_number(self.numbers) is not None:
+            object.__setattr__(self, "numbers", str(_whole("numbers", self.numbers, 1, MOST_NUMBERS)))
         named = self.numbers is None or (isinstance(self.numbers, str) and len(self.numbers) <= LONGEST_NUMBERS)
         _need(named, f"numbers must be text of at most {LONGEST_NUMBERS} characters, got {told(self.numbers)}.")
+        exact = self.projection is None or (isinstance(self.projection, str) and DIGEST.fullmatch(self.projection))
+        _need(bool(exact), f"projection must be a digest of 64 hexadecimal digits, got {told(self.projection)}.")
         _need(isinstance(self.digests, bool), f"digests must be True or False, got {told(self.digests)}.")
         sums = not self.digests or STRATEGIES[self.strategy].unlearns
         _need(sums, f"digests must be False with {self.strategy}, which cannot unlearn pictures, got True.")

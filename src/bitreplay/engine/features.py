@@ -12,7 +12,8 @@ They are means of a layer's activations, channel by channel, part after part:
 
 with scale and zero of the layer's calibrated range at 8 bits, whatever q_f; for signs 1/127 and 0. -128 becomes -127.
 The zero point stays in x: what is learned from sums does not change when a constant is added to every picture.
-Where a map's height or width is odd, its last row or column lies in no quarter.
+Where a map's height or width is odd, its last row or column lies in no quarter. With a projection (projection.py) these
+are not the features yet, but what it reads.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from bitreplay.engine import projection as projecting
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.engine.bit_widths import Bits
@@ -30,6 +32,7 @@ from bitreplay.engine.compile import walk
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.program import Program, ProgramError
+from bitreplay.engine.projection import Projection
 from bitreplay.engine.sums import LARGEST, MOST_NUMBERS
 
 HEAD = "head"
@@ -74,7 +77,9 @@ def usual_numbers(graph: Graph) -> str:
     return "+".join([*head, *levels[1:][-1:], *(f"{level}/4" for level in levels[-2:][:1])])
 
 
-def compile_features(graph: Graph, numbers: str, bits: Bits, max_samples: int) -> Program:
+def compile_features(
+    graph: Graph, numbers: str, bits: Bits, max_samples: int, projection: Projection | None = None
+) -> Program:
     """Images -> `features`, one int8 row a sample."""
     parts = [(part, _layer(graph, part)) for part in parts_of(numbers)]
     builder = Builder(graph, bits, max_samples, "nothing")
@@ -83,17 +88,21 @@ def compile_features(graph: Graph, numbers: str, bits: Bits, max_samples: int) -
     lengths = [value.shape[2] for value in pooled]
     if sum(lengths) > MOST_NUMBERS:
         raise ProgramError(f"a picture has at most {MOST_NUMBERS} numbers, and {numbers} are {sum(lengths)}")
-    features = builder.hold(builder.buffer("features", np.int8, (1, 1, sum(lengths))))
+    means = builder.buffer("features" if projection is None else "means", np.int8, (1, 1, sum(lengths)))
     one, first = Multiplier.of(Fraction(1)), 0
     for value in pooled:
-        builder.emit("forward", "concat", {"x": value.tensor, "y": features}, first=first, x_zero=0,
+        builder.emit("forward", "concat", {"x": value.tensor, "y": means}, first=first, x_zero=0,
                       mantissa=one.mantissa, shift=one.shift, y_zero=0, low=-LARGEST, high=LARGEST)  # fmt: skip
         first += value.shape[2]
+    builder.hold(means if projection is None else projecting.emit(builder, means, projection, "features"))
     return builder.finish()
 
 
 def part_lengths(program: Program) -> list[int]:
-    """How many numbers each part of `features` has."""
+    """How many numbers each part of `features` has; projected ones are one part."""
+    (features,) = [tensor for tensor in program.tensors if tensor.name == "features"]
+    if any(tensor.name == "means" for tensor in program.tensors):
+        return [features.shape[-1]]
     return [int(np.prod(tensor.shape)) for tensor in program.tensors if tensor.name.startswith(_PART)]
 
 

@@ -13,16 +13,21 @@ from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.engine.projection import Projection
 
 
 class Features:
     """`of` any number of images, `max_samples` at a time in one arena; threads may share it.
 
-    `numbers` names layers, as engine/features.py explains; `lengths` says how many numbers each of them gives.
+    `numbers` names layers, as engine/features.py explains; `lengths` says how many numbers each of them gives, or how
+    many the projection makes of them.
     """
 
-    def __init__(self, graph: Graph, numbers: str, bits: Bits, max_samples: int = 8) -> None:
-        self.program = compile_features(graph, numbers, bits, max_samples)
+    def __init__(
+        self, graph: Graph, numbers: str, bits: Bits, max_samples: int = 8, projection: Projection | None = None
+    ) -> None:
+        self.program = compile_features(graph, numbers, bits, max_samples, projection)
+        self.projection = projection
         check_room(self.program)
         self.input_shape, self.lengths = graph.input_shape, part_lengths(self.program)
         self._arenas = Arenas(machine(self.program))

@@ -32,6 +32,7 @@ from bitreplay.reports import Learned
 from bitreplay.samples import ENCODED_AT_ONCE, Samples
 from bitreplay.state import State
 from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.zoo import projections
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -58,9 +59,14 @@ class Exact(Strategy):
 
     @classmethod
     def on(cls, ground: Ground, state: State | None = None) -> Exact:
-        numbers = ground.settings.numbers or usual_numbers(ground.graph)
-        bits = ground.settings.bits if isinstance(ground.settings.bits, Bits) else Bits()
-        return cls(Features(ground.graph, numbers, bits), ground.settings.changed(numbers=numbers))
+        settings = ground.settings
+        numbers, projection = projections.asked(ground.model, settings.numbers, settings.projection)
+        bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
+        features = Features(ground.graph, numbers, bits, projection=projection)
+        if projection is None:
+            return cls(features, settings.changed(numbers=numbers))
+        named = {"numbers": f"{len(projection)} of {numbers}", "projection": projection.digest()}
+        return cls(features, settings.changed(**named))
 
     @classmethod
     def asked(cls, ground: Ground) -> str:
@@ -162,7 +168,8 @@ class Exact(Strategy):
     def footprint(self) -> dict[str, int]:
         taken = native.footprint(self.features.program)
         sums, numbers, classes = self.tally.sums, len(self.features), len(self.tally.names)
-        return {
+        axes = {"projection": self.features.projection.bytes} if self.features.projection is not None else {}
+        return axes | {
             "network_working_memory": taken.total,
             "network_another_arena": taken.arena + taken.scratch,
             "products": sums.products.nbytes,

@@ -17,7 +17,7 @@ from bitreplay.engine.arithmetic.softmax import exp_minus
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
-from tests.engine.law import method, numbers, sums_functions
+from tests.engine.law import method, numbers, projection_functions, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
 from tests.engine.law.oracles import head as oracle_head
@@ -174,4 +174,5 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "add_pictures": (sums_functions.expected_sums, sums_functions.add_pictures),
     "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
     "scores": (oracle_sums.scores, sums_functions.scores),
+    "project": (projection_functions.expected_projection, projection_functions.project),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.engine.law.vectors.projection import PROJECTION
 from tests.engine.law.vectors.sums import SUMS
 
 BIG = 2**62 - 1
@@ -139,4 +140,5 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
             "records": [[10, 1, [0, 1], [-1]]], "parameters": [0, 0, 0, 16, 255, 255, 255, 255], "constants": [0] * 8}),
     ],
     **SUMS,
+    **PROJECTION,
 }  # fmt: skip

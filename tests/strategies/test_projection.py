@@ -1,0 +1,162 @@
+"""Small memories: a fixed projection of a picture's numbers, from a file beside the model's."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitreplay import Learner, zoo
+from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.projection import Projection
+from bitreplay.modelfile import ModelFileError
+from bitreplay.modelfile.container import pack_container, unpack_container
+from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
+from bitreplay.principal_axes import principal_axes
+from tests import tiny
+
+AXES = 12
+COLOURS = ["red", "green", "blue", "white"]
+
+
+def projection_for(model, seed: int = 0) -> ProjectionFile:
+    """Axes found on other pictures than those that are learned."""
+    found = zoo.find(model)
+    learner: Any = Learner.from_pretrained(found, strategy="exact")
+    pictures, labels = tiny.pictures(*COLOURS, each=30, seed=100 + seed)
+    made = principal_axes(
+        learner.latents(pictures), np.unique(labels, return_inverse=True)[1], learner.strategy.features.lengths,
+        usual_numbers(found.graph), axes=AXES, within=1.0, spread=30.0,
+    )  # fmt: skip
+    return ProjectionFile(made, found.digest, {"seed": seed})
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tiny.model(tmp_path)
+    save(projection_for(path), zoo.find(path).companion(KIND))
+    return path
+
+
+def test_a_few_numbers_are_learned_and_told_in_the_state(model, tmp_path):
+    pictures, labels = tiny.pictures(*COLOURS, each=8)
+    whole = Learner.from_pretrained(model, strategy="exact")
+    learner = Learner.from_pretrained(model, numbers=6)
+    kept = load(zoo.find(model).companion(KIND)).projection
+    assert np.array_equal(learner.latents(pictures), kept.first(6).of(whole.latents(pictures)))
+    assert learner.settings.numbers == f"6 of {kept.numbers}" and learner.settings.projection == kept.first(6).digest()
+    learner.learn(pictures, labels)
+    assert learner.state().arrays()["sums.products"].shape == (21,)
+    assert learner.evaluate(*tiny.pictures(*COLOURS, seed=5)).accuracy == 1.0
+    learner.save(tmp_path / "state")
+    again = Learner.load(tmp_path / "state", model)
+    assert again.settings == learner.settings and again.state_hash() == learner.state_hash()
+    before = again.state_hash()
+    again.learn(pictures[:3], "grey")
+    again.unlearn(pictures[:3], "grey")
+    assert again.state_hash() == before
+
+
+def test_text_and_number_mean_the_same_and_layers_may_be_named(model):
+    wanted = Learner.from_pretrained(model, numbers=6).settings
+    for numbers in ("6", np.int64(6), wanted.numbers):
+        assert Learner.from_pretrained(model, numbers=numbers).settings == wanted
+
+
+def test_footprint_counts_the_axes(model):
+    few, many = (Learner.from_pretrained(model, numbers=n).strategy.footprint() for n in (2, AXES))
+    assert few["projection"] == 2 * (80 + 12) and many["projection"] == AXES * (80 + 12)
+    assert "projection" not in Learner.from_pretrained(model, strategy="exact").strategy.footprint()
+
+
+def test_states_of_another_projection_are_refused_in_a_sentence(model, tmp_path):
+    pictures, labels = tiny.pictures("red", "blue")
+    learner = Learner.from_pretrained(model, numbers=6)
+    learner.learn(pictures, labels)
+    learner.save(tmp_path / "state")
+    companion = zoo.find(model).companion(KIND)
+    shutil.copy(companion, tmp_path / "first")
+    save(projection_for(model, seed=1), companion)
+    with pytest.raises(ModelFileError, match=r"is the projection \w{12}, and \w{12} was asked for\.$"):
+        Learner.load(tmp_path / "state", model)
+    other = Learner.from_pretrained(model, numbers=6)
+    other.learn(pictures, labels)
+    before = learner.state_hash()
+    with pytest.raises(ValueError, match=r"learned with projection \w{12}, this learner with \w{12}; they cannot"):
+        learner.merge(other)
+    with pytest.raises(ValueError, match="learned with numbers '5 of .*', this learner with '6 of"):
+        learner.merge(Learner.from_pretrained(model, numbers=5))
+    assert learner.state_hash() == before
+    shutil.copy(tmp_path / "first", companion)
+    assert Learner.load(tmp_path / "state", model).state_hash() == before
+
+
+def test_a_longer_file_with_the_same_first_axes_serves_the_same_states(model):
+    companion = zoo.find(model).companion(KIND)
+    digest = Learner.from_pretrained(model, numbers=6).settings.projection
+    whole = load(companion)
+    save(ProjectionFile(whole.projection.first(6), whole.model, {}), companion)
+    assert Learner.from_pretrained(model, numbers=6).settings.projection == digest
+
+
+def test_what_cannot_be_projected_is_refused(model, tmp_path):
+    for numbers, sentence in [
+        (AXES + 1, "has 12 axes, and 13 were asked for"),
+        (f"{AXES} of head", "projects .*, and head were asked for"),
+        ("0", "has 12 axes, and 0 were asked for"),
+    ]:
+        with pytest.raises(ModelFileError, match=sentence):
+            Learner.from_pretrained(model, numbers=numbers)
+    with pytest.raises(ValueError, match="numbers must be a whole number from 1 to 8192"):
+        Learner.from_pretrained(model, numbers=10**5000)
+    with pytest.raises(ValueError, match="projection must be a digest"):
+        Learner.from_pretrained(model, numbers=6, projection="abc")
+    companion = zoo.find(model).companion(KIND)
+    save(ProjectionFile(load(companion).projection, "0" * 64, {}), companion)
+    with pytest.raises(ModelFileError, match="belongs to the model with checksum 000000000000, not to"):
+        Learner.from_pretrained(model, numbers=6)
+    companion.unlink()
+    with pytest.raises(ModelFileError, match=r"has no projection: expected tiny0.projection.safetensors beside it\.$"):
+        Learner.from_pretrained(model, numbers=6)
+
+
+def test_a_damaged_projection_is_refused_in_a_sentence(model):
+    companion = zoo.find(model).companion(KIND)
+    good = companion.read_bytes()
+    arrays, texts = unpack_container(good, "it")
+    del texts["sha256"]
+
+    def with_text(**changed: str) -> bytes:
+        return pack_container(arrays, texts | changed)
+
+    cases = {
+        good[:-1]: "truncated or damaged",
+        with_text(format="other"): "is no projection file",
+        with_text(version="2"): "has version '2'; this program reads version 1",
+        with_text(more="x"): "Metadata is incomplete",
+        with_text(projection="{}"): "says no model, numbers and shift",
+        with_text(projection='{"model":"0","numbers":"head","shift":99}'): "shift of 0 to 62",
+        pack_container({"axes": arrays["axes"]}, texts): "are not axes, scales and offsets",
+        pack_container(arrays | {"scales": arrays["scales"][1:]}, texts): "for each an int32 scale",
+    }
+    for data, sentence in cases.items():
+        companion.write_bytes(data)
+        with pytest.raises(ModelFileError, match=sentence) as caught:
+            Learner.from_pretrained(model, numbers=6)
+        assert str(companion) in str(caught.value) and str(caught.value).count(". ") == 0
+
+
+def test_axes_tell_most_first_and_have_the_spread_asked_for():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 200)
+    x = rng.normal(0, 6, (800, 5)) + np.eye(5)[labels] * [60, 40, 20, 0, 0]
+    x = np.clip(np.rint(x), -127, 127).astype(np.int8)
+    found = principal_axes(x, labels, [5], "head", axes=3, within=0.1, spread=20.0)
+    y = found.of(x).astype(float)
+    assert np.allclose(y.mean(axis=0), 0, atol=0.5) and np.allclose(y.std(axis=0), 20, atol=0.5)
+    assert (np.abs(found.axes).max(axis=1) == 127).all() and (found.axes.max(axis=1) == 127).all()
+    between = [np.var([y[labels == c, axis].mean() for c in range(4)]) for axis in range(3)]
+    assert between[0] > between[1] > between[2]
+    assert isinstance(found, Projection) and np.abs(found.axes[0, 3:]).max() < 30
