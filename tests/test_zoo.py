@@ -3,9 +3,12 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bitreplay import Learner, modelfile, zoo
+from bitreplay.engine.features import usual_numbers
+from bitreplay.modelfile.projection import load as load_projection
 from tests import tiny
 
 ROWS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "zoo_accuracy.csv"
@@ -58,6 +61,27 @@ def test_what_is_said_about_a_network_is_not_part_of_its_digest(tiny_model, tmp_
     graph, about = modelfile.load(tiny_model)
     other = tmp_path / "other.safetensors"
     assert modelfile.save(graph, other, about | {"accuracy": {"top1_integer": 1.0}}) == modelfile.digest(tiny_model)
+
+
+# companions
+
+
+@pytest.mark.parametrize(("name", "axes"), [("react18", 1024), ("bireal18", 512), ("react_tiny", 512)])
+def test_a_projection_belongs_to_its_network_and_has_axes_at_right_angles(name, axes):
+    model = zoo.find(f"{name}@1")
+    found = load_projection(model.companion("projection"))
+    assert found.model == model.digest and len(found.projection) == axes
+    assert found.projection.numbers == usual_numbers(model.graph)
+    unit = found.projection.axes / np.linalg.norm(found.projection.axes.astype(float), axis=1, keepdims=True)
+    assert np.abs(unit @ unit.T - np.eye(axes)).max() < 0.02
+    learner = Learner.from_pretrained(model, numbers=128)
+    pictures = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), dtype=np.uint8)
+    whole = Learner.from_pretrained(model, strategy="exact").latents(pictures)
+    assert np.array_equal(learner.latents(pictures), found.projection.first(128).of(whole))
+
+
+def test_the_zoo_stays_small():
+    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 25_000_000
 
 
 # generations

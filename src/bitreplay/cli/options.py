@@ -38,7 +38,8 @@ PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.", sh
 Numbers = Annotated[
     str | None,
     typer.Option(
-        help="Of exact: layers whose means are the numbers of a picture, such as head+add_12.",
+        help="Of exact: layers whose means are the numbers of a picture, such as head+add_12; or how many these are "
+        "projected to, such as 128.",
         show_default="by the model",
     ),
 ]

@@ -79,7 +79,7 @@ def test_what_is_no_projection_is_refused(changes, sentence):
 
 def test_the_first_axes_are_a_projection_with_a_digest_of_its_own():
     whole = projection_of([[1, 2, 3], [4, 5, 6]], [7, 8], [9, -9], 2)
-    x = np.int8([[1, -1, 1], [127, 0, -127]])
+    x = np.array([[1, -1, 1], [127, 0, -127]], np.int8)
     assert np.array_equal(whole.first(1).of(x), whole.of(x)[:, :1])
     assert whole.first(1).digest() == projection_of([[1, 2, 3]], [7], [9], 2).digest() != whole.digest()
     others = [

@@ -1,0 +1,184 @@
+"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024 by fixed axes.
+
+    python experiments/projection.py make --models react18 --axes 1024
+    python experiments/projection.py choose --data-name cifar10 --numbers 128 512
+    python experiments/projection.py measure --models react18 bireal18 --data-name cifar10
+
+`make` finds axes on 40,000 training images of Tiny-ImageNet and writes the companion NAME.projection.safetensors beside
+the model. `choose` compares ways to find them: one half of CIFAR's training images learns, 30 a class or all, and 8,000
+of the other half are asked (results/projection_choice.csv). `measure` learns all training images and asks the test set,
+in whole numbers; a row of results/projection.csv counts the bytes of all that is kept: products and class sums (state),
+axes (flash). `signs` are random signs in the place of the axes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from groceries import coded
+from rows import RESULTS, append
+
+from bitreplay.data.cifar import cifar10, cifar100
+from bitreplay.data.tiny_imagenet import tiny_imagenet
+from bitreplay.engine import native_sums
+from bitreplay.engine.arithmetic.fixedpoint import round_shift, saturate, wide
+from bitreplay.engine.projection import Projection
+from bitreplay.engine.sums import Sums
+from bitreplay.learner import Learner
+from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
+from bitreplay.prediction.discriminant import InWholeNumbers
+from bitreplay.principal_axes import SPREAD, covariance, principal_axes, rounded
+
+SETS = {"cifar10": cifar10, "cifar100": cifar100}
+AXES, PICTURES = (128, 256, 512, 1024), 40_000
+HEADER = ["data", "model", "digest", "axes", "projection", "numbers", "pictures", "accuracy", "products_bytes",
+          "class_sums_bytes", "projection_bytes"]  # fmt: skip
+
+
+def pretraining(learner: Learner, data: Path | None, codes: Path | None) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and classes of 40,000 training images."""
+    found = tiny_imagenet(data)
+    chosen = np.random.default_rng(0).permutation(len(found.train_labels))[:PICTURES]
+    kept = place(learner, "tiny_imagenet", codes)
+    if kept is None or not kept.exists():
+        x = np.concatenate([learner.latents(found.train_images[part]) for part in np.array_split(chosen, 20)])
+        if kept is None:
+            return x, found.train_labels[chosen]
+        np.savez(kept, x=x)
+    with np.load(kept) as archive:
+        return archive["x"], found.train_labels[chosen]
+
+
+def place(learner: Learner, data: str, codes: Path | None) -> Path | None:
+    """Where the numbers of pictures are kept between runs."""
+    assert learner.model is not None
+    return (
+        codes and codes / f"{data}-{learner.model.digest[:12]}-8-{str(learner.settings.numbers).replace('/', '_')}.npz"
+    )
+
+
+def signs(numbers: int, axes: int) -> np.ndarray:
+    return np.random.default_rng(0).choice([-1.0, 1.0], (axes, numbers)) / np.sqrt(numbers)
+
+
+def projected(projection: Projection, x: np.ndarray) -> np.ndarray:
+    """As Projection.of; float64 holds the products exactly, |sum| < 2^27, and is faster."""
+    products = np.concatenate([part.astype(np.float64) @ projection.axes.T for part in np.array_split(x, 40)])
+    total = products.astype(np.int64) * wide(projection.scales) + projection.offsets
+    return saturate(round_shift(total, projection.shift), -127, 127).astype(np.int8)
+
+
+def accuracy(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray) -> tuple[float, Sums]:
+    """What learning by sums answers, in whole numbers, and its sums."""
+    sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
+    native_sums.add(sums, x, labels)
+    answers = InWholeNumbers(sums, [x.shape[1]]).scores(asked).argmax(axis=1)
+    return round(100 * float((answers == truth).mean()), 2), sums
+
+
+def make(args: argparse.Namespace) -> None:
+    for name in args.models:
+        learner = Learner.from_pretrained(name, strategy="exact")
+        model, numbers = learner.model, str(learner.settings.numbers)
+        assert model is not None
+        x, _ = pretraining(learner, args.data, args.codes)
+        made = principal_axes(x, numbers, min(args.axes, x.shape[1]))
+        about = {"data": "Tiny-ImageNet, training images", "pictures": len(x), "spread": SPREAD,
+                 "made_by": "experiments/projection.py make"}  # fmt: skip
+        save(ProjectionFile(made, model.digest, about), model.companion(KIND))
+        print(model.companion(KIND), len(made), "axes of", x.shape[1], made.digest())
+
+
+def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Iterator[tuple[str, Projection]]:
+    """Other axes and other units. `within W`: the directions of the largest v^T T v / v^T (I + W D) v, T the
+    covariance, I its mean within classes, D for each part of x the mean of T's diagonal; as unit vectors."""
+    numbers, (middle, total) = str(learner.settings.numbers), covariance(x)
+    values, vectors = np.linalg.eigh(total)
+    found = vectors[:, ::-1][:, :axes].T
+    for spread in (32.0, SPREAD):
+        yield f"principal, spread {spread:g}", rounded(found, middle, total, numbers, spread)
+    whitened = found / np.sqrt(np.maximum(values[::-1][:axes], 1e-6))[:, None]
+    yield "principal, whitened", rounded(whitened, middle, total, numbers, 32.0)
+    yield "signs", rounded(signs(x.shape[1], axes), middle, total, numbers, SPREAD)
+    counts = np.bincount(classes)
+    means = np.stack([x[classes == c].mean(axis=0) for c in range(len(counts))]) - middle
+    inside, units, end = total - (means.T * counts) @ means / len(x), np.empty(len(total)), 0
+    for length in learner.strategy.features.lengths:  # type: ignore[attr-defined]
+        units[end : end + length] = total.diagonal()[end : end + length].mean()
+        end += length
+    for within in (1.0, 0.1):
+        root = np.linalg.inv(np.linalg.cholesky(inside + within * np.diag(units)))
+        found = (root.T @ np.linalg.eigh(root @ total @ root.T)[1][:, ::-1][:, :axes]).T
+        found /= np.linalg.norm(found, axis=1, keepdims=True)
+        yield f"within {within:g}", rounded(found, middle, total, numbers, SPREAD)
+
+
+def choose(args: argparse.Namespace) -> None:
+    for name in args.models:
+        learner = Learner.from_pretrained(name, strategy="exact")
+        x, classes = pretraining(learner, args.tiny, args.codes)
+        data = SETS[args.data_name](args.data)
+        train, _, _ = coded(learner, data, place(learner, args.data_name, args.codes))
+        order = np.random.default_rng(0).permutation(len(train))
+        learn, ask = order[: len(order) // 2], order[len(order) // 2 :][:8000]
+        labels = data.train_labels[learn]
+        few = np.concatenate([np.flatnonzero(labels == c)[:30] for c in range(labels.max() + 1)])
+        for way, made in ways(learner, x, classes, max(args.numbers)):
+            for k in args.numbers:
+                y, asked = (projected(made.first(k), train[part]) for part in (learn, ask))
+                for chosen in (few, np.arange(len(labels))):
+                    share, _ = accuracy(y[chosen], labels[chosen], asked, data.train_labels[ask])
+                    append(args.results, ["data", "model", "way", "numbers", "pictures", "accuracy"],
+                           [args.data_name, name, way, k, len(chosen), share])  # fmt: skip
+
+
+def measure(args: argparse.Namespace) -> None:
+    data = SETS[args.data_name](args.data)
+    for name in args.models:
+        learner = Learner.from_pretrained(name, strategy="exact")
+        model = learner.model
+        assert model is not None
+        train, test, _ = coded(learner, data, place(learner, args.data_name, args.codes))
+        whole = load(model.companion(KIND)).projection
+        middle, total = covariance(pretraining(learner, args.tiny, args.codes)[0])
+        random = rounded(signs(train.shape[1], len(whole)), middle, total, whole.numbers, SPREAD)
+        for axes, projection in (("principal", whole), ("signs", random)):
+            for k in (k for k in args.numbers if k <= len(projection)):
+                chosen = projection.first(k)
+                if axes == "principal":  # the engine's own is this one
+                    own = Learner.from_pretrained(model, numbers=k).latents(data.test_images[:64])
+                    assert np.array_equal(own, projected(chosen, test[:64]))
+                y, asked = projected(chosen, train), projected(chosen, test)
+                share, sums = accuracy(y, data.train_labels, asked, data.test_labels)
+                append(args.results, HEADER, [
+                    args.data_name, model.name, model.digest[:12], axes, chosen.digest()[:12], k, len(train), share,
+                    sums.products.nbytes, sums.class_sums.nbytes + sums.counts.nbytes, chosen.bytes,
+                ])  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    for name, run in (("make", make), ("choose", choose), ("measure", measure)):
+        command = commands.add_parser(name)
+        command.set_defaults(run=run)
+        command.add_argument("--models", nargs="+", default=["react18"])
+        command.add_argument("--data", type=Path, help="the folder of the set; else it is looked for in BITREPLAY_DATA")
+        command.add_argument("--codes", type=Path, help="folder that keeps the numbers of pictures between runs")
+        if name == "make":
+            command.add_argument("--axes", type=int, default=max(AXES))
+            continue
+        command.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
+        command.add_argument("--numbers", type=int, nargs="+", default=list(AXES))
+        file = "projection.csv" if name == "measure" else "projection_choice.csv"
+        command.add_argument("--results", type=Path, default=RESULTS / file)
+        command.add_argument("--tiny", type=Path, help="the folder of Tiny-ImageNet")
+    args = parser.parse_args()
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
