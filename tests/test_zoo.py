@@ -54,7 +54,7 @@ def test_the_tiny_network_counts_on_the_rounding_that_it_was_trained_with():
 
 
 def test_all_files_together_stay_small():
-    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 15e6
+    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 25e6
 
 
 def test_what_is_said_about_a_network_is_not_part_of_its_digest(tiny_model, tmp_path):
@@ -78,10 +78,6 @@ def test_a_projection_belongs_to_its_network_and_has_axes_at_right_angles(name, 
     pictures = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), dtype=np.uint8)
     whole = Learner.from_pretrained(model, strategy="exact").latents(pictures)
     assert np.array_equal(learner.latents(pictures), found.projection.first(128).of(whole))
-
-
-def test_the_zoo_stays_small():
-    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 25_000_000
 
 
 # generations
