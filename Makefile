@@ -10,8 +10,8 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm \
-  bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels \
+  wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -127,6 +127,25 @@ wasm: $(STAMP) $(ZIG)
 # Kernels, sums and golden runs in Node, and in Chromium where it is installed.
 test-wasm: build wasm
 	BITREPLAY_WASM="$(CURDIR)/build/wasm" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m pytest -n 2 -m "not slow" tests/wasm
+
+# The site, build/docs/index.html. A warning is an error.
+docs: $(RUNS)
+	$(INSTALL) --editable ".[docs]"
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html -d build/doctrees docs build/docs
+
+# What CI installs, with hashes, and torch by the version in pyproject.toml alone.
+lock: $(RUNS)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --no-config --no-header --universal --python-version 3.10 --generate-hashes \
+	  --default-index https://pypi.org/simple --override requirements/without-torch.txt --extra dev pyproject.toml \
+	  --output-file requirements/ci.txt
+
+# Some tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest: build
+	test -x build/lowest/bin/python || $(PYTHON) -m venv build/lowest
+	build/lowest/bin/python -m pip install --quiet -r requirements/lowest.txt pytest hypothesis
+	PYTHONPATH=src build/lowest/bin/python -m pytest -q -m "not slow" tests/cli/test_cli.py tests/test_classes.py \
+	  tests/data/pictures/test_picture.py tests/learner/test_learner.py
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build

@@ -1,12 +1,10 @@
 """What a user installs: one wheel for every Python 3, with the core inside and nothing built by hand."""
 
 import ctypes
+import re
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
-
-import pytest
 
 import bitreplay
 
@@ -51,17 +49,20 @@ def test_follow_is_the_function_however_often_it_is_asked_for():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "follow follow follow\n"
 
 
-@pytest.mark.slow
-def test_the_wheel_serves_every_python_and_holds_the_core(tmp_path):
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run(
-        [*command, "--config-settings=build-dir=" + str(tmp_path / "build"), "-w", tmp_path, ROOT], check=True
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name.startswith(f"bitreplay-{bitreplay.__version__}-py3-none-")
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        archive.extract("bitreplay/_lib/libbitreplay_core.so", tmp_path)
-    assert version_of(tmp_path / "bitreplay/_lib/libbitreplay_core.so") == bitreplay.__version__
-    inside = {name for name in names if name.endswith(".py")}
-    assert inside == {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
+def test_the_lowest_versions_are_those_that_are_tested():
+    """`make test-lowest` installs requirements/lowest.txt."""
+    (needed,) = re.findall(r"^dependencies = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    tested = re.findall(r"^(\w+)==([\d.]+)$", (ROOT / "requirements" / "lowest.txt").read_text(), re.MULTILINE)
+    bounds = dict(re.findall(r'"(\w+)>=([\d.]+)"', needed))
+    assert len(bounds) == needed.count(",") + 1
+    assert {f"{name}>={version.removesuffix('.0')}" for name, version in tested} == {
+        f"{name}>={version}" for name, version in bounds.items()
+    }
+
+
+def test_the_lock_file_names_no_host_and_hashes_everything():
+    lines = (ROOT / "requirements" / "ci.txt").read_text().splitlines()
+    pinned = [line for line in lines if "==" in line and not line.startswith((" ", "#"))]
+    assert pinned and all(line.endswith(" \\") for line in pinned)
+    assert not [line for line in lines if "://" in line or "index" in line]
+    assert sum("--hash=sha256:" in line for line in lines) >= len(pinned)

@@ -19,6 +19,7 @@ from tests import tiny
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_PYTHON = [page for page in PAGES if BLOCK.search(page.read_text())]
 
@@ -57,13 +58,29 @@ def test_modules_that_docs_name_are_there_after_importing_the_package():
         _ = bitreplay.nothing
 
 
-def test_commands_of_the_readme_run(tmp_path):
-    """Those on a state, in their order, on pictures with the names that they use."""
+def photographs(place: Path, folder: str) -> None:
+    """Pictures with the names that pages use."""
     images, _ = tiny.pictures("red", "green", each=1, side=40)
     for name, image in zip(("kiwi", "apple"), np.asarray(images), strict=True):
-        (tmp_path / "new-fruit" / name).mkdir(parents=True)
-        Image.fromarray(image).save(tmp_path / "new-fruit" / name / "1.png")
-        Image.fromarray(image).save(tmp_path / "photo.jpg")
+        (place / folder / name).mkdir(parents=True)
+        Image.fromarray(image).save(place / folder / name / "1.png")
+        Image.fromarray(image).save(place / "photo.jpg")
+
+
+def test_commands_of_your_pictures_run(tmp_path):
+    photographs(tmp_path, "photos")
+    (block,) = SHELL.findall((ROOT / "docs" / "your-pictures.md").read_text())
+    known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
+    for line in block.splitlines():
+        command = [sys.executable, "-m", *line.split()]
+        done = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert "kiwi" in done.stdout and "apple" in done.stdout
+
+
+def test_commands_of_the_readme_run(tmp_path):
+    """Those on a state, in their order, on pictures with the names that they use."""
+    photographs(tmp_path, "new-fruit")
     lines = re.findall(r"^    bitreplay (\w+ scale\.state[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert [line.split()[0] for line in lines] == ["learn", "predict", "forget", "info"]
     known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}

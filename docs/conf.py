@@ -1,0 +1,59 @@
+"""The site: `make docs` builds it into build/docs; a warning is an error. Pages are MyST Markdown, themed by Furo."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+import bitreplay  # noqa: E402
+
+project, author, copyright = "bitreplay", "the authors of bitreplay", "the authors of bitreplay, Apache-2.0"
+version = release = bitreplay.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+exclude_patterns = ["plots", "law"]
+html_theme, html_title = "furo", f"bitreplay {release}"
+html_show_sphinx = False
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+
+def as_rst(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Docstrings are plain text. Blocks that are set out in columns stay as they are, the rest flows as paragraphs."""
+    blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
+    told = []
+    for block in blocks:
+        rows = block.split("\n")
+        if rows[0].lstrip().startswith(">>>"):
+            told.append(block)
+        elif any(re.search(r"\S {2,}\S|^ ", row) for row in rows):
+            told.append("::\n\n" + "\n".join(f"    {row}" for row in rows))
+        else:
+            told.append(re.sub(r"`([^`]+)`", r"``\1``", block).replace("*", r"\*").replace("|", r"\|"))
+    lines[:] = "\n\n".join(told).split("\n") + [""]
+
+
+def places(app: object, name: str, source: list[str]) -> None:
+    """Of the pages that index.md names, those that exist; pages that it does not name come last."""
+    if name != "index":
+        return
+    there = {page.stem for page in Path(__file__).parent.glob("*.md")}
+    lines = source[0].split("\n")
+    named = {line for line in lines if line in there}
+    lines = [line for line in lines if line in there or not re.fullmatch(r"[a-z-]+", line)]
+    source[0] = "\n".join(lines).replace("FURTHER", "\n".join(sorted(there - named - {"index"})))
+
+
+def paths(app: object, place: Path, name: str, content: list[str]) -> None:
+    """Links of pages that lie elsewhere in the repository and are included here."""
+    content[0] = content[0].replace("](core/README.md)", "](docs/core.md)")
+
+
+def setup(app: object) -> None:
+    app.connect("include-read", paths)  # type: ignore[attr-defined]
+    app.connect("source-read", places)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", as_rst)  # type: ignore[attr-defined]
