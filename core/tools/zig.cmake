@@ -12,5 +12,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_OSX_SYSROOT "")
 set(CMAKE_OSX_DEPLOYMENT_TARGET "" CACHE STRING "" FORCE)
 # The core needs no C++ library at run time, and zig would compile its own for each target.
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib++")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-nostdlib++")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib++ -s")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-nostdlib++ -s")
