@@ -37,6 +37,7 @@ def test_own_pictures_are_learned_from_a_fresh_clone(tmp_path):
     if subprocess.run(["git", "clone", "--quiet", ROOT, clone], capture_output=True).returncode:
         pytest.skip("This is no clone of the repository: there is nothing to clone.")
     photographs(clone, "new-fruit")
+    photographs(clone, "other-day")
     given = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     script = "\n".join(["set -eu", *commands("Your own pictures")])
     done = subprocess.run(

@@ -81,8 +81,9 @@ def test_commands_of_your_pictures_run(tmp_path):
 def test_commands_of_the_readme_run(tmp_path):
     """Those on a state, in their order, on pictures with the names that they use."""
     photographs(tmp_path, "new-fruit")
+    photographs(tmp_path, "other-day")
     lines = re.findall(r"^    bitreplay (\w+ scale\.state[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert [line.split()[0] for line in lines] == ["learn", "predict", "forget", "info"]
+    assert [line.split()[0] for line in lines] == ["learn", "predict", "evaluate", "forget", "info"]
     known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
     for line in lines:
         command = [sys.executable, "-m", "bitreplay", *line.split()]
