@@ -91,13 +91,11 @@ test-arm: build
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
 
-# A wheel for 64-bit ARM Linux in dist/. Its tag promises glibc 2.17, and objdump must show no later one.
-wheel-arm: $(STAMP)
+# A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
+wheel-arm: $(RUNS)
 	rm -f dist/bitreplay-*_aarch64.whl
-	PATH="$(CURDIR)/$(BIN):$$PATH" _PYTHON_HOST_PLATFORM=manylinux_2_17-aarch64 $(BIN)/python -m pip wheel . --quiet \
-	  --no-deps --no-build-isolation --wheel-dir dist --config-settings=build-dir=build/wheel-aarch64 \
-	  --config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/tools/aarch64-linux-gnu.cmake"
-	! aarch64-linux-gnu-objdump -T build/wheel-aarch64/libbitreplay_core.so | grep -o "GLIBC_[0-9.]*" | grep -v "GLIBC_2.17$$"
+	$(INSTALL) --editable ".[wheels]"
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist linux-aarch64
 
 # That wheel with an aarch64 Python under qemu-user: minutes.
 test-wheel-arm: wheel-arm

@@ -10,7 +10,7 @@ test -x $arm/root/usr/bin/python3.11 || core/tools/arm_python.sh $arm
 rm -rf $arm/site
 $python -m pip install --quiet --target $arm/site --only-binary=:all: --implementation cp --python-version 3.11 \
   --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 \
-  dist/bitreplay-*_aarch64.whl pytest hypothesis
+  dist/bitreplay-*-manylinux*_aarch64.whl pytest hypothesis
 
 # Every operation on both instruction sets, and programs against the reference; `make test-arm` has the long runs. Tests
 # that start another Python are left out: without the kernel's help (binfmt) it cannot be emulated.
