@@ -111,8 +111,14 @@ export class Core {
     if (failed) throw new Error(`There is no instruction set ${name} here; there are ${this.paths().join(", ")}.`);
   }
 
-  /** Throws the core's sentence. @param {number} failed */
+  /** What an error number means, as a sentence. @param {number} failed */
+  sentence(failed) {
+    const text = this.text(this.call.br_error_text(failed));
+    return `${text[0].toUpperCase()}${text.slice(1)}.`;
+  }
+
+  /** Throws where a call failed. @param {number} failed */
   check(failed) {
-    if (failed) throw new Error(this.text(this.call.br_error_text(failed)));
+    if (failed) throw new Error(this.sentence(failed));
   }
 }

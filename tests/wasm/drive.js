@@ -179,3 +179,40 @@ export function times(core, bytes, samples, lists, turns) {
   }
   return least;
 }
+
+/**
+ * A learner's life (js/learner.js): a model, pictures of one size, steps as JSON, and state files that steps name by number.
+ * Comes back as its hash (64 bytes), a byte for the answer to each picture, and its state file.
+ */
+export async function teach(core, model, pixels, steps, ...states) {
+  const { Learner } = await import("../../js/learner.js");
+  const learner = Learner.open(core, model);
+  const { side, turns } = JSON.parse(new TextDecoder().decode(steps));
+  const size = side * side * 3;
+  const count = pixels.length / size;
+  const picture = (k) => ({ data: pixels.subarray(k * size, (k + 1) * size), width: side, height: side });
+  const does = {
+    learn: (pairs) => learner.learn(pairs.map(([k, name]) => ({ picture: picture(k), name }))),
+    learnNumbers: (pairs) => learner.learn(pairs.map(([k, name]) => ({ x: learner.numbersOf(picture(k)), name }))),
+    unlearn: (k, name) => learner.unlearn(learner.numbersOf(picture(k)), name),
+    forget: (name) => learner.forget(name),
+    rename: (from, to) => learner.rename(from, to),
+    load: (k) => learner.load(states[k]),
+    merge: (k) => learner.merge(states[k]),
+    refuses: (what, ...words) => {
+      const before = learner.hash();
+      let sentence = "";
+      try {
+        does[what](...words);
+      } catch (error) {
+        sentence = error.message;
+      }
+      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${what} was not refused: ${sentence}`);
+    },
+  };
+  for (const [what, ...words] of turns) does[what](...words);
+  const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
+  for (let k = 0; k < count; ++k)
+    if (learner.predictNumbers(learner.numbersOf(picture(k))).label !== answers[k]) throw new Error("two answers");
+  return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
+}

@@ -54,7 +54,7 @@ CALL = """async ([module, path, what, files, numbers]) => {
   const read = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
   const core = await Core.open(await read(module));
   core.setPath(path);
-  const found = drive[what](core, ...(await Promise.all(files.map(read))), ...numbers);
+  const found = await drive[what](core, ...(await Promise.all(files.map(read))), ...numbers);
   const parts = [];
   for (let at = 0; at < found.length; at += 32768) parts.push(String.fromCharCode(...found.subarray(at, at + 32768)));
   return [core.path(), btoa(parts.join(""))];

@@ -1,4 +1,4 @@
-// node node.mjs MODULE PATH cases|sums|golden|times WORDS...: reads files, calls drive.js, writes a file or a number.
+// node node.mjs MODULE PATH cases|sums|teach|golden|times WORDS...: reads files, calls drive.js, writes a file or a number.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { Core } from "../../js/core.js";
@@ -15,6 +15,6 @@ if (what === "times") {
   const [program, inputs, ...numbers] = words.slice(0, -1);
   writeFileSync(words.at(-1), drive.golden(core, read(program), read(inputs), ...numbers.map(Number)));
 } else {
-  writeFileSync(words[1], drive[what](core, read(words[0])));
+  writeFileSync(words.at(-1), await drive[what](core, ...words.slice(0, -1).map(read)));
 }
 if (what !== "times") console.log(core.path());

@@ -52,6 +52,12 @@ inline Lanes larger(Lanes a, Lanes b) { return {wasm_i32x4_max(a.v, b.v)}; }
 inline Lanes magnitude(Lanes a) { return {wasm_i32x4_abs(a.v)}; }
 inline Where operator>(Lanes a, Lanes b) { return {wasm_i32x4_gt(a.v, b.v)}; }
 inline Lanes choose(Where where, Lanes yes, Lanes no) { return {wasm_v128_bitselect(yes.v, no.v, where.mask)}; }
+// Bit i belongs to lane i.
+inline Where where_bits(uint32_t bits) {
+  const v128_t places = wasm_i32x4_const(1, 2, 4, 8);
+  return {wasm_i32x4_eq(wasm_v128_and(wasm_i32x4_splat(int32_t(bits)), places), places)};
+}
+inline uint32_t bits_where(Where where) { return wasm_i32x4_bitmask(where.mask); }
 // count + 1 where a and b differ.
 inline Lanes count_unequal(Lanes count, Lanes a, Lanes b) { return {wasm_i32x4_sub(count.v, wasm_i32x4_ne(a.v, b.v))}; }
 

@@ -87,7 +87,68 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
   }
 }
 
+// The Scan of latent_rare.h.
+struct ScanWasm {
+  template <class Found>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+    const v128_t high = wasm_i32x4_splat(int32_t(uint32_t(key >> 32))), add = wasm_i32x4_splat(int32_t(reach));
+    const v128_t next = wasm_i32x4_splat(int32_t(4 * kElementFactor)), end = wasm_i32x4_splat(int32_t(2 * reach));
+    const v128_t first = wasm_i32x4_splat(int32_t(0x85EBCA6Bu)), second = wasm_i32x4_splat(int32_t(0xC2B2AE35u));
+    v128_t at = wasm_i32x4_add(
+        wasm_i32x4_mul(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(kElementFactor))),
+        wasm_i32x4_splat(int32_t(place)));
+    for (int64_t i = 0; i < count; i += 16) {
+      v128_t less[4];
+      for (int k = 0; k < 4; ++k, at = wasm_i32x4_add(at, next)) {
+        v128_t x = wasm_i32x4_mul(wasm_v128_xor(at, wasm_u32x4_shr(at, 16)), first);
+        x = wasm_i32x4_mul(wasm_v128_xor(wasm_v128_xor(x, high), wasm_u32x4_shr(x, 13)), second);
+        less[k] = wasm_u32x4_lt(wasm_i32x4_add(wasm_v128_xor(x, wasm_u32x4_shr(x, 16)), add), end);
+      }
+      uint64_t mask = wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(less[0], less[1]),
+                                                                  wasm_i16x8_narrow_i32x4(less[2], less[3])));
+      if (count - i < 16) mask &= (uint64_t(1) << (count - i)) - 1;
+      if (mask) found(i, mask);
+    }
+  }
+
+  static constexpr int64_t kSumStart = 400, kSumChunk = 110;
+
+  // Lane i: all bits where bit i of `bits` is set.
+  static v128_t eight_bits(uint32_t bits) {
+    const v128_t places = wasm_i16x8_const(1, 2, 4, 8, 16, 32, 64, 128);
+    return wasm_i16x8_eq(wasm_v128_and(wasm_i16x8_splat(int16_t(bits & 255)), places), places);
+  }
+
+  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
+    v128_t sums[8];
+    for (v128_t& sum : sums) sum = wasm_i16x8_splat(int16_t(start));
+    for (const SignedRow* row = rows; row < rows + count; ++row) {
+      const v128_t g = wasm_i16x8_splat(row->g);
+      uint64_t bits = row->x[word];
+      for (int k = 0; k < 8; ++k, bits >>= 8)
+        sums[k] = wasm_i16x8_add(sums[k], wasm_v128_and(g, eight_bits(uint32_t(bits))));
+    }
+    for (int k = 0; k < 8; ++k) wasm_v128_store(to + 8 * k, sums[k]);
+  }
+
+  class Total {
+   public:
+    void add(const int16_t* g, uint32_t bits) {
+      for (int k = 0; k < 4; ++k, g += 8, bits >>= 8)
+        sums_ = wasm_i32x4_add(sums_, wasm_i32x4_extadd_pairwise_i16x8(wasm_v128_and(wasm_v128_load(g), eight_bits(bits))));
+    }
+    int32_t sum() const {
+      return wasm_i32x4_extract_lane(sums_, 0) + wasm_i32x4_extract_lane(sums_, 1) +
+             wasm_i32x4_extract_lane(sums_, 2) + wasm_i32x4_extract_lane(sums_, 3);
+    }
+
+   private:
+    v128_t sums_ = wasm_i32x4_const_splat(0);
+  };
+};
+
 struct WasmTables {
+  using Scan = ScanWasm;
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
 

@@ -1,0 +1,46 @@
+// State files in linear memory: a JavaScript function is no pointer that C could call.
+#include <cstring>
+
+#include "bitreplay_learner.h"
+
+namespace {
+
+struct Bytes {
+  uint8_t* at;
+  size_t size;
+};
+
+int read_bytes(void* context, size_t offset, void* bytes, size_t size) {
+  const Bytes* file = static_cast<const Bytes*>(context);
+  if (offset > file->size || size > file->size - offset) return 1;
+  memcpy(bytes, file->at + offset, size);
+  return 0;
+}
+
+int write_bytes(void* context, size_t offset, const void* bytes, size_t size) {
+  const Bytes* file = static_cast<const Bytes*>(context);
+  if (offset > file->size || size > file->size - offset) return 1;
+  memcpy(file->at + offset, bytes, size);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+BR_API int br_state_write_bytes(br_learner* learner, uint8_t* to, size_t size) {
+  Bytes file = {to, size};
+  return br_state_write(learner, write_bytes, &file);
+}
+
+BR_API int br_state_read_bytes(br_learner* learner, uint8_t* from, size_t size) {
+  Bytes file = {from, size};
+  return br_state_read(learner, read_bytes, &file, size);
+}
+
+BR_API int br_state_merge_bytes(br_learner* learner, uint8_t* from, size_t size) {
+  Bytes file = {from, size};
+  return br_state_merge(learner, read_bytes, &file, size);
+}
+
+}

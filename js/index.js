@@ -1,0 +1,2 @@
+export { Core, hasVectors } from "./core.js";
+export { Learner } from "./learner.js";

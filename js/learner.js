@@ -1,0 +1,265 @@
+/**
+ * The learner of the C library (core/include/bitreplay_learner.h) in JavaScript: pictures in, answers out, states as the
+ * bytes that Python and C write, with the same hash.
+ *
+ *     const learner = Learner.open(core, model);           // a file that `bitreplay export` writes
+ *     learner.learn([{ picture, name: "pear" }, ...]);     // one experience
+ *     learner.predict(picture).name
+ *     const bytes = learner.save();                        // learner.load(bytes), learner.merge(others)
+ *
+ * A picture is ImageData, or { data, width, height } with 3 or 4 bytes a pixel. What a call refuses it leaves unchanged,
+ * and throws the core's sentence.
+ */
+
+/** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture */
+/** @typedef {string | number} Name */
+/** @typedef {{name: Name, label: number, probabilities: number[]}} Answer */
+/** @typedef {{name: Name, pictures: number}} Class */
+/** @typedef {{network: number, state: number, answers: number, work: number}} Memory */
+/** @typedef {import("./core.js").Core} Core */
+
+const ERROR_BYTES = 256;
+const ONE = 1 << 30; // a probability of 1
+
+export class Learner {
+  /**
+   * @param {Core} core
+   * @param {number} own its address
+   * @param {Memory} memory what it takes, in bytes
+   */
+  constructor(core, own, memory) {
+    this.core = core;
+    this.own = own;
+    this.memory = memory;
+    this.numbers = core.call.br_learner_numbers(own);
+    this.side = core.call.br_learner_side(own);
+    this.room = { at: 0, size: 0 };
+  }
+
+  /**
+   * @param {Core} core
+   * @param {Uint8Array} model
+   * @param {{classes?: number, nameBytes?: number, marks?: number}} [most] what there is room for
+   */
+  static open(core, model, { classes = 64, nameBytes = 200, marks = 16384 } = {}) {
+    const at = core.place(model);
+    const options = core.take(64);
+    const found = core.take(64);
+    const error = core.take(ERROR_BYTES);
+    [classes, nameBytes, marks, 0, 0].forEach((value, k) => core.view.setUint32(options + 4 * k, value, true));
+    const planned = core.call.br_learner_plan(at, model.length, options, found, error, ERROR_BYTES);
+    if (planned) throw new Error(core.text(error) || core.sentence(planned));
+    const [total, network, state, answers, work] = [0, 1, 2, 3, 4].map((k) => core.view.getUint32(found + 4 * k, true));
+    const room = core.take(total);
+    const failed = core.call.br_learner_open(at, model.length, options, room, total, found, error, ERROR_BYTES);
+    if (failed) throw new Error(core.text(error) || core.sentence(failed));
+    const learner = new Learner(core, core.view.getUint32(found, true), { network, state, answers, work });
+    for (const place of [options, found, error]) core.give(place);
+    return learner;
+  }
+
+  /** Room that is kept from call to call. @param {number} size */
+  _room(size) {
+    if (this.room.size < size) {
+      if (this.room.at) this.core.give(this.room.at);
+      this.room = { at: this.core.take(size), size };
+    }
+    return this.room.at;
+  }
+
+  /**
+   * Calls with the address of a br_picture.
+   * @template T
+   * @param {Picture} picture
+   * @param {(at: number) => T} call
+   */
+  _picture({ data, width, height }, call) {
+    const at = this._room(64 + data.length);
+    const pixelBytes = data.length / (width * height);
+    [at + 64, width, height, pixelBytes, 0].forEach((value, k) => this.core.view.setUint32(at + 4 * k, value, true));
+    this.core.bytes.set(data, at + 64);
+    return call(at);
+  }
+
+  /**
+   * Calls with the address of a br_name.
+   * @template T
+   * @param {Name} name
+   * @param {(at: number) => T} call
+   */
+  _name(name, call) {
+    const text = typeof name === "string" ? new TextEncoder().encode(name.normalize("NFC")) : new Uint8Array(0);
+    const at = this.core.take(64 + text.length);
+    this.core.view.setUint32(at, typeof name === "string" ? at + 64 : 0, true);
+    this.core.view.setUint32(at + 4, text.length, true);
+    this.core.view.setBigInt64(at + 8, typeof name === "string" ? 0n : BigInt(name), true);
+    this.core.bytes.set(text, at + 64);
+    try {
+      return call(at);
+    } finally {
+      this.core.give(at);
+    }
+  }
+
+  /**
+   * @template T
+   * @param {Int8Array} x
+   * @param {(at: number) => T} call
+   */
+  _numbers(x, call) {
+    if (x.length !== this.numbers) throw new Error(`A picture has ${this.numbers} numbers, got ${x.length}.`);
+    const at = this._room(x.length);
+    this.core.bytes.set(new Uint8Array(x.buffer, x.byteOffset, x.length), at);
+    return call(at);
+  }
+
+  /** The picture as the network sees it: side * side * 3 bytes. @param {Picture} picture */
+  fit(picture) {
+    const size = this.side * this.side * 3;
+    const to = this.core.take(size);
+    this._picture(picture, (at) => this.core.check(this.core.call.br_fit(at, this.side, to)));
+    const fitted = this.core.bytes.slice(to, to + size);
+    this.core.give(to);
+    return fitted;
+  }
+
+  /** All that learning and answering know of a picture. @param {Picture} picture */
+  numbersOf(picture) {
+    const to = this.core.take(this.numbers);
+    this._picture(picture, (at) => this.core.check(this.core.call.br_numbers_of(this.own, at, to)));
+    const x = new Int8Array(this.core.bytes.slice(to, to + this.numbers).buffer);
+    this.core.give(to);
+    return x;
+  }
+
+  /** One experience. @param {({picture: Picture, name: Name} | {x: Int8Array, name: Name})[]} pictures */
+  learn(pictures) {
+    const { call } = this.core;
+    this.core.check(call.br_learn_begin(this.own));
+    for (const one of pictures)
+      this._name(one.name, (name) => {
+        if ("x" in one) this._numbers(one.x, (at) => this.core.check(call.br_learn_add_numbers(this.own, at, name)));
+        else this._picture(one.picture, (at) => this.core.check(call.br_learn_add(this.own, at, name)));
+      });
+    this.core.check(call.br_learn_end(this.own));
+  }
+
+  /** As if it had never been learned. @param {Int8Array} x @param {Name} name */
+  unlearn(x, name) {
+    this._name(name, (to) => this._numbers(x, (at) => this.core.check(this.core.call.br_unlearn_numbers(this.own, at, to))));
+  }
+
+  /** @param {Name} name */
+  forget(name) {
+    this._name(name, (at) => this.core.check(this.core.call.br_forget(this.own, at)));
+  }
+
+  /** @param {Name} from @param {Name} to */
+  rename(from, to) {
+    this._name(from, (old) => this._name(to, (name) => this.core.check(this.core.call.br_rename(this.own, old, name))));
+  }
+
+  clear() {
+    this.core.call.br_learner_clear(this.own);
+  }
+
+  /** Makes the discriminant now, not when it is first asked for. */
+  ready() {
+    this.core.check(this.core.call.br_learner_ready(this.own));
+  }
+
+  /** @param {Picture} picture */
+  predict(picture) {
+    return this._answer((answer) => this._picture(picture, (at) => this.core.call.br_predict(this.own, at, answer)));
+  }
+
+  /** @param {Int8Array} x */
+  predictNumbers(x) {
+    return this._answer((answer) => this._numbers(x, (at) => this.core.call.br_predict_numbers(this.own, at, answer)));
+  }
+
+  /**
+   * @param {(answer: number) => number} ask
+   * @returns {Answer}
+   */
+  _answer(ask) {
+    const classes = this.classes();
+    const at = this.core.take(64 + 4 * classes.length);
+    this.core.view.setUint32(at + 8, at + 64, true);
+    try {
+      this.core.check(ask(at));
+      const view = this.core.view;
+      const label = view.getUint32(at, true);
+      const probabilities = classes.map((_, k) => view.getInt32(at + 64 + 4 * k, true) / ONE);
+      return { name: classes[label].name, label, probabilities };
+    } finally {
+      this.core.give(at);
+    }
+  }
+
+  /** In the order of their names, with the pictures learned of each. */
+  classes() {
+    const { call } = this.core;
+    const at = this.core.take(64);
+    /** @type {Class[]} */
+    const found = [];
+    for (let label = 0; label < call.br_learner_classes(this.own); ++label) {
+      this.core.check(call.br_learner_class(this.own, label, at, at + 32));
+      const view = this.core.view;
+      const text = view.getUint32(at, true);
+      const name = text
+        ? new TextDecoder().decode(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
+        : Number(view.getBigInt64(at + 8, true));
+      found.push({ name, pictures: Number(view.getBigInt64(at + 32, true)) });
+    }
+    this.core.give(at);
+    return found;
+  }
+
+  get experiences() {
+    return Number(this.core.call.br_learner_experiences(this.own));
+  }
+
+  get pictures() {
+    return Number(this.core.call.br_learner_pictures(this.own));
+  }
+
+  /** The state's hash: 64 digits, the same on every machine. */
+  hash() {
+    const at = this.core.take(65);
+    this.core.check(this.core.call.br_state_hash(this.own, at));
+    const hash = this.core.text(at);
+    this.core.give(at);
+    return hash;
+  }
+
+  /** A state file. */
+  save() {
+    const size = this.core.call.br_state_bytes(this.own);
+    const at = this.core.take(size);
+    this.core.check(this.core.call.br_state_write_bytes(this.own, at, size));
+    const bytes = this.core.bytes.slice(at, at + size);
+    this.core.give(at);
+    return bytes;
+  }
+
+  /** @param {Uint8Array} bytes */
+  load(bytes) {
+    this._state(bytes, "br_state_read_bytes");
+  }
+
+  /** Adds what another state of the same model and settings has learned. @param {Uint8Array} bytes */
+  merge(bytes) {
+    this._state(bytes, "br_state_merge_bytes");
+  }
+
+  /** @param {Uint8Array} bytes @param {string} how */
+  _state(bytes, how) {
+    const at = this.core.place(bytes);
+    try {
+      this.core.check(this.core.call[how](this.own, at, bytes.length));
+    } finally {
+      this.core.give(at);
+    }
+  }
+}

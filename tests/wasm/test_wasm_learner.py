@@ -1,0 +1,73 @@
+"""The learner in JavaScript ends in the bytes of Python's state file, with its hash and its answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bitreplay
+from bitreplay.data.groceries import groceries
+from bitreplay.export.image import image_of
+from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
+
+NAMES = ["Anjou", "Cantaloupe", "Birne süß", 7]
+
+
+def life(tmp_path, model: str) -> tuple[list[bytes], bytes]:
+    """The files of a life for tests/wasm/drive.js, and what must come of it."""
+    data = groceries()
+    images = np.concatenate([data.train_images[np.flatnonzero(data.train_labels == c)[:15]] for c in range(4)])
+    learner, other = (bitreplay.Learner.from_pretrained(model, strategy="exact") for _ in range(2))
+    names = [name for name in NAMES for _ in range(15)]
+    turns: list[Any] = []
+
+    def learn(who: bitreplay.Learner, chosen: range, what: str = "learn") -> None:
+        who.learn(images[list(chosen)], [names[k] for k in chosen])
+        if who is learner:
+            turns.append([what, [[k, names[k]] for k in chosen]])
+
+    learn(learner, range(0, 30))
+    learn(learner, range(30, 60), "learnNumbers")
+    learner.unlearn(images[[3]], [names[3]])
+    turns.append(["unlearn", 3, names[3]])
+    learner.forget("Cantaloupe")
+    turns += [["forget", "Cantaloupe"], ["refuses", "forget", "Cantaloupe"], ["refuses", "unlearn", 3, "Cantaloupe"]]
+    learner.rename("Anjou", "pear")
+    turns.append(["rename", "Anjou", "pear"])
+    learn(other, range(15, 25))
+    other.save(tmp_path / "other.state")
+    learner.merge(other)
+    turns += [["merge", 0], ["refuses", "load", 1]]
+    learner.save(tmp_path / "right.state")
+    again = bitreplay.Learner.load(tmp_path / "right.state")
+    answers = bytes(again.labels.index(name) for name in again.predict(images).tolist())
+    state = (tmp_path / "right.state").read_bytes()
+    files = [image_of(learner), images.tobytes(), json.dumps({"side": 64, "turns": turns}).encode()]
+    files += [(tmp_path / "other.state").read_bytes(), state[:-1]]
+    return files, learner.state_hash().encode() + answers + state
+
+
+def check(engine: Engine, where: str, tmp_path, model: str, record_property) -> None:
+    files, right = life(tmp_path, model)
+    for path in SETS:
+        record_property("path", f"{path} in {where}")
+        found = engine.call(path, "teach", files)
+        assert found[:64] == right[:64], f"another state on {path}"
+        assert found[64:124] == right[64:124], f"other answers on {path}"
+        assert found[124:] == right[124:], f"other bytes on {path}"
+    record_property("figure", f"{model}: 70 pictures learned in {where} end in {right[:16].decode()}")
+
+
+@needs_wasm
+@pytest.mark.parametrize("model", ["react_tiny", "bireal18"])
+def test_a_life_in_node_ends_in_pythons_bytes(model, tmp_path, record_property):
+    check(Node(tmp_path), "Node", tmp_path, model, record_property)
+
+
+@needs_wasm
+def test_a_life_in_chromium_ends_in_pythons_bytes(tmp_path, record_property):
+    with chromium() as engine:
+        check(engine, "Chromium", tmp_path, "react_tiny", record_property)
