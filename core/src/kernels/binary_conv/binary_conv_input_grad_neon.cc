@@ -6,32 +6,75 @@
 namespace bitreplay {
 namespace {
 
-// Sums of 16 bits: 64 blocks of at most 4 * 63 fit.
+// Sums of 16 bits: 64 blocks of at most 4 * 63 fit. A table is read once for 32 channels.
 template <int kCount>
-inline void look_up(const uint8_t* tables, const uint8_t* weights, int64_t blocks, uint32_t (*digits)[kNibbleChannels]) {
-  uint16x8_t sums[kCount][4];
-  for (int d = 0; d < kCount; ++d)
-    for (int k = 0; k < 4; ++k) sums[d][k] = vdupq_n_u16(0);
-  for (int64_t block = 0; block < blocks; ++block, weights += kNibbleBlockBytes, tables += 4 * kCount * 16) {
-    for (int half = 0; half < 2; ++half) {  // 16 channels
-      const uint8x16_t first = vld1q_u8(weights + 16 * half), second = vld1q_u8(weights + 32 + 16 * half);
-      const uint8x16_t nibbles[4] = {vandq_u8(first, vdupq_n_u8(15)), vshrq_n_u8(first, 4),
-                                     vandq_u8(second, vdupq_n_u8(15)), vshrq_n_u8(second, 4)};
+struct LookUp {
+  static inline void run(const uint8_t* tables, const uint8_t* weights, int64_t blocks, uint32_t correction,
+                         uint32_t* to) {
+    uint16x8_t sums[kCount][4];
+    for (int d = 0; d < kCount; ++d)
+      for (int k = 0; k < 4; ++k) sums[d][k] = vdupq_n_u16(0);
+    for (int64_t block = 0; block < blocks; ++block, weights += kNibbleBlockBytes, tables += 4 * kCount * 16) {
+      uint8x16_t nibbles[2][4];
+      for (int half = 0; half < 2; ++half) {  // 16 channels
+        const uint8x16_t first = vld1q_u8(weights + 16 * half), second = vld1q_u8(weights + 32 + 16 * half);
+        nibbles[half][0] = vandq_u8(first, vdupq_n_u8(15));
+        nibbles[half][1] = vshrq_n_u8(first, 4);
+        nibbles[half][2] = vandq_u8(second, vdupq_n_u8(15));
+        nibbles[half][3] = vshrq_n_u8(second, 4);
+      }
       for (int d = 0; d < kCount; ++d) {
-        uint8x16_t sum = vqtbl1q_u8(vld1q_u8(tables + 16 * d), nibbles[0]);
-        for (int n = 1; n < 4; ++n) sum = vaddq_u8(sum, vqtbl1q_u8(vld1q_u8(tables + (n * kCount + d) * 16), nibbles[n]));
-        sums[d][2 * half] = vaddw_u8(sums[d][2 * half], vget_low_u8(sum));
-        sums[d][2 * half + 1] = vaddw_high_u8(sums[d][2 * half + 1], sum);
+        uint8x16_t table = vld1q_u8(tables + 16 * d);
+        uint8x16_t front = vqtbl1q_u8(table, nibbles[0][0]), back = vqtbl1q_u8(table, nibbles[1][0]);
+        for (int n = 1; n < 4; ++n) {
+          table = vld1q_u8(tables + (n * kCount + d) * 16);
+          front = vaddq_u8(front, vqtbl1q_u8(table, nibbles[0][n]));
+          back = vaddq_u8(back, vqtbl1q_u8(table, nibbles[1][n]));
+        }
+        sums[d][0] = vaddw_u8(sums[d][0], vget_low_u8(front));
+        sums[d][1] = vaddw_high_u8(sums[d][1], front);
+        sums[d][2] = vaddw_u8(sums[d][2], vget_low_u8(back));
+        sums[d][3] = vaddw_high_u8(sums[d][3], back);
       }
     }
-  }
-  for (int d = 0; d < kCount; ++d) {
     for (int k = 0; k < 4; ++k) {
-      vst1q_u32(digits[d] + 8 * k, vmovl_u16(vget_low_u16(sums[d][k])));
-      vst1q_u32(digits[d] + 8 * k + 4, vmovl_high_u16(sums[d][k]));
+      uint32x4_t low = vdupq_n_u32(0), high = low;
+      for (int d = kCount - 1; d >= 0; --d) {
+        low = vaddw_u16(vshlq_n_u32(low, 6), vget_low_u16(sums[d][k]));
+        high = vaddw_high_u16(vshlq_n_u32(high, 6), sums[d][k]);
+      }
+      const uint32x4_t all = vdupq_n_u32(correction);
+      vst1q_u32(to + 8 * k, vaddq_u32(vld1q_u32(to + 8 * k), vsubq_u32(vshlq_n_u32(low, 1), all)));
+      vst1q_u32(to + 8 * k + 4, vaddq_u32(vld1q_u32(to + 8 * k + 4), vsubq_u32(vshlq_n_u32(high, 1), all)));
     }
   }
-}
+};
+
+// Entries 0 and 1 are known; each further gradient doubles them. Digits of 16 sums are packed to bytes.
+template <int kCount>
+struct Build {
+  static inline void run(const int16_t* g, int64_t nibbles, int32_t bias, uint8_t* tables) {
+    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4, tables += 16 * kCount) {
+      const int32_t start[4] = {bias, bias + g[0], bias + g[1], bias + g[0] + g[1]};
+      int32x4_t sums[4];
+      sums[0] = vld1q_s32(start);
+      sums[1] = vaddq_s32(sums[0], vdupq_n_s32(g[2]));
+      sums[2] = vaddq_s32(sums[0], vdupq_n_s32(g[3]));
+      sums[3] = vaddq_s32(sums[1], vdupq_n_s32(g[3]));
+      const uint16x8_t lower[2] = {vreinterpretq_u16_s16(vuzp1q_s16(vreinterpretq_s16_s32(sums[0]), vreinterpretq_s16_s32(sums[1]))),
+                                   vreinterpretq_u16_s16(vuzp1q_s16(vreinterpretq_s16_s32(sums[2]), vreinterpretq_s16_s32(sums[3])))};
+      const uint8x16_t digit = vdupq_n_u8(63);
+      vst1q_u8(tables, vandq_u8(vuzp1q_u8(vreinterpretq_u8_u16(lower[0]), vreinterpretq_u8_u16(lower[1])), digit));
+      const uint8x16_t second = vcombine_u8(vshrn_n_u16(lower[0], 6), vshrn_n_u16(lower[1], 6));
+      vst1q_u8(tables + 16, vandq_u8(second, digit));
+      if (kCount < 3) continue;
+      const uint16x4_t third[4] = {vreinterpret_u16_s16(vshrn_n_s32(sums[0], 12)), vreinterpret_u16_s16(vshrn_n_s32(sums[1], 12)),
+                                   vreinterpret_u16_s16(vshrn_n_s32(sums[2], 12)), vreinterpret_u16_s16(vshrn_n_s32(sums[3], 12))};
+      const uint8x16_t last = vcombine_u8(vmovn_u16(vcombine_u16(third[0], third[1])), vmovn_u16(vcombine_u16(third[2], third[3])));
+      vst1q_u8(tables + 16 * (kCount - 1), vandq_u8(last, digit));
+    }
+  }
+};
 
 uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
   return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
@@ -44,8 +87,8 @@ void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
 
 void run(const BinaryConvInputGradArgs& a) {
   if (!nibbles_serve(a)) return kBinaryConvInputGradScalar.run(a);
-  if (a.g_type == BR_INT8) return nibble_run<int8_t>(a, look_up<2>);
-  nibble_run<int16_t>(a, look_up<3>);
+  if (a.g_type == BR_INT8) return nibble_run<int8_t, LookUp<2>, Build<2>>(a);
+  nibble_run<int16_t, LookUp<3>, Build<3>>(a);
 }
 
 }  // namespace

@@ -57,33 +57,29 @@ static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* deri
   }
 }
 
-// Tables of `blocks` blocks of one output pixel; `there` gradients exist. Returns their sum modulo 2^32.
+// Gradients of one output pixel as int16, 0 behind the last of those that `there` are; their sum modulo 2^32.
 template <class G>
-static inline uint32_t nibble_build(const G* g, int64_t there, int64_t blocks, uint8_t* tables) {
-  using D = NibbleDigits<G>;
+static inline uint32_t nibble_gradients(const G* g, int64_t there, int64_t count, int16_t* to) {
   uint32_t total = 0;
-  for (int64_t nibble = 0; nibble < 4 * blocks; ++nibble, tables += D::kCount * 16) {
-    int32_t sums[16];
-    sums[0] = D::kBias;
-    for (int j = 0; j < 4; ++j) {
-      const int32_t gradient = 4 * nibble + j < there ? g[4 * nibble + j] : 0;
-      total += uint32_t(gradient);
-      for (int m = 0; m < 1 << j; ++m) sums[(1 << j) + m] = sums[m] + gradient;
-    }
-    for (int d = 0; d < D::kCount; ++d)
-      for (int m = 0; m < 16; ++m) tables[16 * d + m] = uint8_t((sums[m] >> (6 * d)) & 63);
+  const int64_t some = there < count ? there : count;
+  for (int64_t o = 0; o < some; ++o) {
+    to[o] = int16_t(g[o]);
+    total += uint32_t(int32_t(g[o]));
   }
+  for (int64_t o = some; o < count; ++o) to[o] = 0;
   return total;
 }
 
-// look_up(tables, weights, blocks, digits): adds up the digits of 32 channels, uint32 digits[kCount][32].
-template <class G, class LookUp>
-static inline void nibble_run(const BinaryConvInputGradArgs& a, LookUp look_up) {
+// Build::run(g, nibbles, bias, tables): the tables of `nibbles` times four gradients.
+// LookUp::run(tables, weights, blocks, correction, to): adds 2 (sum of digits 64^d) - correction to 32 channels.
+template <class G, class LookUp, class Build>
+static inline void nibble_run(const BinaryConvInputGradArgs& a) {
   using D = NibbleDigits<G>;
   const int64_t all_blocks = nibble_blocks(a), pixels = a.out_h * a.out_w, taps = a.kernel * a.kernel;
   uint32_t* gx = static_cast<uint32_t*>(a.gx);
   __builtin_memset(gx, 0, size_t(a.samples * a.height * a.width * a.channels) * sizeof *gx);
   alignas(64) uint8_t tables[kMostBlocks * D::kTableBytes];
+  alignas(64) int16_t gradients[kMostBlocks * kNibbleOutputs];
   for (int64_t q = 0; q < a.samples * pixels; ++q) {
     const int64_t out_row = q % pixels / a.out_w, out_column = q % a.out_w;
     const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
@@ -91,8 +87,9 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a, LookUp look_up) 
     for (int64_t block = 0; block < all_blocks; block += kMostBlocks) {
       const int64_t blocks = all_blocks - block < kMostBlocks ? all_blocks - block : kMostBlocks;
       const int64_t first = block * kNibbleOutputs;
-      const uint32_t total =
-          nibble_build(static_cast<const G*>(a.g) + q * a.outputs + first, a.outputs - first, blocks, tables);
+      const uint32_t total = nibble_gradients(static_cast<const G*>(a.g) + q * a.outputs + first, a.outputs - first,
+                                              blocks * kNibbleOutputs, gradients);
+      Build::run(gradients, 4 * blocks, D::kBias, tables);
       const uint32_t correction = 2 * 4 * uint32_t(blocks) * uint32_t(D::kBias) + total;
       for (int64_t channel = 0; channel < a.channels; channel += kNibbleChannels) {
         const int64_t count = a.channels - channel < kNibbleChannels ? a.channels - channel : kNibbleChannels;
@@ -102,13 +99,13 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a, LookUp look_up) 
                           x = out_column * a.stride + column - a.pad;
             const uint8_t* weights =
                 a.derived + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
-            alignas(64) uint32_t digits[D::kCount][kNibbleChannels];
-            look_up(tables, weights, blocks, digits);
             uint32_t* to = gx + ((q / pixels * a.height + y) * a.width + x) * a.channels + channel;
-            for (int64_t i = 0; i < count; ++i) {
-              uint32_t sum = digits[0][i] + (digits[1][i] << 6);
-              if (D::kCount == 3) sum += digits[D::kCount - 1][i] << 12;
-              to[i] += 2 * sum - correction;
+            if (count == kNibbleChannels) {
+              LookUp::run(tables, weights, blocks, correction, to);
+            } else {
+              uint32_t some[kNibbleChannels] = {};
+              LookUp::run(tables, weights, blocks, correction, some);
+              for (int64_t i = 0; i < count; ++i) to[i] += some[i];
             }
           }
         }
