@@ -119,20 +119,31 @@ def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         make(tmp_path / "four", sets=2)
 
 
-@pytest.mark.parametrize(("scores", "averaged"), [((50.0, 40.0), False), ((50.0, 50.0), True), ((None, None), True)])
-def test_held_out_images_choose_between_last_and_averaged_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: tuple, averaged: bool
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [
+        ((40.0, 50.0, 40.0), "last"),
+        ((50.0, 50.0, 50.0), "average"),
+        ((51.0, 50.0, 50.0), "running"),
+        ((None, None, None), "average"),
+    ],
+)
+def test_held_out_images_choose_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: tuple, kept: str
 ) -> None:
     run = make(tmp_path / "x", average=1.0, held_out=6, first_stage=0.0)
     list(run.walk())
     assert run.averaged is not None
-    wanted = run.averaged.weights["head.weight"] if averaged else run.model.get_parameter("head.weight")
-    wanted = wanted.detach().clone()
+    weights = run.averaged.weights["head.weight"] if kept == "average" else run.model.get_parameter("head.weight")
+    weights = weights.detach().clone()
+    statistics = {name: x.clone() for name, x in run.model.named_buffers() if name.endswith("running_mean")}
     said = iter(scores)
     monkeypatch.setattr(run, "held_top1", lambda: next(said))
     note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
-    assert torch.equal(run.model.get_parameter("head.weight"), wanted)
-    assert (note["averaged"], note["held_out_last"], note["held_out_average"]) == (averaged, *scores)
+    assert torch.equal(run.model.get_parameter("head.weight"), weights)
+    same = all(torch.equal(dict(run.model.named_buffers())[name], x) for name, x in statistics.items())
+    assert same == (kept == "running")
+    assert (note["kept"], tuple(note["held_out"].values())) == (kept, scores)
 
 
 def test_a_resumed_run_goes_on_with_its_average(tmp_path: Path) -> None:

@@ -270,14 +270,13 @@ class Pretraining:
             self.saved_at = self.clock()
 
     def finish(self, note: dict[str, Any], most_minibatches: int = 50) -> dict[str, Any]:
-        """Estimate BatchNorm's statistics anew in full precision, measure, write the file; its note."""
+        """Choose what to keep, measure it in full precision, write the file; its note."""
         set_binary_weights(self.model, True)
         torch.backends.cudnn.allow_tf32 = not self.binary  # a rounding flips signs; without signs it is noise
         if self.rounding is not None:  # with the ranges of the last weights, also when it was resumed behind them
             self.rounding.calibrate()
         running = top1(self.model, self.val, self.world, autocast=False)
-        self.settle(most_minibatches)
-        kept = self.keep_the_better(most_minibatches)
+        kept = self.keep_the_best(most_minibatches)
         rounded = None
         if self.rounding is not None:
             rounded = top1(self.model, self.val, self.world, autocast=False)
@@ -309,21 +308,21 @@ class Pretraining:
         if self.rounding is not None:
             self.rounding.calibrate()
 
-    def keep_the_better(self, most_minibatches: int) -> dict[str, Any]:
-        """The last weights or their running average, by the held-out images; without any, the average."""
-        if self.averaged is None:
-            return {}
-        last = copy.deepcopy(self.model.state_dict())
-        before = self.held_top1()
-        self.averaged.exchange(self.model)
+    def keep_the_best(self, most_minibatches: int) -> dict[str, Any]:
+        """The last weights with the statistics they were trained with, or with new ones, or their running average: by
+        the held-out images, the later of equals; without any, the last of these."""
+        found = [("running", self.held_top1(), copy.deepcopy(self.model.state_dict()))]
         self.settle(most_minibatches)
-        after = self.held_top1()
-        averaged = after is None or before is None or after >= before
-        if not averaged:
-            self.model.load_state_dict(last)
-            if self.rounding is not None:
-                self.rounding.calibrate()
-        return {"averaged": averaged, "held_out_last": before, "held_out_average": after}
+        found.append(("last", self.held_top1(), copy.deepcopy(self.model.state_dict())))
+        if self.averaged is not None:
+            self.averaged.exchange(self.model)
+            self.settle(most_minibatches)
+            found.append(("average", self.held_top1(), copy.deepcopy(self.model.state_dict())))
+        best = max(range(len(found)), key=lambda k: (found[k][1] or 0.0, k))
+        self.model.load_state_dict(found[best][2])
+        if self.rounding is not None:
+            self.rounding.calibrate()
+        return {"kept": found[best][0], "held_out": {name: score for name, score, _ in found}}
 
     def held_top1(self) -> float | None:
         return top1(self.model, self.held, self.world, autocast=False) if len(self.held) else None
