@@ -10,8 +10,8 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-arm wheel-arm test-wheel-arm wheels \
-  wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
+  test-wheel-arm wheels wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -77,6 +77,23 @@ sanitize-threads: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/threads
 	nm -D build/threads/libbitreplay_core.so | grep -q __tsan_init
 	BITREPLAY_TSAN="$(CURDIR)/build/threads/libbitreplay_core.so" $(BIN)/python -m pytest tests/engine/native/test_races.py
+
+# scikit-learn, river, Avalanche and TensorBoard, in an environment that sees the packages of $(VENV), torch among them. Of
+# what Avalanche would install besides, another torch and solvers of its own, only that comes which it imports.
+ADAPTERS := build/adapters
+AVALANCHE := avalanche-lib==0.6.0 torchvision dill tqdm psutil gputil torchmetrics lightning-utilities pytorchcv gdown \
+  beautifulsoup4 soupsieve requests urllib3 certifi idna charset-normalizer qpsolvers quadprog
+
+$(ADAPTERS)/.stamp: $(STAMP)
+	$(BIN)/python -m venv --clear --without-pip $(ADAPTERS)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  "$$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
+	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15"
+	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet --no-deps $(AVALANCHE)
+	touch $@
+
+test-adapters: build $(ADAPTERS)/.stamp
+	PYTHONPATH="$(CURDIR)/src" $(ADAPTERS)/bin/python -m pytest tests/adapters tests/writers
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.

@@ -52,12 +52,17 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
          "settings", "state", "statefile", "strategies", "turns", "zoo"},
         {"numpy"},
     ),
-    "follow": ({"classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
+    "follow": ({"arguments", "classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
     "planning": (
         {"arguments", "assembly", "engine", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
         {"numpy"},
     ),
     # hosts and users
+    "writers": ({"arguments", "follow"}, {"tensorboard"}),
+    "adapters": (
+        {"arguments", "classes", "data", "learner"},
+        {"avalanche", "numpy", "river", "sklearn", "torch"},
+    ),
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
     "export": ({"engine", "learner", "settings", "strategies", "zoo"}, set()),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),

@@ -39,7 +39,7 @@ _PLACES = {
     "labelled": "bitreplay.data.labelled",
     "read": "bitreplay.data.pictures.picture",
 }
-_MODULES = ("plots", "scenario", "statefile")
+_MODULES = ("plots", "scenario", "statefile", "writers")
 __all__ = sorted(_PLACES)
 
 

@@ -8,13 +8,14 @@ The backbone is frozen, so the latents of the test pictures are computed once. W
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bitreplay import metrics
+from bitreplay import metrics as measures
+from bitreplay.arguments import told
 from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
@@ -52,24 +53,27 @@ class History:
     @property
     def table(self) -> np.ndarray:
         """As metrics.experience_table."""
-        return metrics.experience_table(
+        return measures.experience_table(
             [step.classes for step in self.steps], [step.evaluation.per_class for step in self.steps]
         )
 
     @property
     def forgetting(self) -> float:
-        return metrics.forgetting(self.table)
+        return measures.forgetting(self.table)
 
     @property
     def backward_transfer(self) -> float:
-        return metrics.backward_transfer(self.table)
+        return measures.backward_transfer(self.table)
 
 
 def follow(
     learner: Learner, stream: Stream, test_images: Any, test_labels: Any,
     progress: Callable[[Progress], None] | None = None,
+    metrics: Callable[[Step], None] | Sequence[Callable[[Step], None]] = (),
 ) -> Iterator[Step]:  # fmt: skip
-    """Learn each (images, labels) of any iterable, and give a Step after each."""
+    """Learn each (images, labels) of any iterable, and give a Step after each; before that every one of `metrics` hears
+    of it, such as a writer of bitreplay.writers."""
+    listeners = _functions(metrics)
     latents = test_images.values if isinstance(test_images, Latents) else learner.latents(test_images)
     truth = names_of(test_labels)
     if len(truth) != len(latents):
@@ -80,6 +84,7 @@ def follow(
         if not isinstance(item, Experience) and not (isinstance(item, tuple | list) and len(item) == 2):
             raise ValueError(f"A stream must give pairs (images, labels), got {type(item).__name__}.")
         images, labels = item
+        labels = list(labels) if isinstance(labels, Iterator) else labels  # it can be read once
         start = time.perf_counter()
         if isinstance(images, Latents):
             learned = learner.learn_latents(images.values, labels, Watch(progress))
@@ -87,4 +92,14 @@ def follow(
             learned = learner.learn(images, labels, progress=progress)
         seconds = time.perf_counter() - start
         evaluation = learner.evaluate_latents(latents, truth)
-        yield Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), evaluation, learned.pictures, seconds)
+        step = Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), evaluation, learned.pictures, seconds)
+        for listener in listeners:
+            listener(step)
+        yield step
+
+
+def _functions(metrics: object) -> Sequence[Callable[[Step], None]]:
+    found = [metrics] if callable(metrics) else metrics
+    if not isinstance(found, Sequence) or not all(map(callable, found)):
+        raise ValueError(f"metrics must be a function or a list of them, got {told(metrics)}.")
+    return found

@@ -1,0 +1,1 @@
+"""A learner in the manner of other libraries, each an extra: scikit-learn, river, Avalanche."""
