@@ -217,3 +217,15 @@ def test_a_chart_puts_values_where_they_belong():
     texts = {text.text: float(text.attrib["y"]) for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert texts["0 %"] - 4 == ys[0] and texts["100 %"] - 4 == ys[2]
     assert "a < b" in texts and "two & more 25.0 %" in texts and "one 100.0 %" in texts
+
+
+def test_a_chart_names_what_was_new_under_each_number():
+    classes = [["kiwi & more", "apple"], ["pear"], ["plum"]]
+    root = ElementTree.fromstring(line_chart("t", {"one": [0.0, 0.5, 1.0]}, below=classes))
+    places = {text.text: text.attrib for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    height = float(root.attrib["viewBox"].split()[3])
+    for number, names in enumerate(classes, 1):
+        for name in names:
+            place = places[name]
+            assert abs(float(place["x"]) - float(places[str(number)]["x"])) < 20
+            assert float(places[str(number)]["y"]) < float(place["y"]) < height

@@ -30,6 +30,7 @@ from bitreplay.strategies import STRATEGIES
 PAIRS = (2,) * 7
 COUNTED = ("exact", "replay")
 JOINT_EPOCHS = 20
+WORDS = {"cwr": "head alone", "naive": "nothing kept"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def demo(
         for experience in new_classes(data, PAIRS, np.random.default_rng(seed)):
             rows.append(step(experience, names, learners, test, truth, bar))
         bound = together(found, data, names, truth, seed, bar) if joint else None
-    plot.write_text(line_chart(f"groceries with {found.name}: accuracy on all 14 classes", _series(rows, bound)))
+    title = f"14 kinds of fruit, two at a time ({found.name}): test photographs answered rightly"
+    plot.write_text(line_chart(title, _series(rows, bound), "new kinds of fruit", [row.classes for row in rows]))
     seconds = round(time.perf_counter() - start, 1)
     bytes_of = {name: footprint(learners[name]) for name in COUNTED}
     if json:
@@ -121,8 +123,13 @@ def _titles(rows: list[Row]) -> dict[str, str]:
 
 
 def _series(rows: list[Row], bound: float | None) -> dict[str, list[float]]:
-    series = {name: [row.accuracy[key] for row in rows] for name, key in _titles(rows).items()}
-    return series | ({} if bound is None else {"joint training": [bound] * len(rows)})
+    """Best first; with words for who does not know the names."""
+    series = {
+        f"{name} ({WORDS[key]})" if key in WORDS else name: [row.accuracy[key] for row in rows]
+        for name, key in _titles(rows).items()
+    }
+    series |= {} if bound is None else {"all at once (joint)": [bound] * len(rows)}
+    return dict(sorted(series.items(), key=lambda item: -item[1][-1]))
 
 
 def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, dict], seconds: float, plot: Path) -> None:
