@@ -53,7 +53,8 @@ class Total:
         if self._base is not None:
             _check_contains(state, self._base, title)
         if not self._states:
-            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers), digests.Digests()
+            by_class = tallied(state).class_products is not None
+            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers, by_class), digests.Digests()
         self._warn(Lineage.read(state.texts["lineage"]), title)
         self._tally.combine(tallied(state))
         self._digests.combine(digests_of(state))
@@ -88,7 +89,7 @@ class Total:
                 f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
                 f"({ours.digest[:12]}); they cannot be merged."
             )
-        for name in ("numbers", "projection", "bits", "digests"):
+        for name in ("numbers", "projection", "bits", "digests", "exact_forget"):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
                 digests = (str(other)[:12], str(mine)[:12]) if name == "projection" else (told(other), told(mine))
