@@ -10,7 +10,7 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
+.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
   test-wheel-arm wheels wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -53,6 +53,11 @@ test: lint build
 test-slow: build
 	$(BIN)/python -m pytest -m slow
 	BITREPLAY_EXAMPLES=300 $(BIN)/python -m pytest -n 2 tests/engine/paths/test_random_shapes.py
+
+# A real Ray cluster on this machine; Ray is an extra, installed when it is missing.
+test-ray: build
+	$(BIN)/python -c "import ray" 2>/dev/null || $(BIN)/python -m pip install --quiet "ray>=2.9"
+	$(BIN)/python -m pytest -m slow tests/cluster
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
