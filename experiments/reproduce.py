@@ -13,7 +13,7 @@ from run import Run
 from tables import SEEDS
 
 QUICK_RUNS = 4
-QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "held": False}
+QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "least_steps": 4, "held": False}
 
 
 def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
