@@ -10,7 +10,7 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
+.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu wheel-arm \
   test-wheel-arm wheels wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -112,6 +112,10 @@ test-arm: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
+
+# Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm: docs/microcontrollers.md.
+test-mcu: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
 # A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
 wheel-arm: $(RUNS)

@@ -41,9 +41,14 @@ def exact_image(model: Model, settings: Settings) -> bytes:
         raise ValueError("The learner in C keeps no digests: export with digests=False.")
     if settings.exact_forget:
         raise ValueError("The learner in C keeps no products of classes: export with exact_forget=False.")
+    return packed(model, settings, {"features": features_of(model, settings)})
+
+
+def features_of(model: Model, settings: Settings) -> Program:
+    """The program of one picture's numbers."""
+    assert isinstance(settings.bits, Bits)
     numbers, projection = projections.asked(model, settings.numbers, settings.projection)
-    program = compile_features(model.graph, numbers, settings.bits, 1, projection)
-    return packed(model, settings, {"features": program})
+    return compile_features(model.graph, numbers, settings.bits, 1, projection)
 
 
 def image_of(learner: Learner) -> bytes:
