@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bitreplay import zoo
+from bitreplay import assembly, zoo
 from bitreplay.cli.commands.plan import compared
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
@@ -44,6 +44,19 @@ def test_planned_is_taken(name, case):
     different = [row for row in compared(made, taken) if row[2] != row[3]]
     assert different == [] and made.state == taken.state
     assert {item.part for item in made.items if item.where == "ram"} == {part for part, _ in taken.items}
+
+
+@pytest.mark.parametrize("strategy", ["replay", "exact"])
+def test_a_learner_s_own_footprint_is_the_plan_s(strategy):
+    """What `bitreplay run` prints holds the programs too: a process has no flash."""
+    model = zoo.find("vgg_small")
+    chosen = Settings(strategy="replay", **FEW) if strategy == "replay" else Settings(strategy="exact")
+    made, told = plan(model, chosen, 10), assembly.build(model, chosen).footprint()
+    for part, name in {"replay": (("backbone", "backbone_working_memory"), ("tail", "tail_working_memory")),
+                       "exact": (("network", "network_working_memory"),)}[strategy]:  # fmt: skip
+        learned = sum(i.bytes for i in made.items if i.part == part and i.where == "ram" and i.what == "what learns")
+        without = learned if part == "tail" else 0  # told apart there
+        assert told[name] == sum(item.bytes for item in made.items if item.part == part) - without
 
 
 def test_room_for_classes_doubles():
