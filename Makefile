@@ -93,7 +93,8 @@ $(ADAPTERS)/.stamp: $(STAMP)
 	$(BIN)/python -m venv --clear --without-pip $(ADAPTERS)
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 	  "$$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
-	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15"
+	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15" \
+	  "matplotlib>=3.8"
 	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet --no-deps $(AVALANCHE)
 	touch $@
 

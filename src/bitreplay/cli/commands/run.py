@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
 from itertools import dropwhile
 from pathlib import Path
@@ -13,8 +14,10 @@ import typer
 
 from bitreplay import metrics, zoo
 from bitreplay.cli import options, saving, show
+from bitreplay.cli.config import Config
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
+from bitreplay.data import splitting
 from bitreplay.data.named import SETS, Source, named
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.follow import Step, follow
@@ -52,6 +55,7 @@ def run(
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     ray: options.Ray = None,
+    config_file: Config = None,
     json: options.Json = False,
 ) -> None:
     """Run a protocol: config, a row an experience, plot and state go to the run folder."""
@@ -64,23 +68,31 @@ def run(
     settings = Settings.of(seed=seed, **given)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
+    if source.splits and not json:
+        for sentence in splitting.told(source.splits):
+            show.say(sentence)
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
+    if source.splits:
+        config["split"] = "series"
     experiences = stream(source, scenario, limit, settings.seed)
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
         rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json, ray=ray)
     with saving.answering(f"{folder.path} is complete."):
-        _tell(folder, config, rows, learner, json)
+        _tell(folder, config, source, rows, learner, json)
 
 
-def _tell(folder: RunFolder, config: dict[str, Any], rows: list[dict[str, Any]], learner: Learner, json: bool) -> None:
+def _tell(
+    folder: RunFolder, config: dict[str, Any], source: Source, rows: list[dict[str, Any]], learner: Learner, json: bool
+) -> None:
     data, scenario, model = config["data"], config["scenario"], config["model"]
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
                "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
     plot = folder.plot(f"{data} {scenario} with {model}", rows)
     if json:
-        show.as_json({"config": config, "rows": rows, "plot": str(plot)} | summary)
+        splits = [asdict(split) for split in source.splits]
+        show.as_json({"config": config, "splits": splits, "rows": rows, "plot": str(plot)} | summary)
         return
     body = [
         (row["experience"] + 1, len(row["classes"]), row["pictures"], f"{100 * row['accuracy']:.2f} %",
