@@ -94,6 +94,10 @@ class Tally:
             )
         native_sums.add(self.sums, x, rows, sign=-1)
         self._change_class_products(x, names, -1)
+        self.settle()
+
+    def settle(self) -> None:
+        """After something was taken away: no class without pictures stays. ValueError for what no pictures have."""
         self._leave_out_the_empty()
         kept = self.sums
         need(possible(kept.counts, kept.class_sums, squares(kept), bool(self.forgotten)), NEVER)
