@@ -10,8 +10,8 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu wheel-arm \
-  test-wheel-arm wheels wasm wasm-tools test-wasm docs lock test-lowest bench demo clean
+.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
+  test-wheel-arm wheels wasm wasm-tools test-wasm page test-page docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -23,7 +23,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip install --quiet --target \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip; }
-	$(BIN)/python -m pip install --quiet "pip>=23.1"
+	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(SMALL): pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[build]"
@@ -53,11 +53,6 @@ test: lint build
 test-slow: build
 	$(BIN)/python -m pytest -m slow
 	BITREPLAY_EXAMPLES=300 $(BIN)/python -m pytest -n 2 tests/engine/paths/test_random_shapes.py
-
-# A real Ray cluster on this machine; Ray is an extra, installed when it is missing.
-test-ray: build
-	$(BIN)/python -c "import ray" 2>/dev/null || $(BIN)/python -m pip install --quiet "ray>=2.9"
-	$(BIN)/python -m pytest -m slow tests/cluster
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
@@ -93,8 +88,7 @@ $(ADAPTERS)/.stamp: $(STAMP)
 	$(BIN)/python -m venv --clear --without-pip $(ADAPTERS)
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 	  "$$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
-	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15" \
-	  "matplotlib>=3.8"
+	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15"
 	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet --no-deps $(AVALANCHE)
 	touch $@
 
@@ -113,10 +107,6 @@ test-arm: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
-
-# Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm: docs/microcontrollers.md.
-test-mcu: build
-	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
 # A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
 wheel-arm: $(RUNS)
@@ -171,6 +161,18 @@ test-lowest: build
 	build/lowest/bin/python -m pip install --quiet -r requirements/lowest.txt pytest hypothesis
 	PYTHONPATH=src build/lowest/bin/python -m pytest -q -m "not slow" tests/cli/test_cli.py tests/test_classes.py \
 	  tests/data/pictures/test_picture.py tests/learner/test_learner.py
+
+# The page that learns in the browser, as a folder: docs/page.md.
+page: build wasm
+	PYTHONPATH="$(CURDIR)/src" $(BIN)/python tools/make_page.py build/page
+
+# In a real Chromium by Playwright, its types by TypeScript, its accessibility by axe-core; what is missing is skipped, and
+# said. Screenshots are in build/screenshots.
+test-page: page
+	command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix build/node typescript@5.9 axe-core@4 || true
+	BITREPLAY_PAGE="$(CURDIR)/build/page" BITREPLAY_NODE="$(CURDIR)/build/node/node_modules" \
+	  BITREPLAY_SCREENSHOTS="$(CURDIR)/build/screenshots" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" \
+	  $(BIN)/python -m pytest -n 2 -m "not slow" tests/page
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build

@@ -1,0 +1,212 @@
+/** The page, put together: source on the left, classes on the right, what it knows and costs below. */
+import { drawAnswers } from "./answers.js";
+import { Classes } from "./classes.js";
+import { drawCosts } from "./costs.js";
+import { byId, element } from "./element.js";
+import { ofBlob, thumbnail } from "./frames.js";
+import { Session } from "./session.js";
+import { Source } from "./source.js";
+import { Store } from "./store.js";
+import { Teacher } from "./teacher.js";
+import { drawChart, drawMatrix } from "./tested.js";
+import { texts } from "./texts.js";
+
+const BETWEEN_ANSWERS = 150; // milliseconds: several a second
+
+for (const place of document.querySelectorAll("[data-text]"))
+  place.textContent = String(/** @type {any} */ (texts)[/** @type {HTMLElement} */ (place).dataset.text ?? ""]);
+byId("name").placeholder = texts.newClass;
+byId("name").setAttribute("aria-label", texts.newClass);
+byId("hint").textContent = texts.startCamera;
+
+/** @param {string} text */
+const tell = (text) => (byId("status").textContent = text);
+/** @param {unknown} error */
+const fail = (error) => tell(texts.failed(error instanceof Error ? error.message : String(error)));
+
+/** @param {() => Promise<any>} act */
+async function attempt(act) {
+  tell("");
+  try {
+    await act();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+/** @type {Teacher} */
+let teacher;
+/** @type {Session} */
+let session;
+/** @type {Classes} */
+let classes;
+let floatBytes = 0;
+let answered = 0;
+
+/** @param {import("./frames.js").Picture} picture @returns {Promise<import("./session.js").Seen>} */
+async function seen(picture) {
+  return { x: await teacher.ask("numbers", picture), thumbnail: await thumbnail(picture) };
+}
+
+/** @param {Blob[]} files */
+async function read(files) {
+  const found = [];
+  for (const file of files) {
+    found.push(await seen(await ofBlob(file)));
+    if (found.length % 10 === 0) tell(texts.reading(found.length, files.length));
+  }
+  tell("");
+  return found;
+}
+
+const source = new Source({
+  fail,
+  teach: (name, files) => attempt(async () => session.learn(name, await read(files))),
+});
+
+async function take() {
+  const picture = source.current();
+  return picture ? seen(picture) : null;
+}
+
+/** @type {string[]} */
+let opened = [];
+
+/** @param {string} title @param {import("./store.js").Kept[]} pictures */
+function openPictures(title, pictures) {
+  opened = pictures.map(({ id }) => id);
+  byId("dialog-title").textContent = title;
+  byId("dialog-pictures").replaceChildren(...pictures.map((picture, k) => classes.pictureItem(picture, k + 1)));
+  if (!byId("dialog").open) byId("dialog").showModal();
+}
+
+/** After a change: those of the opened pictures that are still there. */
+function drawOpened() {
+  if (!byId("dialog").open) return;
+  const left = session.pictures.filter(({ id }) => opened.includes(id));
+  if (left.length) openPictures(byId("dialog-title").textContent, left);
+  else byId("dialog").close();
+}
+
+function draw() {
+  classes.draw();
+  drawChart(session.steps);
+  drawMatrix(session, openPictures);
+  drawCosts(session, floatBytes, answered);
+  byId("knows-note").textContent = session.tested.length ? texts.knowsNote : texts.notHeld;
+  byId("hash").textContent = session.hash;
+  byId("undo").disabled = !session.past.length;
+  drawOpened();
+}
+
+/** @type {unknown[]} */
+let asked = [];
+/** @type {number[]} */
+let times = [];
+
+async function answer() {
+  if (!session?.costs) return;
+  const picture = source.current();
+  const now = [picture, session.hash];
+  if (now.every((one, k) => one === asked[k])) return;
+  asked = now;
+  if (!picture) return drawAnswers([], session.classes.length);
+  const { shown } = source;
+  const found = await teacher.ask("predict", picture);
+  drawAnswers(found.answers, session.classes.length);
+  byId("answers").dataset.shown = `${shown} ${now[1]}`;
+  if (!found.ms) return;
+  times = [...times, found.ms].slice(-15);
+  answered = [...times].sort((a, b) => a - b)[times.length >> 1];
+}
+
+async function answerAlways() {
+  for (;;) {
+    try {
+      if (!document.hidden) await answer();
+    } catch {
+      // The worker of another network: the next turn asks the new one.
+    }
+    await new Promise((done) => setTimeout(done, BETWEEN_ANSWERS));
+  }
+}
+
+/** Requests of the page and its worker that are not the loading itself. */
+let loaded = new Set();
+async function requests() {
+  const own = performance.getEntriesByType("resource").map(({ name }) => name);
+  return [...own, ...(await teacher.ask("requests"))];
+}
+async function drawRequests() {
+  const later = (await requests()).filter((name) => !loaded.has(name) && !name.startsWith("blob:"));
+  byId("requests").textContent = later.length ? texts.someRequests(later.length) : texts.noRequests;
+}
+
+/** @param {{name: string, file: string, floatBytes: number}} model */
+async function use(model) {
+  tell(texts.loading);
+  teacher?.end();
+  teacher = new Teacher();
+  session = new Session(teacher, await Store.open(), model.name);
+  classes = new Classes(session, { take, read, tell, attempt, openPictures });
+  floatBytes = model.floatBytes;
+  answered = 0;
+  times = [];
+  asked = [];
+  const own = session;
+  session.addEventListener("change", () => own === session && draw());
+  await session.open(model.file);
+  localStorage.setItem("model", model.name);
+  tell("");
+}
+
+byId("new").addEventListener("submit", (/** @type {Event} */ event) => {
+  event.preventDefault();
+  classes.plan(byId("name").value);
+  byId("name").value = "";
+});
+byId("undo").addEventListener("click", () => attempt(async () => tell(texts.undone(await session.undo()))));
+byId("clear").addEventListener("click", () => attempt(() => session.clear()));
+byId("close").addEventListener("click", () => byId("dialog").close());
+byId("download").addEventListener("click", () => {
+  const link = element("a", { href: URL.createObjectURL(new Blob([/** @type {BlobPart} */ (session.state)])), download: `${session.model}.state` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+});
+for (const [id, how] of /** @type {[string, "load" | "mergeState"][]} */ ([["open", "load"], ["merge", "mergeState"]])) // prettier-ignore
+  byId(id).addEventListener("change", (/** @type {any} */ event) =>
+    attempt(async () => {
+      const [file] = event.target.files;
+      event.target.value = "";
+      if (file) await session[how](new Uint8Array(await file.arrayBuffer()));
+    }),
+  );
+
+/** @type {{name: string, file: string, bytes: number, floatBytes: number}[]} */
+const models = await (await fetch("models.json")).json();
+for (const { name, bytes } of models)
+  byId("model").append(element("option", { value: name }, texts.models(name, texts.bytes(bytes))));
+byId("model").value = models.some(({ name }) => name === localStorage.getItem("model"))
+  ? localStorage.getItem("model")
+  : models[0].name;
+const chosen = () => models.find(({ name }) => name === byId("model").value) ?? models[0];
+byId("model").addEventListener("change", () => attempt(() => use(chosen())));
+
+await attempt(() => use(chosen()));
+await source.choose("examples");
+loaded = new Set(await requests());
+drawRequests();
+setInterval(drawRequests, 2000);
+setInterval(() => drawCosts(session, floatBytes, answered), 2000);
+answerAlways();
+
+const persistent = await navigator.storage?.persist?.();
+byId("kept").textContent = persistent ? texts.keptHere : texts.notPersistent;
+if ("serviceWorker" in navigator) {
+  const registered = await navigator.serviceWorker.register("offline.js").catch(() => null);
+  if (registered) {
+    await navigator.serviceWorker.ready;
+    byId("offline").hidden = false;
+  }
+}
+document.documentElement.dataset.ready = "yes";

@@ -1,0 +1,112 @@
+/** Every text of the page, in one file. */
+
+/** @param {number} count @param {string} one @param {string} [many] */
+const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+/** @param {number} share */
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+export const texts = {
+  title: "bitreplay",
+  lead: "Show it a few pictures and say what they are. It knows at once, and it does not forget the others.",
+  model: "Network",
+  loading: "Loading the network.",
+  failed: (/** @type {string} */ why) => `This did not work: ${why}`,
+  models: (/** @type {string} */ name, /** @type {string} */ size) => `${name}, ${size}`,
+
+  see: "See",
+  camera: "Camera",
+  picture: "Picture",
+  examples: "Examples",
+  otherCamera: "Other camera",
+  noCamera: "There is no camera here, or it may not be used. Choose a picture, or the examples.",
+  startCamera: "The camera shows here. Nothing of it leaves this device.",
+  choosePicture: "Choose a picture",
+  dropPicture: "Drop a picture here, or choose one.",
+  chooseExample: "Fruit from a shop. Teach it two or more, then pick a picture to see what it is taken for.",
+  teachExample: (/** @type {string} */ name) => `Teach ${name}`,
+  showExample: (/** @type {string} */ name) => `Show ${name}`,
+  answers: "Answers",
+  nothingKnown: "It knows nothing yet. Add a class on the right.",
+  oneKnown: "It knows one class. With a second one it can tell them apart.",
+  notSure: "Not sure",
+  answer: (/** @type {string} */ name, /** @type {number} */ share) => `${name}, ${percent(share)}`,
+  took: (/** @type {number} */ ms) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`,
+
+  teach: "Teach",
+  newClass: "Name of a new class",
+  add: "Add class",
+  undo: "Undo",
+  undone: (/** @type {string} */ what) => `Undone: ${what}`,
+  empty: "No classes yet. Give one a name, then hold the button and show it from a few sides.",
+  hold: "Hold to take pictures",
+  taking: (/** @type {number} */ count) => `${counted(count, "picture")}`,
+  files: "Add files",
+  more: (/** @type {string} */ name) => `More for ${name}`,
+  rename: "Rename",
+  renameTo: (/** @type {string} */ name) => `New name for ${name}`,
+  mergeInto: "Merge into",
+  forget: "Forget",
+  counts: (/** @type {number} */ learned, /** @type {number} */ held) =>
+    held ? `${counted(learned, "picture")}, ${held} held back` : counted(learned, "picture"),
+  known: (/** @type {number | undefined} */ before, /** @type {number} */ after) =>
+    before === undefined ? `${percent(after)} right` : `${percent(before)} → ${percent(after)} right`,
+  heldBack: "held back",
+  forgetPicture: (/** @type {number} */ number, /** @type {string} */ name) => `Forget picture ${number} of ${name}`,
+  pictureOf: (/** @type {string} */ name) => `Picture of ${name}`,
+  allPictures: (/** @type {string} */ name) => `All pictures of ${name}`,
+  morePictures: (/** @type {number} */ count) => `+${count}`,
+  withoutPictures: (/** @type {number} */ count) => `${counted(count, "picture")} learned elsewhere`,
+  reading: (/** @type {number} */ done, /** @type {number} */ all) => `${done} of ${all} pictures`,
+
+  did: {
+    learn: (/** @type {number} */ count, /** @type {string} */ name) => `${counted(count, "picture")} of ${name} learned`,
+    forget: (/** @type {string} */ name) => `${name} forgotten`,
+    forgetPicture: (/** @type {string} */ name) => `one picture of ${name} forgotten`,
+    rename: (/** @type {string} */ from, /** @type {string} */ to) => `${from} renamed to ${to}`,
+    merge: (/** @type {string} */ from, /** @type {string} */ to) => `${from} merged into ${to}`,
+    load: "a state opened",
+    mergeState: "a state merged",
+    clear: "everything forgotten",
+  },
+
+  knows: "How well it knows them",
+  knowsNote: "Every fifth picture of a class is held back and never learned. These are the answers to them.",
+  notHeld: "After five pictures of a class, the fifth is held back to test with.",
+  accuracy: "Right after each step",
+  accuracyPoint: (/** @type {number} */ share, /** @type {string} */ what) => `${percent(share)} after ${what}`,
+  matrix: "Rows: what it is. Columns: what it is taken for.",
+  cell: (/** @type {number} */ count, /** @type {string} */ is, /** @type {string} */ taken) =>
+    `${counted(count, "picture")} of ${is} taken for ${taken}`,
+
+  costs: "What it costs",
+  weights: "Network, 1 bit a weight",
+  state: "What was learned",
+  arena: "Memory to work in",
+  float: "The same network in float",
+  time: "A picture",
+  learning: "Learning",
+  answering: (/** @type {number} */ ms) => `${texts.took(ms)} to answer`,
+  learned: (/** @type {number} */ ms, /** @type {number} */ count) => `${texts.took(ms)} for ${counted(count, "picture")}`,
+  instructions: (/** @type {string} */ path) => (path === "wasm" ? "with vectors" : "without vectors"),
+
+  file: "State",
+  hash: "Hash",
+  hashNote: "The same pictures give the same hash on any other device.",
+  download: "Download",
+  open: "Open",
+  mergeState: "Merge",
+  clear: "Forget everything",
+  keptHere: "Kept in this browser.",
+  notPersistent: "Kept in this browser, which may clear it when space is short. Download what you need.",
+
+  requests: "Requests",
+  noRequests: "None since the page was loaded. Pictures stay on this device.",
+  someRequests: (/** @type {number} */ count) =>
+    `${counted(count, "request")} since the page was loaded, all for its own files. Pictures stay on this device.`,
+  offline: "Ready to work offline.",
+
+  close: "Close",
+  bytes: (/** @type {number} */ count) =>
+    count < 1e6 ? `${Math.max(1, Math.round(count / 1e3)).toLocaleString("en")} KB` : `${(count / 1e6).toFixed(1)} MB`,
+};

@@ -1,0 +1,93 @@
+/**
+ * The learner, away from what is drawn. A message is { id, what, words }, its answer { id, found } or { id, error }. Each
+ * does little, so that answers come in between while many pictures are learned.
+ */
+import { Core, hasVectors } from "./bitreplay/core.js";
+import { Learner } from "./bitreplay/learner.js";
+
+/** @type {Learner} */
+let learner;
+/** @type {Core} */
+let core;
+let modelBytes = 0;
+
+/** @param {string} name */
+async function bytesOf(name) {
+  const response = await fetch(name);
+  if (!response.ok) throw new Error(`${name} cannot be loaded.`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+const summary = () => ({
+  classes: learner.classes(),
+  experiences: learner.experiences,
+  hash: learner.hash(),
+  state: learner.save(),
+});
+
+/** @type {Record<string, (...words: any[]) => any>} */
+const does = {
+  async open(/** @type {string} */ model, /** @type {Uint8Array | undefined} */ state) {
+    core = await Core.open(await bytesOf(hasVectors() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
+    const file = await bytesOf(model);
+    modelBytes = file.length;
+    learner = Learner.open(core, file);
+    if (state) learner.load(state);
+    return { ...summary(), memory: learner.memory, modelBytes, path: core.path(), side: learner.side };
+  },
+  numbers: (picture) => learner.numbersOf(picture),
+  predict(picture) {
+    const start = performance.now();
+    if (!learner.classes().length) return { answers: [], ms: 0 };
+    const { probabilities } = learner.predict(picture);
+    const answers = learner.classes().map(({ name }, k) => ({ name, share: probabilities[k] }));
+    answers.sort((a, b) => b.share - a.share);
+    return { answers: answers.slice(0, 3), ms: performance.now() - start };
+  },
+  /** The class that each is taken for. */
+  evaluate: (/** @type {Int8Array[]} */ all) => all.map((x) => learner.predictNumbers(x).name),
+  learn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
+    const start = performance.now();
+    learner.learn(pictures);
+    learner.ready();
+    return { ...summary(), ms: performance.now() - start };
+  },
+  unlearn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
+    for (const { x, name } of pictures) learner.unlearn(x, name);
+    return summary();
+  },
+  relabel(/** @type {{x: Int8Array, name: string}[]} */ pictures, /** @type {string} */ name) {
+    for (const { x, name: old } of pictures) learner.unlearn(x, old);
+    learner.learn(pictures.map(({ x }) => ({ x, name })));
+    return summary();
+  },
+  forget(name) {
+    learner.forget(name);
+    return summary();
+  },
+  rename(from, to) {
+    learner.rename(from, to);
+    return summary();
+  },
+  load(/** @type {Uint8Array} */ state) {
+    learner.load(state);
+    return summary();
+  },
+  merge(/** @type {Uint8Array} */ state) {
+    learner.merge(state);
+    return summary();
+  },
+  clear() {
+    learner.clear();
+    return summary();
+  },
+  requests: () => performance.getEntriesByType("resource").map(({ name }) => name),
+};
+
+onmessage = async ({ data: { id, what, words } }) => {
+  try {
+    postMessage({ id, found: await does[what](...words) });
+  } catch (error) {
+    postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+};

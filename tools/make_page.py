@@ -1,0 +1,104 @@
+"""The page as a folder that any web server can give out (docs/page.md).
+
+    make page                                             build/page
+    python tools/make_page.py OUT [--wasm build/wasm] [--models react_tiny,react18,bireal18]
+
+Copies page/ and js/, the two WebAssembly modules, models for the learner in C, and photographs of fruit; writes the list
+of what the service worker keeps, named by a hash of it all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import bitreplay
+from bitreplay import table1, zoo
+from bitreplay.data.groceries import ARCHIVE
+from bitreplay.export.image import image_of
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+MODULES = ("bitreplay.wasm", "bitreplay-plain.wasm")
+FRUIT = (
+    "Orange",
+    "Granny-Smith",
+    "Watermelon",
+    "Conference",
+    "Red-Delicious",
+    "Cantaloupe",
+    "Satsumas",
+    "Honeydew-Melon",
+)
+LEARNED, TESTED = 25, 10
+FLOAT_BYTES = 4
+
+
+def make(out: Path, wasm: Path, models: list[str]) -> None:
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(REPOSITORY / "page", out)
+    (out / "bitreplay").mkdir()
+    for file in (REPOSITORY / "js").glob("*.js"):
+        shutil.copy(file, out / "bitreplay")
+    for name in MODULES:
+        (out / name).write_bytes((wasm / name).read_bytes())
+    rows = [_model(out, name) for name in models]
+    (out / "models.json").write_text(json.dumps(rows, indent=1))
+    _examples(out)
+    _offline(out, later={row["file"] for row in rows[1:]})
+
+
+def _model(out: Path, name: str) -> dict[str, object]:
+    content = image_of(bitreplay.Learner.from_pretrained(name, strategy="exact"))
+    (out / f"{name}.model").write_bytes(content)
+    weights = sum(binary + other for binary, other in table1.weights(zoo.find(name).graph).values())
+    return {"name": name, "file": f"{name}.model", "bytes": len(content), "floatBytes": FLOAT_BYTES * weights}
+
+
+def _examples(out: Path) -> None:
+    """The first pictures of some fruit, to learn and to show, as they lie in the archive."""
+    bytes_, rows = bytearray(), []
+    with zipfile.ZipFile(ARCHIVE) as archive:
+        for fruit in FRUIT:
+            row: dict[str, object] = {"name": fruit.replace("-", " ")}
+            for kind, part, count in (("learn", "train", LEARNED), ("test", "test", TESTED)):
+                names = sorted(name for name in archive.namelist() if name.startswith(f"{part}/{fruit}/"))
+                places = []
+                for name in names[:: len(names) // count][:count]:
+                    content = archive.read(name)
+                    places.append((len(bytes_), len(bytes_) + len(content)))
+                    bytes_ += content
+                row[kind] = places
+            rows.append(row)
+    (out / "examples.bin").write_bytes(bytes_)
+    (out / "examples.json").write_text(json.dumps(rows))
+
+
+def _offline(out: Path, later: set[str]) -> None:
+    """All files but those that are kept when they are first loaded, in the service worker's list."""
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    digest = hashlib.sha256(b"".join((out / name).read_bytes() for name in files)).hexdigest()[:16]
+    kept = ["./", *(name for name in files if name not in later | {"index.html", "offline.js"})]
+    worker = (out / "offline.js").read_text()
+    for old, new in (('["./"]', json.dumps(kept)), ('"development"', json.dumps(f"bitreplay-{digest}"))):
+        assert worker.count(old) == 1
+        worker = worker.replace(old, new)
+    (out / "offline.js").write_text(worker)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--wasm", type=Path, default=REPOSITORY / "build" / "wasm")
+    parser.add_argument("--models", default="react_tiny,react18,bireal18", help="the first is loaded first")
+    given = parser.parse_args()
+    make(given.out, given.wasm, given.models.split(","))
+    size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file())
+    print(f"{given.out}: {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
