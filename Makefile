@@ -10,7 +10,7 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow sanitize sanitize-threads golden-long test-adapters test-arm wheel-arm \
+.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu wheel-arm \
   test-wheel-arm wheels wasm wasm-tools test-wasm page test-page docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -23,7 +23,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip install --quiet --target \
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip; }
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet "pip>=23.1"
 
 $(SMALL): pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[build]"
@@ -53,6 +53,11 @@ test: lint build
 test-slow: build
 	$(BIN)/python -m pytest -m slow
 	BITREPLAY_EXAMPLES=300 $(BIN)/python -m pytest -n 2 tests/engine/paths/test_random_shapes.py
+
+# A real Ray cluster on this machine; Ray is an extra, installed when it is missing.
+test-ray: build
+	$(BIN)/python -c "import ray" 2>/dev/null || $(BIN)/python -m pip install --quiet "ray>=2.9"
+	$(BIN)/python -m pytest -m slow tests/cluster
 
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
@@ -88,7 +93,8 @@ $(ADAPTERS)/.stamp: $(STAMP)
 	$(BIN)/python -m venv --clear --without-pip $(ADAPTERS)
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 	  "$$($(ADAPTERS)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
-	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15"
+	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet "river>=0.21" "tensorboard>=2.15" \
+	  "matplotlib>=3.8"
 	$(BIN)/python -m pip --python $(ADAPTERS)/bin/python install --quiet --no-deps $(AVALANCHE)
 	touch $@
 
@@ -107,6 +113,10 @@ test-arm: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/aarch64
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
+
+# Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm: docs/microcontrollers.md.
+test-mcu: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
 # A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
 wheel-arm: $(RUNS)

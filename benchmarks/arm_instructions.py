@@ -4,8 +4,8 @@
     python benchmarks/arm_instructions.py                    every question below; writes results/arm_instructions.csv
     python benchmarks/arm_instructions.py bireal18 tail      one of them, as a table
 
-`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `trained` the
-same at 8/8/16, with latent weights.
+`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `tail32` of 32;
+`trained` of one at 8/8/16, with latent weights.
 
 A program is cut behind its first record, its second and so on; each further record costs the difference. Counts repeat
 exactly. They say nothing of caches and of how many instructions a core starts at once.
@@ -34,18 +34,18 @@ from bitreplay.engine.program import LISTS, Program
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
-FORWARD = LISTS.index("forward")
-STEP_ORDER = ("forward", "backward", "update", "prepare")
+STEP = len(LISTS)
 RESULTS = ROOT / "benchmarks" / "results" / "arm_instructions.csv"
 QUESTIONS = [(model, part) for model in ("bireal18", "quicknet") for part in ("whole", "tail", "trained")]
+QUESTIONS.insert(2, ("bireal18", "tail32"))
 PATHS = ("neon", "scalar")
 
 
-def count(program: Program, path: str) -> int:
+def count(program: Program, path: str, which: int, samples: int) -> int:
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(program.to_bytes())
         command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", BUILD / "qemu_count.so",
-                   BUILD / "core" / "tools" / "count", file.name, FORWARD, 1]  # fmt: skip
+                   BUILD / "core" / "tools" / "count", file.name, which, samples]  # fmt: skip
         environment = os.environ | {"BITREPLAY_PATH": path}
         done = subprocess.run(
             [str(word) for word in command], env=environment, capture_output=True, text=True, check=True
@@ -55,40 +55,43 @@ def count(program: Program, path: str) -> int:
     return int(found[1])
 
 
-def by_operation(program: Program, path: str) -> Counter[str]:
-    """Instructions of all records of each operation, in the order of a step; all count as one list."""
-    prepare = [record for record in program.records if record.list == "prepare"]
-    step = STEP_ORDER if any(record.list == "backward" for record in program.records) else ("forward",)
-    records = [replace(record, list="forward") for name in step for record in program.records if record.list == name]
+def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
+    """Instructions of all records of each operation, in the order of a step that begins with what it prepares."""
+    step = any(record.list == "backward" for record in program.records)
+    order = ("prepare", "forward", "backward", "update") if step else ("forward",)
+    ahead = [] if step else [record for record in program.records if record.list == "prepare"]
+    records = [record for name in order for record in program.records if record.list == name]
+    which = STEP if step else LISTS.index("forward")
     found: Counter[str] = Counter()
-    before = count(replace(program, records=prepare), path)
+    before = count(replace(program, records=ahead), path, which, samples)
     for number, record in enumerate(records, start=1):
-        now = count(replace(program, records=prepare + records[:number]), path)
+        now = count(replace(program, records=ahead + records[:number]), path, which, samples)
         found[record.operation] += now - before
         before = now
     return found
 
 
-def trained(program: Program) -> Program:
+def trained(program: Program, samples: int) -> Program:
     """The program after three steps: a head of zeros would let no gradient through."""
     machine, rng = NativeMachine(program), np.random.default_rng(0)
-    codes = rng.integers(0, 1 << 64, (1, *program.tensor("latents").shape), np.uint64)
+    codes = rng.integers(0, 1 << 64, (samples, *program.tensor("latents").shape), np.uint64)
     for step in range(3):
         machine.write("latents", codes)
-        machine.write("labels", np.zeros(1, np.int32))
-        machine.run_step(Run(1, 0, step, 1 << 30, 37))
+        machine.write("labels", np.zeros(samples, np.int32))
+        machine.run_step(Run(samples, 0, step, 1 << 30, 37))
     return replace(program, parameters=machine.regions["parameter"].copy())
 
 
 def measure(model: str, part: str) -> list[tuple[str, int, int]]:
-    """(operation, neon, scalar) of one sample, the dearest first."""
+    """(operation, neon, scalar), the dearest first."""
     graph, _ = modelfile.load(ROOT / "src" / "bitreplay" / "zoo" / f"{model}.safetensors")
+    samples = 32 if part == "tail32" else 1
     if part == "whole":
-        program = compile_whole(graph, Bits(8), 1)
+        program = compile_whole(graph, Bits(8), samples)
     else:
         level, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
-        program = trained(compile_tail(graph, level, Bits(8, binary, 16), 1, 10))
-    neon, scalar = (by_operation(program, path) for path in PATHS)
+        program = trained(compile_tail(graph, level, Bits(8, binary, 16), samples, 10), samples)
+    neon, scalar = (by_operation(program, path, samples) for path in PATHS)
     return [(name, count, scalar[name]) for name, count in neon.most_common()] + [
         ("together", neon.total(), scalar.total())
     ]
@@ -103,7 +106,7 @@ def show(model: str, part: str, rows: list[tuple[str, int, int]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", help="a model of the zoo")
-    parser.add_argument("part", nargs="?", choices=["whole", "tail", "trained"], default="tail")
+    parser.add_argument("part", nargs="?", choices=["whole", "tail", "tail32", "trained"], default="tail")
     given = parser.parse_args()
     if given.model:
         return show(given.model, given.part, measure(given.model, given.part))

@@ -70,4 +70,4 @@ def samples(rows: Rows, claim: Claim, strategy: str) -> Claim:
     if not costs:
         return claim
     told = f"15 or 20 end {min(costs):.1f} to {max(costs):.1f} points below 30"
-    return replace(claim, ours=told, verdict="holds" if max(costs) <= 1 else "does not hold for 15")
+    return replace(claim, ours=told, verdict="holds" if max(costs) <= 1 else "does not hold")

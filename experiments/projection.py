@@ -2,7 +2,7 @@
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py choose --data-name cifar10 --numbers 128 512
-    python experiments/projection.py measure --models react18 bireal18 --data-name cifar10
+    python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
 `make` finds axes on 40,000 training images of Tiny-ImageNet and writes the companion NAME.projection.safetensors beside
 the model. `choose` compares ways to find them: one half of CIFAR's training images learns, 30 a class or all, and 8,000
@@ -142,6 +142,9 @@ def measure(args: argparse.Namespace) -> None:
         model = learner.model
         assert model is not None
         train, test, _ = coded(learner, data, place(learner, args.data_name, args.codes))
+        first = [np.flatnonzero(data.train_labels == c)[: args.each] for c in range(data.train_labels.max() + 1)]
+        learned = np.sort(np.concatenate(first))
+        train, labels = train[learned], data.train_labels[learned]
         whole = load(model.companion(KIND)).projection
         middle, total = covariance(pretraining(learner, args.tiny, args.codes)[0])
         random = rounded(signs(train.shape[1], len(whole)), middle, total, whole.numbers, SPREAD)
@@ -152,7 +155,7 @@ def measure(args: argparse.Namespace) -> None:
                     own = Learner.from_pretrained(model, numbers=k).latents(data.test_images[:64])
                     assert np.array_equal(own, projected(chosen, test[:64]))
                 y, asked = projected(chosen, train), projected(chosen, test)
-                share, sums = accuracy(y, data.train_labels, asked, data.test_labels)
+                share, sums = accuracy(y, labels, asked, data.test_labels)
                 append(args.results, HEADER, [
                     args.data_name, model.name, model.digest[:12], axes, chosen.digest()[:12], k, len(train), share,
                     sums.products.nbytes, sums.class_sums.nbytes + sums.counts.nbytes, chosen.bytes,
@@ -175,6 +178,8 @@ def main() -> None:
         command.add_argument("--numbers", type=int, nargs="+", default=list(AXES))
         file = "projection.csv" if name == "measure" else "projection_choice.csv"
         command.add_argument("--results", type=Path, default=RESULTS / file)
+        if name == "measure":
+            command.add_argument("--each", type=int, help="training images a class, the first ones; all by default")
         command.add_argument("--tiny", type=Path, help="the folder of Tiny-ImageNet")
     args = parser.parse_args()
     args.run(args)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from grid import ROWS, finish, missing, told
 from listed import EXPERIMENTS
+from on_ray import finish_on
 from run import Run
 from tables import SEEDS
 
 QUICK_RUNS = 4
-QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "held": False}
+QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "least_steps": 4, "held": False}
 
 
 def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
@@ -30,14 +31,16 @@ def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
 
 
 def reproduce(
-    names: Sequence[str], quick: bool, seeds: int, jobs: int, device: str, say: Callable[[str], None]
-) -> None:
+    names: Sequence[str], quick: bool, seeds: int, jobs: int, device: str, say: Callable[[str], None],
+    ray: str | None = None,
+) -> None:  # fmt: skip
     runs = [run for name in names for run in runs_of(name, seeds, quick)]
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "quick.jsonl" if quick else ROWS
         kept = Path(place) / "codes" if quick else Path("runs") / "codes"
         left = missing(runs, path)
         say(f"{len(runs)} runs, {len(left)} without a row")
-        for number, found in enumerate(finish(left, path, kept, jobs, device), 1):
+        made = finish(left, path, kept, jobs, device) if ray is None else finish_on(ray, left, path, kept, device)
+        for number, found in enumerate(made, 1):
             run = Run(**found["config"], seed=found["seed"])
             say(f"{number} of {len(left)}: {told(run)}: {found['final']:.2f} %, {found['cpu_seconds']} s")

@@ -62,6 +62,7 @@ class Run:
     bits: str = "8/1/16"
     per_class: int = 30
     epochs: int = 5
+    least_steps: int = 40
     gain: str | None = None
     latent_gain: int = 0
     latent_start: str = "equal"
@@ -110,7 +111,7 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
     base = next(name for name in STRATEGIES if issubclass(kind, STRATEGIES[name]))
     settings = Settings(
         strategy=base, bits=run.bits, level=run.level, code_bits=run.code_bits, per_class=run.per_class,
-        epochs=run.epochs, augment=run.augment, seed=run.seed,
+        epochs=run.epochs, least_steps=run.least_steps, augment=run.augment, seed=run.seed,
     )  # fmt: skip
     if run.gain is not None:
         kind = type(kind.__name__, (kind,), {"gain": Fraction(run.gain)})

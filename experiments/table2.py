@@ -26,7 +26,16 @@ def found() -> list[dict]:
 
 def section(rows: Rows) -> list[str]:
     body = [[r["work"], r["peer"], f"{r['ours']:.2f}", f"{r['theirs']:.2f}", f"{r['ratio']:.2f}"] for r in found()]
-    return markdown(["QuickNet", "peer", "ours, ms", "peer's, ms", "ratio"], body)
+    return [*markdown(["QuickNet", "peer", "ours, ms", "peer's, ms", "ratio"], body), "In words:", "", *words(), ""]
+
+
+def words() -> list[str]:
+    """Every ratio as a sentence, good or bad."""
+    told = []
+    for row in found():
+        times = f"{row['ratio']:.2f} times as fast as" if row["ratio"] >= 1 else f"slower, {row['ratio']:.2f} times"
+        told.append(f"- {row['work']}: {times} {row['peer']}.")
+    return told
 
 
 def claims(rows: Rows) -> list[Claim]:

@@ -57,6 +57,9 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"arguments", "assembly", "engine", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
         {"numpy"},
     ),
+    "cluster": (
+        {"classes", "data", "learner", "merging", "progress", "reports", "statefile", "zoo"}, {"numpy", "ray"},
+    ),
     # hosts and users
     "writers": ({"arguments", "follow"}, {"tensorboard"}),
     "adapters": (
@@ -64,12 +67,12 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"avalanche", "numpy", "river", "sklearn", "torch"},
     ),
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
-    "export": ({"engine", "learner", "settings", "strategies", "zoo"}, set()),
+    "export": ({"engine", "learner", "settings", "strategies", "zoo"}, {"numpy"}),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
-        {"", "arguments", "bench", "classes", "data", "engine", "follow", "learner", "merging", "metrics",
-         "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings", "statefile",
+        {"", "arguments", "bench", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
+         "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings", "statefile",
          "strategies", "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),

@@ -21,6 +21,8 @@ PHOTOS = {  # where the page has them: the class in the archive, and which of it
     "factory/Orange": ("Orange", range(4)), "factory/Golden-Delicious": ("Golden-Delicious", range(4)),
     "shop1/Kaiser": ("Kaiser", range(3)), "shop1/Golden": ("Golden-Delicious", range(4, 8)),
     "shop2/Kaiser": ("Kaiser", range(3, 6)), "shop2/Orange": ("Orange", range(4, 7)), "new": ("Kaiser", range(6, 9)),
+    "summer/Kaiser": ("Kaiser", range(3)), "winter/Kaiser": ("Kaiser", range(3, 5)),
+    "winter/Orange": ("Orange", range(2)),
 }  # fmt: skip
 
 
@@ -62,7 +64,9 @@ def ran(tmp_path, monkeypatch, capsys):
 
 
 def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
-    assert [name for name, *_ in ran] == ["learn"] * 3 + ["merge", "info", "predict"] + ["unlearn"] * 2
+    assert [name for name, *_ in ran] == (
+        ["learn"] * 3 + ["merge", "info", "predict"] + ["learn"] * 2 + ["merge"] * 2 + ["unlearn"] * 2
+    )
     assert not any("warning" in err for _, _, err in ran)
     chain, shop2 = Learner.load("chain.state"), Learner.load("shop2.state")
     assert chain.labels == ["Golden-Delicious", "Kaiser", "Orange"]
@@ -78,3 +82,6 @@ def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
     assert shop2.state_hash() == Learner.rollback("shop2.state").state_hash()
     with pytest.raises(ValueError, match="never learned as 'Orange'"):
         chain.unlearn(images[1][:1], "Orange")
+    spring, summer = Learner.load("spring.state"), Learner.load("summer.state")
+    assert spring.state_hash() == summer.state_hash() and spring.labels == ["Kaiser"]
+    assert Learner.load("scale.state").labels == ["Kaiser", "Orange"] and spring.state().bytes < 40_000

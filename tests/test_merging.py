@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import shutil
 import tracemalloc
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from bitreplay import Learner, Settings, StateFileError, statefile
 from bitreplay.cli.commands.merge import merge
-from bitreplay.merging import MergedTwice, Total
+from bitreplay.merging import MergedTwice
 from bitreplay.parts.digests import Digests
 from bitreplay.parts.lineage import MOST_OWN, Lineage
 from bitreplay.parts.tally import Tally
@@ -68,6 +69,65 @@ def test_any_tree_of_merges_of_any_division_ends_in_one_hash(tiny_model, data):
     (found,) = states
     assert found.state_hash() == whole.state_hash() and found.labels == whole.labels
     assert np.array_equal(found.predict_proba(POOL), whole.predict_proba(POOL))
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_a_state_that_is_taken_out_was_never_merged(tiny_model, data):
+    """Of any states, some taken out at once or later, with and without a base: the hash of a merge of the others."""
+    changes = {"digests": data.draw(st.booleans()), "exact_forget": data.draw(st.booleans())}
+    count = data.draw(st.integers(4, 20))
+    labels = data.draw(st.lists(st.sampled_from(NAMES), min_size=count, max_size=count))
+    cuts = sorted(data.draw(st.sets(st.integers(1, count - 1), min_size=2, max_size=5)))
+    first, *parts = np.split(np.array(data.draw(st.permutations(range(count)))), cuts)
+    base = learner_of(tiny_model, first, labels, **changes) if data.draw(st.booleans()) else None
+    sessions = []
+    for part in parts:
+        sessions.append(learner_of(tiny_model, (), labels, **changes) if base is None else copy_of(base, tiny_model))
+        sessions[-1].learn(POOL[part], [labels[number] for number in part])
+    out = data.draw(st.sets(st.integers(1, len(parts) - 1), max_size=2))
+    gone, late = [sessions[number] for number in out], data.draw(st.booleans())
+    found = copy_of(sessions[0], tiny_model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MergedTwice)
+        found.merge(*sessions[1:], base=base, without=() if late else gone)
+        for session in gone if late else ():
+            found.merge(base=base, without=[session])
+        stays = np.concatenate([*([] if base is None else [first]), *(p for n, p in enumerate(parts) if n not in out)])
+        whole = learner_of(tiny_model, stays, labels, **changes)
+        assert found.state_hash() == whole.state_hash() and found.labels == whole.labels
+        again = copy_of(found, tiny_model)
+        again.merge(*gone, base=base)  # and can be added again without a word
+    assert again.state_hash() == learner_of(
+        tiny_model, range(count) if base is not None else np.concatenate(parts), labels, **changes
+    ).state_hash()  # fmt: skip
+
+
+def test_what_was_never_merged_cannot_be_taken_out(tiny_model):
+    one, other, stranger = (learner_of(tiny_model, chosen) for chosen in ([0, 9], [1, 10], [2, 3, 11, 12]))
+    one.merge(other)
+    before = one.state_hash()
+    for learner in (stranger, learner_of(tiny_model, [20])):
+        with pytest.raises(ValueError, match="what shall be taken out is not in the states that it shall be taken out"):
+            one.merge(without=[learner])
+        assert one.state_hash() == before
+    one.merge(without=[other])
+    assert one.state_hash() == learner_of(tiny_model, [0, 9]).state_hash()
+    one.merge(without=[learner_of(tiny_model, [0, 9])])
+    fresh = learner_of(tiny_model)
+    assert one.state_hash() == fresh.state_hash() and one.state().texts == fresh.state().texts
+
+
+def test_files_forget_what_is_taken_out(tiny_model, tmp_path):
+    """Every generation of the file is rewritten, as for forget."""
+    one, winter = learner_of(tiny_model, range(0, 32, 2)), learner_of(tiny_model, range(1, 32, 2))
+    one.save(tmp_path / "one")
+    winter.save(tmp_path / "winter")
+    merge([tmp_path / "one", tmp_path / "winter"], tmp_path / "scale", json=True)
+    merge([tmp_path / "one", tmp_path / "winter"], tmp_path / "scale", overwrite=True, json=True)
+    merge([tmp_path / "scale"], tmp_path / "scale", without=[tmp_path / "winter"], overwrite=True, json=True)
+    for name in ("scale", "scale.before"):
+        assert statefile.load(tmp_path / name)[0].state.hash() == one.state_hash()
 
 
 def test_names_are_united_and_renamed(tiny_model):
@@ -177,29 +237,31 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
 
 
 @pytest.mark.parametrize("with_base", [False, True])
-def test_many_states_need_no_more_memory_than_few(with_base):
-    """The sum, and a state that is read: its bytes and its arrays; the base besides."""
-    tally = Tally(512)
+def test_any_number_of_states_merge_in_the_memory_of_two(with_base, tmp_path):
+    """The whole command, file to file: the sum and a state that is read; the base besides. A tenth more is allowed."""
+    tally = Tally(1024)
     tally.make_room(["a", "b"])
-    tally.add(np.random.default_rng(0).integers(-127, 128, (40, 512)).astype(np.int8), ["a", "b"] * 20)
+    tally.add(np.random.default_rng(0).integers(-127, 128, (40, 1024)).astype(np.int8), ["a", "b"] * 20)
     state = State(
         tally.names, {"sums": tally.give(), "digests": Digests().give()}, {}, {"experiences": 1}, {"lineage": "/"}
     )
-    data = statefile.to_bytes(statefile.Content("tiny", "0" * 64, Settings(strategy="exact"), state))
+    content = statefile.Content("tiny", "0" * 64, Settings(strategy="exact"), state)
+    statefile.save(tmp_path / "state", content, statefile.Origin())
 
     def peak(states: int) -> float:
+        base, out = tmp_path / "state" if with_base else None, tmp_path / f"out{states}"
+        gc.collect()
         tracemalloc.start()
-        base = statefile.from_bytes(bytes(bytearray(data)), "base") if with_base else None
-        total = Total(base)
-        for _ in range(states):
-            total.add(statefile.from_bytes(bytes(bytearray(data)), "a state"), "a state")
+        merge([tmp_path / "state"] * states, out, base=base, overwrite=True, json=True)
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found / state.bytes
 
     peak(2)
-    few, many = peak(3), peak(60)
-    assert many < few + 0.5 and many < 5 + with_base, (few, many)
+    few, many = peak(3), peak(12)
+    assert many < few + 0.1 and many < 2.2 + with_base, (few, many)
+    merged = statefile.load(tmp_path / "out12")[0].state
+    assert merged.arrays()["sums.counts"].tolist() == ([20, 20] if with_base else [240, 240])
 
 
 # files

@@ -19,7 +19,7 @@ from bitreplay.arguments import told
 from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
-from bitreplay.reports import Evaluation
+from bitreplay.reports import Evaluation, Learned
 from bitreplay.samples import Latents
 from bitreplay.scenario import Experience
 
@@ -70,9 +70,10 @@ def follow(
     learner: Learner, stream: Stream, test_images: Any, test_labels: Any,
     progress: Callable[[Progress], None] | None = None,
     metrics: Callable[[Step], None] | Sequence[Callable[[Step], None]] = (),
+    learn: Callable[[Any, Any], Learned] | None = None,
 ) -> Iterator[Step]:  # fmt: skip
     """Learn each (images, labels) of any iterable, and give a Step after each; before that every one of `metrics` hears
-    of it, such as a writer of bitreplay.writers."""
+    of it, such as a writer of bitreplay.writers. `learn` changes the learner in another way, such as on a cluster."""
     listeners = _functions(metrics)
     latents = test_images.values if isinstance(test_images, Latents) else learner.latents(test_images)
     truth = names_of(test_labels)
@@ -86,7 +87,9 @@ def follow(
         images, labels = item
         labels = list(labels) if isinstance(labels, Iterator) else labels  # it can be read once
         start = time.perf_counter()
-        if isinstance(images, Latents):
+        if learn is not None:
+            learned = learn(images, labels)
+        elif isinstance(images, Latents):
             learned = learner.learn_latents(images.values, labels, Watch(progress))
         else:
             learned = learner.learn(images, labels, progress=progress)

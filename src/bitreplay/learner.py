@@ -10,7 +10,7 @@ The method itself, the loop over minibatches, is in strategies/gradient.py.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -141,13 +141,17 @@ class Learner:
             self.strategy.unlearn(Pictures(pictures, self.strategy.encode), names, watch)
             self._origin = self._origin.without_past()
 
-    def merge(self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None) -> None:
+    def merge(
+        self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None,
+        without: Sequence[Learner] = (),
+    ) -> None:  # fmt: skip
         """Become the learner that saw what all of them saw (exact alone). All of it, or nothing.
 
         With `base`, which all of them began as, what it saw counts once. `rename` gives classes other names, those of
-        one name become one. A MergedTwice warning says if pictures are added twice.
+        one name become one. A MergedTwice warning says if pictures are added twice. `without` are learners that were
+        merged into these before and shall be in them no more; the next `save` rewrites every generation then.
         """
-        for other in (*others, *(() if base is None else (base,))):
+        for other in (*others, *without, *(() if base is None else (base,))):
             if not isinstance(other, Learner):
                 raise ValueError(f"A learner is merged with learners, got {told(other)}.")
         with self._change():
@@ -155,7 +159,11 @@ class Learner:
             total.add(self._content(), "this learner")
             for number, other in enumerate(others, start=1):
                 total.add(other._content(), "the other" if len(others) == 1 else f"other {number}")
+            for gone in without:
+                total.take_out(gone._content(), "what shall be taken out")
             self.strategy.take(total.content().state)
+            if without:
+                self._origin = self._origin.without_past()
 
     def rename(self, old: Name, new: Name) -> None:
         with self._change():

@@ -2,11 +2,12 @@
 
     total = Total(base, rename)
     total.add(content, title)        for each state, in any order; two states are in memory, and the base
+    total.take_out(content, title)   for each state that was added before, now or long ago, and shall be there no more
     total.content()
 
 Without a base the sums add up. Devices that all began as one state, the base, have its pictures in common:
 
-    base + sum over devices of (device - base)
+    base + sum over devices of (device - base) - sum over those taken out of (state - base)
 """
 
 from __future__ import annotations
@@ -51,18 +52,37 @@ class Total:
         self._fitting(content, title)
         state = self._renamed(content.state)
         if self._base is not None:
-            _check_contains(state, self._base, title)
+            _check_contains(state, self._base, f"{title} does not contain the base")
         if not self._states:
-            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers), digests.Digests()
+            by_class = tallied(state).class_products is not None
+            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers, by_class), digests.Digests()
         self._warn(Lineage.read(state.texts["lineage"]), title)
-        self._tally.combine(tallied(state))
-        self._digests.combine(digests_of(state))
-        self._experiences += state.notes["experiences"]
+        self._change(state, 1)
         self._states += 1
         if self._states > 1 and self._base is not None:
-            self._tally.combine(tallied(self._base), sign=-1)
-            self._digests.combine(digests_of(self._base), sign=-1)
-            self._experiences -= self._base.notes["experiences"]
+            self._change(self._base, -1)
+
+    def take_out(self, content: Content, title: str) -> None:
+        """As if the state had never been added; ValueError, and nothing changed, if it cannot have been."""
+        if not self._states:
+            raise ValueError(f"There is no state that {title} could be taken out of.")
+        self._fitting(content, title)
+        gone = self._renamed(content.state)
+        if self._base is not None:
+            _check_contains(gone, self._base, f"{title} does not contain the base")
+        whole = State(self._tally.names, {"sums": self._tally.give(), "digests": self._digests.give()})
+        _check_contains(whole, gone, f"{title} is not in the states that it shall be taken out of")
+        self._change(gone, -1)
+        if self._base is not None:
+            self._change(self._base, 1)
+        self._tally.settle()
+        left = self._marks - (Lineage.read(gone.texts["lineage"]).marks - self._marks_of_base())
+        self._marks = left if self._tally.names else frozenset()
+
+    def _change(self, state: State, sign: int) -> None:
+        self._tally.combine(tallied(state), sign)
+        self._digests.combine(digests_of(state), sign)
+        self._experiences += sign * state.notes["experiences"]
 
     def content(self) -> Content:
         """All that was added, with the settings of the first; ValueError if a name to be changed was in none."""
@@ -88,7 +108,7 @@ class Total:
                 f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
                 f"({ours.digest[:12]}); they cannot be merged."
             )
-        for name in ("numbers", "projection", "bits", "digests"):
+        for name in ("numbers", "projection", "bits", "digests", "exact_forget"):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
                 digests = (str(other)[:12], str(mine)[:12]) if name == "projection" else (told(other), told(mine))
@@ -108,8 +128,7 @@ class Total:
         return replace(state, names=sums.names, parts=parts)
 
     def _warn(self, lineage: Lineage, title: str) -> None:
-        of_base = frozenset() if self._base is None else Lineage.read(self._base.texts["lineage"]).marks
-        if lineage.marks & self._marks - of_base:
+        if lineage.marks & self._marks - self._marks_of_base():
             hint = "" if self._base is not None else "; if they began as one state, name it as the base"
             warnings.warn(
                 f"{title} has pictures in common with the states before it, which count twice now{hint}.",
@@ -118,9 +137,12 @@ class Total:
             )
         self._marks |= lineage.marks
 
+    def _marks_of_base(self) -> frozenset[str]:
+        return frozenset() if self._base is None else Lineage.read(self._base.texts["lineage"]).marks
 
-def _check_contains(state: State, base: State, title: str) -> None:
-    """ValueError unless the state can be the base and more pictures."""
+
+def _check_contains(state: State, base: State, otherwise: str) -> None:
+    """ValueError, `otherwise`, unless the state can be the base and more pictures."""
     mine, common = tallied(state), tallied(base)
     rounded = mine.counters["forgotten"] - common.counters["forgotten"]
     left = {name: row for row, name in enumerate(mine.names)}
@@ -133,10 +155,7 @@ def _check_contains(state: State, base: State, title: str) -> None:
         more = wide(squares(mine.sums)) - squares(common.sums)
         fits = possible(counts, class_sums, more, rounded > 0)
     if not fits:
-        raise ValueError(
-            f"{title} does not contain the base: it began as another state, or pictures of the base were forgotten or "
-            "unlearned in it."
-        )
+        raise ValueError(f"{otherwise}: it began as another state, or pictures were forgotten or unlearned since.")
     without = digests.Digests()
     without.take(digests_of(state))
     without.combine(digests_of(base), sign=-1)

@@ -59,6 +59,7 @@ class Settings:
                      number such as 128 projects these to so many, if the model has a projection (engine/projection.py)
     projection       for "exact" with such a number, the projection's digest; None takes the one that the model has
     digests          for "exact", keep 8 bytes of each picture, so that `unlearn` refuses what was never learned
+    exact_forget     for "exact", keep the products of each class, so that `forget` ends in the state that never saw it
 
     >>> Settings(rate="0.01").changed(bits="8/1/32").rate
     Fraction(1, 100)
@@ -80,6 +81,7 @@ class Settings:
     numbers: str | None = None
     digests: bool = False
     projection: str | None = None
+    exact_forget: bool = False
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
@@ -110,6 +112,11 @@ class Settings:
         _need(isinstance(self.digests, bool), f"digests must be True or False, got {told(self.digests)}.")
         sums = not self.digests or STRATEGIES[self.strategy].unlearns
         _need(sums, f"digests must be False with {self.strategy}, which cannot unlearn pictures, got True.")
+        _need(
+            isinstance(self.exact_forget, bool), f"exact_forget must be True or False, got {told(self.exact_forget)}."
+        )
+        sums = not self.exact_forget or STRATEGIES[self.strategy].unlearns
+        _need(sums, f"exact_forget must be False with {self.strategy}, whose weights do not forget, got True.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
         fits = not self.unknown or STRATEGIES[self.strategy].stores_samples
         _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")

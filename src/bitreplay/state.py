@@ -52,5 +52,5 @@ class State:
         for name, values in sorted(self.arrays().items()):
             little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
             digest.update(f"{name} {little.dtype.str} {little.shape}".encode())
-            digest.update(little.tobytes())
+            digest.update(little.reshape(-1).view(np.uint8).data)
         return digest.hexdigest()

@@ -170,7 +170,7 @@ def test_a_run_leaves_out_pictures_that_cannot_be_read_if_told_so(shell, tiny_mo
     assert code == 1 and "00.png cannot be read as a picture" in err
     code, out, err = shell(*command, "--skip-unreadable")
     assert code == 0 and "left out: " in err and "00.png" in err
-    assert sum(row["pictures"] for row in json.loads(out)["rows"]) == 15
+    assert sum(row["pictures"] for row in json.loads(out)["rows"]) == 16
 
 
 @pytest.mark.parametrize("place", [".", "none/chart.svg"])
@@ -229,3 +229,56 @@ def test_a_chart_names_what_was_new_under_each_number():
             place = places[name]
             assert abs(float(place["x"]) - float(places[str(number)]["x"])) < 20
             assert float(places[str(number)]["y"]) < float(place["y"]) < height
+
+
+def test_a_run_on_a_folder_says_how_it_splits(shell, tiny_model, tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("cup", "jug"):
+        for session in range(3 if name == "cup" else 1):
+            scene = rng.integers(40, 216, (8, 8, 3))
+            for k in range(4):
+                noisy = (scene + rng.integers(-9, 10, scene.shape)).astype(np.uint8)
+                (tmp_path / "set" / name).mkdir(parents=True, exist_ok=True)
+                Image.fromarray(noisy).save(tmp_path / "set" / name / f"{session}{k}.png")
+    command = ("run", "--data", "set", "--model", tiny_model, "--out", "here")
+    code, out, err = shell(*command)
+    words = " ".join(out.split())
+    assert code == 0, err
+    assert (
+        "Of 16 pictures in 4 series (near-duplicates by name, time or looks) 12 are learned and 4 are the test" in words
+    )
+    assert "jug is not tested: it has 4 pictures in 1 series" in words
+    found = json.loads(shell(*command, "--json")[1])
+    assert found["splits"] == [
+        {"name": "cup", "learned": 8, "tested": 4, "series": 3},
+        {"name": "jug", "learned": 4, "tested": 0, "series": 1},
+    ]  # fmt: skip
+    assert found["config"]["split"] == "series"
+
+
+def test_a_config_file_gives_options_and_the_command_line_has_the_last_word(shell, data, tiny_model, tmp_path):
+    (tmp_path / "run.toml").write_text(
+        f'data = "colours.npz"\nmodel = "{tiny_model}"\nper-class = 5\nrate = 0.3\nlimit = 3\nseed = 4\njson = true\n'
+    )
+    code, out, err = shell("run", "--config", "run.toml", "--seed", 2)
+    assert code == 0, err
+    found = json.loads(out)
+    settings = found["config"]["settings"]
+    assert (settings["per_class"], settings["rate"], settings["seed"], found["config"]["limit"]) == (5, "3/10", 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("colour = 1", "has 'colour', which is no option of this command"),
+        ("config = 'x'", "has 'config', which is no option"),
+        ("data = [1]", "data in run.toml must be text, a number, true or false, got [1]"),
+        ("data =", "run.toml cannot be read as TOML"),
+        (None, "run.toml"),
+    ],
+)
+def test_a_config_file_that_does_not_fit_is_refused(shell, tmp_path, text, sentence):
+    if text is not None:
+        (tmp_path / "run.toml").write_text(text)
+    code, out, err = shell("run", "--config", "run.toml", "--data", "groceries")
+    assert code == 1 and out == "" and sentence in err and err.strip().count("\n") == 0

@@ -67,9 +67,9 @@ def test_what_is_no_file_of_a_sensible_size_is_refused_without_reading_it(tmp_pa
 
 
 def test_a_folder_leaves_out_what_cannot_be_read_if_told_so(tmp_path):
-    for k in range(5):
+    for k, value in enumerate((0, 80, 0, 0, 160, 40, 240)):
         (tmp_path / "pear").mkdir(exist_ok=True)
-        (tmp_path / "pear" / f"{k}.png").write_bytes(png(k * 10, 8))
+        (tmp_path / "pear" / f"{k}.png").write_bytes(png(value, 8))
     (tmp_path / "pear" / "2.png").write_bytes(png(0, 8)[:40])
     (tmp_path / "pear" / "3.png").unlink()
     (tmp_path / "pear" / "3.png").mkdir()
@@ -77,7 +77,8 @@ def test_a_folder_leaves_out_what_cannot_be_read_if_told_so(tmp_path):
         folder(tmp_path, side=8)
     told: list[ValueError] = []
     found = named(str(tmp_path), side=8, unreadable=told.append).data
-    assert found.train_images[:, 0, 0, 0].tolist() == [0, 10] and found.test_images[:, 0, 0, 0].tolist() == [40]
+    assert found.train_images[:, 0, 0, 0].tolist() == [0, 80, 160, 40]
+    assert found.test_images[:, 0, 0, 0].tolist() == [240]
     assert [str(error).split(" cannot")[0][-5:] for error in told] == ["2.png", "3.png"]
 
 

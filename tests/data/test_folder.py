@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.folder import folder
+from bitreplay.data.folder import folder, split_folder
+from bitreplay.data.splitting import Split
 
 
 def paint(path, color, size=(20, 10)):
@@ -10,17 +11,38 @@ def paint(path, color, size=(20, 10)):
     Image.new("RGB", size, color).save(path)
 
 
-def test_every_fifth_picture_by_name_is_a_test_picture(tmp_path):
-    for k in range(7):
-        paint(tmp_path / "pear" / f"{k}.png", (k, 0, 0))
+def other(k: int) -> tuple[int, int, int]:
+    """Colours that are not alike."""
+    return (k, 120 * (k % 3), 60 * (k // 3))
+
+
+def test_the_last_fifth_by_name_are_test_pictures(tmp_path):
+    for k in range(11):
+        paint(tmp_path / "pear" / f"{k:02d}.png", other(k))
     paint(tmp_path / "apple" / "only.png", (99, 0, 0))
-    found = folder(tmp_path, side=8)
+    found, splits = split_folder(tmp_path, side=8)
     assert found.class_names == ("apple", "pear")
-    assert found.train_images.shape == (7, 8, 8, 3)
-    np.testing.assert_array_equal(found.train_labels, [0, 1, 1, 1, 1, 1, 1])
-    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [99, 0, 1, 2, 3, 5, 6])
-    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [4])
-    np.testing.assert_array_equal(found.test_labels, [1])
+    assert found.train_images.shape == (10, 8, 8, 3)
+    np.testing.assert_array_equal(found.train_labels, [0] + [1] * 9)
+    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [99, *range(9)])
+    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [9, 10])
+    np.testing.assert_array_equal(found.test_labels, [1, 1])
+    assert splits == (Split("apple", 1, 0, 1), Split("pear", 9, 2, 11))
+
+
+def test_near_duplicates_never_stand_on_both_sides(tmp_path):
+    """Frames of four sessions, taken one after the other, with names that say nothing."""
+    rng = np.random.default_rng(0)
+    for session in range(4):
+        scene = rng.integers(0, 256, (12, 12, 3))
+        for k in range(6):
+            noisy = np.clip(scene + rng.integers(-20, 21, scene.shape), 0, 255).astype(np.uint8)
+            noisy[0, 0] = session * 50
+            (tmp_path / "cup").mkdir(exist_ok=True)
+            Image.fromarray(noisy).save(tmp_path / "cup" / f"IMG_{1000 + 6 * session + k}.png")
+    found, (split,) = split_folder(tmp_path, side=12)
+    learned, tested = (set(part[:, 0, 0, 0].tolist()) for part in (found.train_images, found.test_images))
+    assert learned == {0, 50, 100} and tested == {150} and split == Split("cup", 18, 6, 4)
 
 
 @pytest.mark.parametrize("name", ["test", "val"])
@@ -36,7 +58,7 @@ def test_train_and_test_folders(tmp_path, name):
 
 def test_a_class_folder_without_pictures_is_named_or_left_out(tmp_path):
     for k in range(5):
-        paint(tmp_path / "pear" / f"{k}.png", (k, 0, 0))
+        paint(tmp_path / "pear" / f"{k}.png", other(k))
     for name in ("kiwi", ".hidden"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "1.txt").write_bytes(b"x")
@@ -85,10 +107,14 @@ def test_a_file_that_is_no_picture_is_named(tmp_path):
 
 def test_without_test_pictures_it_says_what_to_do(tmp_path):
     for k in range(4):
-        paint(tmp_path / "a" / f"{k}.png", (k, 0, 0))
+        paint(tmp_path / "a" / f"{k}.png", other(k))
     with pytest.raises(ValueError, match="No test pictures could be set aside .* no class has 5 pictures: add some"):
         folder(tmp_path, side=8)
     assert len(folder(tmp_path, side=8, test_every=4).test_images) == 1
+    for k in range(9):
+        paint(tmp_path / "alike" / "a" / f"{k}.png", (k, 0, 0))
+    with pytest.raises(ValueError, match="pictures of a class are one series of near-duplicates: add some of another"):
+        folder(tmp_path / "alike", side=8)
     paint(tmp_path / "both" / "train" / "a" / "1.png", (1, 0, 0))
     (tmp_path / "both" / "test" / "a").mkdir(parents=True)
     with pytest.raises(ValueError, match="test has no test pictures: expected them in one folder a class"):

@@ -1,7 +1,9 @@
 // Short ways from stored numbers to stored numbers of another scale, equal to Rescaled for every input.
 #pragma once
-#if defined(__AVX512VBMI__)
+#if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "arithmetic/tiles.h"
@@ -22,18 +24,52 @@ static inline void look_up(const int8_t* table, const int8_t* x, int64_t size, i
     _mm512_mask_storeu_epi8(y + i, mask, _mm512_mask_blend_epi8(_mm512_movepi8_mask(at), positive, negative));
   }
 #else
-  for (int64_t i = 0; i < size; ++i) y[i] = table[x[i] + 128];
+  int64_t i = 0;
+#if defined(__AVX2__)
+  // Of 16 tables of 16 each has its turn. Where the upper half of x names it, x becomes 0x70 and the lower half, otherwise
+  // at least 0x80, for which vpshufb gives 0.
+  for (; i + 32 <= size; i += 32) {
+    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
+    __m256i found = _mm256_setzero_si256();
+    for (int part = 0; part < 16; ++part) {
+      const __m128i* entries = reinterpret_cast<const __m128i*>(table + (16 * part + 128) % 256);
+      const __m256i place = _mm256_xor_si256(at, _mm256_set1_epi8(char(16 * part)));
+      const __m256i own = _mm256_adds_epu8(place, _mm256_set1_epi8(0x70));
+      found = _mm256_or_si256(found, _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(entries)), own));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i), found);
+  }
+#elif defined(__ARM_NEON) && defined(__aarch64__)
+  // Places outside a table of 64 keep what was found before.
+  uint8x16x4_t tables[4];
+  for (int part = 0; part < 4; ++part) tables[part] = vld1q_u8_x4(reinterpret_cast<const uint8_t*>(table) + 64 * part);
+  for (; i + 16 <= size; i += 16) {
+    uint8x16_t at = veorq_u8(vreinterpretq_u8_s8(vld1q_s8(x + i)), vdupq_n_u8(128));
+    uint8x16_t found = vqtbl4q_u8(tables[0], at);
+    for (int part = 1; part < 4; ++part) {
+      at = vsubq_u8(at, vdupq_n_u8(64));
+      found = vqtbx4q_u8(found, tables[part], at);
+    }
+    vst1q_s8(y + i, vreinterpretq_s8_u8(found));
+  }
 #endif
+  for (; i < size; ++i) y[i] = table[x[i] + 128];
+#endif
+}
+
+// The results for the 256 bytes.
+static inline void byte_table(const Rescaled& rescaled, int8_t* table) {
+  int64_t results[256];
+  for (int64_t i = 0; i < 256; ++i) results[i] = i - 128;
+  rescaled(results, 256);
+  narrow_to<int8_t>(results, 256, table, 0);
 }
 
 // Bytes to bytes: a table of the 256 results.
 static inline bool rescale_bytes(const Rescaled& rescaled, int x_type, const void* x, int64_t size, int y_type, void* y) {
   if (x_type != BR_INT8 || y_type != BR_INT8 || size < kWorthATable) return false;
-  int64_t results[256];
   int8_t table[256];
-  for (int64_t i = 0; i < 256; ++i) results[i] = i - 128;
-  rescaled(results, 256);
-  narrow_to<int8_t>(results, 256, table, 0);
+  byte_table(rescaled, table);
   look_up(table, static_cast<const int8_t*>(x), size, static_cast<int8_t*>(y));
   return true;
 }
@@ -50,6 +86,15 @@ static inline bool shift_words(const Rescaled& rescaled, int x_type, const void*
   const int32_t low = int32_t(most(to.low, -(1 << 30))), high = int32_t(least(to.high, 1 << 30));
   const int16_t* from = static_cast<const int16_t*>(x);
   int16_t* target = static_cast<int16_t*>(y);
+  if (offset == 0) {  // 16 bits are enough: an end beyond them is never met
+    if (low > INT16_MAX || high < INT16_MIN) return false;
+    const int16_t lowest = int16_t(most(low, INT16_MIN)), highest = int16_t(least(high, INT16_MAX));
+    for (int64_t i = 0; i < size; ++i) {
+      const int16_t value = from[i] > highest ? highest : from[i];
+      target[i] = from[i] < lowest ? lowest : value;
+    }
+    return true;
+  }
   for (int64_t i = 0; i < size; ++i) {
     const int32_t value = from[i] + offset;
     target[i] = int16_t(value < low ? low : value > high ? high : value);

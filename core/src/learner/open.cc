@@ -1,5 +1,4 @@
 // Opening a learner: how much memory it takes and where everything lies in it.
-#include <cstdio>
 #include <cstring>
 
 #include "learner/learner.h"
@@ -25,7 +24,9 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
 }
 
 int failed(char* error, size_t error_size, int code, const char* sentence) {
-  if (error && error_size) snprintf(error, error_size, "%s", sentence);
+  if (!error || !error_size) return code;
+  strncpy(error, sentence, error_size - 1);
+  error[error_size - 1] = 0;
   return code;
 }
 
@@ -42,9 +43,12 @@ const char* describe(br_learner* l) {
   uint64_t numbers = 1, together = 0;
   for (uint32_t axis = 0; axis < 4; ++axis) numbers *= features.shape[axis];
   for (l->part_count = 0; l->part_count < kMostParts; ++l->part_count) {
-    char name[24];
+    char name[] = "features.00";
     br_tensor_info part;
-    snprintf(name, sizeof name, "features.%u", unsigned(l->part_count));
+    const uint32_t tens = l->part_count / 10;
+    if (tens) name[9] = char('0' + tens);
+    name[9 + (tens > 0)] = char('0' + l->part_count % 10);
+    name[10 + (tens > 0)] = 0;
     if (br_program_tensor(l->program, name, &part)) break;
     uint64_t length = 1;
     for (uint32_t axis = 0; axis < 4; ++axis) length *= part.shape[axis];

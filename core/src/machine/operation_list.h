@@ -1,11 +1,15 @@
 // The one list of operations. Each is declared once, in its own file under operations/: name, code, tensors, attributes and
-// what runs it. A new operation: its file, and one word here.
+// what runs it. A new operation: its file, and one word here. A build for one model may have a shorter list, that of the
+// operations that its program uses (`bitreplay export` writes it): BITREPLAY_OPERATIONS names its header.
 #pragma once
 
 namespace bitreplay {
 
 struct Operation;
 
+#if defined(BITREPLAY_OPERATIONS)
+#include BITREPLAY_OPERATIONS
+#else
 #define BR_OPERATIONS(EACH) \
   EACH(kPackSigns) EACH(kSignInputGrad) \
   EACH(kBinaryConv) EACH(kBinaryConvInputGrad) \
@@ -30,6 +34,7 @@ struct Operation;
   EACH(kConcat) EACH(kConcatInputGrad) \
   EACH(kAffineFine) \
   EACH(kMaxPool) EACH(kMaxPoolInputGrad)
+#endif
 
 #define BR_DECLARE(operation) extern const Operation operation;
 BR_OPERATIONS(BR_DECLARE)

@@ -1,10 +1,12 @@
 // Reads a program's bytes (docs/law.md section 12) and refuses what does not fit, before any of it is believed.
 #include "machine/program.h"
 
+#include <cstring>
+#if !defined(BITREPLAY_EMBEDDED)
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#endif
 
 #include "machine/chains.h"
 #include "machine/crc32.h"
@@ -69,15 +71,31 @@ class Reader {
   size_t memory_size_ = 0;
 };
 
+// Without stdio the sentence comes without its numbers.
 int Reader::fail(int code, const char* format, ...) {
-  if (error_size_ > 0) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(error_, error_size_, format, list);
-    va_end(list);
-  }
+  if (error_size_ == 0) return code;
+#if defined(BITREPLAY_EMBEDDED)
+  strncpy(error_, format, error_size_ - 1);
+  error_[error_size_ - 1] = 0;
+#else
+  va_list list;
+  va_start(list, format);
+  vsnprintf(error_, error_size_, format, list);
+  va_end(list);
+#endif
   return code;
 }
+
+// A build for devices has no heap: programs are opened in the caller's memory alone.
+#if defined(BITREPLAY_EMBEDDED)
+void* from_heap(size_t) { return nullptr; }
+void give_back(void*) {}
+const char* wanted_path() { return ""; }
+#else
+void* from_heap(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+void give_back(void* memory) { free(memory); }
+const char* wanted_path() { return getenv("BITREPLAY_PATH"); }
+#endif
 
 int Reader::header() {
   if (size_ < kHeader || memcmp(bytes_, "BITREPLY", 8))
@@ -243,7 +261,7 @@ int Reader::derive() {
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   const size_t tables = (program_->table_bytes + 63) / 64 * 64;
-  if (!memory_) program_->derived = static_cast<uint8_t*>(aligned_alloc(64, program_->derived_bytes));
+  if (!memory_) program_->derived = static_cast<uint8_t*>(from_heap(size_t(program_->derived_bytes)));
   else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables) program_->derived = memory_ + tables;
   if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
                                       static_cast<unsigned long long>(program_->derived_bytes));
@@ -257,8 +275,8 @@ int Reader::derive() {
 }
 
 int Reader::allocate(size_t bytes) {
-  if (!memory_) program_ = static_cast<br_program*>(calloc(1, bytes));
-  else if (bytes <= memory_size_) program_ = static_cast<br_program*>(memset(memory_, 0, bytes));
+  void* const room = !memory_ ? from_heap(bytes) : bytes <= memory_size_ ? memory_ : nullptr;
+  if (room) program_ = static_cast<br_program*>(memset(room, 0, bytes));
   return program_ ? BR_OK : fail(BR_NO_MEMORY, "no memory for %zu bytes of the program's tables", bytes);
 }
 
@@ -269,7 +287,7 @@ int Reader::read_all() {
   if (threads_ < 1 || threads_ > kMostThreads)
     return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMostThreads, threads_);
   const Kernels* kernels = chosen_kernels();
-  if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", getenv("BITREPLAY_PATH"), br_paths());
+  if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", wanted_path(), br_paths());
   int error = header();
   if (!error) error = measure();
   if (error) return error;
@@ -360,8 +378,8 @@ void br_program_memory(const br_program* p, br_memory* memory) {
 void br_program_close(br_program* program) {
   if (!program) return;
   program->crew.dismiss();
-  free(program->derived);
-  free(program);
+  bitreplay::give_back(program->derived);
+  bitreplay::give_back(program);
 }
 
 uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples : 0; }

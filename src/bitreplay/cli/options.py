@@ -52,6 +52,7 @@ Rate = Annotated[
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything random.", show_default=str(USUAL.seed))]
 SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out pictures that cannot be read.")]
+Ray = Annotated[str | None, typer.Option(help="Address of a running Ray cluster, or auto: its workers do the work.")]
 Augment = Annotated[
     bool | None,
     typer.Option("--augment/--no-augment", help="Crop and flip new pictures.", show_default="no; of run on CIFAR, yes"),

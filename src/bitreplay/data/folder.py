@@ -1,7 +1,8 @@
 """Any folder of pictures, one folder a class.
 
-Either root/train/<class>/* with root/test/<class>/* (or val), or root/<class>/* alone; then every fifth picture of a
-class, by name, is a test picture. Pictures are turned upright, cropped to their middle square and resized.
+Either root/train/<class>/* with root/test/<class>/* (or val), or root/<class>/* alone; then the last fifth of a class,
+by name, are its test pictures, and pictures of one series stay together (series.py). Pictures are turned upright,
+cropped to their middle square and resized.
 """
 
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.pictures.formats import SUFFIXES
-from bitreplay.data.pictures.picture import Unreadable, read, refuse
+from bitreplay.data.pictures.picture import Unreadable, read, refuse, taken
 from bitreplay.data.pictures.resize import center_square, resize, side_of
+from bitreplay.data.series import series
+from bitreplay.data.splitting import Split, divided
 
 TEST_FOLDERS = ("test", "val")
 
@@ -22,30 +25,64 @@ def folder(path: str | Path, side: int, test_every: int = 5, unreadable: Unreada
 
     If it returns, that one is left out.
     """
+    return split_folder(path, side, test_every, unreadable)[0]
+
+
+def split_folder(
+    path: str | Path, side: int, test_every: int = 5, unreadable: Unreadable = refuse
+) -> tuple[Dataset, tuple[Split, ...]]:
+    """The data set, and how each class was divided; nothing of that where the folder itself has a test part."""
     root, side = path_of(path, "A folder of pictures"), side_of(side)
     if (whole_number(test_every) or 0) < 2:
         raise ValueError(f"test_every must be a whole number from 2, got {told(test_every)}.")
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
     test_root = next((root / name for name in TEST_FOLDERS if (root / name).is_dir()), root)
-    divided = (root / "train").is_dir() and test_root != root
-    train_root = root / "train" if divided else root
-    names = class_folders(train_root, unreadable)
-    train: list[tuple[Path, int]] = []
-    test: list[tuple[Path, int]] = []
+    if (root / "train").is_dir() and test_root != root:
+        return _with_a_test(root / "train", test_root, side, unreadable), ()
+    names = class_folders(root, unreadable)
+    images: dict[bool, list[np.ndarray]] = {False: [], True: []}
+    labels: dict[bool, list[int]] = {False: [], True: []}
+    splits = []
     for label, name in enumerate(names):
-        for k, picture in enumerate(pictures(train_root / name)):
-            is_test = not divided and k % test_every == test_every - 1
-            (test if is_test else train).append((picture, label))
-    if divided:
-        for place in sorted(p for p in test_root.iterdir() if p.is_dir()):
-            if place.name not in names:
-                raise ValueError(f"{place} is a class that {train_root} does not have.")
-            test += [(picture, names.index(place.name)) for picture in pictures(place)]
-    learned = load(train, side, unreadable)
-    if not test:
-        raise ValueError(_no_test(root, test_root, test_every, divided))
-    return Dataset(*learned, *load(test, side, unreadable), class_names=names)
+        files, pixels = load(pictures(root / name), side, unreadable)
+        groups = series(files, pixels, [taken(file) for file in files]) if files else []
+        tested = divided(groups, test_every)
+        splits.append(Split(name, len(files) - len(tested), len(tested), len(groups)))
+        for number, picture in enumerate(pixels):
+            images[number in tested].append(picture)
+            labels[number in tested].append(label)
+    if not images[True]:
+        raise ValueError(_no_test(root, test_every, splits))
+    parts = (np.stack(images[False]), _numbers(labels[False]), np.stack(images[True]), _numbers(labels[True]))
+    return Dataset(*parts, class_names=names), tuple(splits)
+
+
+def _with_a_test(train_root: Path, test_root: Path, side: int, unreadable: Unreadable) -> Dataset:
+    names = class_folders(train_root, unreadable)
+    places = sorted(place for place in test_root.iterdir() if place.is_dir())
+    for place in places:
+        if place.name not in names:
+            raise ValueError(f"{place} is a class that {train_root} does not have.")
+    train = _of_classes([train_root / name for name in names], names, side, unreadable)
+    if not any(pictures(place) for place in places):
+        expected = f"expected them in one folder a class, as in {train_root}"
+        raise ValueError(f"{test_root} has no test pictures: {expected}.")
+    return Dataset(*train, *_of_classes(places, names, side, unreadable), class_names=names)
+
+
+def _of_classes(
+    places: list[Path], names: tuple[str, ...], side: int, unreadable: Unreadable
+) -> tuple[np.ndarray, np.ndarray]:
+    files = [file for place in places for file in pictures(place)]
+    found, pixels = load(files, side, unreadable)
+    if not found:
+        raise ValueError(f"None of {len(files)} pictures could be read, the first of which is {files[0]}.")
+    return pixels, _numbers([names.index(file.parent.name) for file in found])
+
+
+def _numbers(labels: list[int]) -> np.ndarray:
+    return np.array(labels, np.int64)
 
 
 def class_folders(root: Path, unreadable: Unreadable) -> tuple[str, ...]:
@@ -60,12 +97,17 @@ def class_folders(root: Path, unreadable: Unreadable) -> tuple[str, ...]:
     return names
 
 
-def _no_test(root: Path, test_root: Path, test_every: int, divided: bool) -> str:
-    if divided:
-        return f"{test_root} has no test pictures: expected them in one folder a class, as in {root / 'train'}."
+def _no_test(root: Path, test_every: int, splits: list[Split]) -> str:
+    remedy = "or put them in folders train/<class> and test/<class>"
+    if not sum(split.learned for split in splits):
+        return f"None of the pictures in {root} could be read."
+    if all(split.learned < test_every for split in splits):
+        return (
+            f"No test pictures could be set aside in {root}, as no class has {test_every} pictures: add some, {remedy}."
+        )
     return (
-        f"No test pictures could be set aside in {root}, as no class has {test_every} pictures: add some, "
-        "or put them in folders train/<class> and test/<class>."
+        f"No test pictures could be set aside in {root}, as the pictures of a class are one series of near-duplicates: "
+        f"add some of another time, {remedy}."
     )
 
 
@@ -88,15 +130,14 @@ def passed_over(place: Path, of_classes: bool = False) -> list[str]:
     return told
 
 
-def load(samples: list[tuple[Path, int]], side: int, unreadable: Unreadable) -> tuple[np.ndarray, np.ndarray]:
-    images = np.zeros((len(samples), side, side, 3), np.uint8)
-    labels: list[int] = []
-    for picture, label in samples:
+def load(files: list[Path], side: int, unreadable: Unreadable) -> tuple[list[Path], np.ndarray]:
+    """Those that can be read, and their pictures."""
+    images = np.zeros((len(files), side, side, 3), np.uint8)
+    found: list[Path] = []
+    for file in files:
         try:
-            images[len(labels)] = resize(center_square(read(picture, side)), side)
-            labels.append(label)
+            images[len(found)] = resize(center_square(read(file, side)), side)
+            found.append(file)
         except ValueError as error:
             unreadable(error)
-    if not labels:
-        raise ValueError(f"None of {len(samples)} pictures could be read, the first of which is {samples[0][0]}.")
-    return images[: len(labels)], np.array(labels, np.int64)
+    return found, images[: len(found)]

@@ -13,23 +13,25 @@ from bitreplay.arguments import path_of, told
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.core50 import NC_SIZES, core50
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.folder import folder
+from bitreplay.data.folder import split_folder
 from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
 from bitreplay.data.pictures.picture import Unreadable, refuse
+from bitreplay.data.splitting import Split
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 
 
 @dataclass(frozen=True)
 class Source:
-    """A data set, the class counts of its NC experiences, how many experiences NI has, CORe50's sessions, and whether
-    the paper augments it."""
+    """A data set, the class counts of its NC experiences, how many experiences NI has, CORe50's sessions, whether the
+    paper augments it, and how a folder's classes were divided for the test."""
 
     data: Dataset
     nc_sizes: tuple[int, ...]
     ni_count: int
     sessions: np.ndarray | None = None
     augment: bool = False
+    splits: tuple[Split, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,13 @@ def named(
     if isinstance(name, str) and name in SETS:
         return SETS[name](Asked(place, side, unreadable))
     if Path(name).is_dir():
-        return _own(folder(name, side, unreadable=unreadable))
+        return _own(*split_folder(name, side, unreadable=unreadable))
     if Path(name).suffix == ".npz":
         return _own(npz(name))
     raise ValueError(f"There is no data set {told(str(name))}: {expected}.")
 
 
-def _own(data: Dataset) -> Source:
+def _own(data: Dataset, splits: tuple[Split, ...] = ()) -> Source:
     """Two classes an experience, the last may have one."""
     classes = len(data.class_names)
-    return Source(data, (2,) * (classes // 2) + (1,) * (classes % 2), 5)
+    return Source(data, (2,) * (classes // 2) + (1,) * (classes % 2), 5, splits=splits)

@@ -84,25 +84,27 @@ def compile_features(
     parts = [(part, _layer(graph, part)) for part in parts_of(numbers)]
     builder = Builder(graph, bits, max_samples, "nothing")
     walk(builder, _below(graph, {layer for _, layer in parts}))
-    pooled = [_pooled(builder, number, part, layer) for number, (part, layer) in enumerate(parts)]
+    whole = "features" if projection is None else "means"
+    pooled = [_pooled(builder, whole, number, part, layer) for number, (part, layer) in enumerate(parts)]
     lengths = [value.shape[2] for value in pooled]
     if sum(lengths) > MOST_NUMBERS:
         raise ProgramError(f"a picture has at most {MOST_NUMBERS} numbers, and {numbers} are {sum(lengths)}")
-    means = builder.buffer("features" if projection is None else "means", np.int8, (1, 1, sum(lengths)))
+    means = builder.buffer(whole, np.int8, (1, 1, sum(lengths)))
     one, first = Multiplier.of(Fraction(1)), 0
     for value in pooled:
         builder.emit("forward", "concat", {"x": value.tensor, "y": means}, first=first, x_zero=0,
                       mantissa=one.mantissa, shift=one.shift, y_zero=0, low=-LARGEST, high=LARGEST)  # fmt: skip
         first += value.shape[2]
-    builder.hold(means if projection is None else projecting.emit(builder, means, projection, "features"))
+    if projection is None:
+        builder.hold(means)
+    else:
+        features = builder.hold(projecting.emit(builder, means, projection, "features"))
+        builder.reshaped(features, f"{_PART}0", (1, 1, len(projection)))
     return builder.finish()
 
 
 def part_lengths(program: Program) -> list[int]:
     """How many numbers each part of `features` has; projected ones are one part."""
-    (features,) = [tensor for tensor in program.tensors if tensor.name == "features"]
-    if any(tensor.name == "means" for tensor in program.tensors):
-        return [features.shape[-1]]
     return [int(np.prod(tensor.shape)) for tensor in program.tensors if tensor.name.startswith(_PART)]
 
 
@@ -122,10 +124,9 @@ def _below(graph: Graph, layers: set[str]) -> list[Node]:
     return [node for node in graph.nodes if node.name in needed]
 
 
-def _pooled(c: Builder, number: int, part: Part, layer: str) -> Value:
+def _pooled(c: Builder, whole: str, number: int, part: Part, layer: str) -> Value:
     """One part as a row of int8."""
     x = c.values[layer]
-    name = f"{_PART}{number}"
     signs = x.activation is None and x.scales is None and x.bound == 1
     if signs:
         x = emit_numbers(c, x, f"numbers.{number}", "forward")
@@ -141,7 +142,7 @@ def _pooled(c: Builder, number: int, part: Part, layer: str) -> Value:
         raise ProgramError(f"{part.layer!r}: sums over {area} elements must fit 31 bits")
     spec = SIGNS if signs else Activation.of_range(*c.graph.ranges[layer], 8)
     multiplier = Multiplier.of(x.activation.scale / (area * spec.scale))
-    y = c.buffer(name, np.int8, (part.cells, part.cells, channels))
+    y = c.buffer(f"{whole}.{number}", np.int8, (part.cells, part.cells, channels))
     c.emit("forward", "average_pool", {"x": x.tensor, "y": y}, window_h=cells[0], window_w=cells[1],
            x_zero=x.activation.zero, mantissa=multiplier.mantissa, shift=multiplier.shift, y_zero=spec.zero,
            low=-LARGEST, high=LARGEST)  # fmt: skip

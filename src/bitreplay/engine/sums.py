@@ -70,10 +70,11 @@ class Sums:
         return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy())
 
     def placed(self, places: NDArray, classes: int) -> Sums:
-        """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures."""
+        """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures. The
+        products are not copied."""
         counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.numbers), self.class_sums.dtype)
         counts[places], class_sums[places] = self.counts, self.class_sums
-        return Sums(counts, class_sums, self.products.copy())
+        return Sums(counts, class_sums, self.products)
 
     def check(self) -> None:
         """ValueError for what cannot be the sums of pictures: wrong types, |s| > 127 n_c, |G| > 127^2 n, G_ii < 0."""

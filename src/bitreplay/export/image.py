@@ -22,7 +22,7 @@ from bitreplay.engine.program import Program
 from bitreplay.learner import Learner
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
-from bitreplay.zoo import Model
+from bitreplay.zoo import Model, projections
 
 MAGIC = b"BITLEARN"
 VERSION = 1
@@ -39,9 +39,16 @@ def exact_image(model: Model, settings: Settings) -> bytes:
         raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
     if settings.digests:
         raise ValueError("The learner in C keeps no digests: export with digests=False.")
-    assert settings.numbers is not None
-    program = compile_features(model.graph, settings.numbers, settings.bits, 1)
-    return packed(model, settings, {"features": program})
+    if settings.exact_forget:
+        raise ValueError("The learner in C keeps no products of classes: export with exact_forget=False.")
+    return packed(model, settings, {"features": features_of(model, settings)})
+
+
+def features_of(model: Model, settings: Settings) -> Program:
+    """The program of one picture's numbers."""
+    assert isinstance(settings.bits, Bits)
+    numbers, projection = projections.asked(model, settings.numbers, settings.projection)
+    return compile_features(model.graph, numbers, settings.bits, 1, projection)
 
 
 def image_of(learner: Learner) -> bytes:

@@ -31,6 +31,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 Arrays = dict[str, NDArray]
+Piece = bytearray | memoryview
+LARGE = 1 << 16
 
 
 class ContainerError(ValueError):
@@ -42,7 +44,15 @@ class DamagedFile(ContainerError):
 
 
 def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
-    """The bytes of a file. Wide elements come first, so that every array lies aligned."""
+    """The bytes of a file."""
+    return b"".join(pieces(arrays, texts))
+
+
+def pieces(arrays: Arrays, texts: dict[str, str]) -> list[Piece]:
+    """The bytes of a file one after another: large arrays are not copied, the rest is joined to what stands before it.
+
+    Wide elements come first, so that every array lies aligned.
+    """
     little = {name: np.ascontiguousarray(a, a.dtype.newbyteorder("<")) for name, a in arrays.items()}
     order = sorted(little, key=lambda name: (-little[name].dtype.itemsize, name))
     header: dict[str, Any] = {"__metadata__": {"sha256": "0" * DIGITS} | dict(sorted(texts.items()))}
@@ -58,10 +68,26 @@ def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
     if len(text) + 8 > MOST_HEADER:
         raise ContainerError(f"Its header would have {len(text)} bytes, at most {MOST_HEADER} are read.")
     text += b" " * (-len(text) % 8)
-    data = bytearray(len(text).to_bytes(8, "little") + text + b"".join(little[name].tobytes() for name in order))
+    first = bytearray(len(text).to_bytes(8, "little") + text)
+    found: list[Piece] = [first]
+    for name in order:
+        content = raw(little[name])
+        last = found[-1]
+        if isinstance(last, bytearray) and len(content) < LARGE:
+            last += content
+        else:
+            found.append(content if len(content) >= LARGE else bytearray(content))
+    digest = hashlib.sha256()
+    for piece in found:
+        digest.update(piece)
     at = 8 + len(BEGIN)
-    data[at : at + DIGITS] = hashlib.sha256(data).hexdigest().encode()
-    return bytes(data)
+    first[at : at + DIGITS] = digest.hexdigest().encode()
+    return found
+
+
+def raw(array: NDArray) -> memoryview:
+    """The bytes of an array, where they lie if they lie together."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -93,7 +119,8 @@ def sync_directory(path: Path) -> None:
         os.close(directory)
 
 
-def read_whole(path: Path, most_bytes: int) -> bytes:
+def read_whole(path: Path, most_bytes: int) -> bytearray:
+    """All bytes of a file, in memory once."""
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):
@@ -101,9 +128,10 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
         if about.st_size > most_bytes:
             raise ContainerError(f"{path} has {about.st_size} bytes; at most {most_bytes} are expected.")
         with open(path, "rb") as file:
-            start = file.read(8 + len(BEGIN) + DIGITS)
-            _check_start(start, about.st_size, str(path))
-            return start + file.read()
+            _check_start(file.read(8 + len(BEGIN) + DIGITS), about.st_size, str(path))
+            found = bytearray(about.st_size)
+            file.seek(0)
+            return found if file.readinto(found) == len(found) else found[: file.tell()]
     except OSError as error:
         kind = DamagedFile if isinstance(error, FileNotFoundError) else ContainerError
         raise kind(f"{path} cannot be read: {error.strerror}.") from None
@@ -111,7 +139,7 @@ def read_whole(path: Path, most_bytes: int) -> bytes:
         raise ContainerError(f"{path} has {about.st_size} bytes, more than there is memory for.") from None
 
 
-def _check_start(data: bytes, size: int, title: str) -> int:
+def _check_start(data: bytes | bytearray, size: int, title: str) -> int:
     """The length of the header, if the first bytes of a file can be those of a container of `size` bytes."""
     if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
         raise DamagedFile(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
@@ -121,8 +149,9 @@ def _check_start(data: bytes, size: int, title: str) -> int:
     return length
 
 
-def unpack_container(data: bytes, title: str) -> tuple[Arrays, dict[str, str]]:
-    """Arrays and texts of a file's bytes; `title` names it in errors."""
+def unpack_container(data: bytes | bytearray, title: str, copy: bool = True) -> tuple[Arrays, dict[str, str]]:
+    """Arrays and texts of a file's bytes; `title` names it in errors. Without `copy` arrays lie in `data` where they
+    can, and keep it."""
     length = _check_start(data, len(data), title)
     at = 8 + len(BEGIN)
     found = hashlib.sha256(data[:at] + b"0" * DIGITS)
@@ -133,10 +162,10 @@ def unpack_container(data: bytes, title: str) -> tuple[Arrays, dict[str, str]]:
     texts = header.pop("__metadata__")
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         raise ContainerError(f"{title} has metadata that is not text.")
-    return _arrays(header, memoryview(data)[8 + length :], title), texts
+    return _arrays(header, memoryview(data)[8 + length :], title, copy), texts
 
 
-def _arrays(header: dict[str, Any], body: memoryview, title: str) -> Arrays:
+def _arrays(header: dict[str, Any], body: memoryview, title: str, copy: bool) -> Arrays:
     """Every array fits its dtype and shape, and together they fill the file without holes."""
     arrays, end = {}, 0
     for name, entry in header.items():
@@ -152,15 +181,14 @@ def _arrays(header: dict[str, Any], body: memoryview, title: str) -> Arrays:
         if start != end or stop != start + size or stop > len(body):
             raise ContainerError(f"{title} is malformed: tensor {name[:40]!r} does not fit its place.")
         end = stop
-        arrays[name] = (
-            np.frombuffer(body[start:stop], DTYPES[dtype]).reshape(shape).astype(DTYPES[dtype].newbyteorder("="))
-        )
+        array = np.frombuffer(body[start:stop], DTYPES[dtype]).reshape(shape)
+        arrays[name] = array.astype(DTYPES[dtype].newbyteorder("="), copy=copy)
     if end != len(body):
         raise ContainerError(f"{title} is malformed: {len(body) - end} bytes belong to no tensor.")
     return arrays
 
 
-def parse(text: str | bytes, what: str) -> dict[str, Any]:
+def parse(text: str | bytes | bytearray, what: str) -> dict[str, Any]:
     """A JSON object without repeated keys and without NaN; anything else is refused."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The sums of all pictures ever learned, as a part of a state: counts, class sums and products (engine/sums.py).
 
-Classes stand in the order of their names, so that two tallies of the same pictures are equal, however they came.
+Classes stand in the order of their names, so that two tallies of the same pictures are equal, however they came. With
+`by_class` a tally keeps the products of each class too, a row each, which add up to those of all: then a class can be
+taken out exactly.
 """
 
 from __future__ import annotations
@@ -39,6 +41,10 @@ class Tallied(Plain):
         """Nobody changes them."""
         return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"])
 
+    @property
+    def class_products(self) -> NDArray | None:
+        return self.arrays.get("class_products")
+
 
 class Tally:
     """`forgotten` counts the classes that were taken out while others stayed: see `forget`."""
@@ -46,10 +52,14 @@ class Tally:
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ("forgotten",)
 
-    def __init__(self, numbers: int) -> None:
-        self.sums = Sums.empty(numbers, 0)
+    def __init__(self, numbers: int, by_class: bool = False) -> None:
         self.names: tuple[Name, ...] = ()
-        self.forgotten = 0
+        self.by_class = by_class
+        self._begin(numbers)
+
+    def _begin(self, numbers: int) -> None:
+        self.sums, self.forgotten = Sums.empty(numbers, 0), 0
+        self.class_products = np.zeros((0, *self.sums.products.shape), width(0)) if self.by_class else None
 
     def make_room(self, names: Iterable[Name]) -> None:
         """New names get a row without pictures."""
@@ -58,6 +68,19 @@ class Tally:
     def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         """Pictures of classes that have a row."""
         native_sums.add(self.sums, x, self._rows(names))
+        self._change_class_products(x, names, 1)
+
+    def _change_class_products(self, x: NDArray[np.int8], names: Sequence[Name], sign: int) -> None:
+        """The bound of a class's products is below that of all: they have the same type."""
+        if self.class_products is None:
+            return
+        rows = self._rows(names)
+        changed = _of_type(self.class_products, self.sums.products.dtype)
+        for row in np.unique(rows):
+            own = Sums.empty(self.sums.numbers, 1)
+            native_sums.add(own, x[rows == row], np.zeros(np.count_nonzero(rows == row), np.int32))
+            changed[row] += sign * own.products
+        self.class_products = changed
 
     def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         """Take pictures away, as if they had never been there. ValueError if they cannot have been; the sums may be
@@ -70,11 +93,17 @@ class Tally:
                 f"Only {self.sums.counts[row]} pictures of {told(self.names[row])} were learned; nothing is unlearned."
             )
         native_sums.add(self.sums, x, rows, sign=-1)
+        self._change_class_products(x, names, -1)
+        self.settle()
+
+    def settle(self) -> None:
+        """After something was taken away: no class without pictures stays. ValueError for what no pictures have."""
         self._leave_out_the_empty()
         kept = self.sums
         need(possible(kept.counts, kept.class_sums, squares(kept), bool(self.forgotten)), NEVER)
         try:
             kept.check()
+            self._check_class_products(kept, self.class_products)
         except ValueError:
             raise ValueError(NEVER) from None
 
@@ -87,9 +116,12 @@ class Tally:
         self.names = tuple(name for name, none in zip(self.names, empty, strict=True) if not none)
         if not self.names:
             need(bool(self.forgotten) or not self.sums.products.any(), NEVER)
-            self.sums, self.forgotten = Sums.empty(self.sums.numbers, 0), 0
+            self._begin(self.sums.numbers)
             return
         self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products)
+        if self.class_products is not None:
+            need(not self.class_products[empty].any(), NEVER)
+            self.class_products = self.class_products[~empty]
 
     def combine(self, given: Tallied, sign: int = 1) -> None:
         """Add what another tally holds, or take it away; the other's products are not copied."""
@@ -99,6 +131,10 @@ class Tally:
         counts = np.zeros(len(self.names), np.int64)
         counts[rows], class_sums[rows] = other.counts, other.class_sums
         native_sums.combine(self.sums, Sums(counts, class_sums, other.products), sign)
+        if self.class_products is not None and given.class_products is not None:
+            self.class_products = _of_type(self.class_products, self.sums.products.dtype)
+            for row, own in zip(rows, given.class_products, strict=True):
+                self.class_products[row] += sign * own
         self.forgotten += sign * given.counters["forgotten"]
 
     def _rows(self, names: Sequence[Name]) -> NDArray[np.int32]:
@@ -111,30 +147,40 @@ class Tally:
         self._place(renamed, in_order(renamed))
 
     def forget(self, name: Name) -> None:
-        """Take a class out: n_c, s_c, and of the products s_c s_c^T / n_c, rounded.
+        """Take a class out: n_c, s_c, and its products where they are kept by class.
 
-        The products are one sum for all classes, so the class's share of the scatter within classes stays in them. With
-        the last class nothing stays.
+        Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
+        share of the scatter within classes stays in them. With the last class nothing stays.
         """
         row = self.names.index(name)
         stay = np.delete(np.arange(len(self.names)), row)
         self.names = tuple(self.names[other] for other in stay)
         if not self.names:
-            self.sums, self.forgotten = Sums.empty(self.sums.numbers, 0), 0
+            self._begin(self.sums.numbers)
             return
         count, total = int(self.sums.counts[row]), wide(self.sums.class_sums[row])
         counts, class_sums = self.sums.counts[stay], self.sums.class_sums[stay]
-        products = wide(self.sums.products) - _outer(total, count)
-        # What stays is bounded like the sums of the pictures that stay.
-        most, stored = LARGEST**2 * int(counts.sum()), width(int(counts.sum()))
-        self.sums = Sums(counts, class_sums.astype(stored), np.clip(products, -most, most).astype(stored))
-        self.forgotten += 1
+        stored = width(int(counts.sum()))
+        if self.class_products is not None:
+            products = wide(self.sums.products) - self.class_products[row]
+            self.class_products = self.class_products[stay].astype(stored)
+        else:
+            # What stays is bounded like the sums of the pictures that stay.
+            most = LARGEST**2 * int(counts.sum())
+            products = np.clip(wide(self.sums.products) - _outer(total, count), -most, most)
+            self.forgotten += 1
+        self.sums = Sums(counts, class_sums.astype(stored), products.astype(stored))
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
         """Rows that belong to `old` names move to the places of `new` ones."""
         rows = {name: row for row, name in enumerate(new)}
         if old != new or self.names != new:
-            self.sums = self.sums.placed(np.array([rows[name] for name in old], np.int64), len(new))
+            places = np.array([rows[name] for name in old], np.int64)
+            self.sums = self.sums.placed(places, len(new))
+            if self.class_products is not None:
+                moved = np.zeros((len(new), *self.sums.products.shape), self.class_products.dtype)
+                moved[places] = self.class_products
+                self.class_products = moved
             self.names = new
 
     # as a part of a state
@@ -142,13 +188,28 @@ class Tally:
     def give(self) -> Tallied:
         kept = self.sums.copy()
         arrays = {"counts": kept.counts, "class_sums": kept.class_sums, "products": kept.products}
+        if self.class_products is not None:
+            arrays["class_products"] = self.class_products.copy()
         return Tallied(arrays, {"forgotten": self.forgotten}, self.version, self.names)
 
     def fits(self, given: Tallied) -> bool:
-        return given.sums.numbers == self.sums.numbers
+        same = given.sums.numbers == self.sums.numbers
+        return same and (given.class_products is not None) == (self.class_products is not None)
 
     def take(self, given: Tallied) -> None:
         self.sums, self.names, self.forgotten = given.sums.copy(), given.names, given.counters["forgotten"]
+        self.class_products = None if given.class_products is None else given.class_products.copy()
+
+    @staticmethod
+    def _check_class_products(sums: Sums, rows: NDArray | None) -> None:
+        """ValueError unless they are possible for each class and add up to the products of all."""
+        if rows is None:
+            return
+        need(rows.shape == (sums.classes, len(sums.products)), "Its products of classes do not fit its sums.")
+        need(np.array_equal(rows.sum(axis=0, dtype=np.int64), sums.products), "Its products of classes do not add up.")
+        for count, own, products in zip(sums.counts, sums.class_sums, rows, strict=True):
+            stored = width(int(count))
+            Sums(np.array([count]), own[None].astype(stored), products.astype(stored)).check()
 
     @classmethod
     def read(cls, found: Plain, names: Names) -> Tallied:
@@ -162,6 +223,10 @@ class Tally:
         need((counts > 0).all(), "It has a class without pictures.")
         given = Tallied(dict(found.arrays), found.counters, cls.version, known)
         given.sums.check()
+        if given.class_products is not None:
+            array_of(found, "sums", "class_products", kind, 2)
+            need(not found.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")
+            cls._check_class_products(given.sums, given.class_products)
         nothing = not given.sums.products.any() and not found.counters["forgotten"]
         need(bool(known) or nothing, "It has sums without a class.")
         return given
@@ -179,7 +244,16 @@ def renamed(given: Tallied, table: Mapping[Name, Name]) -> Tallied:
     np.add.at(counts, rows, given.sums.counts)
     np.add.at(class_sums, rows, given.sums.class_sums)
     arrays = {"counts": counts, "class_sums": class_sums, "products": given.sums.products}
+    if given.class_products is not None:
+        arrays["class_products"] = np.zeros((len(names), len(given.sums.products)), given.class_products.dtype)
+        np.add.at(arrays["class_products"], rows, given.class_products)
     return Tallied(arrays, given.counters, given.version, names)
+
+
+def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
+    """Of another width, or as it is, if it can be changed in place."""
+    same = array.dtype == stored and array.flags.writeable
+    return array if same else array.astype(stored)
 
 
 def _outer(total: NDArray[np.int64], count: int) -> NDArray[np.int64]:

@@ -32,20 +32,18 @@ def proposals(model: Model, classes: int, ram: int | None, flash: int | None) ->
 
 def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
     """What has rows, then what every model can do."""
-    named = set()
-    for each in expected(model.name):
+    found = expected(model.name)
+    for each in found:
         if each.strategy == "exact":
-            settings = Settings(strategy="exact", bits=each.bits)
+            yield Settings(strategy="exact", bits=each.bits, numbers=each.numbers), each
         else:
-            settings = Settings(strategy=each.strategy, bits=each.bits, level=each.level or None,
-                                code_bits=each.code_bits, per_class=each.per_class)  # fmt: skip
-        named.add(settings)
-        yield settings, each
-    last = model.levels[-1]
-    for settings in (Settings(strategy="exact"), Settings(strategy="replay"),
-                     Settings(strategy="exact", numbers=last)):  # fmt: skip
-        if settings not in named:
-            yield settings, None
+            yield Settings(strategy=each.strategy, bits=each.bits, level=each.level or None, code_bits=each.code_bits,
+                           per_class=each.per_class), each  # fmt: skip
+    with_rows = {each.strategy for each in found}
+    for name in ("exact", "replay"):
+        if name not in with_rows:
+            yield Settings(strategy=name), None
+    yield Settings(strategy="exact", numbers=model.levels[-1]), None
 
 
 def _smaller(

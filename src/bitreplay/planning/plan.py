@@ -19,7 +19,7 @@ from bitreplay.arguments import told, whole_number
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.features import compile_features, part_lengths, usual_numbers
+from bitreplay.engine.features import compile_features, part_lengths
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.sums import width
 from bitreplay.modelfile import ModelFileError
@@ -28,7 +28,7 @@ from bitreplay.planning.high_water import HighWater, high_water
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES, Ground
 from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
-from bitreplay.zoo import Model
+from bitreplay.zoo import Model, projections
 
 AT_ONCE = 8  # pictures that the frozen network takes at a time (parts/backbone.py, parts/features.py)
 OF_A_SAMPLE = 12  # bytes of its experience and its number, beside its latents
@@ -136,8 +136,8 @@ def _gradient(ground: Ground, classes: int) -> Plan:
 def _exact(ground: Ground, classes: int) -> Plan:
     settings = ground.settings
     assert isinstance(settings.bits, Bits)
-    names = settings.numbers or usual_numbers(ground.graph)
-    network = compile_features(ground.graph, names, settings.bits, AT_ONCE)
+    layers, projection = projections.asked(ground.model, settings.numbers, settings.projection)
+    network = compile_features(ground.graph, layers, settings.bits, AT_ONCE, projection)
     numbers = sum(part_lengths(network))
     each = width(0).itemsize
     products, sums = each * numbers * (numbers + 1) // 2, classes * (each * numbers + 8)

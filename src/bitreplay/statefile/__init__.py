@@ -19,7 +19,8 @@ from typing import TypeVar
 from bitreplay.modelfile.container import (
     ContainerError,
     DamagedFile,
-    pack_container,
+    Piece,
+    pieces,
     read_whole,
     unpack_container,
 )
@@ -74,13 +75,13 @@ def save(
         if there and not overwrite:
             _refuse_a_stranger(path, there, origin)
         remark = write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
-    return Origin(path, checksum_in(data), origin.forgets, origin.cleared | {path}), remark
+    return Origin(path, checksum_in(data[0]), origin.forgets, origin.cleared | {path}), remark
 
 
 def load(path: Path) -> tuple[Content, Origin]:
     path = real_path(path)
     try:
-        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path))
+        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path), copy=False)
     except ContainerError as error:
         raise StateFileError(f"{error}{way_back(path, error)}") from None
     return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
@@ -100,7 +101,7 @@ def way_back(path: Path, error: ContainerError) -> str:
 
 def to_bytes(content: Content) -> bytes:
     """What `save` would write."""
-    return _packed("The state", content)
+    return b"".join(_packed("The state", content))
 
 
 def from_bytes(data: bytes, title: str) -> Content:
@@ -133,14 +134,14 @@ def _unpacked(data: bytes, title: str) -> Content:
         raise StateFileError(str(error)) from None
 
 
-def _packed(path: Path | str, content: Content) -> bytes:
-    """The bytes of the file, unless no reader would take it."""
+def _packed(path: Path | str, content: Content) -> list[Piece]:
+    """The bytes of the file, piece after piece, unless no reader would take it."""
     try:
-        data = pack_container(*to_file(content))
+        data = pieces(*to_file(content))
     except ContainerError as error:
         raise StateFileError(f"{path} cannot be written: {error}") from None
-    if len(data) > MOST_BYTES:
-        raise StateFileError(f"{path} cannot be written: {len(data)} bytes, of which at most {MOST_BYTES} are read.")
+    if (size := sum(len(piece) for piece in data)) > MOST_BYTES:
+        raise StateFileError(f"{path} cannot be written: {size} bytes, of which at most {MOST_BYTES} are read.")
     return data
 
 

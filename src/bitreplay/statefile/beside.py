@@ -8,23 +8,25 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 TRIES = 1000
+Buffer = bytes | bytearray | memoryview
 
 
 @contextmanager
-def written_beside(path: Path, data: bytes, like: Path) -> Iterator[Path]:
-    """The file, to be renamed; it is removed if that does not happen."""
+def written_beside(path: Path, data: Sequence[Buffer], like: Path) -> Iterator[Path]:
+    """The file of these pieces, to be renamed; it is removed if that does not happen."""
     descriptor, beside = _created(path)
     try:
         try:
             keep_rights(descriptor, like)
-            left = memoryview(data)
-            while left:
-                left = left[os.write(descriptor, left) :]
+            for piece in data:
+                left = memoryview(piece)
+                while left:
+                    left = left[os.write(descriptor, left) :]
             os.fsync(descriptor)
         finally:
             with suppress(OSError):  # what was synced is there
@@ -35,7 +37,7 @@ def written_beside(path: Path, data: bytes, like: Path) -> Iterator[Path]:
             os.unlink(beside)
 
 
-def replace_synced(path: Path, data: bytes, like: Path) -> None:
+def replace_synced(path: Path, data: Sequence[Buffer], like: Path) -> None:
     with written_beside(path, data, like) as beside:
         os.replace(beside, path)
     sync_folder(path.parent)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bitreplay.classes import Name, checked_name
-from bitreplay.modelfile.container import Arrays, ContainerError, parse
+from bitreplay.modelfile.container import Arrays, ContainerError, parse, raw
 from bitreplay.parts.part import Plain
 from bitreplay.settings import Settings
 from bitreplay.state import State
@@ -97,7 +97,7 @@ def _equal_ones(arrays: Arrays) -> dict[str, str]:
     found = {}
     for name, array in sorted(arrays.items()):
         if array.size > 1:
-            digest = hashlib.sha256(array.tobytes()).hexdigest()
+            digest = hashlib.sha256(raw(array)).hexdigest()
             kind = (array.dtype.str, array.shape, digest)
             if first.setdefault(kind, name) != name:
                 found[name] = first[kind]

@@ -16,13 +16,13 @@ import fcntl
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 
 from bitreplay.modelfile.container import BEGIN, DIGITS
-from bitreplay.statefile.beside import free_names, keep_rights, replace_synced, sync_folder, written_beside
+from bitreplay.statefile.beside import Buffer, free_names, keep_rights, replace_synced, sync_folder, written_beside
 from bitreplay.statefile.content import StateFileError
 
 
@@ -82,8 +82,8 @@ def real_path(path: Path) -> Path:
         return path.absolute()
 
 
-def write_generation(path: Path, data: bytes, keep: bool) -> str:
-    """Replace the file; keep the old one as the generation before, or else write that anew too.
+def write_generation(path: Path, data: Sequence[Buffer], keep: bool) -> str:
+    """Replace the file by these pieces; keep the old one as the generation before, or else write that anew too.
 
     Whatever is cut off, `path` holds the old content or the new one. When the old one must go, the generation before is
     replaced first: if the second replacement does not happen, the whole call can be repeated.
@@ -142,8 +142,9 @@ def checksum(path: Path) -> str:
     return checksum_in(start) or "not a state"
 
 
-def checksum_in(data: bytes) -> str:
-    return data[8 + len(BEGIN) :][:DIGITS].decode("ascii", "replace")
+def checksum_in(data: Buffer) -> str:
+    """Of a file's bytes, or of its first piece."""
+    return bytes(data[8 + len(BEGIN) : 8 + len(BEGIN) + DIGITS]).decode("ascii", "replace")
 
 
 def before_of(path: Path) -> Path:
@@ -193,7 +194,7 @@ def _link(path: Path, before: Path) -> None:
     try:
         beside = _linked(path, before)
     except OSError:
-        replace_synced(before, path.read_bytes(), like=path)
+        replace_synced(before, [path.read_bytes()], like=path)
         return
     try:
         os.replace(beside, before)

@@ -54,7 +54,8 @@ class Exact(Strategy):
     def __init__(self, features: Features, settings: Settings) -> None:
         self.features, self.settings = features, settings
         self.side, self.latent_shape = features.input_shape[0], (len(features),)
-        self.tally, self.digests, self.lineage = Tally(len(features)), Digests(), Lineage()
+        self.tally = Tally(len(features), settings.exact_forget)
+        self.digests, self.lineage = Digests(), Lineage()
         self.experiences = 0
 
     @classmethod
@@ -124,7 +125,8 @@ class Exact(Strategy):
         return found
 
     def forget(self, label: Name) -> None:
-        """The class's count and sum go, and what they make of the products; its share of their scatter stays."""
+        """The class's count and sum go, and what they make of the products; its share of their scatter stays. Where the
+        setting `exact_forget` has kept its products, all goes: the state is that of a learner that never saw it."""
         name = self._known(label)
         self.tally.forget(name)
         self.digests.forget(name)
@@ -157,6 +159,8 @@ class Exact(Strategy):
 
     def take(self, state: State) -> None:
         given, digested = tallied(state), digests_of(state)
+        by_class = (given.class_products is not None) == self.settings.exact_forget
+        need(by_class, "it has products of classes against its settings.")
         need(self.tally.fits(given), "a picture has another number of numbers.")
         whole = bool(digested.arrays) == self.settings.digests or not given.names
         need(whole, "it has digests of its pictures against its settings.")
@@ -174,6 +178,7 @@ class Exact(Strategy):
             "network_another_arena": taken.arena + taken.scratch,
             "products": sums.products.nbytes,
             "class_sums": sums.class_sums.nbytes + sums.counts.nbytes,
+            **({} if self.tally.class_products is None else {"class_products": self.tally.class_products.nbytes}),
             "discriminant": classes * (4 * numbers + 8),
             "memory_to_make_it": native_sums.solve_bytes(numbers, classes),
         }

@@ -67,7 +67,7 @@ def test_at_an_eighth_it_is_the_same_picture():
 def test_folder_command_line_and_reader_see_the_same_picture(tmp_path):
     (tmp_path / "a.jpg").write_bytes(photograph(2500, 2100))
     by_hand = fitting.pictures(read(tmp_path / "a.jpg"), SIDE)
-    np.testing.assert_array_equal(load([(tmp_path / "a.jpg", 0)], SIDE, refuse)[0], by_hand)
+    np.testing.assert_array_equal(load([tmp_path / "a.jpg"], SIDE, refuse)[1], by_hand)
     from bitreplay.cli.reading import fitted
 
     ((_, found),) = fitted([tmp_path / "a.jpg"], SIDE, refuse)

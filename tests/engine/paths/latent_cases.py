@@ -100,8 +100,8 @@ def latent_update() -> Iterator[Case]:
     for at, (geometry, samples) in enumerate(product(GEOMETRIES + [(7, 7, 3, 1, 1), (9, 40, 3, 1, 1)], (1, 2, 9))):
         for smaller in (0, 3, 5, 8, 14, 30, 40):
             channels, outputs = (1, 65, 130)[at % 3], (1, 9, 17)[(at + smaller) % 3]
-            case = update_case(rng, geometry, at % 2, channels, outputs, WIDTHS[(at + smaller) % 4], 16 if smaller % 2 else 8,
-                               samples)  # fmt: skip
+            width, other = WIDTHS[(at + smaller) % 4], 16 if smaller % 2 else 8
+            case = update_case(rng, geometry, at % 2, channels, outputs, width, other, samples)
             case.attributes["shift"] += smaller
             g = case.operands["g"].content
             g[rng.random(g.shape) < (0.3, 0.8, 0.95)[at % 3]] = 0

@@ -25,9 +25,9 @@ struct LookUp {
       const __m256i nibbles[4] = {_mm256_and_si256(first, low), _mm256_and_si256(_mm256_srli_epi16(first, 4), low),
                                   _mm256_and_si256(second, low), _mm256_and_si256(_mm256_srli_epi16(second, 4), low)};
       for (int d = 0; d < kCount; ++d) {
-        __m256i sum = _mm256_shuffle_epi8(table_at(tables + 16 * d), nibbles[0]);
+        __m256i sum = _mm256_shuffle_epi8(table_at(tables + 64 * d), nibbles[0]);
         for (int n = 1; n < 4; ++n)
-          sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table_at(tables + (n * kCount + d) * 16), nibbles[n]));
+          sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table_at(tables + 64 * d + 16 * n), nibbles[n]));
         all[d] = _mm256_add_epi16(all[d], sum);
         odd[d] = _mm256_add_epi16(odd[d], _mm256_srli_epi16(sum, 8));
       }
@@ -63,7 +63,7 @@ struct Build {
     const __m256i bits23[2] = {_mm256_setr_epi32(0, 0, 0, 0, first, first, first, first),
                                _mm256_setr_epi32(second, second, second, second, both, both, both, both)};
     const __m256i digit = _mm256_set1_epi32(63), start = _mm256_set1_epi32(bias);
-    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4, tables += 16 * kCount) {
+    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4) {
       const __m256i g23 = broadcast2(g + 2), low = _mm256_add_epi32(start, _mm256_madd_epi16(bits01, broadcast2(g)));
       __m256i sums[2];
       for (int k = 0; k < 2; ++k) sums[k] = _mm256_add_epi32(low, _mm256_madd_epi16(bits23[k], g23));
@@ -71,7 +71,7 @@ struct Build {
         const __m256i a = _mm256_and_si256(_mm256_srli_epi32(sums[0], 6 * d), digit);
         const __m256i b = _mm256_and_si256(_mm256_srli_epi32(sums[1], 6 * d), digit);
         const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xD8);
-        _mm_store_si128(reinterpret_cast<__m128i*>(tables + 16 * d),
+        _mm_store_si128(reinterpret_cast<__m128i*>(tables + nibble_table<kCount>(nibble) + 64 * d),
                         _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
       }
     }

@@ -15,26 +15,27 @@ struct LookUp {
     for (int d = 0; d < kCount; ++d)
       for (int k = 0; k < 4; ++k) sums[d][k] = vdupq_n_u16(0);
     for (int64_t block = 0; block < blocks; ++block, weights += kNibbleBlockBytes, tables += 4 * kCount * 16) {
+      const uint8x16x4_t bits = vld1q_u8_x4(weights);
       uint8x16_t nibbles[2][4];
       for (int half = 0; half < 2; ++half) {  // 16 channels
-        const uint8x16_t first = vld1q_u8(weights + 16 * half), second = vld1q_u8(weights + 32 + 16 * half);
+        const uint8x16_t first = bits.val[half], second = bits.val[2 + half];
         nibbles[half][0] = vandq_u8(first, vdupq_n_u8(15));
         nibbles[half][1] = vshrq_n_u8(first, 4);
         nibbles[half][2] = vandq_u8(second, vdupq_n_u8(15));
         nibbles[half][3] = vshrq_n_u8(second, 4);
       }
       for (int d = 0; d < kCount; ++d) {
-        uint8x16_t table = vld1q_u8(tables + 16 * d);
-        uint8x16_t front = vqtbl1q_u8(table, nibbles[0][0]), back = vqtbl1q_u8(table, nibbles[1][0]);
+        const uint8x16x4_t four = vld1q_u8_x4(tables + 64 * d);
+        uint8x16_t front = vqtbl1q_u8(four.val[0], nibbles[0][0]), back = vqtbl1q_u8(four.val[0], nibbles[1][0]);
         for (int n = 1; n < 4; ++n) {
-          table = vld1q_u8(tables + (n * kCount + d) * 16);
-          front = vaddq_u8(front, vqtbl1q_u8(table, nibbles[0][n]));
-          back = vaddq_u8(back, vqtbl1q_u8(table, nibbles[1][n]));
+          front = vaddq_u8(front, vqtbl1q_u8(four.val[n], nibbles[0][n]));
+          back = vaddq_u8(back, vqtbl1q_u8(four.val[n], nibbles[1][n]));
         }
         sums[d][0] = vaddw_u8(sums[d][0], vget_low_u8(front));
         sums[d][1] = vaddw_high_u8(sums[d][1], front);
         sums[d][2] = vaddw_u8(sums[d][2], vget_low_u8(back));
         sums[d][3] = vaddw_high_u8(sums[d][3], back);
+        asm("" ::: "memory");  // the next tables not before: four registers of them are all there is room for
       }
     }
     for (int k = 0; k < 4; ++k) {
@@ -54,24 +55,26 @@ struct LookUp {
 template <int kCount>
 struct Build {
   static inline void run(const int16_t* g, int64_t nibbles, int32_t bias, uint8_t* tables) {
-    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4, tables += 16 * kCount) {
+    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4) {
+      uint8_t* to = tables + nibble_table<kCount>(nibble);
       const int32_t start[4] = {bias, bias + g[0], bias + g[1], bias + g[0] + g[1]};
       int32x4_t sums[4];
       sums[0] = vld1q_s32(start);
       sums[1] = vaddq_s32(sums[0], vdupq_n_s32(g[2]));
       sums[2] = vaddq_s32(sums[0], vdupq_n_s32(g[3]));
       sums[3] = vaddq_s32(sums[1], vdupq_n_s32(g[3]));
-      const uint16x8_t lower[2] = {vreinterpretq_u16_s16(vuzp1q_s16(vreinterpretq_s16_s32(sums[0]), vreinterpretq_s16_s32(sums[1]))),
-                                   vreinterpretq_u16_s16(vuzp1q_s16(vreinterpretq_s16_s32(sums[2]), vreinterpretq_s16_s32(sums[3])))};
+      const auto words = [](int32x4_t x) { return vreinterpretq_u16_s32(x); };
+      const uint16x8_t lower[2] = {vuzp1q_u16(words(sums[0]), words(sums[1])), vuzp1q_u16(words(sums[2]), words(sums[3]))};
       const uint8x16_t digit = vdupq_n_u8(63);
-      vst1q_u8(tables, vandq_u8(vuzp1q_u8(vreinterpretq_u8_u16(lower[0]), vreinterpretq_u8_u16(lower[1])), digit));
+      vst1q_u8(to, vandq_u8(vuzp1q_u8(vreinterpretq_u8_u16(lower[0]), vreinterpretq_u8_u16(lower[1])), digit));
       const uint8x16_t second = vcombine_u8(vshrn_n_u16(lower[0], 6), vshrn_n_u16(lower[1], 6));
-      vst1q_u8(tables + 16, vandq_u8(second, digit));
+      vst1q_u8(to + 64, vandq_u8(second, digit));
       if (kCount < 3) continue;
-      const uint16x4_t third[4] = {vreinterpret_u16_s16(vshrn_n_s32(sums[0], 12)), vreinterpret_u16_s16(vshrn_n_s32(sums[1], 12)),
-                                   vreinterpret_u16_s16(vshrn_n_s32(sums[2], 12)), vreinterpret_u16_s16(vshrn_n_s32(sums[3], 12))};
-      const uint8x16_t last = vcombine_u8(vmovn_u16(vcombine_u16(third[0], third[1])), vmovn_u16(vcombine_u16(third[2], third[3])));
-      vst1q_u8(tables + 16 * (kCount - 1), vandq_u8(last, digit));
+      int8x8_t third[2];
+      for (int k = 0; k < 2; ++k)
+        third[k] = vmovn_s16(vcombine_s16(vshrn_n_s32(sums[2 * k], 12), vshrn_n_s32(sums[2 * k + 1], 12)));
+      const uint8x16_t last = vreinterpretq_u8_s8(vcombine_s8(third[0], third[1]));
+      vst1q_u8(to + 64 * (kCount - 1), vandq_u8(last, digit));
     }
   }
 };

@@ -20,8 +20,14 @@ template <class G>
 struct NibbleDigits {
   static constexpr int kCount = sizeof(G) == 1 ? 2 : 3;
   static constexpr int32_t kBias = sizeof(G) == 1 ? 4 * 128 : 4 * 32768;
-  static constexpr int64_t kTableBytes = 4 * kCount * 16;  // of one block: [4 nibbles][digits][16]
+  static constexpr int64_t kTableBytes = kCount * 4 * 16;  // of one block: [digits][4 nibbles][16]
 };
+
+// Where the table of a nibble's first digit starts; the next digit's is 64 bytes further.
+template <int kCount>
+static inline int64_t nibble_table(int64_t nibble) {
+  return nibble / 4 * 64 * kCount + nibble % 4 * 16;
+}
 
 static inline int64_t nibble_blocks(const BinaryConvInputGradArgs& a) {
   return (a.outputs + kNibbleOutputs - 1) / kNibbleOutputs;

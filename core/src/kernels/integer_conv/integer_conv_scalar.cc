@@ -11,6 +11,8 @@ template <class X, class W>
 void run_as(const IntegerConvArgs& a) {
   const W* weights = static_cast<const W*>(a.w);
   const int64_t pixels = a.out_h * a.out_w, zero = a.x_zero;
+  // A product of 32 bits each is one instruction where 64 bits are two words.
+  const bool short_factors = sizeof(X) < 4 && absolute(zero) < 1 << 24 && a.channels * a.kernel < 1 << 30;
   int32_t* sums = a.sums;
   for (int64_t q = 0; q < a.samples * pixels; ++q) {
     const int64_t out_row = q % pixels / a.out_w, out_column = q % a.out_w;
@@ -24,7 +26,11 @@ void run_as(const IntegerConvArgs& a) {
         const int64_t y = out_row * a.stride + row - a.pad, left = out_column * a.stride + columns.first - a.pad;
         const X* x = sample + (y * a.width + left) * a.channels;
         const W* w = weights + ((o * a.kernel + row) * a.kernel + columns.first) * a.channels;
-        for (int64_t i = 0; i < run; ++i) total += uint64_t(int64_t(x[i]) - zero) * uint64_t(int64_t(w[i]));
+        if (short_factors) {
+          for (int32_t i = 0; i < int32_t(run); ++i) total += uint64_t(int64_t(x[i] - int32_t(zero)) * int32_t(w[i]));
+        } else {
+          for (int64_t i = 0; i < run; ++i) total += uint64_t(int64_t(x[i]) - zero) * uint64_t(int64_t(w[i]));
+        }
       }
       *sums++ = int32_t(round_shift(int64_t(total), a.down));
     }

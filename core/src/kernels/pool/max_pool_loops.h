@@ -4,6 +4,7 @@
 #include "arithmetic/sliding_window.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "arithmetic/rescale.h"
 
 namespace bitreplay {
 namespace max_window {
@@ -31,6 +32,9 @@ int run_as(const Call& c) {
   const Rescaled rescaled = {c.attribute(X_ZERO), c.attribute(MANTISSA),
                              {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   uint8_t* const places = c.data<uint8_t>(PLACE);
+  const bool bytes = sizeof(T) == 1 && c.type(Y) == BR_INT8;
+  int8_t table[256];
+  if (bytes) byte_table(rescaled, table);
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
     const TapRange rows = taps_inside(out_row, stride, pad, window, height);
@@ -54,9 +58,13 @@ int run_as(const Call& c) {
           else for (int64_t i = 0; i < count; ++i) best[i] = best[i] < x[i] ? x[i] : best[i];
         }
       }
-      for (int64_t i = 0; i < count; ++i) y[i] = none ? -kUnbounded : best[i];
-      rescaled(y, count);
-      narrow(c.type(Y), y, count, c.bytes(Y), p * channels + at);
+      if (bytes && !none) {
+        look_up(table, reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
+      } else {
+        for (int64_t i = 0; i < count; ++i) y[i] = none ? -kUnbounded : best[i];
+        rescaled(y, count);
+        narrow(c.type(Y), y, count, c.bytes(Y), p * channels + at);
+      }
       for (int64_t i = 0; places && i < count; ++i) places[p * channels + at + i] = uint8_t(place[i]);
     }
   }

@@ -34,16 +34,20 @@ void check(Checker& c) {
   c.require(c.size(W, 1) * c.size(W, 2) * c.attribute(CHANNELS) < 1 << 15, "the sums do not fit int16");
 }
 
+bool reads_in_place(const Call& c) { return c.kernels().binary_conv == binary_conv_in_place; }
+
 int run(const Call& c) {
+  const uint8_t* weights = reads_in_place(c) ? c.bytes(W) : c.derived();
   c.kernels().binary_conv({.samples = c.samples(), .height = c.size(X, 0), .width = c.size(X, 1), .words = c.size(X, 2),
                            .channels = c.attribute(CHANNELS), .outputs = c.size(W, 0), .kernel = c.size(W, 1),
                            .out_h = c.size(SUMS, 0), .out_w = c.size(SUMS, 1), .stride = c.attribute(STRIDE),
                            .pad = c.attribute(PAD), .padding = c.attribute(PADDING), .x = c.data<uint64_t>(X),
-                           .w = reinterpret_cast<uint64_t*>(c.derived()), .sums = c.data<int16_t>(SUMS)});
+                           .w = reinterpret_cast<const uint64_t*>(weights), .sums = c.data<int16_t>(SUMS)});
   return BR_OK;
 }
 
 uint64_t derived_bytes(const Call& c) {
+  if (reads_in_place(c)) return 0;
   const int64_t outputs = (c.size(W, 0) + kInterleaved - 1) / kInterleaved * kInterleaved;
   return uint64_t(8 * (outputs * c.size(W, 1) * c.size(W, 2) + 1) * c.size(W, 3));
 }

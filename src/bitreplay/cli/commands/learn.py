@@ -35,6 +35,9 @@ def learn(
     digests: Annotated[
         bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
     ] = None,
+    exact_forget: Annotated[
+        bool | None, typer.Option("--exact-forget", help="Of exact: keep products of each class; forget is exact then.")
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds; then the state stays as it is.", show_default="none")
     ] = None,
@@ -44,7 +47,7 @@ def learn(
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
     named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
                           per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed,
-                          digests=digests)  # fmt: skip
+                          digests=digests, exact_forget=exact_forget)  # fmt: skip
     start = time.perf_counter()
     with Lock(state) as lock:
         if state.exists():

@@ -24,6 +24,10 @@ def merge(
     rename: Annotated[
         list[str] | None, typer.Option(help="OLD=NEW, also repeated: classes that get one name become one.")
     ] = None,
+    without: Annotated[
+        list[Path] | None,
+        typer.Option(help="A state that was merged into these before and shall be taken out again; also repeated."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -38,10 +42,13 @@ def merge(
             for number, path in enumerate(states):
                 bar.part("merging", number, len(states))
                 total.add(statefile.load(path)[0], str(path))
+            for path in without or []:
+                total.take_out(statefile.load(path)[0], str(path))
             content = total.content()
             said += [str(warning.message) for warning in caught]
         with saving.uninterrupted():
-            _, remark = statefile.save(out, content, Origin(), lock, overwrite)
+            origin = Origin().without_past() if without else Origin()
+            _, remark = statefile.save(out, content, origin, lock, overwrite)
     with saving.answering(f"{out} is saved."):
         for sentence in (*said, *([f"{out} is saved, but {remark}"] if remark else [])):
             show.complain(f"warning: {sentence}")

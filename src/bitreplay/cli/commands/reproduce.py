@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bitreplay.cli import options
+
 EXPERIMENTS = Path(__file__).resolve().parents[4] / "experiments"
 
 
@@ -20,6 +22,7 @@ def reproduce(
     seeds: Annotated[int, typer.Option(help="Runs of each setting, each with a seed of its own.", min=1)] = 3,
     jobs: Annotated[int, typer.Option(help="Runs at a time, each on one core.", min=1)] = 1,
     device: Annotated[str, typer.Option(help="Where tails in floating point run.")] = "cpu",
+    ray: options.Ray = None,
 ) -> None:
     """Repeat experiments of the paper (docs/results.md). Rows that exist are kept, so a cut-off run goes on."""
     module = experiments()
@@ -27,7 +30,7 @@ def reproduce(
     for name in names:
         if name not in (*known, "all"):
             raise ValueError(f"There is no experiment {name!r}; expected {', '.join(known)} or all.")
-    module.reproduce(known if "all" in names else names, quick, seeds, jobs, device, say=print)
+    module.reproduce(known if "all" in names else names, quick, seeds, jobs, device, say=print, ray=ray)
 
 
 def experiments() -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
 from itertools import dropwhile
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +14,10 @@ import typer
 
 from bitreplay import metrics, zoo
 from bitreplay.cli import options, saving, show
+from bitreplay.cli.config import Config
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
+from bitreplay.data import splitting
 from bitreplay.data.named import SETS, Source, named
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.follow import Step, follow
@@ -50,6 +54,8 @@ def run(
         typer.Option(help="Run folder; a run that was cut off goes on from it.", show_default="named below runs/"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
+    ray: options.Ray = None,
+    config_file: Config = None,
     json: options.Json = False,
 ) -> None:
     """Run a protocol: config, a row an experience, plot and state go to the run folder."""
@@ -62,23 +68,31 @@ def run(
     settings = Settings.of(seed=seed, **given)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
+    if source.splits and not json:
+        for sentence in splitting.told(source.splits):
+            show.say(sentence)
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_json()}  # fmt: skip
+    if source.splits:
+        config["split"] = "series"
     experiences = stream(source, scenario, limit, settings.seed)
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
-        rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json)
+        rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json, ray=ray)
     with saving.answering(f"{folder.path} is complete."):
-        _tell(folder, config, rows, learner, json)
+        _tell(folder, config, source, rows, learner, json)
 
 
-def _tell(folder: RunFolder, config: dict[str, Any], rows: list[dict[str, Any]], learner: Learner, json: bool) -> None:
+def _tell(
+    folder: RunFolder, config: dict[str, Any], source: Source, rows: list[dict[str, Any]], learner: Learner, json: bool
+) -> None:
     data, scenario, model = config["data"], config["scenario"], config["model"]
     summary = {"folder": str(folder.path), "final": rows[-1]["accuracy"], "bytes": footprint(learner),
                "hash": learner.state_hash()} | transfer(rows, scenario)  # fmt: skip
     plot = folder.plot(f"{data} {scenario} with {model}", rows)
     if json:
-        show.as_json({"config": config, "rows": rows, "plot": str(plot)} | summary)
+        splits = [asdict(split) for split in source.splits]
+        show.as_json({"config": config, "splits": splits, "rows": rows, "plot": str(plot)} | summary)
         return
     body = [
         (row["experience"] + 1, len(row["classes"]), row["pictures"], f"{100 * row['accuracy']:.2f} %",
@@ -93,7 +107,7 @@ def _tell(folder: RunFolder, config: dict[str, Any], rows: list[dict[str, Any]],
 
 def walk(
     source: Source, experiences: Iterator[Experience], model: zoo.Model, settings: Settings, folder: RunFolder,
-    lock: Lock, bar: show.Bar, quiet: bool,
+    lock: Lock, bar: show.Bar, quiet: bool, ray: str | None = None,
 ) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
     """Go through the stream from where the folder's state stands."""
     exists = folder.state.exists()
@@ -101,7 +115,10 @@ def walk(
     rows = folder.rows(learner.experiences)
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
-    test = Latents(learner.latents(source.data.test_images))
+    workers = None if ray is None else _workers(ray)
+    learn = None if workers is None else partial(workers.learn, learner, progress=bar)
+    coded = learner.latents if workers is None else partial(workers.latents, learner)
+    test = Latents(coded(source.data.test_images))
     waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
     if len(rows) < learner.experiences:  # cut off between the state and its row
         _, labels = next(waiting)
@@ -110,7 +127,7 @@ def walk(
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
     pairs = ((images, names[labels]) for images, labels in waiting)
-    for step in follow(learner, pairs, test, truth, progress=bar):
+    for step in follow(learner, pairs, test, truth, progress=bar, learn=learn):
         saving.save(learner, folder.state, lock)
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
@@ -118,6 +135,12 @@ def walk(
             accuracy = f"{100 * step.evaluation.accuracy:.2f} %"
             show.say(f"{step.number + 1}. accuracy {accuracy} ({step.seconds:.2f} s)")
     return rows, learner
+
+
+def _workers(address: str) -> Any:
+    from bitreplay.cluster import Workers
+
+    return Workers(address)
 
 
 def as_row(step: Step, names: np.ndarray, learner: Learner) -> dict[str, Any]:

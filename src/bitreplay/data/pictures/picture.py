@@ -4,6 +4,8 @@ A decoder may fail in any way on damaged bytes, so whatever it raises becomes on
 given what to do then: `refuse` raises it, and something else may note it and leave the picture out.
 """
 
+import time
+from calendar import timegm
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from bitreplay.data.pictures.resize import side_of
 from bitreplay.data.regular import content_of
 
 KEPT = 256
+EXIF, DATE_TIME_ORIGINAL, DATE_TIME = 0x8769, 0x9003, 0x0132
 Unreadable = Callable[[ValueError], None]
 
 
@@ -46,6 +49,17 @@ def decoded(content: bytes, title: str, side: int = KEPT) -> np.ndarray:
             return upright(image)
     except Exception as error:
         raise _unreadable(title, error) from error
+
+
+def taken(path: str | Path) -> float | None:
+    """Seconds, by the camera's clock, at which a photograph was taken, if its file says so."""
+    try:
+        with opened(content_of(path_of(path, "A picture")), KEPT) as image:
+            exif = image.getexif()
+            text = exif.get_ifd(EXIF).get(DATE_TIME_ORIGINAL) or exif.get(DATE_TIME)
+            return float(timegm(time.strptime(str(text).strip("\0 "), "%Y:%m:%d %H:%M:%S")))
+    except Exception:  # damaged or missing: the picture may still be read
+        return None
 
 
 def of_pillow(image: Any) -> np.ndarray:

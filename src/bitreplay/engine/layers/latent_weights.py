@@ -5,8 +5,9 @@
     step           v = clip( v - stochastic( sum of g x * k 2^gain * rate / samples ) )
 
 g is the derivative by the exact sums, which the BatchNorm behind has freed from the weights' scale; so one gain serves
-all layers. Larger ones let more weights change sign; 2^12, and 2^10 for 4 bits, were found by measuring: some thousand
-of seven million weights change, and accuracy stays (docs/results.md).
+all layers. Larger ones let more weights change sign. With 2^12, and 2^10 for 4 bits, few or none of 8-bit weights that
+all start equally far do; started at other distances 10,000 to 100,000 of seven million change, and accuracy is no
+better than with frozen ones (docs/results.md, fig_backward_bits).
 Clipping at the ends of b bits is the window of the straight-through derivative: a weight there still moves back.
 The gradient of a weight is a sum over samples and pixels of +-g. For it the samples are brought to one exponent, the
 largest of the minibatch, in 16 bits (32 where gradients have 32):

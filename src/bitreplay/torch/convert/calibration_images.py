@@ -41,5 +41,5 @@ def _from_folder(root: Path, side: int, count: int) -> tuple[NDArray[np.uint8], 
     if not files:
         raise FileNotFoundError(f"{root} has no pictures, nor have the folders in it.")
     chosen = files[:: max(len(files) // count, 1)][:count]
-    images, _ = load([(path, 0) for path in chosen], side, refuse)
+    _, images = load(chosen, side, refuse)
     return images, tuple(sorted({path.parent.name for path in files if path.parent != root}))

@@ -1,0 +1,15 @@
+# A bare ARM microcontroller by GCC; BITREPLAY_CPU is cortex-m4, cortex-m7, cortex-m33 or cortex-m55.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BITREPLAY_CPU)
+# No floating point: what would need it does not link (-mfloat-abi=soft, and the tests look for its functions).
+set(flags "-mcpu=${BITREPLAY_CPU} -mthumb -mfloat-abi=soft")
+if(BITREPLAY_CPU STREQUAL "cortex-m55")
+  set(flags "-mcpu=cortex-m55+nomve -mthumb -mfloat-abi=soft")
+endif()
+foreach(language C CXX ASM)
+  set(CMAKE_${language}_FLAGS_INIT "${flags}")
+endforeach()

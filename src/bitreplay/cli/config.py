@@ -1,0 +1,62 @@
+"""Options of a command from a TOML file: `data = "photos"`, `per-class = 30`. The command line has the last word."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bitreplay.arguments import told
+from bitreplay.data.regular import content_of
+
+MOST_BYTES = 1 << 20
+ITSELF = ("config_file", "help")
+
+
+def _take(context: typer.Context, path: Path | None) -> Path | None:
+    """What the file says stands in the place of the defaults."""
+    if path is None:
+        return None
+    known = [name for part in context.command.params if (name := part.name) is not None and name not in ITSELF]
+    found: dict[str, Any] = {}
+    for key, value in _read(path).items():
+        name = key.replace("-", "_")
+        if name not in known:
+            options = ", ".join(option.replace("_", "-") for option in known)
+            raise ValueError(f"{path} has {told(key)}, which is no option of this command: {options}.")
+        if not isinstance(value, str | int | float):
+            raise ValueError(f"{key} in {path} must be text, a number, true or false, got {told(value)}.")
+        found[name] = value if isinstance(value, bool) else str(value)
+    context.default_map = {**(context.default_map or {}), **found}
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config", help="TOML file of these options, such as per-class = 30; those given here win.", is_eager=True,
+        callback=_take, show_default="none",
+    ),
+]  # fmt: skip
+
+
+def _read(path: Path) -> dict[str, Any]:
+    reader = _reader()
+    try:
+        return reader.loads(content_of(path, MOST_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"There is no file {path}.") from None
+    except ValueError as error:  # of UTF-8, of TOML, of a file that is none
+        raise ValueError(f"{path} cannot be read as TOML: {' '.join(str(error).split()).rstrip('.')}.") from None
+
+
+def _reader() -> Any:
+    """Python has it from 3.11 on."""
+    for name in ("tomllib", "tomli"):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    raise ValueError("--config needs Python 3.11 or the package tomli: pip install tomli.")

@@ -1,0 +1,171 @@
+"""Learning by sums on many machines: pictures go to the workers of a Ray cluster, and their states are added up.
+
+    workers = Workers("auto")                          a running cluster; needs bitreplay[ray] here and there
+    workers.learn(learner, images, labels)             the state that the learner alone would have, same hash
+    workers.latents(learner, images)
+
+A worker gets some pictures, learns them as a learner that knows nothing, and its state is merged with another's
+(merging.py), two and two, until one is left. Tasks depend on nothing but their arguments: one that a dying worker
+leaves unfinished is run again elsewhere, and nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay import statefile, zoo
+from bitreplay.classes import Classes, Name, names_of
+from bitreplay.data.pictures import fitting
+from bitreplay.learner import Learner
+from bitreplay.merging import Total
+from bitreplay.progress import Progress
+from bitreplay.reports import Learned
+
+AT_ONCE = 1024  # pictures of one task
+AHEAD = 2  # tasks given out for each core that the cluster has
+RETRIES = 5
+
+
+def connect(address: str) -> Any:
+    """The module ray, connected to a running cluster."""
+    try:
+        import ray
+    except ImportError:
+        raise ValueError("A cluster needs Ray: install bitreplay[ray].") from None
+    if not ray.is_initialized():
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        except ConnectionError as error:
+            raise ValueError(f"There is no Ray cluster at {address}: {str(error).splitlines()[0]}") from None
+    return ray
+
+
+class Workers:
+    """`at_once` pictures are one task."""
+
+    def __init__(self, address: str = "auto", at_once: int = AT_ONCE) -> None:
+        self._ray, self._at_once = connect(address), at_once
+        once = {"num_cpus": 1, "max_retries": RETRIES}
+        self._learned, self._both, self._coded = (
+            self._ray.remote(**once)(function) for function in (_learned, _both, _coded)
+        )
+
+    @property
+    def cores(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 1))
+
+    def learn(
+        self, learner: Learner, images: Any, labels: Any, progress: Callable[[Progress], None] | None = None
+    ) -> Learned:  # fmt: skip
+        """One experience, as `learner.learn`; all of it or nothing."""
+        strategy = type(learner.strategy)
+        if not strategy.unlearns:
+            raise ValueError(f"A cluster learns with the strategy exact, got {strategy.name}.")
+        state = learner.state()
+        names = Classes(state.names).spelled(names_of(labels))
+        asked = _asked(learner)
+        tasks = (
+            lambda part=part, own=own: self._learned.remote(*asked, part, own)
+            for part, own in self._parts(learner, images, names)
+        )
+        found = statefile.from_bytes(self._ray.get(self._reduced(tasks, len(names), progress)), "The workers' state")
+        total = Total()
+        if any(name is not None for name in state.names):
+            total.add(replace(found, state=state), "the learner")
+        total.add(found, "what the workers learned")
+        merged = total.content().state
+        learner.restore(replace(merged, notes=dict(merged.notes) | {"experiences": learner.experiences + 1}))
+        added = [name for name in merged.names if name is not None and name not in state.names]
+        return Learned(learner.experiences - 1, range(0), added, 0, len(names))
+
+    def latents(self, learner: Learner, images: Any) -> NDArray:
+        asked = _asked(learner)
+        parts = self._parts(learner, images, [0] * len(images))
+        return np.concatenate(self._ray.get([self._coded.remote(*asked, part) for part, _ in parts]))
+
+    def _parts(self, learner: Learner, images: Any, names: list[Name]) -> Iterator[tuple[NDArray, list[Name]]]:
+        if len(images) != len(names) or not names:
+            raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {len(images)}.")
+        for start in range(0, len(names), self._at_once):
+            end = start + self._at_once
+            yield fitting.pictures(images[start:end], learner.strategy.side), names[start:end]
+
+    def _reduced(
+        self, tasks: Iterator[Callable[[], Any]], pictures: int, progress: Callable[[Progress], None] | None
+    ) -> Any:  # fmt: skip
+        """One state, of which only a few are under way at a time."""
+        running: list[Any] = []
+        done: list[Any] = []
+        most, learned = AHEAD * self.cores, 0
+        first: set[Any] = set()
+
+        def wait() -> None:
+            nonlocal running, learned
+            ready, running = self._ray.wait(running)
+            for ref in ready:
+                if ref in first:
+                    first.remove(ref)
+                    learned += 1
+                    if progress is not None:
+                        progress(Progress("pictures", min(learned * self._at_once, pictures), pictures))
+            done.extend(ready)
+            while len(done) > 1:
+                running.append(self._both.remote(done.pop(), done.pop()))
+
+        for task in tasks:
+            ref = task()
+            running.append(ref)
+            first.add(ref)
+            if len(running) >= most:
+                wait()
+        while running:
+            wait()
+        (last,) = done
+        return last
+
+
+def _asked(learner: Learner) -> tuple[str, str, str]:
+    """What a worker needs to make such a learner: its model by name or file, the checksum, the settings."""
+    model = learner.model
+    if model is None:
+        raise ValueError("A cluster needs a learner that was made from a model file.")
+    shipped = model.path.parent == zoo.FOLDER
+    settings = json.dumps(learner.settings.to_json(), sort_keys=True)
+    return (model.name if shipped else str(model.path)), model.digest, settings
+
+
+@lru_cache(maxsize=2)
+def _fresh(model: str, digest: str, settings: str) -> Learner:
+    found = zoo.find_by_digest(model, digest) or zoo.find(model)
+    if found.digest != digest:
+        raise ValueError(f"A worker has another {model}, {found.digest[:12]} instead of {digest[:12]}.")
+    return Learner.from_pretrained(found, **json.loads(settings))
+
+
+def _learned(model: str, digest: str, settings: str, images: NDArray[np.uint8], names: list[Name]) -> bytes:
+    learner = _fresh(model, digest, settings)
+    empty = learner.state()
+    try:
+        learner.learn(images, names)
+        content = statefile.Content(model, digest, learner.settings, learner.state())
+        return statefile.to_bytes(content)
+    finally:
+        learner.restore(empty)
+
+
+def _coded(model: str, digest: str, settings: str, images: NDArray[np.uint8]) -> NDArray:
+    return _fresh(model, digest, settings).latents(images)
+
+
+def _both(one: bytes, other: bytes) -> bytes:
+    total = Total()
+    total.add(statefile.from_bytes(one, "one part"), "one part")
+    total.add(statefile.from_bytes(other, "another"), "another")
+    return statefile.to_bytes(total.content())

@@ -1,0 +1,54 @@
+"""bitreplay export: the folder that it writes builds, runs, and prints the hash that it promised."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bitreplay.engine.native import LIBRARY
+from bitreplay.export import write_folder
+from bitreplay.learner import Learner
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_exported_main_prints_the_promised_hash(tiny_model, tmp_path, shell):
+    code, out, _ = shell("export", tiny_model, "--out", tmp_path, "--classes", 4, "--json")
+    assert code == 0
+    said = json.loads(out)
+    assert said["model_bin_sha256"] == hashlib.sha256((tmp_path / "model.bin").read_bytes()).hexdigest()
+    sources = [str(tmp_path / name) for name in ("main.c", "model.c")]
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'core' / 'include'}"]
+    link = [str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}", "-o", str(tmp_path / "main")]
+    built = subprocess.run(["cc", *flags, *sources, *link], capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, said["main_prints"])
+
+
+def test_operations_are_those_of_the_core(tmp_path):
+    """Each has a symbol of that name; the operations of all models of the zoo."""
+    text = (ROOT / "core" / "src" / "machine" / "operation_list.h").read_text()
+    for model in ("react_tiny", "quicknet"):
+        write_folder(Learner.from_pretrained(model), tmp_path, 16, "cortex-m7")
+        header = (tmp_path / "operations.h").read_text()
+        words = header.splitlines()[-1].split(") ", 1)[1].split()
+        assert len(words) > 5 and all(word in text for word in words), words
+
+
+def test_what_cannot_be_exported_is_said(tiny_model, tmp_path):
+    refused: list[tuple[dict[str, Any], tuple[int, str], str]] = [
+        ({"strategy": "replay"}, (16, "linux"), "strategy exact"),
+        ({"strategy": "exact", "digests": True}, (16, "linux"), "no digests"),
+        ({"strategy": "exact"}, (0, "linux"), "from 1 to 65535"),
+        ({"strategy": "exact"}, (16, "z80"), "target must be one of"),
+    ]
+    for settings, arguments, sentence in refused:
+        with pytest.raises(ValueError, match=sentence):
+            write_folder(Learner.from_pretrained(tiny_model, **settings), tmp_path / "none", *arguments)
+    assert not (tmp_path / "none").exists()
