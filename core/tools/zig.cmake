@@ -2,6 +2,7 @@
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ZIG ZIG_TARGET)
 if(ZIG_TARGET MATCHES "macos")
   set(CMAKE_SYSTEM_NAME Darwin)
+  set(CMAKE_INSTALL_NAME_TOOL true) # Apple's; it is asked for, and not needed
 else()
   set(CMAKE_SYSTEM_NAME Linux)
 endif()
