@@ -17,6 +17,7 @@ from bitreplay.progress import Watch
 Encode = Callable[[NDArray[np.uint8]], NDArray]
 LatentsOf = Callable[[NDArray[np.int64]], NDArray]
 ENCODED_AT_ONCE = 32
+LEAST_PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,22 @@ class Pictures:
 Samples = Pictures | Latents
 
 
+def at_once(count: int) -> int:
+    """How many pictures pass the network between two looks at the watch: few of few, so that a bar moves.
+
+    >>> at_once(20), at_once(40), at_once(5000)
+    (2, 4, 32)
+    """
+    return max(1, min(ENCODED_AT_ONCE, count // LEAST_PARTS))
+
+
 def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
     """Codes of all images, some at a time, so that it can be watched and stopped."""
     found: NDArray | None = None
-    for start in range(0, len(images), ENCODED_AT_ONCE):
+    part = at_once(len(images))
+    for start in range(0, len(images), part):
         watch.check()
-        end = min(start + ENCODED_AT_ONCE, len(images))
+        end = min(start + part, len(images))
         latents = encode(images[start:end])
         if found is None:
             found = np.empty((len(images), *latents.shape[1:]), latents.dtype)

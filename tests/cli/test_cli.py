@@ -79,7 +79,8 @@ def test_predict_fits_each_picture_and_passes_the_backbone_once(shell, begun, ti
     for owner in shapes:
         monkeypatch.setattr(owner, "latents", watched(owner, owner.latents))
     _, out, _ = shell("predict", "state", folder / "red", folder / "green", "--model", tiny_model, "--json")
-    assert shapes[Learner] == shapes[Backbone] == [(12, tiny.SIDE, tiny.SIDE, 3)]
+    assert shapes[Learner] == [(12, tiny.SIDE, tiny.SIDE, 3)]
+    assert sum(shape[0] for shape in shapes[Backbone]) == 12
     images, labels = tiny.pictures("red", "green", each=6, seed=5, side=12)
     shares = Learner.load("state", tiny_model).predict_proba(images).max(axis=1)
     found = {int(Path(p["image"]).stem): p for p in json.loads(out)["predictions"]}
@@ -152,7 +153,8 @@ def test_models_lists_every_file_of_the_zoo(shell):
 
     code, out, _ = shell("models", "--json")
     found = {model["name"]: model for model in json.loads(out)["models"]}
-    assert code == 0 and set(found) == {path.stem for path in zoo.FOLDER.glob("*.safetensors")}
+    networks = {path.stem for path in zoo.FOLDER.glob("*.safetensors") if "." not in path.stem}
+    assert code == 0 and set(found) == networks
     assert found["bireal18"]["levels"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
 
 

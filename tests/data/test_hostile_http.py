@@ -7,10 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from bitreplay.data import fetch as fetching
 from bitreplay.data.fetch import Archive, fetch
 
 CONTENT = np.random.default_rng(0).bytes(50_000)
@@ -155,3 +157,20 @@ def test_what_is_no_file_is_in_the_way(tmp_path: Path, make, name):
     make(tmp_path / name)
     with serving(WHOLE) as (url, _), pytest.raises(ValueError, match=f"{name} is in the way: it is "):
         fetch(Archive(url, MD5, MOST), tmp_path)
+
+
+def test_a_download_that_never_ends_is_given_up_and_goes_on_later(tmp_path, monkeypatch):
+    """A clock that jumps: the server itself would send its bytes for hours."""
+    ticks = iter(range(1000))
+    half = OK + length(len(CONTENT)) + b"\r\n" + CONTENT[:20_000]
+    rest = b"HTTP/1.1 206 Partial Content\r\n" + length(len(CONTENT) - 20_000) + b"\r\n" + CONTENT[20_000:]
+    with serving(half, rest) as (url, requests):
+        with monkeypatch.context() as patch:
+            patch.setattr(fetching, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+            with pytest.raises(OSError, match="its time was over after [0-9]+ bytes; what is there is kept to go on"):
+                fetch(Archive(url, MD5, MOST), tmp_path, time_limit=1.5)
+        kept = (tmp_path / "set.zip.part").stat().st_size
+        assert 0 < kept <= 20_000 and not (tmp_path / "set.zip").exists()
+        (tmp_path / "set.zip.part").write_bytes(CONTENT[:20_000])
+        assert fetch(Archive(url, MD5, MOST), tmp_path).read_bytes() == CONTENT
+        assert b"Range: bytes=20000-" in requests[1]

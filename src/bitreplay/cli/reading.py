@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bitreplay.cli import show
 from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.data.pictures import fitting
+from bitreplay.data.pictures.fitting import Tell
 from bitreplay.data.pictures.picture import Unreadable, decoded, read
 from bitreplay.data.regular import MOST_BYTES
 
@@ -75,11 +76,12 @@ def fitted_bytes(
 
 
 def labelled(
-    folder: Path, label: str | None, side: int, left_out: LeftOut
+    folder: Path, label: str | None, side: int, left_out: LeftOut, tell: Tell = lambda done, total: None
 ) -> tuple[NDArray[np.uint8], list[str], list[Path]]:
     """Pictures of a folder of class folders, or of one class, already fitted; their labels and their files.
 
     A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
+    `tell` hears how many were read, of how many.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder.")
@@ -90,6 +92,7 @@ def labelled(
     found: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     paths: list[Path] = []
+    total = sum(len(pictures(place)) for place in places)
     for place in places:
         left_out.passed_over(passed_over(place))
         files = pictures(place)
@@ -99,6 +102,7 @@ def labelled(
             found.append(picture)
             labels.append(place.name if label is None else label)
             paths.append(path)
+            tell(len(paths), total)
     if not found:
         wanted = "pictures" if label is not None else "class folder with pictures"
         raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")

@@ -154,6 +154,9 @@ class Bar:
     def part(self, text: str, done: int, total: int) -> None:
         self._progress.update(self._task, description=text, completed=done, total=total or None)
 
+    def reading(self, done: int, total: int) -> None:
+        self.part("reading", done, total)
+
     def __call__(self, done: Done) -> None:
         self.part("learning" if done.part == "steps" else done.part, done.done, done.total)
 

@@ -9,6 +9,7 @@ import http.client
 import os
 import re
 import stat
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from typing import BinaryIO
 from bitreplay.data.regular import WAIT_FOR_NOBODY, is_regular
 
 PIECE = 1 << 20
+SILENCE = 60.0  # seconds without a byte
+TIME_LIMIT = 6 * 3600.0
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 Progress = Callable[[int, int], None]
 
@@ -51,8 +54,15 @@ class Endless(ValueError):
     """More than the archive has."""
 
 
-def fetch(archive: Archive, folder: Path, progress: Progress = lambda done, total: None) -> Path:
-    """The archive in `folder`, downloaded unless it is there. `progress` gets bytes done and in all (0: not known)."""
+def fetch(
+    archive: Archive, folder: Path, progress: Progress = lambda done, total: None, time_limit: float = TIME_LIMIT
+) -> Path:
+    """The archive in `folder`, downloaded unless it is there. `progress` gets bytes done and in all (0: not known).
+
+    A download that takes longer than `time_limit` seconds is given up, though bytes may still come; what is there is
+    kept to go on from.
+    """
+    end = time.monotonic() + time_limit
     target, part = folder / archive.name, folder / f"{archive.name}.part"
     if os.path.lexists(target):
         if not is_regular(target):
@@ -61,7 +71,7 @@ def fetch(archive: Archive, folder: Path, progress: Progress = lambda done, tota
     folder.mkdir(parents=True, exist_ok=True)
     with _opened(part) as file:
         try:
-            _download(archive, file, progress)
+            _download(archive, file, progress, end)
         except Endless as error:
             os.unlink(part)
             raise OSError(f"{archive.url} could not be downloaded: {error}; nothing is kept.") from None
@@ -88,11 +98,11 @@ def _opened(part: Path) -> BinaryIO:
     return file
 
 
-def _download(archive: Archive, file: BinaryIO, progress: Progress) -> None:
+def _download(archive: Archive, file: BinaryIO, progress: Progress, end: float) -> None:
     done = file.tell()
     request = urllib.request.Request(archive.url, headers={"Range": f"bytes={done}-"} if done else {})
     try:
-        answer = urllib.request.urlopen(request, timeout=60)
+        answer = urllib.request.urlopen(request, timeout=max(min(SILENCE, end - time.monotonic()), 1.0))
     except urllib.error.HTTPError as error:
         if error.code == 416 and done:  # nothing is left to send
             return
@@ -106,12 +116,14 @@ def _download(archive: Archive, file: BinaryIO, progress: Progress) -> None:
         file.truncate()
         left = _length(answer.headers.get("Content-Length"))
         total = 0 if left is None else done + left
-        while piece := answer.read(PIECE):
+        while piece := answer.read1(PIECE):  # what has come, not a whole piece
             done += len(piece)
             if max(done, total) > archive.most:
                 raise Endless(f"the server sends more than {archive.most} bytes")
             file.write(piece)
             progress(done, total)
+            if time.monotonic() > end and done != total:
+                raise OSError(f"its time was over after {done} bytes")
     file.flush()
     if done < total:
         raise OSError(f"the connection ended after {done} of {total} bytes")

@@ -29,7 +29,7 @@ from bitreplay.parts.tally import Tallied, Tally
 from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.progress import Watch
 from bitreplay.reports import Learned
-from bitreplay.samples import ENCODED_AT_ONCE, Samples
+from bitreplay.samples import ENCODED_AT_ONCE, Samples, at_once
 from bitreplay.state import State
 from bitreplay.strategies.strategy import Ground, Strategy
 from bitreplay.zoo import projections
@@ -117,9 +117,10 @@ class Exact(Strategy):
     def _numbers(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
         """Of some pictures, a few at a time, so that it can be watched and stopped."""
         found = np.empty((len(chosen), len(self.features)), np.int8)
-        for start in range(chosen.start, chosen.stop, ENCODED_AT_ONCE):
+        part = at_once(len(samples))
+        for start in range(chosen.start, chosen.stop, part):
             watch.check()
-            end = min(start + ENCODED_AT_ONCE, chosen.stop)
+            end = min(start + part, chosen.stop)
             found[start - chosen.start : end - chosen.start] = samples.latents(np.arange(start, end))
             watch.report("pictures", end, len(samples))
         return found

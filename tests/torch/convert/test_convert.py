@@ -180,7 +180,7 @@ def test_ranges_hold_nearly_every_value_and_have_short_ends(model, images):
 
 def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    graph, provenance = convert(model, images, class_names=NAMES, level="add_12", code_bits=1)
+    graph, provenance = convert(model, images, class_names=NAMES, level="add_12", code_bits=1, reestimate=True)
     assert provenance["reestimated"] == {"level": "add_12", "code_bits": 1}
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
@@ -240,7 +240,7 @@ def test_values_that_only_a_sign_reads_get_fine_steps_and_keep_the_signs_of_fain
     with torch.no_grad():
         plain.norm.weight[2] *= 1e-6
         plain.norm.bias[2] *= 1e-6
-    graph, _ = convert(plain, images, class_names=NAMES)
+    graph, _ = convert(plain, images, class_names=NAMES, reestimate=True)
     assert graph.ranges["norm"] == (Fraction(-85, 64), Fraction(85, 64))
     got, _ = run_kept(graph, Bits(8, 1, 16), images)
     with torch.no_grad():

@@ -34,7 +34,7 @@ def made():
             layer.momentum = 1.0
     with torch.no_grad():
         model.train()(torch.from_numpy(images).permute(0, 3, 1, 2) / 127.5 - 1)
-    graph, _ = convert(model, images, class_names=list("abcd"))
+    graph, _ = convert(model, images, class_names=list("abcd"), reestimate=True)
     return graph, images, rng.integers(0, 4, SAMPLES).astype(np.int32)
 
 

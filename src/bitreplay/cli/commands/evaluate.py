@@ -43,7 +43,8 @@ def evaluate(
         _check_place(plot)
     learner = Learner.load(state, model)
     left_out = LeftOut(skip_unreadable)
-    images, labels, names = _read(data, learner.strategy.side, left_out)
+    with show.bar(quiet=json) as bar:
+        images, labels, names = _read(data, learner.strategy.side, left_out, bar)
     left_out.end()
     latents = learner.latents(images)
     evaluation = learner.evaluate_latents(latents, labels)
@@ -62,10 +63,10 @@ def evaluate(
     _tell(evaluation, wrong, plot)
 
 
-def _read(data: str, side: int, left_out: LeftOut) -> tuple[NDArray[np.uint8], list[str], list[str]]:
+def _read(data: str, side: int, left_out: LeftOut, bar: show.Bar) -> tuple[NDArray[np.uint8], list[str], list[str]]:
     """Pictures, their classes, and names to call them by."""
     if Path(data).is_dir():
-        images, labels, paths = labelled(Path(data), None, side, left_out)
+        images, labels, paths = labelled(Path(data), None, side, left_out, bar.reading)
         return images, labels, [str(path) for path in paths]
     found = named(data, None, side, refuse).data
     names = [found.class_names[number] for number in found.test_labels]

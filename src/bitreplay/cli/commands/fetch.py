@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.data.fetch import ARCHIVES
+from bitreplay.data.fetch import ARCHIVES, TIME_LIMIT
 from bitreplay.data.fetch import fetch as download
 
 
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(ARCHIVES)}.")],
     into: Annotated[Path | None, typer.Option(help="Folder; else the one that BITREPLAY_DATA names.")] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=1, help="Seconds; then it is given up, and goes on from there when called again.")
+    ] = TIME_LIMIT,
     json: options.Json = False,
 ) -> None:
     """Download the official archive, going on where it stopped, and check it."""
@@ -25,7 +28,7 @@ def fetch(
     if root is None:
         raise ValueError("Say where to put it: --into FOLDER, or set BITREPLAY_DATA.")
     with show.bar(quiet=json) as bar:
-        path = download(ARCHIVES[name], root, lambda done, total: bar.part(name, done, total))
+        path = download(ARCHIVES[name], root, lambda done, total: bar.part(name, done, total), time_limit)
     if json:
         show.as_json({"path": str(path), "bytes": path.stat().st_size, "md5": ARCHIVES[name].md5})
     else:

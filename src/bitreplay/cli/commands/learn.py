@@ -57,9 +57,9 @@ def learn(
         else:
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
         left_out = LeftOut(skip_unreadable)
-        images, labels, _ = labelled(folder, label, learner.strategy.side, left_out)
-        left_out.end()
         with show.bar(quiet=json) as bar:
+            images, labels, _ = labelled(folder, label, learner.strategy.side, left_out, bar.reading)
+            left_out.end()
             learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):

@@ -44,7 +44,7 @@ def convert(
     levels: dict[str, str] | None = None,
     level: str | None = None,
     code_bits: int = 1,
-    reestimate: bool = True,
+    reestimate: bool = False,
     outside: float = OUTSIDE,
     headroom: float = TAIL_HEADROOM,
     learn_convolutions: bool = False,
