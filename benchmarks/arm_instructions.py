@@ -4,8 +4,8 @@
     python benchmarks/arm_instructions.py                    every question below; writes results/arm_instructions.csv
     python benchmarks/arm_instructions.py bireal18 tail      one of them, as a table
 
-`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `tail32` of 32;
-`trained` of one at 8/8/16, with latent weights.
+`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `tail32` of
+32; `trained` of one at 8/8/16, with latent weights.
 
 A program is cut behind its first record, its second and so on; each further record costs the difference. Counts repeat
 exactly. They say nothing of caches and of how many instructions a core starts at once.

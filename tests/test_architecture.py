@@ -54,7 +54,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "follow": ({"arguments", "classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
     "planning": (
-        {"arguments", "assembly", "engine", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
+        {"arguments", "assembly", "engine", "export", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
         {"numpy"},
     ),
     "cluster": (
@@ -72,8 +72,8 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
         {"", "arguments", "bench", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
-         "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings", "statefile",
-         "strategies", "table1", "torch", "zoo"},
+         "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings",
+         "statefile", "strategies", "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),
 }  # fmt: skip

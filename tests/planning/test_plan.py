@@ -10,6 +10,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.planning import work
 from bitreplay.planning.budget import proposals
+from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import expected
 from bitreplay.planning.high_water import high_water
 from bitreplay.planning.measure import measure
@@ -29,7 +30,9 @@ def settings(model: zoo.Model) -> dict[str, Settings]:
         ),
         "exact": Settings(strategy="exact"),
         "exact, projected": Settings(strategy="exact", numbers="64"),
-        "exact, one layer, 16 bits": Settings(strategy="exact", bits="16/1/16", numbers=model.levels[-1]),
+        "exact, one layer, 16 bits": Settings(
+            strategy="exact", bits="16/1/16", numbers=model.levels[-1], exact_forget=True
+        ),
     }
 
 
@@ -112,3 +115,19 @@ def test_what_is_proposed_fits_and_the_best_comes_first(react18):
     assert {found.plan.settings.new for found in some if found.plan.settings.strategy == "replay"} <= {16, 32}
     (none,) = proposals(react18, 10, 1000, None)
     assert none.short == none.plan.ram - 1000
+
+
+def test_a_device_is_planned_as_it_is_exported(tmp_path):
+    """And without the copy of weights that vectors want, without seven of eight pictures, it takes less than here."""
+    from bitreplay.export import write_folder
+    from bitreplay.learner import Learner
+
+    model, chosen = zoo.find("react_tiny"), Settings(strategy="exact", numbers="head")
+    told = write_folder(Learner.from_pretrained(model, chosen), tmp_path, 16, "cortex-m7")["bytes"]
+    made = on_device(model, chosen, 16, "cortex-m7")
+    assert (made.flash, made.ram) == (told["model"], told["learner"])
+    assert made.ram < plan(model, chosen, 16).ram
+    with pytest.raises(ValueError, match="target must be one of"):
+        on_device(model, chosen, 16, "abacus")
+    with pytest.raises(ValueError, match="The learner in C has the strategy exact, got replay."):
+        on_device(model, Settings(strategy="replay"), 16, "cortex-m7")

@@ -141,14 +141,16 @@ def _exact(ground: Ground, classes: int) -> Plan:
     numbers = sum(part_lengths(network))
     each = width(0).itemsize
     products, sums = each * numbers * (numbers + 1) // 2, classes * (each * numbers + 8)
+    by_class = classes * products if settings.exact_forget else 0
     items = [
         *_of("network", network),
         Item(RAM, "sums", f"products of {numbers} numbers", products),
         Item(RAM, "sums", "of the classes, and their counts", sums),
+        Item(RAM, "sums", "products of each class", by_class),
         Item(RAM, "answers", "the discriminant", classes * (4 * numbers + 8)),
         Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(numbers, classes)),
     ]
-    return _plan(ground, classes, items, products + sums, {"network": network}, None)
+    return _plan(ground, classes, items, products + sums + by_class, {"network": network}, None)
 
 
 def _of(part: str, program: Program) -> Iterable[Item]:

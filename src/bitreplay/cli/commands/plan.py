@@ -11,7 +11,9 @@ import typer
 from bitreplay import zoo
 from bitreplay.arguments import shown
 from bitreplay.cli import options, show
+from bitreplay.export import TARGETS
 from bitreplay.planning import budget as fitting
+from bitreplay.planning.device import on_device
 from bitreplay.planning.measure import Taken, measure
 from bitreplay.planning.plan import FLASH, RAM, Plan
 from bitreplay.planning.plan import plan as planned
@@ -33,6 +35,9 @@ def plan(
     numbers: options.Numbers = None,
     budget: Annotated[str | None, typer.Option(help="RAM that there is, such as 2MB: propose what fits.")] = None,
     flash: Annotated[str | None, typer.Option(help="Flash that there is, such as 2MB.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help=f"Of the learner in C, by sums: {', '.join(TARGETS)}; as `bitreplay export`.")
+    ] = None,
     check: Annotated[bool, typer.Option("--measure", help="Run one experience too, and compare the bytes.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -45,12 +50,16 @@ def plan(
                           numbers=numbers)  # fmt: skip
     settings = Settings.of(**given)
     settings = settings.changed(new=new, replayed=4 * new)
-    made = planned(found, settings, classes)
+    if target is not None:
+        settings = settings.changed(strategy="exact") if strategy is None else settings
+        if check:
+            raise ValueError("--measure runs a learner in Python; it does not go with --target.")
+    made = planned(found, settings, classes) if target is None else on_device(found, settings, classes, target)
     taken = measure(found, made) if check else None
     if json:
         show.as_json(made.to_json() | ({} if taken is None else {"measured": _measured(taken)}))
         return
-    show.say(_table(made), *_sentences(made), *([] if taken is None else [_compared(made, taken)]))
+    show.say(_table(made), *_sentences(made, here=target is None), *([] if taken is None else [_compared(made, taken)]))
 
 
 def _bytes(name: str, text: str | None) -> int | None:
@@ -72,16 +81,17 @@ def _table(made: Plan) -> Any:
     return show.table(f"{made.model}, {made.settings.strategy}, {made.classes} classes", ("", "bytes"), rows)
 
 
-def _sentences(made: Plan) -> list[str]:
+def _sentences(made: Plan, here: bool) -> list[str]:
     found = [f"The arena of the {part} is fullest at {most.operation} ({most.tensor}): {show.size(most.bytes)}."
              for part, most in made.most.items()]  # fmt: skip
     for part, work in made.work.items():
         kinds = ", ".join(f"{count / 1e6:.1f} M {kind}" for kind, count in work.items() if count)
         found.append(f"The {part} does for one sample: {kinds}.")
-    found.append(
-        f"Estimated on one core ({made.instruction_set}), roughly: {1e3 * made.picture_seconds:.1f} ms a picture, "
-        f"{made.experience_seconds(100):.1f} s for an experience of 100 pictures."
-    )
+    if here:
+        found.append(
+            f"Estimated on one core ({made.instruction_set}), roughly: {1e3 * made.picture_seconds:.1f} ms a picture, "
+            f"{made.experience_seconds(100):.1f} s for an experience of 100 pictures."
+        )
     return found
 
 
