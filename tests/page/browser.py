@@ -92,7 +92,7 @@ class Page:
         context.on("request", lambda request: self.requests.append(request.url))
         self.own = context.new_page()
         self.own.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.own.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.own.on("console", lambda message: self.errors.extend([message.text] * (message.type == "error")))
         self.own.goto(address)
         self.ready()
 
