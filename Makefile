@@ -10,8 +10,8 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu wheel-arm \
-  test-wheel-arm wheels wasm wasm-tools test-wasm page test-page docs lock test-lowest bench demo clean
+.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz \
+  hashes wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm page test-page docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -114,9 +114,20 @@ test-arm: build
 	$(CC) -O2 -shared -fPIC -o build/aarch64/qemu_count.so core/tools/qemu_count.c
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
 
+# The learner in C with the address and undefined-behaviour sanitizers, under hostile models, states and call orders.
+fuzz: build
+	PATH="$(CURDIR)/$(BIN):$$PATH" CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -g" \
+	  cmake -S core/embedded -B build/fuzz -G Ninja -DBITREPLAY_FUZZ=ON --log-level=WARNING
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner
+	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
+
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm: docs/microcontrollers.md.
 test-mcu: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
+
+# One table of state hashes: 60 photographs learned by sums, on everything that is here and was built.
+hashes: build
+	BITREPLAY_HASHES=1 $(BIN)/python -m pytest -q tests/hashes
 
 # A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
 wheel-arm: $(RUNS)

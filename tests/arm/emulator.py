@@ -26,14 +26,19 @@ needs_arm = pytest.mark.skipif(not FOLDER, reason="The ARM build is not there; `
 
 
 def emulate(path: str, tool: str, *words: str, plugin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a tool of core/tools as on an ARM machine, with one instruction set."""
+    """Run a tool of core/tools as on an ARM machine, with one instruction set, which it prints first."""
+    done = emulated(path, tool, *words, plugin=plugin)
+    assert done.stdout.split()[0] == path
+    return done
+
+
+def emulated(path: str, tool: str, *words: str, plugin: str = "") -> subprocess.CompletedProcess[str]:
     emulator = shutil.which("qemu-aarch64")
     assert emulator is not None, "qemu-aarch64 is not installed"
     options = ["-plugin", plugin] if plugin else []
     command = [emulator, "-L", "/usr/aarch64-linux-gnu", *options, str(Path(FOLDER) / "core" / "tools" / tool), *words]
     done = subprocess.run(command, env=os.environ | {"BITREPLAY_PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, f"{tool} on {path}: exit {done.returncode}, {done.stderr}"
-    assert done.stdout.split()[0] == path
     return done
 
 

@@ -1,0 +1,179 @@
+// Hostile inputs for the learner in C: models, states and call orders. To be built with sanitizers, which end the process.
+//
+//   fuzz_learner MODEL STATE INPUTS SEED
+//
+// A changed model or state gets checksums that fit, so that what lies behind them is reached. Prints how many were taken.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "bitreplay_learner.h"
+#include "learner/sha256.h"
+#include "machine/crc32.h"
+
+namespace {
+
+constexpr size_t kMost = 1 << 22, kPlace = 1 << 16, kDigitsAt = 8 + 27;
+
+uint64_t random_state;
+uint32_t draw(uint32_t below) {
+  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+  return uint32_t((random_state >> 33) % below);
+}
+
+struct Bytes {
+  uint8_t* at;
+  size_t size;
+};
+
+Bytes room(size_t size) {
+  void* memory;
+  if (posix_memalign(&memory, 64, size ? size : 1)) exit(2);
+  return {static_cast<uint8_t*>(memory), size};
+}
+
+Bytes read_file(const char* path) {
+  Bytes found = room(kMost);
+  FILE* file = fopen(path, "rb");
+  if (!file) exit(2);
+  found.size = fread(found.at, 1, kMost, file);
+  fclose(file);
+  return found;
+}
+
+// A copy of its own size, so that a byte behind the end is seen.
+Bytes copy(const Bytes& from) {
+  Bytes made = room(from.size);
+  memcpy(made.at, from.at, from.size);
+  return made;
+}
+
+void spoil(Bytes& bytes, size_t most) {
+  static const uint8_t likely[] = {0, 1, 255, 127, 128, '0', '9', '"', '\\', '{', '}', '[', ']', ',', '/', 'f'};
+  for (uint32_t times = 1 + draw(4); times; --times) {
+    const size_t at = draw(uint32_t(most < bytes.size ? most : bytes.size));
+    bytes.at[at] = draw(2) ? likely[draw(sizeof likely)] : uint8_t(bytes.at[at] ^ 1u << draw(8));
+  }
+  if (draw(8) == 0) bytes.size = draw(uint32_t(bytes.size) + 1);
+}
+
+void put32(uint8_t* to, uint32_t value) { memcpy(to, &value, 4); }
+
+// The program's checksum, then the file's.
+void seal_model(Bytes& model) {
+  for (size_t at = 0; at + 64 < model.size; at += 64)
+    if (!memcmp(model.at + at, "BITREPLY", 8)) put32(model.at + at + 12, bitreplay::crc32(model.at + at + 16, model.size - at - 16));
+  if (model.size > 16) put32(model.at + 12, bitreplay::crc32(model.at + 16, model.size - 16));
+}
+
+void seal_state(Bytes& state) {
+  if (state.size < kDigitsAt + 64) return;
+  memset(state.at + kDigitsAt, '0', 64);
+  bitreplay::Sha256 digest;
+  digest.update(state.at, state.size);
+  digest.finish_hex(reinterpret_cast<char*>(state.at + kDigitsAt));
+}
+
+int read_bytes(void* context, size_t offset, void* to, size_t size) {
+  const Bytes& from = *static_cast<Bytes*>(context);
+  if (offset > from.size || size > from.size - offset) abort();
+  memcpy(to, from.at + offset, size);
+  return draw(5000) == 0;
+}
+
+Bytes places[2];
+int read_place(void*, uint32_t slot, size_t offset, void* to, size_t size) {
+  if (slot > 1 || offset + size > kPlace) abort();
+  memcpy(to, places[slot].at + offset, size);
+  return draw(2000) == 0;
+}
+int erase_place(void*, uint32_t slot, size_t size) {
+  if (slot > 1 || size > kPlace) abort();
+  memset(places[slot].at, 255, size);
+  return draw(50) == 0;
+}
+int write_place(void*, uint32_t slot, size_t offset, const void* from, size_t size) {
+  if (slot > 1 || offset + size > kPlace) abort();
+  memcpy(places[slot].at + offset, from, size);
+  return draw(200) == 0;
+}
+int sync_place(void*, uint32_t) { return draw(50) == 0; }
+const br_slots kSlots = {nullptr, kPlace, read_place, erase_place, write_place, sync_place};
+
+br_learner* open(const Bytes& model, Bytes* memory) {
+  static const size_t enough = 3 << 20;
+  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024};
+  br_learner* learner = nullptr;
+  char error[64];
+  *memory = room(draw(10) ? enough : draw(1 << 18));
+  br_learner_open(model.at, model.size, &options, memory->at, memory->size, &learner, error, sizeof error);
+  return learner;
+}
+
+br_name any_name(char text[8]) {
+  static const char* const usual[] = {"a", "b", "pear", "\xc3\xa4", "\xe6\xa2\xa8", "x\"'\\"};
+  if (draw(4) == 0) return {nullptr, 0, int64_t(draw(3)) - 1};
+  if (draw(4)) return {usual[draw(6)], 0, 0};
+  for (int i = 0; i < 8; ++i) text[i] = char(draw(256));
+  return {text, draw(9), 0};
+}
+
+void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
+  char text[8], hash[65];
+  uint8_t pixels[16 * 16 * 4];
+  br_name name = any_name(text), other = any_name(text);
+  if (name.text && name.text != text) name.length = strlen(name.text);
+  if (other.text && other.text != text) other.length = strlen(other.text);
+  const uint32_t numbers = br_learner_numbers(learner);
+  for (uint32_t i = 0; i < numbers; ++i) x[i] = int8_t(draw(3) ? int(draw(255)) - 127 : 127);
+  for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
+  const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
+  int64_t scores[8];
+  int32_t probabilities[8];
+  br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr};
+  Bytes given = copy(state);
+  if (draw(2)) spoil(given, draw(2) ? 1200 : kMost), seal_state(given);
+  switch (draw(16)) {
+    case 0: br_learn_begin(learner); break;
+    case 1: br_learn_end(learner); break;
+    case 2: br_learn_add(learner, &picture, &name); break;
+    case 3: case 4: br_learn_add_numbers(learner, x, &name); break;
+    case 5: br_unlearn_numbers(learner, x, &name); break;
+    case 6: br_unlearn(learner, &picture, &name); break;
+    case 7: br_forget(learner, &name); break;
+    case 8: br_rename(learner, &name, &other); break;
+    case 9: br_predict_numbers(learner, x, &answer); break;
+    case 10: br_predict(learner, &picture, &answer); break;
+    case 11: br_state_read(learner, read_bytes, &given, given.size); break;
+    case 12: br_state_merge(learner, read_bytes, &given, given.size); break;
+    case 13: br_learner_save(learner, &kSlots); break;
+    case 14: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
+    default: br_state_hash(learner, hash);
+  }
+  free(given.at);
+}
+
+}  // namespace
+
+int main(int count, char** argument) {
+  if (count != 5) return 2;
+  const Bytes model = read_file(argument[1]), state = read_file(argument[2]);
+  random_state = strtoull(argument[4], nullptr, 10);
+  for (Bytes& place : places) place = room(kPlace);
+  int8_t* const x = reinterpret_cast<int8_t*>(room(8192).at);
+  const Bytes whole = copy(model);
+  unsigned long opened = 0, inputs = strtoul(argument[3], nullptr, 10);
+  for (unsigned long done = 0; done < inputs;) {
+    const bool spoiled = draw(3) > 0;
+    Bytes changed = copy(whole), memory;
+    if (spoiled) spoil(changed, draw(2) ? 12000 : kMost), seal_model(changed);
+    br_learner* learner = open(changed, &memory);
+    opened += learner != nullptr;
+    ++done;
+    for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done) one_call(learner, state, x);
+    free(memory.at);
+    free(changed.at);
+  }
+  printf("%lu inputs, %lu models opened\n", inputs, opened);
+  return 0;
+}
