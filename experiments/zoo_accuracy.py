@@ -62,10 +62,15 @@ def unrounded(graph: Graph) -> Answer:
     return lambda part: twin(part).argmax(dim=1).numpy()
 
 
+def networks() -> list[str]:
+    """Those that ship; a name with a dot is a companion's."""
+    return sorted(path.stem for path in ZOO.glob("*.safetensors") if "." not in path.stem)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--models", nargs="+", default=sorted(path.stem for path in ZOO.glob("*.safetensors")))
+    parser.add_argument("--models", nargs="+", default=networks())
     parser.add_argument("--forward-bits", type=int, default=8)
     parser.add_argument("--images", type=int, default=10000, help="every k-th image, so that this many are used")
     parser.add_argument("--float", action="store_true", help="measure the file in floating point too; needs torch")

@@ -171,6 +171,7 @@ def test_info_prints_a_shipped_model_layer_by_layer(shell):
     code, out, _ = shell("info", "react18")
     assert code == 0 and "binary_conv" in out and "distill" in out
     found = json.loads(shell("info", "react18", "--json")[1])
+    assert found["projection"] == "1024 axes" and "projection" not in json.loads(shell("info", "quicknet", "--json")[1])
     assert 0 < found["bytes"] - sum(layer["bytes"] for layer in found["layers"]) < 2**20
     assert found["top1_integer"] == 50.86 and found["recipe"]["model"] == "react18"
 

@@ -16,12 +16,14 @@ from bitreplay.cli import options, show
 from bitreplay.engine import machine_pool, native
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
+from bitreplay.modelfile.projection import KIND
 from bitreplay.modelfile.schema import stored
 from bitreplay.reports import Stored
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
 from bitreplay.statefile.generations import before_of, real_path
 from bitreplay.strategies import STRATEGIES
+from bitreplay.zoo.projections import of_model
 
 
 def info(
@@ -104,6 +106,8 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
         "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
     }  # fmt: skip
     if whole:
+        if found.companion(KIND).exists():
+            said |= {"projection": f"{len(of_model(found))} axes"}
         said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),
                  "layers": _layers(graph)}  # fmt: skip
     return {name: value for name, value in said.items() if value is not None}
