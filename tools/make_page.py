@@ -3,8 +3,8 @@
     make page                                             build/page
     python tools/make_page.py OUT [--wasm build/wasm] [--models react_tiny,react18,bireal18]
 
-Copies page/ and js/, the two WebAssembly modules, models for the learner in C, and photographs of fruit; writes the list
-of what the service worker keeps, named by a hash of it all.
+Copies page/ and js/, the two WebAssembly modules, models for the learner in C, and photographs of fruit; writes the
+list of what the service worker keeps, named by a hash of it all.
 """
 
 from __future__ import annotations
