@@ -212,7 +212,8 @@ def test_while_it_learns_it_answers_as_before(tiny_model):
 
 @pytest.mark.parametrize(("count", "parts"), [(20, 10), (7, 7), (1, 1), (700, 22)])
 def test_a_bar_moves_however_few_pictures_there_are(tiny_model, count, parts):
-    learner, seen = Learner.from_pretrained(tiny_model), []
+    learner = Learner.from_pretrained(tiny_model)
+    seen: list[Any] = []
     learner.learn(np.zeros((count, tiny.SIDE, tiny.SIDE, 3), np.uint8), "dark", progress=seen.append)
     done = [progress.done for progress in seen]
     assert done == sorted(set(done)) and len(done) == parts and done[-1] == count
