@@ -21,7 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.fixedpoint import Multiplier, floor_log2, round_fraction, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import (
+    Multiplier,
+    divide_round,
+    floor_log2,
+    round_fraction,
+    round_shift,
+    saturate,
+    wide,
+)
 from bitreplay.engine.arithmetic.quant import SIGNIFICANT, merge_samples, quantise_samples
 from bitreplay.engine.arithmetic.sgd import descend, to_31_bits
 from bitreplay.engine.builder import Builder, Gradient, Value
@@ -127,29 +135,31 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     channels = len(gamma.values)
     scales = x.channel_scales
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
-    ratios = [i * s / y_scale for i, s in zip(inverse.fractions(), scales, strict=True)]
+    # Thousands of channels: quotients as pairs of whole numbers, since a Fraction divides by a gcd in every step.
+    ratios = [_over(i * s.numerator * y_scale.denominator, s.denominator * y_scale.numerator, inverse.shift)
+              for i, s in zip(_whole(inverse), scales, strict=True)]  # fmt: skip
     a_bits = min(31, 60 - x.bound.bit_length())
-    largest = max(max(abs(g * r) for g, r in zip(gamma.fractions(), ratios, strict=True)), Fraction(1, 1 << 30))
+    products = [_over(g * r, d, gamma.shift) for g, (r, d) in zip(_whole(gamma), ratios, strict=True)]
+    largest = max(_largest(products), Fraction(1, 1 << 30))
     shift = min(
         _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
         _point(Fraction(2) ** -beta.shift / y_scale, 1 << 30),
         *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
     )
-    factor_point = _point(max(abs(r) for r in ratios), LARGEST_FACTOR)
-    means = [m / s for m, s in zip(mean.fractions(), scales, strict=True)]
+    factor_point = _point(_largest(ratios), LARGEST_FACTOR)
+    means = [_over(m * s.denominator, s.numerator, mean.shift) for m, s in zip(_whole(mean), scales, strict=True)]
     # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
     shift = min(shift, gamma.shift + factor_point)
-    mean_shift = min(12, _point(max(max(abs(m) for m in means), Fraction(1)), LARGEST_FACTOR))
+    mean_shift = min(12, _point(max(_largest(means), Fraction(1)), LARGEST_FACTOR))
     beta_multiplier = Multiplier.of(Fraction(2) ** (shift - beta.shift) / y_scale)
     a_shift = gamma.shift + factor_point - shift
     if beta_multiplier.shift < 0 or mean_shift < 0:
         raise ProgramError("BatchNorm's mean or beta is too large for its range of activations")
-    factor_unit, mean_unit = Fraction(2) ** factor_point, Fraction(2) ** mean_shift
-    factor = [round_fraction(r * factor_unit) for r in ratios]
+    factor = [divide_round(*_over(r, d, -factor_point)) for r, d in ratios]
     return Constants(
         shift,
         np.array(factor, np.int32),
-        np.array([round_fraction(m * mean_unit) for m in means], np.int32),
+        np.array([divide_round(*_over(m, d, -mean_shift)) for m, d in means], np.int32),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,
@@ -161,6 +171,25 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
         Multiplier.of(Fraction(2) ** (gamma.shift - factor_point)),
         Multiplier.of(Fraction(2) ** beta.shift / y_scale),
     )
+
+
+def _whole(fixed: Fixed) -> list[int]:
+    return fixed.values.reshape(-1).tolist()
+
+
+def _over(top: int, bottom: int, shift: int) -> tuple[int, int]:
+    """top / (bottom 2^shift); a bottom below 0 gives its sign to the top."""
+    top, bottom = (top, bottom) if bottom > 0 else (-top, -bottom)
+    return (top, bottom << shift) if shift >= 0 else (top << -shift, bottom)
+
+
+def _largest(quotients: list[tuple[int, int]]) -> Fraction:
+    """The largest by its size."""
+    most, under = 0, 1
+    for top, bottom in quotients:
+        if abs(top) * under > most * bottom:
+            most, under = abs(top), bottom
+    return Fraction(most, under)
 
 
 def _point(largest: Fraction, limit: int) -> int:
