@@ -48,7 +48,7 @@ def by_sums() -> Iterator[tuple[Any, ...]]:
         if data == ("cifar10" if model in on_cifar else "groceries"):
             yield model, TITLES[data], "exact", "", 1, "8/1/16", 30, numbers, 1, f"{float(final):.1f}"
     for each in _csv("projection"):
-        if each["data"] == "cifar10" and each["axes"] == "principal":
+        if each["data"] == "cifar10" and each["axes"] == "principal" and each["pictures"] == "50000":
             accuracy = f"{float(each['accuracy']):.1f}"
             yield each["model"], "CIFAR-10", "exact", "", 1, "8/1/16", 30, each["numbers"], 1, accuracy
 
