@@ -31,7 +31,7 @@ def percent(values: np.ndarray) -> float:
 
 
 def refused(learner: Learner, codes: np.ndarray, share: float) -> float | str:
-    if not learner.strategy.stores_samples:
+    if not learner.strategy.refuses:
         return ""
     return percent(np.array([answer is None for answer in learner.predict_latents(codes, unknown=share)]))
 

@@ -48,7 +48,7 @@ def test_json_gives_the_same_settings_again():
         ({"rate": "0." + "0" * 1000 + "1"}, "rate must be a number or a fraction"),
         ({"unknown": 1}, "below 1"),
         ({"unknown": "1e-10000000"}, "unknown must be a number or a fraction"),
-        ({"unknown": 0.05, "strategy": "cwr"}, "unknown must be 0 with cwr, which stores no samples, got 0.05"),
+        ({"unknown": 0.05, "strategy": "cwr"}, "must be 0 with cwr, which has nothing to compare with, got 0.05"),
         ({"unknown": 0.05, "strategy": "naive"}, "unknown must be 0 with naive"),
         ({"seed": -1}, "seed must be"),
         ({"augment": "yes"}, "augment must be"),
@@ -69,7 +69,7 @@ def test_what_does_not_fit_is_refused(arguments, sentence):
         ({"per_class": 30}, "replay"),  # its default, but named
         ({"rate": 0.1}, "replay"),
         ({"augment": False}, "replay"),
-        ({"unknown": 0.1}, "replay"),
+        ({"unknown": 0.1}, "exact"),
         ({"per_class": 5, "strategy": "exact"}, "exact"),
         ({"epochs": 2, "strategy": "cwr"}, "cwr"),
     ],

@@ -24,6 +24,8 @@ from bitreplay import assembly, merging, statefile, zoo
 from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.classes import Classes, Name, names_of
 from bitreplay.data.pictures import fitting
+from bitreplay.prediction.confusions import Pair
+from bitreplay.prediction.discriminant import DiscriminantPredictor
 from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Evaluation, Learned, Stored
@@ -227,7 +229,8 @@ class Learner:
     def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
         """The names of the classes, None where the answer is "unknown".
 
-        `unknown` is the share of the stored samples that may be called so; the setting of that name if not given.
+        `unknown` is the share of known pictures that may be called so (by exact; by replay, of the stored samples); the
+        setting of that name if not given.
         """
         return self.predict_latents(self.latents(images), unknown=unknown)
 
@@ -241,6 +244,16 @@ class Learner:
 
     def predict_proba_latents(self, latents: NDArray) -> NDArray[np.float64]:
         return self._answering(latents).probabilities(latents)
+
+    def confusions(self) -> list[Pair]:
+        """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first.
+
+        From the sums alone (exact alone): before a single mistake is made.
+        """
+        predictor = self._whole.predictor
+        if not isinstance(predictor, DiscriminantPredictor):
+            raise ValueError(f"Confusions are expected from sums, by the strategy exact, not by {self.strategy.name}.")
+        return predictor.confusions() if len(predictor.labels) > 1 else []
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""

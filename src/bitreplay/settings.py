@@ -29,7 +29,6 @@ OF_REPLAY = {
     "replayed",
     "rate",
     "augment",
-    "unknown",
 }
 LONGEST_NUMBER = 1000
 LONGEST_NUMBERS = 400
@@ -51,8 +50,8 @@ class Settings:
     rate             learning rate at the start of an experience: a fraction, a decimal, or text such as "1/100"; None
                      fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
     augment          crop and flip new pictures anew in each epoch
-    unknown          share of the stored samples that may be called unknown; 0 never answers "unknown" (novelty.py).
-                     For strategies that store samples
+    unknown          share of known pictures that may be called unknown; 0 never answers "unknown". By exact, from the
+                     sums (engine/unseen.py); by replay, of the stored samples (prediction/novelty.py)
     seed             of everything random
     numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
                      map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py). A
@@ -118,8 +117,8 @@ class Settings:
         sums = not self.exact_forget or STRATEGIES[self.strategy].unlearns
         _need(sums, f"exact_forget must be False with {self.strategy}, whose weights do not forget, got True.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
-        fits = not self.unknown or STRATEGIES[self.strategy].stores_samples
-        _need(fits, f"unknown must be 0 with {self.strategy}, which stores no samples, got {told(unknown)}.")
+        fits = not self.unknown or STRATEGIES[self.strategy].refuses
+        _need(fits, f"unknown must be 0 with {self.strategy}, which has nothing to compare with, got {told(unknown)}.")
 
     @property
     def minibatch(self) -> int:

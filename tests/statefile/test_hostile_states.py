@@ -94,7 +94,7 @@ def outcome(path, model) -> str:
         assert learner.state_hash() == before
         return "works"
     assert learner.predict_proba(images).shape == (4, len(learner.labels))
-    share = 0.1 if learner.strategy.stores_samples else 0
+    share = 0.1 if learner.strategy.refuses else 0
     assert set(learner.predict(images, unknown=share).tolist()) <= {*learner.labels, None}
     learner.save(path, overwrite=True)
     assert Learner.load(path, model).state_hash() == learner.state_hash()

@@ -307,7 +307,6 @@ def test_numbers_can_be_chosen(tiny_model, numbers):
         ({"numbers": "add_7"}, "cannot be used with bits 8/1/16, numbers add_7: the network has no layer 'add_7'"),
         ({"numbers": 7.5}, "numbers must be text of at most 400 characters, got 7.5"),
         ({"augment": True}, "augment must be False with exact"),
-        ({"unknown": 0.1}, "unknown must be 0 with exact"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tiny_model, changes, sentence):

@@ -2,11 +2,13 @@
 //
 //     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)        W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
 //
-// are docs/law.md section 13, "Shrunk means": engine/shrunk_means.py. Logits are prediction/discriminant.py's.
+// are docs/law.md section 13, "Shrunk means": engine/shrunk_means.py. Logits are prediction/discriminant.py's, the
+// temperature is section 14's.
 #include <cstring>
 
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/softmax.h"
+#include "bitreplay_unseen.h"
 #include "learner/fit.h"
 #include "learner/learner.h"
 #include "sums/check.h"
@@ -17,6 +19,7 @@ namespace {
 
 constexpr int64_t kShrinkingPictures = 8, kRest = 16;
 constexpr int64_t kFar = int64_t(32) << kLogitPoint;  // a logit so far below the best has a probability of 0
+constexpr int64_t kReach = kFar << 10;                // as far, before the temperature divides it
 
 int64_t drawn(int64_t value, int64_t count) {
   return value - divide_round(kShrinkingPictures * value, count + kShrinkingPictures);
@@ -51,12 +54,12 @@ void shrink_means(br_learner* l) {
 
 // Scores to logits: times pictures 2^(exponent + 16), as a mantissa of 31 bits and a shift; scores are cut at `reach`.
 struct Logits {
-  int64_t reach, drop, mantissa, shift;
+  int64_t reach, drop, mantissa, shift, temperature;
 
-  explicit Logits(const br_solution& solution) {
+  Logits(const br_solution& solution, int64_t divisor) : temperature(divisor) {
     const int64_t unit = solution.pictures, bits = bit_length(unit), point = solution.exponent + kLogitPoint;
-    // FAR / unit is 2^k / pictures.
-    const int64_t k = bit_length(kFar) - 1 - point;
+    // REACH / unit is 2^k / pictures.
+    const int64_t k = bit_length(kReach) - 1 - point;
     int64_t length;
     if (k <= 62) {
       reach = k < 0 ? 1 : (int64_t(1) << k) / unit + 1;
@@ -82,12 +85,30 @@ struct Logits {
   }
 
   int64_t operator()(int64_t below) const {
-    return -round_shift(mul(least(below, reach) >> drop, mantissa), shift);
+    const int64_t plain = round_shift(mul(least(below, reach) >> drop, mantissa), shift);
+    return -least(divide_round(left(plain, kLogitPoint), temperature), kFar);
   }
 };
 
+// Makes the factor anew: only who asks for probabilities waits for it.
+int find_temperature(br_learner* l) {
+  if (l->temperature) return BR_OK;
+  Places places(l->use_work());
+  uint8_t* const work = places.next<uint8_t>(size_t(br_sums_solve_bytes(l->numbers, l->options.classes)));
+  br_factor factor = {};
+  br_unseen unseen = {};
+  factor.ridges = places.next<int64_t>(l->part_count);
+  unseen.weights = places.next<int32_t>(l->numbers);
+  uint8_t* const lengths = places.next<uint8_t>(size_t(br_sums_lengths_bytes(l->numbers)));
+  if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, work, &factor)) return failed;
+  if (const int failed = br_sums_unseen(&l->sums, &l->solution, &factor, l->parts, l->part_count, lengths, &unseen))
+    return failed;
+  l->temperature = unseen.temperature;
+  return BR_OK;
+}
+
 void fill_probabilities(const br_learner& l, const int64_t* scores, int64_t best, int32_t* probabilities) {
-  const Logits logit(l.solution);
+  const Logits logit(l.solution, l.temperature);
   const uint32_t classes = l.solution.classes;
   const auto weight = [&](uint32_t c) { return exp_minus(-logit(sub(best, scores[c]))); };
   int64_t total = 0;
@@ -109,6 +130,7 @@ int br_learner_ready(br_learner* l) {
     br_sums_shrinkage(pictures_of(*l), l->numbers, &l->parts[p].top, &l->parts[p].bottom);
   if (const int failed = br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution)) return failed;
   shrink_means(l);
+  l->temperature = 0;
   l->ready = true;
   return BR_OK;
 }
@@ -135,7 +157,9 @@ int br_predict_numbers(br_learner* l, const int8_t* x, br_answer* answer) {
   answer->label = 0;
   for (uint32_t c = 1; c < l->solution.classes; ++c)
     if (scores[c] > scores[answer->label]) answer->label = c;
-  if (answer->probabilities) fill_probabilities(*l, scores, scores[answer->label], answer->probabilities);
+  if (!answer->probabilities) return BR_OK;
+  if (const int failed = find_temperature(l)) return failed;
+  fill_probabilities(*l, scores, scores[answer->label], answer->probabilities);
   return BR_OK;
 }
 

@@ -54,6 +54,7 @@ struct br_learner {
   // answers
   bool ready;
   br_solution solution;
+  int64_t temperature;  // 16 bits behind the point; 0 until somebody asks for probabilities
   int8_t* x;  // [numbers] of one picture
   int64_t* scores;  // [options.classes]
 

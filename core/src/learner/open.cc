@@ -1,6 +1,7 @@
 // Opening a learner: how much memory it takes and where everything lies in it.
 #include <cstring>
 
+#include "bitreplay_unseen.h"
 #include "learner/learner.h"
 #include "learner/state_file.h"
 #include "sums/check.h"
@@ -84,9 +85,19 @@ void place_answers(br_learner* l, Places& places) {
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
+// The discriminant, and with it what its temperature needs.
+size_t answer_bytes(const br_learner& l) {
+  Places places(nullptr);
+  places.next<uint8_t>(size_t(br_sums_solve_bytes(l.numbers, l.options.classes)));
+  places.next<int64_t>(l.part_count);
+  places.next<int32_t>(l.numbers);
+  places.next<uint8_t>(size_t(br_sums_lengths_bytes(l.numbers)));
+  return places.used();
+}
+
 size_t work_of(const br_learner& l, size_t arena) {
   size_t most = largest(arena, br_sums_add_bytes(l.numbers));
-  most = largest(most, br_sums_solve_bytes(l.numbers, l.options.classes));
+  most = largest(most, answer_bytes(l));
   return (largest(most, reading_bytes(l)) + 63) / 64 * 64;
 }
 

@@ -86,6 +86,7 @@ void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count) {
       const int64_t whole = mean / parts[p].bottom, remainder = mean % parts[p].bottom;
       ridge = most(whole * parts[p].top + remainder * parts[p].top / parts[p].bottom, 1);
     }
+    if (s.ridges) s.ridges[p] = ridge;
     for (int64_t i = start; i < end; ++i) {
       const int64_t at = triangle(i) + i;
       s.set_number(at, most(s.number(at), 0) + ridge);

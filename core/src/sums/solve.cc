@@ -1,4 +1,5 @@
-// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases.
+// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor alone.
+#include "bitreplay_unseen.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
@@ -93,6 +94,32 @@ uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
   return used;
 }
 
+// Everything up to the factor, and the middle of all pictures.
+int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+          uint32_t* left_out) {
+  const Kernels* kernels = chosen_kernels();
+  const int64_t pictures = checked_pictures(sums);
+  if (!kernels) return BR_UNKNOWN_PATH;
+  if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
+  if (!right(parts, part_count, sums->numbers) || !possible(sums, pictures)) return BR_BAD_ARGUMENT;
+  if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
+  s.kernels = &kernels->sums;
+  s.sums = sums;
+  s.numbers = sums->numbers;
+  s.pictures = pictures;
+  s.point = least(31, 44 - bit_length(pictures));
+  place(s, static_cast<uint8_t*>(work), s.numbers, sums->classes);
+  scatter(s);
+  shrink(s, parts, part_count);
+  *left_out = factor(s);
+  for (int64_t i = 0; i < s.numbers; ++i) {
+    int64_t sum = 0;
+    for (int64_t c = 0; c < sums->classes; ++c) sum += s.class_sum(c, i);
+    s.centre[i] = int32_t(divide_round(sum, pictures));
+  }
+  return BR_OK;
+}
+
 }  // namespace
 }  // namespace bitreplay
 
@@ -111,27 +138,9 @@ uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes) {
 
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
-  const Kernels* kernels = chosen_kernels();
-  const int64_t pictures = checked_pictures(sums);
-  if (!kernels) return BR_UNKNOWN_PATH;
-  if (pictures < 1 || !parts || !work || !solution || !solution->weights || !solution->biases) return BR_BAD_ARGUMENT;
-  if (!right(parts, part_count, sums->numbers) || !possible(sums, pictures)) return BR_BAD_ARGUMENT;
-  if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
+  if (!solution || !solution->weights || !solution->biases) return BR_BAD_ARGUMENT;
   Solving s = {};
-  s.kernels = &kernels->sums;
-  s.sums = sums;
-  s.numbers = sums->numbers;
-  s.pictures = pictures;
-  s.point = least(31, 44 - bit_length(pictures));
-  place(s, static_cast<uint8_t*>(work), s.numbers, sums->classes);
-  scatter(s);
-  shrink(s, parts, part_count);
-  solution->left_out = factor(s);
-  for (int64_t i = 0; i < s.numbers; ++i) {
-    int64_t sum = 0;
-    for (int64_t c = 0; c < sums->classes; ++c) sum += s.class_sum(c, i);
-    s.centre[i] = int32_t(divide_round(sum, pictures));
-  }
+  if (const int failed = begin(s, sums, parts, part_count, work, &solution->left_out)) return failed;
   for (int64_t c = 0; c < sums->classes; ++c) {
     int32_t* weights = solution->weights + c * s.numbers;
     const int64_t count = sums->counts[c];
@@ -148,7 +157,21 @@ int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_
     solution->biases[c] = sums->counts[c] ? bias(s, c, solution->weights + c * s.numbers) : kAbsent;
   solution->numbers = sums->numbers;
   solution->classes = sums->classes;
-  solution->pictures = pictures;
+  solution->pictures = s.pictures;
+  return BR_OK;
+}
+
+int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_factor* factor) {
+  if (!factor || !factor->ridges) return BR_BAD_ARGUMENT;
+  Solving s = {};
+  s.ridges = factor->ridges;
+  if (const int failed = begin(s, sums, parts, part_count, work, &factor->left_out)) return failed;
+  factor->rows = s.row(0);
+  factor->halves = s.halves;
+  factor->centre = s.centre;
+  factor->numbers = sums->numbers;
+  factor->pictures = s.pictures;
+  factor->point = int32_t(s.point);
   return BR_OK;
 }
 

@@ -4,6 +4,7 @@
 //     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows' numbers
 //     substitute.cc   L z = h and L^T w = z for one class
 //     solve.cc        checks, means, weights, biases
+//     unseen.cc       lengths under the covariance, and what pictures that were not learned are expected to look like
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -30,6 +31,7 @@ struct Solving {
   int32_t* low;      // [classes][numbers]
   int32_t* centre;   // [numbers]
   int32_t* halves;   // [numbers]
+  int64_t* ridges;   // [parts], or null: what each part's diagonal is raised by
   void* shared;      // scatter: int32[2][numbers][4 kClasses]; factor: int64[kRows][numbers]
 
   int64_t number(int64_t at) const {
@@ -54,6 +56,10 @@ void scatter(const Solving& s);
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
 // Scales the matrix and factors it; the number of rows that are left out.
 uint32_t factor(const Solving& s);
+// L z = h for s.means with 32 bits behind the point; `top` is the most of their bits above their powers of two. Writes high
+// and low of z and the sum of the squares of high, at most 2^60; returns the bits of room with which it is.
+int64_t forward_fitting(const Solving& s, int64_t top, int32_t* high, int32_t* low, int64_t* squares);
+int64_t top_of(const Solving& s);
 // s.means is class c's mean about the centre with 32 bits behind the point. Writes high and low of w; returns the bits
 // behind their point.
 int64_t substitute(const Solving& s, int32_t* high, int32_t* low);

@@ -18,8 +18,8 @@ Quotient quotient(int64_t rest, int64_t root) {
   return {high, saturate(divide_round(remainder, root), -half, half)};
 }
 
-// Whether z, in high and low, fits.
-bool forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
+// z, in high and low; the sum of the squares of high, or -1 where it does not fit.
+int64_t forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
   int64_t squares = 0;
   for (int64_t first = 0; first < s.numbers; first += 4) {
     const int32_t *rows[4], *found[4] = {high, low, high, low};
@@ -38,10 +38,10 @@ bool forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
       high[j] = int32_t(found_here.high);
       low[j] = int32_t(found_here.low);
       squares += found_here.high * found_here.high;
-      if (squares > int64_t(1) << 60) return false;
+      if (squares > int64_t(1) << 60) return -1;
     }
   }
-  return true;
+  return squares;
 }
 
 // s.means is z 2^16 + z'. Whether w fits.
@@ -75,10 +75,21 @@ bool backward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
 
 }  // namespace
 
-int64_t substitute(const Solving& s, int32_t* high, int32_t* low) {
-  int64_t top = -kLargestShift, room = kRoom, shift = 0;
+int64_t top_of(const Solving& s) {
+  int64_t top = -kLargestShift;
   for (int64_t i = 0; i < s.numbers; ++i) top = most(top, bit_length(s.means[i]) - s.halves[i]);
-  while (!forward(s, top - room - kOne, high, low)) room -= 4;
+  return top;
+}
+
+int64_t forward_fitting(const Solving& s, int64_t top, int32_t* high, int32_t* low, int64_t* squares) {
+  int64_t room = kRoom;
+  while ((*squares = forward(s, top - room - kOne, high, low)) < 0) room -= 4;
+  return room;
+}
+
+int64_t substitute(const Solving& s, int32_t* high, int32_t* low) {
+  int64_t shift = 0, squares;
+  const int64_t top = top_of(s), room = forward_fitting(s, top, high, low, &squares);
   for (int64_t i = 0; i < s.numbers; ++i) s.means[i] = left(high[i], kLow) + low[i];
   while (!backward(s, shift, high, low)) shift += 4;
   return kMeanBits + kLow + room - top - shift;

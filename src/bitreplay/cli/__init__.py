@@ -23,8 +23,8 @@ from bitreplay.statefile import StateInUse
 
 REFUSED, IN_USE, STOPPED = 1, 3, 4
 COMMANDS = (
-    "demo", "run", "learn", "predict", "evaluate", "unlearn", "merge", "forget", "rename", "rollback", "info",
-    "models", "plan", "export", "pretrain", "convert", "bench", "reproduce",
+    "demo", "run", "learn", "predict", "evaluate", "confusions", "unlearn", "merge", "forget", "rename", "rollback",
+    "info", "models", "plan", "export", "pretrain", "convert", "bench", "reproduce",
 )  # fmt: skip
 OF_DATA = ("fetch",)
 HELP = "Continual learning on small devices with binary neural networks, in whole numbers."

@@ -122,15 +122,20 @@ def within_classes(sums: Sums) -> tuple[Int64, int]:
 def shrunk(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lambdas: Sequence) -> Int64:
     """n A: the scatter with its diagonal raised, part by part."""
     places = np.arange(len(scatter), dtype=np.int64)
-    raised, end = np.maximum(scatter[places, places], 0), 0
+    matrix = scatter.copy()
+    added = np.repeat(np.array(ridges(scatter, point, pictures, parts, lambdas), np.int64), parts)
+    matrix[places, places] = np.maximum(scatter[places, places], 0) + added
+    return matrix
+
+
+def ridges(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lambdas: Sequence) -> list[int]:
+    """What each part's diagonal is raised by."""
+    diagonal, end, found = np.maximum(np.diagonal(scatter), 0), 0, []
     for length, (top, bottom) in zip(parts, lambdas, strict=True):
         part, end = slice(end, end + length), end + length
-        mean = int((raised[part] // length).sum() + (raised[part] % length).sum() // length)
-        ridge = max(mean * top // bottom, 1) if mean else pictures << point
-        raised[part] += ridge
-    matrix = scatter.copy()
-    matrix[places, places] = raised
-    return matrix
+        mean = int((diagonal[part] // length).sum() + (diagonal[part] % length).sum() // length)
+        found.append(max(mean * top // bottom, 1) if mean else pictures << point)
+    return found
 
 
 def unit_scale(matrix: Int64) -> tuple[Int64, Int64]:
@@ -177,13 +182,7 @@ def substitute(factor: Int64, means: Int64, halves: Int64, top: Int64) -> tuple[
     Both substitutions bound the sum of the squares of what they find; where it is exceeded they start again with four
     bits less. Classes do not see each other.
     """
-    room, forward = np.full(len(means), ROOM, np.int64), np.zeros_like(means)
-    again = np.arange(len(means))
-    while len(again):
-        rows = round_shift(means[again], halves + (top - room)[again, None] - ONE)
-        forward[again], small = _forward(factor, rows)
-        again = again[~small]
-        room[again] -= 4
+    forward, _, room = forward_fitting(factor, means, halves, top)
     shift, backward = np.zeros(len(means), np.int64), np.zeros_like(means)
     again = np.arange(len(means))
     while len(again):
@@ -194,15 +193,27 @@ def substitute(factor: Int64, means: Int64, halves: Int64, top: Int64) -> tuple[
     return backward, MEAN_BITS + LOW + room - top - shift
 
 
-def _forward(factor: Int64, rows: Int64) -> tuple[Int64, NDArray[np.bool_]]:
-    """L z = row for each row, z with 16 bits behind the point, and whether its squares add up to at most 2^60."""
+def forward_fitting(factor: Int64, means: Int64, halves: Int64, top: Int64) -> tuple[Int64, Int64, Int64]:
+    """L z = a row, scaled, for each: z, the sum of its squares, and the bits of room that keep that at most 2^60."""
+    room, forward = np.full(len(means), ROOM, np.int64), np.zeros_like(means)
+    squares, again = np.zeros(len(means), np.int64), np.arange(len(means))
+    while len(again):
+        rows = round_shift(means[again], halves + (top - room)[again, None] - ONE)
+        forward[again], squares[again] = _forward(factor, rows)
+        again = again[squares[again] > 1 << 60]
+        room[again] -= 4
+    return forward, squares, room
+
+
+def _forward(factor: Int64, rows: Int64) -> tuple[Int64, Int64]:
+    """L z = row for each row, z with 16 bits behind the point, and the sum of the squares of its whole parts."""
     high, low, squares = np.zeros_like(rows), np.zeros_like(rows), np.zeros(len(rows), np.int64)
     for j in range(len(factor)):
         if factor[j, j]:
             rest = rows[:, j] - high[:, :j] @ factor[j, :j] - round_shift(low[:, :j] @ factor[j, :j], LOW)
             high[:, j], low[:, j] = _quotient(rest, factor[j, j])
             squares = np.minimum(squares + high[:, j] * high[:, j], 1 << 61)
-    return (high << LOW) + low, squares <= 1 << 60
+    return (high << LOW) + low, squares
 
 
 def _backward(factor: Int64, rows: Int64) -> tuple[Int64, NDArray[np.bool_]]:

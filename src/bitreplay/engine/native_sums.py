@@ -1,4 +1,5 @@
-"""Learning by sums with the native core: the functions of sums.py and discriminant.py, the same bits, faster.
+"""Learning by sums with the native core: the functions of sums.py, discriminant.py, lengths.py and unseen.py, the same
+bits, faster.
 
     sums = Sums.empty(numbers=512, classes=10)
     add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
@@ -6,6 +7,8 @@
     combine(sums, other); combine(sums, other, sign=-1)
     solution = solve(sums, parts=[512])           lengths that add up to 512; ValueError if there is no picture
     scores(solution, x), answers(solution, x)     (pictures, classes) int64; (pictures,) class numbers
+    factor = factored(sums, parts=[512])          lengths(factor, y): vectors of whole numbers under the covariance
+    expected(sums, solution, factor)              what pictures that were not learned are expected to look like
 
 The core works with the instruction set that `native.set_path` or BITREPLAY_PATH names. Where it is missing, or too old
 to know these functions, the reference runs instead, with one warning.
@@ -23,12 +26,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import discriminant, native
+from bitreplay.engine import discriminant, native, unseen
+from bitreplay.engine import lengths as reference_lengths
 from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.arithmetic.fixedpoint import Int64
 from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
+from bitreplay.engine.lengths import Factor
 from bitreplay.engine.sums import Sums, checked, fits, width
+from bitreplay.engine.unseen import Unseen
 
 
 class SumsInfo(ctypes.Structure):
@@ -58,6 +64,30 @@ class SolutionInfo(ctypes.Structure):
     ]
 
 
+class FactorInfo(ctypes.Structure):
+    _fields_ = [
+        ("rows", c_void_p),
+        ("halves", c_void_p),
+        ("centre", c_void_p),
+        ("ridges", c_void_p),
+        ("pictures", c_int64),
+        ("numbers", c_uint32),
+        ("left_out", c_uint32),
+        ("point", c_int32),
+    ]
+
+
+class UnseenInfo(ctypes.Structure):
+    _fields_ = [
+        ("fitted", c_int64),
+        ("ratio", c_int64),
+        ("expected", c_int64),
+        ("temperature", c_int64),
+        ("weights", c_void_p),
+        ("bias", c_int64),
+    ]
+
+
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_add_bytes": (c_uint64, [c_uint32]),
     "br_sums_add": (c_int, [POINTER(SumsInfo), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
@@ -65,6 +95,21 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_solve_bytes": (c_uint64, [c_uint32, c_uint32]),
     "br_sums_solve": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo)]),
     "br_sums_scores": (c_int, [POINTER(SolutionInfo), c_void_p, c_uint64, c_void_p]),
+    "br_sums_factor": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(FactorInfo)]),
+    "br_sums_lengths_bytes": (c_uint64, [c_uint32]),
+    "br_sums_lengths": (c_int, [POINTER(FactorInfo), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "br_sums_unseen": (
+        c_int,
+        [
+            POINTER(SumsInfo),
+            POINTER(SolutionInfo),
+            POINTER(FactorInfo),
+            POINTER(PartInfo),
+            c_uint32,
+            c_void_p,
+            POINTER(UnseenInfo),
+        ],
+    ),  # fmt: skip
 }
 
 
@@ -120,7 +165,7 @@ def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> So
     weights = np.zeros((sums.classes, sums.numbers), np.int32)
     biases = np.zeros(sums.classes, np.int64)
     work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
-    given = (PartInfo * len(lambdas))(*(PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True)))
+    given = _parts(parts, lambdas)
     info = SolutionInfo(weights.ctypes.data, biases.ctypes.data)
     _done(core.br_sums_solve(_info(sums), given, len(lambdas), work.ctypes.data, ctypes.byref(info)))
     return Solution(weights, biases, int(info.exponent), int(info.pictures), int(info.left_out))
@@ -147,6 +192,59 @@ def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
     return scores(solution, x).argmax(axis=1)
 
 
+def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Factor:
+    """The factor of these sums' covariance, for `lengths`. ValueError as for `solve`."""
+    core = library()
+    if core is None:
+        return reference_lengths.factored(sums, parts, shrink)
+    given = _parts(parts, checked_parts(sums, parts, shrink))
+    numbers, ridges = sums.numbers, np.zeros(len(parts), np.int64)
+    work = aligned_zeros(core.br_sums_solve_bytes(numbers, sums.classes))
+    info = FactorInfo(ridges=ridges.ctypes.data)
+    _done(core.br_sums_factor(_info(sums), given, len(parts), work.ctypes.data, ctypes.byref(info)))
+
+    def copied(address: int, count: int) -> NDArray[np.int32]:
+        start = address - work.ctypes.data
+        return work[start : start + 4 * count].view(np.int32).copy()
+
+    return Factor(
+        copied(info.rows, numbers * (numbers + 1) // 2), copied(info.halves, numbers), copied(info.centre, numbers),
+        tuple(parts), tuple(ridges.tolist()), int(info.point), int(info.pictures), int(info.left_out),
+    )  # fmt: skip
+
+
+def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:
+    """Squares and powers of two, one of each a vector: lengths.py."""
+    core = library()
+    if core is None:
+        return reference_lengths.lengths(factor, y)
+    y = np.ascontiguousarray(y, np.int16)
+    assert y.ndim == 2 and y.shape[1] == factor.numbers
+    squares, exponents = np.zeros(len(y), np.int64), np.zeros(len(y), np.int32)
+    work = aligned_zeros(core.br_sums_lengths_bytes(factor.numbers))
+    places = (y.ctypes.data, len(y), work.ctypes.data, squares.ctypes.data, exponents.ctypes.data)
+    info, _kept = _factor_info(factor)
+    _done(core.br_sums_lengths(info, *places))
+    return squares, exponents.astype(np.int64)
+
+
+def expected(sums: Sums, solution: Solution, factor: Factor) -> Unseen:
+    """Of a solution with shrunk means and the factor of the same sums: unseen.py."""
+    core = library()
+    if core is None:
+        return unseen.unseen(sums, solution, factor, reference_lengths.lengths)
+    info, _kept = _factor_info(factor)
+    weights = np.ascontiguousarray(solution.weights)
+    solved = SolutionInfo(weights.ctypes.data, None, sums.numbers, sums.classes, solution.pictures, solution.exponent)
+    middle = np.zeros(factor.numbers, np.int32)
+    given, found = _parts(factor.parts, [(1, 1)] * len(factor.parts)), UnseenInfo(weights=middle.ctypes.data)
+    work = aligned_zeros(core.br_sums_lengths_bytes(factor.numbers))
+    sizes = (given, len(factor.parts), work.ctypes.data)
+    _done(core.br_sums_unseen(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(found)))
+    figures = (int(found.fitted), int(found.ratio), int(found.expected), int(found.temperature))
+    return Unseen(*figures, middle, int(found.bias))
+
+
 def solve_bytes(numbers: int, classes: int) -> int:
     """The memory that `solve` works in, besides sums and solution; 0 without the core."""
     core = library()
@@ -170,6 +268,18 @@ def _info(sums: Sums) -> SumsInfo:
         assert array.flags.c_contiguous
     arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
     return SumsInfo(sums.numbers, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+
+
+def _parts(parts: Sequence[int], lambdas: Sequence[tuple[int, int]]) -> ctypes.Array[PartInfo]:
+    return (PartInfo * len(parts))(*(PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True)))
+
+
+def _factor_info(factor: Factor) -> tuple[FactorInfo, tuple[NDArray, ...]]:
+    """And the arrays that it points into."""
+    ridges = np.array(factor.ridges, np.int64)
+    arrays = tuple(np.ascontiguousarray(a) for a in (factor.rows, factor.halves, factor.centre, ridges))
+    places = (array.ctypes.data for array in arrays)
+    return FactorInfo(*places, factor.pictures, factor.numbers, factor.left_out, factor.point), arrays
 
 
 def _done(failed: int) -> None:

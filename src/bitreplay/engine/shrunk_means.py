@@ -25,18 +25,24 @@ def shrunk_means(sums: Sums, solution: Solution) -> Solution:
     present = np.flatnonzero(sums.counts)
     counts = sums.counts[present]
     weights, biases = wide(solution.weights[present]), solution.biases[present]
+    biases = biases + divide_each(PICTURES * apart(sums, solution), 2 * (counts + PICTURES))
+    result = replace(solution, weights=solution.weights.copy(), biases=solution.biases.copy())
+    result.weights[present] = drawn(weights, counts[:, None])
+    result.biases[present] = drawn(biases, counts)
+    return result
+
+
+def apart(sums: Sums, solution: Solution) -> Int64:
+    """(m_c - mu) . W_c of the classes that have pictures, in the weights' unit; below 2^59."""
+    present = np.flatnonzero(sums.counts)
+    counts, weights = sums.counts[present], wide(solution.weights[present])
     centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
     away = wide(sums.class_sums[present]) - counts[:, None] * centre
     whole = divide_each(away, counts[:, None])  # |whole| < 2^8, |weights| <= 2^30, 2^13 numbers: sums below 2^51
     rest = divide_each((away - whole * counts[:, None]) << REST, counts[:, None])  # |rest| <= 2^15: sums below 2^58
-    apart = (weights * whole).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)
-    biases = biases + divide_each(PICTURES * apart, 2 * (counts + PICTURES))
-    result = replace(solution, weights=solution.weights.copy(), biases=solution.biases.copy())
-    result.weights[present] = _drawn(weights, counts[:, None])
-    result.biases[present] = _drawn(biases, counts)
-    return result
+    return (weights * whole).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)
 
 
-def _drawn(values: Int64, counts: Int64) -> Int64:
+def drawn(values: Int64, counts: Int64) -> Int64:
     """values n / (n + 8), rounded; |values| < 2^60."""
     return values - divide_each(PICTURES * values, counts + PICTURES)

@@ -1,12 +1,14 @@
 """From sums to answers. The discriminant of a state is made once, when somebody first asks for an answer, and kept.
 
-    in whole numbers   engine/discriminant.py, the law's section 13
+    in whole numbers   engine/discriminant.py and engine/unseen.py, the law's sections 13 and 14
     in float64         the same rule, to compare with
 
     A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
     m'_c = mu + (m_c - mu) n_c / (n_c + 8)
+    probabilities = softmax of the scores / T,   unknown where |x - mu|^2 / 8 - the best score + 3/4 s_0 > c D
 
-lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024 (docs/exact.md has how it was chosen).
+lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024 (docs/exact.md has how it was chosen). T and D
+follow from the sums (engine/unseen.py); they are made when probabilities or "unknown" are first asked for.
 """
 
 from __future__ import annotations
@@ -20,23 +22,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
-from bitreplay.engine import native_sums
+from bitreplay.engine import native_sums, unseen
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier, divide_each, round_shift, wide
 from bitreplay.engine.arithmetic.softmax import LOGIT_POINT
 from bitreplay.engine.discriminant import shrinkage
+from bitreplay.engine.lengths import Factor, about_the_middle
 from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.sums import Sums
+from bitreplay.engine.unseen import Unseen
 from bitreplay.prediction import probabilities
+from bitreplay.prediction.confusions import Pair, pairs, squared_distances
 
-# A logit so far below the best has a probability of 0.
+# A logit so far below the best has a probability of 0; REACH is as far before the temperature, below 1024, divides it.
 FAR = 32 << LOGIT_POINT
+REACH = FAR << 10
 
 
 class Discriminant(Protocol):
-    """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities."""
+    """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities;
+    `strange` are pictures to be called unknown, a share of the known ones among them; `temperature` divides scores;
+    `weights` are W in float64, (classes, numbers)."""
 
     def scores(self, x: NDArray[np.int8]) -> NDArray: ...
     def logits(self, x: NDArray[np.int8]) -> NDArray: ...
+    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]: ...
+    def temperature(self) -> float: ...
+    def weights(self) -> NDArray[np.float64]: ...
 
 
 Rule = Callable[[Sums, Sequence[int]], Discriminant]
@@ -44,7 +55,10 @@ Rule = Callable[[Sums, Sequence[int]], Discriminant]
 
 class InWholeNumbers:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
+        self._sums, self._lengths = sums, lengths
         self._solution = shrunk_means(sums, native_sums.solve(sums, lengths, shrinkage))
+        self._made: tuple[Factor, Unseen] | None = None
+        self._making = Lock()
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
         return native_sums.scores(self._solution, x)
@@ -54,10 +68,31 @@ class InWholeNumbers:
         scores = self.scores(x)
         below = scores.max(axis=1, keepdims=True) - scores  # < 2^54
         unit = self._solution.pictures * Fraction(2) ** (self._solution.exponent + LOGIT_POINT)
-        reach = int(FAR / unit) + 1
+        reach = int(REACH / unit) + 1
         drop = max(reach.bit_length() - 31, 0)
         scale = Multiplier.of(unit * 2**drop)
-        return -round_shift((np.minimum(below, min(reach, 1 << 62)) >> drop) * scale.mantissa, scale.shift)
+        plain = round_shift((np.minimum(below, min(reach, 1 << 62)) >> drop) * scale.mantissa, scale.shift)
+        return -np.minimum(divide_each(plain << unseen.POINT, self._expected()[1].temperature), FAR)
+
+    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
+        factor, found = self._expected()
+        away = native_sums.lengths(factor, about_the_middle(factor, x))
+        best = self.scores(x).max(axis=1)
+        middles = native_sums.scores(unseen.as_solution(found, self._solution), x)[:, 0]
+        return unseen.strangeness(factor, *away, self._solution, best, middles) > unseen.limit(found, share)
+
+    def weights(self) -> NDArray[np.float64]:
+        return self._solution.weights.astype(np.float64) * (self._solution.pictures * 2.0**self._solution.exponent)
+
+    def temperature(self) -> float:
+        return self._expected()[1].temperature / (1 << unseen.POINT)
+
+    def _expected(self) -> tuple[Factor, Unseen]:
+        with self._making:
+            if self._made is None:
+                factor = native_sums.factored(self._sums, self._lengths, shrinkage)
+                self._made = factor, native_sums.expected(self._sums, self._solution, factor)
+            return self._made
 
 
 class InFloat64:
@@ -69,22 +104,49 @@ class InFloat64:
         matrix = lower + np.tril(lower, -1).T - means.T @ sums.class_sums
         matrix /= n
         top, bottom = shrinkage(n, d, sums.classes, d)
-        end = 0
+        ridge, end = np.zeros(d), 0
         for length in lengths:
             places, end = np.arange(end, end + length), end + length
             mean = matrix[places, places].mean()
-            matrix[places, places] += mean * top / bottom if mean > 0 else 1.0
-        middle = divide_each(wide(sums.class_sums).sum(axis=0), n)
-        drawn = middle + (means - middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
-        self._weights = np.linalg.solve(matrix, (drawn - middle).T)
-        self._biases = -0.5 * ((drawn + middle).T * self._weights).sum(axis=0)
+            ridge[places] = mean * top / bottom if mean > 0 else 1.0
+        matrix[np.arange(d), np.arange(d)] += ridge
+        self._middle = divide_each(wide(sums.class_sums).sum(axis=0), n)
+        away = (means - self._middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
+        self._matrix, self._ridge, self._pictures = matrix, ridge, n
+        self._weights = np.linalg.solve(matrix, away.T)
+        self._biases = -0.5 * ((away + 2 * self._middle).T * self._weights).sum(axis=0)
+        share = sums.counts / n
+        self._mean_weights, mean = self._weights @ share, away.T @ share
+        self._mean_length = float(mean @ self._mean_weights)
+        self._separation = float(share @ (away.T * self._weights).sum(axis=0)) - self._mean_length
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
         return x.astype(np.float64) @ self._weights + self._biases
 
     def logits(self, x: NDArray[np.int8]) -> NDArray[np.float64]:
         scores = self.scores(x)
-        return scores - scores.max(axis=1, keepdims=True)
+        return (scores - scores.max(axis=1, keepdims=True)) / self.temperature()
+
+    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
+        away = x.astype(np.float64) - self._middle
+        lengths = (away * np.linalg.solve(self._matrix, away.T).T).sum(axis=1)
+        fitted, ratio = self._fitted()
+        percents, thousandths = zip(*unseen.CURVE, strict=True)
+        part = np.interp(100 * float(share), percents, thousandths) / 1000
+        middles = away @ self._mean_weights - self._mean_length / 2
+        return lengths / 8 - self.scores(x).max(axis=1) + 0.75 * middles > part * fitted * ratio**2
+
+    def weights(self) -> NDArray[np.float64]:
+        return self._weights.T
+
+    def temperature(self) -> float:
+        return max(1.0, 3 / 4 * np.sqrt(self._separation * self._fitted()[1]))
+
+    def _fitted(self) -> tuple[float, float]:
+        """F, with the trace itself where the law has an estimate, and n / (n - F)."""
+        inverse = np.linalg.inv(self._matrix)
+        fitted = min(len(inverse) - float((self._ridge * np.diagonal(inverse)).sum()), 15 / 16 * self._pictures)
+        return fitted, self._pictures / (self._pictures - fitted)
 
 
 class DiscriminantPredictor:
@@ -98,10 +160,18 @@ class DiscriminantPredictor:
         self._making = Lock()
 
     def names(self, latents: NDArray[np.int8], unknown: Fraction) -> NDArray:
-        return self._classes.named(self._discriminant().scores(latents).argmax(axis=1))
+        made = self._discriminant()
+        numbers = made.scores(latents).argmax(axis=1)
+        if unknown:
+            numbers = np.where(made.strange(latents, unknown), -1, numbers)
+        return self._classes.named(numbers)
 
     def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
         return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT
+
+    def confusions(self) -> list[Pair]:
+        made = self._discriminant()
+        return pairs(self.labels, squared_distances(self._sums, made.weights()), made.temperature())
 
     def _discriminant(self) -> Discriminant:
         with self._making:

@@ -21,7 +21,7 @@ class Predictor(Protocol):
     @property
     def labels(self) -> Sequence[Name]: ...
     def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
-        """Their names; None where a picture is stranger than all but a share `unknown` of what was stored."""
+        """Their names; None where a picture is stranger than all but a share `unknown` of what was learned."""
         ...
 
     def probabilities(self, latents: NDArray) -> NDArray[np.float64]:

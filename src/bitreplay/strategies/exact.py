@@ -47,6 +47,7 @@ class Exact(Strategy):
     keeps: ClassVar[str] = "sums"
     augments: ClassVar[bool] = False
     unlearns: ClassVar[bool] = True
+    refuses: ClassVar[bool] = True
     kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally, "digests": Digests}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.int8

@@ -17,6 +17,7 @@ class Replay(Gradient):
     name: ClassVar[str] = "replay"
     title: ClassVar[str] = "1-bit replay"
     stores_samples: ClassVar[bool] = True
+    refuses: ClassVar[bool] = True
     gain: ClassVar[Fraction] = Fraction(40)
     eased: ClassVar[bool] = True
 

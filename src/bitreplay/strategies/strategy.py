@@ -53,8 +53,8 @@ class Strategy(ABC):
     """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
 
     `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model with
-    the same bits, share latents. `keeps` names what it keeps of pictures. `stores_samples`: it can compare pictures
-    with stored ones, so that "unknown" means something. `augments`: it sees pictures several times, so that changed
+    the same bits, share latents. `keeps` names what it keeps of pictures. `stores_samples`: it keeps codes of
+    pictures. `refuses`: it can answer "unknown". `augments`: it sees pictures several times, so that changed
     views mean something. `latent_shape` and `latent_type` are one sample's, `side` is that of the pictures.
     """
 
@@ -63,6 +63,7 @@ class Strategy(ABC):
     latents: ClassVar[str]
     keeps: ClassVar[str]
     stores_samples: ClassVar[bool] = False
+    refuses: ClassVar[bool] = False
     augments: ClassVar[bool] = True
     unlearns: ClassVar[bool] = False
     kinds: ClassVar[Mapping[str, type[Part]]]

@@ -22,6 +22,7 @@ from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
 from tests.engine.law.oracles import head as oracle_head
 from tests.engine.law.oracles import sums as oracle_sums
+from tests.engine.law.oracles import unseen as oracle_unseen
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
 
 Oracle = Callable[..., Any]
@@ -175,4 +176,5 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
     "scores": (oracle_sums.scores, sums_functions.scores),
     "project": (projection_functions.expected_projection, projection_functions.project),
+    "unseen_of": (oracle_unseen.unseen, sums_functions.unseen_of),
 }

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.engine import discriminant, native_sums
+from bitreplay.engine import discriminant, lengths, native_sums, unseen
 from bitreplay.engine import sums as exact_sums
+from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums
 from tests.engine.law.oracles import sums as oracle_sums
 
@@ -66,3 +67,22 @@ def scores(weights: Any, biases: Any, pictures: Any) -> Any:
     solution = discriminant.Solution(np.array(weights, np.int32), np.array(biases, np.int64), 0, 1, 0)
     x = np.array(pictures, np.int8)
     return same([discriminant.scores(solution, x).tolist(), native_sums.scores(solution, x).tolist()])
+
+
+def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any) -> Any:
+    """As the oracle: figures, the class in the middle, the strangeness of each picture, the limit for a share."""
+    given, x, found = arrays(sums), np.array(pictures, np.int8), []
+    solution = shrunk_means(given, discriminant.solve(given, parts))
+    for factored, measure in ((lengths.factored, lengths.lengths), (native_sums.factored, native_sums.lengths)):
+        factor = factored(given, parts)
+        native = factored is native_sums.factored
+        got = (
+            native_sums.expected(given, solution, factor) if native else unseen.unseen(given, solution, factor, measure)
+        )
+        away = measure(factor, lengths.about_the_middle(factor, x))
+        best = discriminant.scores(solution, x).max(axis=1)
+        middles = discriminant.scores(unseen.as_solution(got, solution), x)[:, 0]
+        strange = unseen.strangeness(factor, *away, solution, best, middles)
+        figures = [got.fitted, got.ratio, got.expected, got.temperature, got.weights.tolist(), got.bias]
+        found.append([*figures, strange.tolist(), unseen.limit(got, Fraction(*share))])
+    return same(found)

@@ -35,7 +35,7 @@ def predict(
     top: Annotated[int, typer.Option(min=1, help="How many answers to show for each picture.")] = 1,
     unknown: Annotated[
         float | None,
-        typer.Option(help='Share of the stored samples that may be "unknown"; 0 is never.', show_default="the state's"),
+        typer.Option(help='Share of known pictures that may be "unknown"; 0 is never.', show_default="the state's"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows of CSV and nothing else.")] = False,

@@ -1,4 +1,4 @@
-"""Inputs of the vector files of sections 1 to 13: {file: [(name, function, inputs)]}. Ties and ends first."""
+"""Inputs of the vector files of sections 1 to 14: {file: [(name, function, inputs)]}. Ties and ends first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs of docs/law/sums.json (section 13), in the form of sections.py."""
+"""Inputs of docs/law/sums.json and unseen.json (sections 13 and 14), in the form of sections.py."""
 
 from __future__ import annotations
 
@@ -40,5 +40,22 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("two classes and one without pictures", "scores",
          {"weights": [[2**30, -5], [3, 2**30], [0, 0]], "biases": [-7, 2**50, oracle_sums.ABSENT],
           "pictures": [[127, -127], [0, 0], [-127, 3]]}),
+    ],
+    "unseen": [
+        ("four pictures", "unseen_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2],
+                                        "pictures": [[3, 1], [-4, 1], [100, -90], [0, 1]], "share": [1, 20]}),
+        ("two parts, a share between two points", "unseen_of",
+         {"sums": of(FEW[0], FEW[1], 2), "parts": [1, 1], "pictures": [[3, 1], [127, 127]], "share": [7, 100]}),
+        ("one picture", "unseen_of", {"sums": of([[4, -2]], [1], 2), "parts": [2], "pictures": [[4, -2], [5, 5]],
+                                      "share": [0, 1]}),
+        ("a part that is constant, a class without pictures", "unseen_of",
+         {"sums": SEVEN, "parts": [3, 1], "pictures": [[9, -4, 0, 7], [1, 90, 3, 7], [9, -4, 0, 8]], "share": [3, 5]}),
+        ("all +-127", "unseen_of", {"sums": of(EXTREME[0], EXTREME[1], 2), "parts": [3],
+                                    "pictures": [[127, 127, 127], [-127, 0, 1]], "share": [1, 10]}),
+        ("2^31 - 1 pictures", "unseen_of", {"sums": MANY, "parts": [2], "pictures": [[127, -127], [0, 0]],
+                                            "share": [1, 2]}),
+        ("sums of no pictures: a row that is left out", "unseen_of",
+         {"sums": [[2, 2], [[8, 2], [-8, 2]], [68, 30, 6]], "parts": [2], "pictures": [[4, 1], [0, 0]],
+          "share": [1, 100]}),
     ],
 }  # fmt: skip

@@ -1,0 +1,46 @@
+/* Pictures that were not learned: docs/law.md section 14. How far they lie under the covariance that the sums have, what
+ * distance and which temperature are expected of those of known classes. See bitreplay.h for sums and solutions. */
+#ifndef BITREPLAY_UNSEEN_H
+#define BITREPLAY_UNSEEN_H
+#include "bitreplay.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* rows, halves and centre lie in the `work` of br_sums_factor (br_sums_solve_bytes), which stays as it is while they are
+ * used, or in copies. */
+typedef struct br_factor {
+  const int32_t* rows;   /* [numbers (numbers + 1) / 2], the lower triangle by rows, 30 bits behind the point */
+  const int32_t* halves; /* [numbers] */
+  const int32_t* centre; /* [numbers]: the middle of all pictures */
+  int64_t* ridges;       /* [parts], the caller's */
+  int64_t pictures;
+  uint32_t numbers;
+  uint32_t left_out;
+  int32_t point;
+} br_factor;
+
+typedef struct br_unseen {
+  int64_t fitted;      /* 16 bits behind the point */
+  int64_t ratio;       /* 24 bits */
+  int64_t expected;    /* 16 bits */
+  int64_t temperature; /* 16 bits */
+  int32_t* weights;    /* [numbers], the caller's: the class that stands in the middle */
+  int64_t bias;
+} br_unseen;
+
+BR_API int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+                          br_factor* factor);
+BR_API uint64_t br_sums_lengths_bytes(uint32_t numbers);
+/* y[vectors][numbers], at most 254: the length is squares pictures 2^(point + exponent). */
+BR_API int br_sums_lengths(const br_factor* factor, const int16_t* y, uint64_t vectors, void* work, int64_t* squares,
+                           int32_t* exponents);
+/* Of a solution with shrunk means; `work` as for br_sums_lengths. */
+BR_API int br_sums_unseen(const br_sums* sums, const br_solution* solution, const br_factor* factor,
+                          const br_sums_part* parts, uint32_t part_count, void* work, br_unseen* unseen);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+"""bitreplay confusions: pairs of classes from a state of sums; a sentence for other states."""
+
+from __future__ import annotations
+
+import json
+
+from bitreplay import Learner
+from tests import tiny
+
+
+def test_pairs_are_told_as_a_table_and_as_json(shell, tiny_model, tmp_path):
+    learner = Learner.from_pretrained(tiny_model, strategy="exact")
+    learner.learn(*tiny.pictures(*tiny.COLOURS, each=6))
+    learner.save(tmp_path / "state")
+    found = learner.confusions()
+    code, out, _ = shell("confusions", tmp_path / "state", "--model", tiny_model, "--top", 2, "--json")
+    told = json.loads(out)
+    assert code == 0 and told["pairs"] == len(found)
+    assert [(pair["one"], pair["other"]) for pair in told["confusions"]] == [pair[:2] for pair in found[:2]]
+    assert [pair["share"] for pair in told["confusions"]] == [round(pair.share, 6) for pair in found[:2]]
+    code, out, _ = shell("confusions", tmp_path / "state", "--model", tiny_model)
+    assert code == 0 and f"{100 * found[0].share:.1f} %" in out and found[0].one in out
+
+
+def test_a_state_of_replay_is_refused(shell, tiny_model, tmp_path):
+    learner = Learner.from_pretrained(tiny_model, strategy="replay", least_steps=1, epochs=1)
+    learner.learn(*tiny.pictures("red", "green", each=2))
+    learner.save(tmp_path / "state")
+    code, _, err = shell("confusions", tmp_path / "state", "--model", tiny_model)
+    assert code == 1 and "by the strategy exact, not by replay" in err
