@@ -200,8 +200,11 @@ setInterval(drawRequests, 2000);
 setInterval(() => drawCosts(session, floatBytes, answered), 2000);
 answerAlways();
 
-const persistent = await navigator.storage?.persist?.();
-byId("kept").textContent = persistent ? texts.keptHere : texts.notPersistent;
+byId("kept").textContent = texts.notPersistent;
+// Firefox asks the reader first: nothing waits for the answer.
+navigator.storage?.persist?.().then((persistent) => {
+  if (persistent) byId("kept").textContent = texts.keptHere;
+});
 if ("serviceWorker" in navigator) {
   const registered = await navigator.serviceWorker.register("offline.js").catch(() => null);
   if (registered) {
