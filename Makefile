@@ -150,7 +150,7 @@ PACKAGES ?= $(CURDIR)/build/packages
 ZIG := $(PACKAGES)/ziglang
 
 $(ZIG): | $(STAMP)
-	$(BIN)/python -m pip install --quiet --target $(PACKAGES) ziglang==0.17.0 playwright
+	$(BIN)/python -m pip install --quiet --target $(PACKAGES) ziglang==0.17.0 playwright websockets
 
 wasm-tools: $(ZIG)
 

@@ -4,7 +4,7 @@
 namespace bitreplay {
 
 void sign_input_grad_wasm(const SignInputGradArgs& a) {
-  if (!sign_input_grad_lanes(a)) sign_input_grad_tiles(a);
+  if (!sign_grad_in_lanes(a)) sign_input_grad_tiles(a);
 }
 
 }  // namespace bitreplay
