@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from controls import CONTROLS, latent_start
+from sign_flips import sign_flips
 from sources import stream
 
 from bitreplay import assembly, metrics, zoo
@@ -44,7 +45,8 @@ class Run:
     gain         of the learning rate (bitreplay.rates); None is the strategy's own
     latent_gain  powers of two by which latent weights move faster
     latent_start equal, spread or trained distances from the other sign (controls.py)
-    binary       float only: binary weights learn, by "latents" or by "flips" (float_latents.py)
+    binary       "flips": binary weights learn without latents, at q_b^bin 4 (sign_flips.py); in floating point
+                 "latents" or "flips" (float_latents.py)
     order        seed of the order of classes, as PyCIL shuffles; None draws it from `seed`
     gradients    float only: activation gradients rounded, "tensor-8" or "sample-8" (rounded_gradients.py)
     tested       test pictures a class, the first ones; None is all
@@ -120,7 +122,9 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
         from rounded_gradients import rounded_tail
 
         strategy.tail = rounded_tail(strategy.tail, run.gradients)
-    if run.binary is not None:
+    if run.binary == "flips" and run.bits != "float":
+        strategy.tail = sign_flips(strategy.tail)
+    elif run.binary is not None:
         from float_latents import learning_tail
 
         strategy.tail = learning_tail(strategy.tail, run.binary, run.latent_start, run.latent_gain, run.seed)

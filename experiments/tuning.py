@@ -51,13 +51,14 @@ LATENT = {
                     for k in (-6, -4, -2, 0)]
     for model, start in STARTS.items() for bits in ("8/8/16", "8/4/16")
 }  # fmt: skip
+FLIPS = [Run(held=True, seed=10, bits="8/4/16", binary="flips", images=100, latent_gain=k) for k in (-6, -8, -10)]
 TABLES: list[Table] = []
 CHARTS: list = []
 
 
 def all_runs() -> list[Run]:
     whole = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
-    return whole + [run for (model, _), runs in LATENT.items() if model in MODELS for run in runs]
+    return whole + [run for (model, _), runs in LATENT.items() if model in MODELS for run in runs] + FLIPS
 
 
 def section(rows: Rows) -> list[str]:
@@ -74,6 +75,9 @@ def section(rows: Rows) -> list[str]:
                 f"| {TITLES.get(model, model)}, {bits}, latent weights "
                 f"| {cells(found, lambda run: f'2^{run.latent_gain}')} |"
             )
+    found = [(run, rows.of(run, (10,))) for run in FLIPS]
+    if all(figures for _, figures in found):
+        lines.append(f"| ReAct-18, signs that flip without latent weights | {cells(found, flips)} |")
     return ["| | gain: held-out accuracy |", "|---|---|", *lines, ""] if lines else []
 
 
@@ -81,6 +85,10 @@ def cells(found: list[tuple[Run, Figures]], label: Callable[[Run], str]) -> str:
     best = max(figures.final for _, figures in found)
     each = [f"{label(run)}: {figures.final:.1f}" for run, figures in found]
     return ", ".join(f"**{text}**" if f.final == best else text for text, (_, f) in zip(each, found, strict=True))
+
+
+def flips(run: Run) -> str:
+    return f"2^{run.latent_gain}"
 
 
 def claims(rows: Rows) -> list[Claim]:

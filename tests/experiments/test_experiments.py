@@ -138,6 +138,23 @@ def test_latent_weights_that_start_nearer_flip_more(make):
     assert usual == latent_weights.LATENT_GAIN and latent_weights.DISTANCES == [latent_weights.equal]
 
 
+def test_signs_flip_without_latents(make):
+    """No more is kept than signs: after a step every latent weight of 4 bits is 0 or -1, and some have flipped."""
+    import run as module
+    from grid import run_of
+
+    from bitreplay import zoo
+    from bitreplay.engine.layers.latent_weights import load_latent
+
+    found = make(images=5, bits="8/4/16", binary="flips", latent_gain=-4)
+    still = make(images=5, bits="8/4/16", binary="flips", latent_gain=-40)
+    assert found["flipped"] > still["flipped"] == 0
+    strategy = module._strategy(run_of(found), zoo.find(found["config"]["model"]), "cpu")
+    first = {name: values for name, values in strategy.tail.tensors().items() if name.endswith(".latent")}
+    for values in first.values():
+        assert set(np.unique(load_latent(values, 2 * values.shape[-1], 4))) == {-1, 0}
+
+
 @pytest.mark.parametrize("how", ["latents", "flips"])
 def test_binary_weights_of_the_float_twin_learn(make, how):
     """At no rate it is the frozen twin; at a high one weights flip, and without latents they end as signs."""
