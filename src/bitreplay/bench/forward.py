@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bitreplay.bench import onnx_models, ours
-from bitreplay.bench.peers import Bench, Peer, plain_fp32
+from bitreplay.bench.peers import Bench, Peer, asked, plain_fp32
 from bitreplay.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
@@ -14,8 +14,8 @@ RELU = "ReLU in place of sign"
 
 def rows(bench: Bench) -> Iterator[Row]:
     peers = [
-        Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_forward(False)), 15),
-        Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_forward(bench.compiled), 6),
+        Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_forward(False)), asked(15, 10)),
+        Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_forward(bench.compiled), asked(6, 4)),
         Peer("ONNX Runtime int8", "ONNX Runtime", lambda o: o.settings(onnx_models.resnet18_shape(), RELU), 3),
     ]
     work = ours.whole_forward(ours.bireal18(), Bits(8))

@@ -36,13 +36,15 @@ class Builder:
 
     def finish(self, x: str, inputs: int, classes: int) -> Any:
         """Global average and linear head; the model."""
-        h = self.helper
         flat = self.node("Flatten", self.node("GlobalAveragePool", x))
         logits = self.node("Gemm", flat, self.weight(classes, inputs), self.weight(classes), transB=1)
-        float_type = 1
+        return self.model(logits, [1, classes])
+
+    def model(self, output: str, shape: list[int]) -> Any:
+        h, float_type = self.helper, 1
         graph = h.make_graph(
             self.nodes, "peer", [h.make_tensor_value_info("image", float_type, [1, 3, self.size, self.size])],
-            [h.make_tensor_value_info(logits, float_type, [1, classes])], self.weights,
+            [h.make_tensor_value_info(output, float_type, shape)], self.weights,
         )  # fmt: skip
         return h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=9)
 
@@ -74,18 +76,24 @@ MOBILENET_V2 = (
 )
 
 
-def mobilenet_v2(classes: int = 1000) -> Any:
+LAST_BLOCKS = 5  # that a float learner would train
+
+
+def mobilenet_v2_start() -> Any:
+    """MobileNetV2 up to its last five blocks: images -> (96, 14, 14)."""
     b = Builder(224)
 
     def relu(x: str) -> str:
         return b.node("Relu", x)
 
-    x, channels = relu(b.conv("image", 3, 32, 3, 2)), 32
+    x, channels, done, blocks = relu(b.conv("image", 3, 32, 3, 2)), 32, 0, sum(row[2] for row in MOBILENET_V2)
     for expansion, width, count, first in MOBILENET_V2:
         for index in range(count):
             stride, wide = (first if index == 0 else 1), channels * expansion
             y = relu(b.conv(x, channels, wide, 1)) if expansion > 1 else x
             y = b.conv(relu(b.conv(y, wide, wide, 3, stride, wide)), wide, width, 1)
             x = b.node("Add", x, y) if stride == 1 and channels == width else y
-            channels = width
-    return b.finish(relu(b.conv(x, channels, 1280, 1)), 1280, classes)
+            channels, done = width, done + 1
+            if done == blocks - LAST_BLOCKS:
+                return b.model(x, [1, channels, 14, 14])
+    raise AssertionError("there are more blocks than that")

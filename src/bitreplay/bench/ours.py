@@ -23,6 +23,7 @@ from bitreplay.modelfile import load
 ZOO = Path(__file__).resolve().parents[1] / "zoo"
 LEVEL, CLASSES = "add_12", 10
 RATE = Multiplier.of(Fraction(1, 100))
+LABELS, FIRST_STEPS = 64, 3
 
 
 @cache
@@ -76,17 +77,40 @@ def tail_program(graph: Graph, level: str, bits: Bits, minibatch: int) -> Progra
     return compile_tail(graph, level, bits, minibatch, CLASSES)
 
 
-def tail_step(program: Program, minibatch: int, threads: int = 1) -> Callable[[], object]:
-    """Level code and labels -> forward, backward, update; with the copies in."""
+def tail_step(
+    program: Program, minibatch: int, threads: int = 1, *, rate: Multiplier = RATE, steps: int = 1
+) -> Callable[[], object]:
+    """Level code and labels -> forward, backward, update; with the copies in.
+
+    Labels are drawn anew for every step: samples that were learned by heart have no gradient, and cost less. Where
+    weights learn, time depends on how many of them can change; a call of several `steps` starts from the same
+    parameters each time, so that all calls do the same work.
+    """
     machine = NativeMachine(program, threads)
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 1 << 64, (minibatch, *program.tensor("latents").shape), np.uint64)
-    labels = rng.integers(0, CLASSES, minibatch).astype(np.int32)
-    run = Run(minibatch, 0, 0, RATE.mantissa, RATE.shift)
+    labels = rng.integers(0, CLASSES, (LABELS, minibatch)).astype(np.int32)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        machine.write("latents", codes)
+        machine.write("labels", labels[done % LABELS])
+        machine.run_step(Run(minibatch, 0, done, rate.mantissa, rate.shift))
+        done += 1
+
+    for _ in range(FIRST_STEPS):  # a head of zeros would let no gradient through
+        step()
+    if steps == 1:
+        return step
+    start = machine.regions["parameter"].copy()
 
     def work() -> None:
-        machine.write("latents", codes)
-        machine.write("labels", labels)
-        machine.run_step(run)
+        nonlocal done
+        machine.regions["parameter"][:] = start
+        machine.run("prepare", Run(1))
+        done = FIRST_STEPS
+        for _ in range(steps):
+            step()
 
     return work

@@ -10,6 +10,7 @@ from typing import Any
 from bitreplay.bench import ours
 from bitreplay.bench.row import Row
 from bitreplay.bench.timing import race
+from bitreplay.engine import native
 
 Work = Callable[[], object]
 Settings = Iterable[tuple[str, Callable[[], Work]]]
@@ -43,8 +44,8 @@ class Bench:
         """The module that drives a peer, or None if the peer is absent. "ours" is always there."""
         return None if name in self.absent else self._modules.get(name, ours)
 
-    def contest(self, question: str, work: str, mine: Work, peers: list[Peer]) -> Iterator[Row]:
-        """One row for each peer: milliseconds of ours and theirs from one race."""
+    def contest(self, question: str, work: str, mine: Work, peers: list[Peer], steps: int = 1) -> Iterator[Row]:
+        """One row for each peer: milliseconds of ours and theirs from one race. A call of ours takes `steps`."""
         contestants, notes = {"ours": mine}, {}
         for peer in peers:
             driver = self.package(peer.package)
@@ -59,7 +60,7 @@ class Bench:
         for peer in peers:
             theirs = 1000 * times[peer.name] if peer.name in times else None
             note = notes.get(peer.name, self.absent.get(peer.package, ""))
-            yield Row(question, work, peer.name, "ms", 1000 * times["ours"], theirs, peer.least, note)
+            yield Row(question, work, peer.name, "ms", 1000 * times["ours"] / steps, theirs, peer.least, note)
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,11 @@ class Peer:
     package: str
     settings: Callable[[Any], Settings]
     least: float | None = None
+
+
+def asked(avx512: float, others: float) -> float:
+    """The ratio that the project asks of itself on the instruction set that is used."""
+    return avx512 if native.path() == "avx512" else others
 
 
 def plain_fp32(settings: Settings) -> Settings:

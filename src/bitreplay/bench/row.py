@@ -26,9 +26,13 @@ class Row:
     def ratio(self) -> float | None:
         return self.theirs / self.ours if self.ours and self.theirs else None
 
+    @property
+    def holds(self) -> bool | None:
+        """Whether the ratio asked for is met; None where none is asked for or measured."""
+        return None if self.ratio is None or self.least is None else self.ratio >= self.least
+
     def as_dict(self) -> dict[str, Any]:
-        holds = None if self.ratio is None or self.least is None else self.ratio >= self.least
-        return asdict(self) | {"ratio": self.ratio, "holds": holds}
+        return asdict(self) | {"ratio": self.ratio, "holds": self.holds}
 
 
 # Columns and their least widths, so that rows can be printed before the last is known.

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bitreplay.bench import ours
-from bitreplay.bench.peers import Bench, Peer, plain_fp32
+from bitreplay.bench.peers import Bench, Peer, asked, plain_fp32
 from bitreplay.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
-# minibatch: (ratio wanted to PyTorch fp32, to its best setting)
-LEAST: dict[int, tuple[float, float | None]] = {1: (15, None), 8: (9, None), 32: (7, 4), 128: (6, None)}
+# minibatch: ratios wanted to PyTorch fp32 on AVX-512 and on other instruction sets, and to its best setting
+LEAST: dict[int, tuple[float, float, float | None]] = {
+    1: (15, 15, None), 8: (9, 8, None), 32: (7, 6.5, 4), 128: (6, 6, None)
+}  # fmt: skip
+TRAINED_STEPS = 4  # that a call takes where weights learn
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    for minibatch, (plain, best) in LEAST.items():
-        yield from contest(bench, "tail", Bits(8, 1, 16), minibatch, plain, best)
+    for minibatch, (avx512, others, best) in LEAST.items():
+        yield from contest(bench, "tail", Bits(8, 1, 16), minibatch, asked(avx512, others), best)
 
 
 def contest(bench: Bench, question: str, bits: Bits, minibatch: int, plain: float, best: float | None) -> Iterator[Row]:
@@ -25,6 +28,7 @@ def contest(bench: Bench, question: str, bits: Bits, minibatch: int, plain: floa
     peers = [Peer("PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.bireal18_step(*size, False)), plain)]
     if best is not None:
         peers.append(Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_step(*size, bench.compiled), best))
-    work = ours.tail_step(ours.tail_program(ours.bireal18(), ours.LEVEL, bits, minibatch), minibatch)
+    steps = TRAINED_STEPS if trained else 1
+    work = ours.tail_step(ours.tail_program(ours.bireal18(), ours.LEVEL, bits, minibatch), minibatch, steps=steps)
     weights = f"{bits.backward_binary}-bit weights trained" if trained else "binary weights frozen"
-    yield from bench.contest(question, f"tail step of {minibatch}, {weights}", work, peers)
+    yield from bench.contest(question, f"tail step of {minibatch}, {weights}", work, peers, steps)

@@ -121,16 +121,24 @@ class RareSteps {
     int32_t magnitude[kWord] = {}, live[kWord] = {};
     for (int64_t n = 0; n < a_.samples; ++n) {
       if (a_.e[n] <= kNoGradient) continue;
-      for (int64_t pixel = 0; pixel < a_.out_h * a_.out_w; ++pixel) {
-        int16_t row[kWord];
-        aligned_row(a_, (n * a_.out_h * a_.out_w + pixel) * a_.outputs + first, count, sub(a_.top, a_.e[n]), row);
-        for (int64_t o = 0; o < count; ++o) {
-          magnitude[o] += row[o] < 0 ? -row[o] : row[o];
-          live[o] += row[o] != 0;
-        }
-      }
+      const int64_t from = n * a_.out_h * a_.out_w * a_.outputs + first, shift = sub(a_.top, a_.e[n]);
+      // A constant count, so that compilers unroll the loops.
+      if (count == kWord) measure_sample(kWord, from, shift, magnitude, live);
+      else measure_sample(count, from, shift, magnitude, live);
     }
     for (int64_t o = 0; o < count; ++o) measured[o] = {magnitude[o], live[o]};
+  }
+
+  __attribute__((always_inline)) void measure_sample(int64_t count, int64_t from, int64_t shift, int32_t* magnitude,
+                                                     int32_t* live) const {
+    for (int64_t pixel = 0; pixel < a_.out_h * a_.out_w; ++pixel, from += a_.outputs) {
+      int16_t row[kWord];
+      aligned_row(a_, from, count, shift, row);
+      for (int64_t o = 0; o < count; ++o) {
+        magnitude[o] += row[o] < 0 ? -row[o] : row[o];
+        live[o] += row[o] != 0;
+      }
+    }
   }
 
   // Up to 8 outputs, channels from `word` on.
@@ -261,25 +269,36 @@ class RareSteps {
     }
   }
 
+  // A gradient that is not 0: its sample's signs, and where its window starts.
+  struct Live {
+    const uint64_t* x;
+    int64_t row, column;
+    int16_t g;
+  };
+
   // Sums of all weights of an output from its gradients that are not 0, at most kMostRows.
   void all_of_few(int64_t o, const int16_t* g) {
-    int64_t places[kMostRows], count = 0;
-    for (int64_t at = 0; at < per_output(); ++at)
-      if (g[at]) places[count++] = at;
-    for (int64_t tap = 0; tap < a_.kernel * a_.kernel; ++tap) few_of_tap(o, tap, g, places, count);
+    Live live[kMostRows];
+    int64_t count = 0;
+    for (int64_t n = 0; n < a_.samples; ++n, g += plan_.chunks * kChunk)
+      for (int64_t row = 0; row < a_.out_h; ++row)
+        for (int64_t column = 0; column < a_.out_w; ++column)
+          if (g[row * plan_.pitch + column])
+            live[count++] = {a_.x + n * a_.height * a_.width * a_.words, row - a_.pad, column - a_.pad,
+                             g[row * plan_.pitch + column]};
+    for (int64_t tap = 0; tap < a_.kernel * a_.kernel; ++tap) few_of_tap(o, tap, live, count);
   }
 
-  void few_of_tap(int64_t o, int64_t tap, const int16_t* g, const int64_t* places, int64_t count) {
-    const int64_t sample = plan_.chunks * kChunk, pad = a_.pad;
+  void few_of_tap(int64_t o, int64_t tap, const Live* live, int64_t count) {
+    const int64_t down = tap / a_.kernel, right = tap % a_.kernel;
     SignedRow rows[kMostRows];
     int64_t inside = 0;
     uint32_t outside = 0;
     for (int64_t k = 0; k < count; ++k) {
-      const int64_t n = places[k] / sample, place = places[k] % sample;
-      const int64_t row = place / plan_.pitch + tap / a_.kernel - pad, column = place % plan_.pitch + tap % a_.kernel - pad;
+      const int64_t row = live[k].row + down, column = live[k].column + right;
       if (row >= 0 && row < a_.height && column >= 0 && column < a_.width)
-        rows[inside++] = {a_.x + ((n * a_.height + row) * a_.width + column) * a_.words, g[places[k]]};
-      else if (a_.padding) outside += uint32_t(int32_t(g[places[k]]));
+        rows[inside++] = {live[k].x + (row * a_.width + column) * a_.words, live[k].g};
+      else if (a_.padding) outside += uint32_t(int32_t(live[k].g));
     }
     uint32_t* sums = reinterpret_cast<uint32_t*>(a_.scratch + plan_.sums);
     for (int64_t i = 0; i < a_.words * kWord; ++i) sums[i] = outside;

@@ -110,8 +110,10 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
     const __m256i floor = _mm256_sub_epi64(_mm256_srl_epi64(_mm256_xor_si256(product, top), places), back);
     return _mm256_add_epi64(floor, random);
   };
-  for (int64_t i = 0; i < a.channels; i += 8) {
-    const __m256i random = hash(_mm256_add_epi32(lanes, _mm256_set1_epi32(int32_t(first + uint32_t(i)))), a.step.key);
+  const int64_t channels = a.channels;
+  const uint64_t key = a.step.key;
+  for (int64_t i = 0; i < channels; i += 8) {
+    const __m256i random = hash(_mm256_add_epi32(lanes, _mm256_set1_epi32(int32_t(first + uint32_t(i)))), key);
     const __m256i sum = load(sums + i);
     const __m256i even = part(_mm256_mul_epi32(sum, mantissa), _mm256_and_si256(random, lower));
     const __m256i odd = part(_mm256_mul_epi32(_mm256_srli_epi64(sum, 32), mantissa), _mm256_srli_epi64(random, 32));
@@ -193,6 +195,21 @@ struct Avx2Tables {
   using Scan = ScanAvx2;
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
+
+  static void step_bytes(int8_t* latent, int64_t count, const uint32_t* changes) {
+    int64_t i = 0;
+    for (; i + 32 <= count; i += 32) {
+      __m256i moved[2];
+      for (int k = 0; k < 2; ++k) {
+        const __m256i words = _mm256_packs_epi32(load(changes + i + 16 * k), load(changes + i + 16 * k + 8));
+        const __m128i* from = reinterpret_cast<const __m128i*>(latent + i + 16 * k);
+        moved[k] = _mm256_subs_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(from)), _mm256_permute4x64_epi64(words, 0xD8));
+      }
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(latent + i),
+                          _mm256_permute4x64_epi64(_mm256_packs_epi16(moved[0], moved[1]), 0xD8));
+    }
+    step_stored(latent + i, count - i, 127, [&](int64_t k) { return int32_t(changes[i + k]); });
+  }
 
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t word = 0; word < words; ++word) {

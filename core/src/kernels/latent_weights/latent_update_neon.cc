@@ -152,6 +152,16 @@ struct NeonTables {
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
 
+  static void step_bytes(int8_t* latent, int64_t count, const uint32_t* changes) {
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      const int32_t* from = reinterpret_cast<const int32_t*>(changes + i);
+      const int16x8_t change = vqmovn_high_s32(vqmovn_s32(vld1q_s32(from)), vld1q_s32(from + 4));
+      vst1_s8(latent + i, vqmovn_s16(vqsubq_s16(vmovl_s8(vld1_s8(latent + i)), change)));
+    }
+    step_stored(latent + i, count - i, 127, [&](int64_t k) { return int32_t(changes[i + k]); });
+  }
+
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t at = 0; at < 8 * words; ++at, index += 8) {
       uint64_t square = 0;

@@ -3,6 +3,7 @@
 // Tables has arrange and build (latent_update_loops.h), and besides
 //    Sums                                32 sums: clear(), add<N>(table, index, lanes) for N <= 2 items, flush(minus, sums)
 //    changes(a, step, first, sums)       sums become what the step takes away, where its shift is 32 or more
+//    step_bytes(latent, count, changes)  latent = saturate(latent - change): a change beyond 16 bits ends where 16 bits do
 //    Scan                                latent_rare.h
 #pragma once
 #include "kernels/latent_weights/latent_rare.h"
@@ -42,6 +43,7 @@ struct Sixteens : Tables {
     const NarrowStep narrow = narrow_step(a);
     if (!narrow.serves || narrow.shift < 32) return step_row(a, row, sums);
     Tables::changes(a, narrow, uint32_t(row * a.channels), sums);
+    if (a.bits == 8) return Tables::step_bytes(static_cast<int8_t*>(a.latent) + row * a.channels, a.channels, sums);
     step_bits(a, row, [&](int64_t i) { return int32_t(sums[i]); });
   }
 

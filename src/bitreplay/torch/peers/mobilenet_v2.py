@@ -57,6 +57,13 @@ def whole(classes: int = 1000) -> nn.Sequential:
     return nn.Sequential(*conv_norm(3, STEM, 3, 2), *(InvertedResidual(*row) for row in blocks()), *top(classes)).eval()
 
 
+def start() -> nn.Sequential:
+    """Images (N, 3, 224, 224) -> (N, 96, 14, 14): all but the last five blocks."""
+    return nn.Sequential(
+        *conv_norm(3, STEM, 3, 2), *(InvertedResidual(*row) for row in blocks()[:-TRAINED_BLOCKS])
+    ).eval()
+
+
 def tail(classes: int) -> nn.Sequential:
     """(N, 96, 14, 14) -> logits: the last five blocks and the top, all of it learns."""
     return nn.Sequential(*(InvertedResidual(*row) for row in blocks()[-TRAINED_BLOCKS:]), *top(classes)).eval()

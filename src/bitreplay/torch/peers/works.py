@@ -12,7 +12,7 @@ from bitreplay.torch.peers.quicknet import graph as quicknet_graph
 from bitreplay.torch.peers.settings import Work, inference, settings, step_of, training
 
 __all__ = [
-    "bireal18_forward", "bireal18_step", "mobilenet_v2_forward", "mobilenet_v2_step", "plain_bireal18_step",
+    "bireal18_forward", "bireal18_step", "mobilenet_v2_start", "mobilenet_v2_step", "plain_bireal18_step",
     "quicknet_graph", "version",
 ]  # fmt: skip
 
@@ -51,8 +51,8 @@ def plain_bireal18_step(minibatch: int, classes: int) -> Work:
     return step_of(bireal18.tail(classes, False), x, labels)
 
 
-def mobilenet_v2_forward(compiled: bool) -> Settings:
-    return _forward(mobilenet_v2.whole(), (3, 224, 224), compiled)
+def mobilenet_v2_start(compiled: bool) -> Settings:
+    return _forward(mobilenet_v2.start(), (3, 224, 224), compiled)
 
 
 def mobilenet_v2_step(minibatch: int, classes: int, compiled: bool) -> Settings:
