@@ -10,6 +10,7 @@ from PIL import Image
 
 import bitreplay
 from bitreplay import cli
+from bitreplay.cli.everywhere import threads_of
 from bitreplay.torch.pretraining.options import NETWORKS
 from tests import tiny
 
@@ -113,3 +114,17 @@ def test_threads_reach_the_network(shell, tiny_model, tmp_path, monkeypatch):
     assert set(seen) == {3}
     code, _, err = shell("learn", "state", "in", "--model", tiny_model, "--threads", 0)
     assert code == 2 and "--threads" in err
+    assert os.environ["BITREPLAY_THREADS"] == "1", "what a command is told holds for it alone"
+
+
+@pytest.mark.parametrize("have, taken", [(1, 1), (2, 2), (64, 4)])
+def test_learning_takes_the_cores_that_there_are(have, taken, monkeypatch):
+    monkeypatch.delenv("BITREPLAY_THREADS", raising=False)
+    monkeypatch.setattr(sys.modules["bitreplay.cli.everywhere"], "cores", lambda: have)
+    for command, expected in (("learn", str(taken)), ("predict", None)):
+        with threads_of(command, None):
+            assert os.environ.get("BITREPLAY_THREADS") == expected
+    assert "BITREPLAY_THREADS" not in os.environ
+    monkeypatch.setenv("BITREPLAY_THREADS", "3")
+    with threads_of("learn", None):
+        assert os.environ["BITREPLAY_THREADS"] == "3"

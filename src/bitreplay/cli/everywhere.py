@@ -1,22 +1,58 @@
-"""Options that every command has: --quiet and --threads. What they say holds before the command begins."""
+"""Options that every command has: --quiet and --threads. What they say holds before the command begins.
+
+`learn` takes the cores that it may use, at most MOST_BY_ITSELF, unless it is told otherwise; the others take one. The
+number of threads changes no bit.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from bitreplay.cli import show
 
+MOST_BY_ITSELF = 4
+BY_THEMSELVES = ("learn",)
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks: the answer, and errors.")]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, max=64, help="Threads of the network.", show_default="BITREPLAY_THREADS, or 1"),
+    typer.Option(
+        min=1,
+        max=64,
+        help="Threads of the network.",
+        show_default="BITREPLAY_THREADS, or 1; to learn: the cores, at most 4",
+    ),
 ]
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def threads_of(command: str, threads: int | None) -> Iterator[None]:
+    """BITREPLAY_THREADS while a command runs."""
+    before = os.environ.get("BITREPLAY_THREADS")
+    if threads is None and not before and command in BY_THEMSELVES:
+        threads = min(cores(), MOST_BY_ITSELF)
+    if threads is None:
+        yield
+        return
+    os.environ["BITREPLAY_THREADS"] = str(threads)
+    try:
+        yield
+    finally:
+        os.environ.pop("BITREPLAY_THREADS")
+        if before is not None:
+            os.environ["BITREPLAY_THREADS"] = before
 
 
 def everywhere(command: Callable[..., None]) -> Callable[..., None]:
@@ -25,9 +61,8 @@ def everywhere(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def called(*, quiet: bool, threads: int | None, **own: Any) -> None:
         show.hush(quiet)
-        if threads is not None:
-            os.environ["BITREPLAY_THREADS"] = str(threads)
-        command(**own)
+        with threads_of(command.__name__, threads):
+            command(**own)
 
     hints = get_type_hints(command, include_extras=True)
     own = inspect.signature(command)
