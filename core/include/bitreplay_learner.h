@@ -78,7 +78,7 @@ BR_API int br_learner_open(const void* model, size_t size, const br_learner_opti
                            size_t memory_size, br_learner** learner, char* error, size_t error_size);
 /* What it really took. */
 BR_API void br_learner_taken(const br_learner* learner, br_learner_memory* memory);
-/* Forgets everything, as a learner that was just opened. */
+/* Forgets everything; the next save leaves nothing of the past. */
 BR_API void br_learner_clear(br_learner* learner);
 
 /* Numbers of a picture, and the side of the square that it is fitted to. */

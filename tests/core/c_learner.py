@@ -98,15 +98,16 @@ def fitted(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
 
 
 class CLearner:
-    def __init__(self, image: bytes, classes: int = 16, **options: int) -> None:
+    def __init__(self, image: bytes, classes: int = 16, room: int = 0, **options: int) -> None:
+        """`room` bytes of memory, or as many as it asks for."""
         self.core = library()
         self.image = aligned(np.frombuffer(image, np.uint8))
         chosen, self.memory = Options(classes=classes, **options), Memory()
         error = ctypes.create_string_buffer(256)
         given = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
-        code = self.core.br_learner_plan(*given, byref(self.memory), error, c_size_t(256))
+        code = 0 if room else self.core.br_learner_plan(*given, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
-        self.room = aligned_zeros(self.memory.total)
+        self.room = aligned_zeros(room or self.memory.total)
         self.room[:] = 0xA5  # nothing relies on zeros
         self.learner = c_void_p()
         place = (c_void_p(self.room.ctypes.data), c_size_t(len(self.room)))

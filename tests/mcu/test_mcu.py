@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -174,3 +175,39 @@ def test_an_image_has_no_heap_no_stdio_and_no_floating_point(life):
     for word in ("malloc", "_sbrk", "calloc", "printf", "getenv", "__aeabi_dadd", "__aeabi_fadd", "__aeabi_dmul"):
         assert not re.search(rf"^ \.text\.?_?{word}\w*\s*\n?\s+0x0*[1-9a-f]", linked, re.MULTILINE), word
     assert ".text.br_predict" in linked
+
+
+NUMBERS = """
+import sys
+import numpy as np
+from tests.core.c_learner import CLearner
+
+found = []
+for name in sys.argv[2:]:
+    learner = CLearner(open(f"{sys.argv[1]}/{name}", "rb").read(), room=96 << 20)
+    found.append(learner.numbers(np.load(f"{sys.argv[1]}/picture.npy")))
+np.save(f"{sys.argv[1]}/found.npy", np.concatenate(found))
+"""
+
+
+def test_the_library_for_devices_gives_the_numbers_of_every_model(tmp_path):
+    """Weights read where they lie, on the desk: networks with padding of zeros and of ones, and many channels."""
+    folder = ROOT / "build" / "mcu" / "desk"
+    command: list[str | Path] = ["cmake", "-S", EMBEDDED, "-B", folder, "-G", "Ninja", "-DBUILD_SHARED_LIBS=ON"]
+    again: list[str | Path] = ["cmake", "--build", folder, "--target", "bitreplay_embedded"]
+    for step in (command, again):
+        done = subprocess.run(step, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    picture = np.random.default_rng(0).integers(0, 256, (50, 70, 3), np.uint8)
+    np.save(tmp_path / "picture.npy", picture)
+    models = ("react_tiny", "bireal18", "vgg_small", "quicknet")
+    right = []
+    for name in models:
+        learner = Learner.from_pretrained(name, strategy="exact")
+        (tmp_path / name).write_bytes(image_of(learner))
+        right.append(learner.latents(picture)[0])
+    environment = os.environ | {"BITREPLAY_LIBRARY": str(folder / "libbitreplay_embedded.so")}
+    words = [sys.executable, "-c", NUMBERS, str(tmp_path), *models]
+    done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert np.array_equal(np.load(tmp_path / "found.npy"), np.concatenate(right))

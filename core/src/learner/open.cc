@@ -201,7 +201,9 @@ void br_learner_taken(const br_learner* learner, br_learner_memory* memory) {
 }
 
 void br_learner_clear(br_learner* learner) {
-  if (learner) clear(learner);
+  if (!learner) return;
+  clear(learner);
+  learner->past_is_gone = true;
 }
 
 uint32_t br_learner_numbers(const br_learner* learner) { return learner ? learner->numbers : 0; }

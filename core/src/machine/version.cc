@@ -1,2 +1,5 @@
-// The version of the library, the same text as the Python package's.
-extern "C" __attribute__((visibility("default"))) const char* br_version() { return BITREPLAY_VERSION; }
+// The version of the library, the same text as the Python package's, and that of its binary interface.
+#include "bitreplay.h"
+
+const char* br_version(void) { return BITREPLAY_VERSION; }
+int br_abi(void) { return BR_ABI; }
