@@ -7,8 +7,10 @@ missing; it is made again from the state. Rows before it cannot be: the state th
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +58,19 @@ class RunFolder:
             "classes seen": [row["seen_accuracy"] for row in rows],
         }
         place = self.path / "plot.svg"
-        write_whole(place, line_chart(title, series).encode())
+        write_whole(place, _drawn(title, series))
         return place
+
+
+def _drawn(title: str, series: dict[str, list[float]]) -> bytes:
+    """The curves as SVG, by matplotlib where it is installed, else plainly."""
+    if find_spec("matplotlib") is None:
+        return line_chart(title, series).encode()
+    from bitreplay import plots
+
+    drawn = io.BytesIO()
+    plots.curves(series, title).savefig(drawn, format="svg", metadata={"Date": None})
+    return drawn.getvalue()
 
 
 def _parsed(place: Path, text: bytes) -> dict[str, Any]:
