@@ -10,8 +10,9 @@ other, and next to none gets there. `Spread`: distances are drawn evenly from 1 
 latent weights' own rate is chosen on held-out pictures, among those that flip 1,000 weights or more. `Trained`:
 distances in proportion to the magnitudes of training, known for one network that does not ship (a ReAct-18 of a
 trial). 8/32/16: latent weights of 32 bits, as good as real ones. `Flips`, q_b^bin = 1: none are kept, and a weight
-takes the other sign with the probability of its step (sign_flips.py; what was tried is under tuning). With binary weights that learn, the rate of everything else is
-limited to 1/10 (rates.py); ReAct-18's would start at 0.28, and part of its difference is that.
+takes the other sign with the probability of its step (sign_flips.py; what was tried is under tuning). With binary
+weights that learn, the rate of everything else is limited to 1/10 (rates.py); ReAct-18's would start at 0.28, and part
+of its difference is that.
 """
 
 from __future__ import annotations

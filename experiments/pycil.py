@@ -4,7 +4,8 @@
 
 20 latents of 1 bit a class, 2 MB in all; 200 of 500 images a class, codes computed once. Published methods train the
 whole network in floating point on all images and store pictures: the figures stand beside theirs, they are not like
-with like. The set is a re-split of CIFAR-100.
+with like. Continual-learning-baselines reports 48 (iCaRL) and 32 (replay) as final accuracies of Split CIFAR-100. The
+set here is a re-split of CIFAR-100.
 """
 
 from __future__ import annotations
