@@ -18,7 +18,10 @@ from tests.page.browser import Page, chromium, needs_page, served
 
 PATIENCE = 180.0  # seconds: the machine may be busy
 TEACH = """(async () => {
-  const ready = (test) => new Promise((done) => { const look = () => test() ? done() : setTimeout(look, 100); look(); });
+  const ready = (test) => new Promise((done) => {
+    const look = () => test() ? done() : setTimeout(look, 100);
+    look();
+  });
   const hash = () => document.getElementById("hash").textContent;
   await ready(() => document.documentElement.dataset.ready);
   for (const fruit of ["Orange", "Watermelon"]) {
@@ -63,7 +66,8 @@ class Firefox:
 
 @contextmanager
 def firefox(folder: Path) -> Iterator[Firefox]:
-    client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed: Firefox was not tested.")
+    why = "websockets is not installed: Firefox was not tested."
+    client = pytest.importorskip("websockets.sync.client", reason=why)
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None:
         pytest.skip("Firefox is not installed: it was not tested.")
