@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,14 +27,17 @@ int main(void) { return br_abi() != BR_ABI; }
 """
 
 
+BESIDE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # pip's cmake and ninja lie there
+
+
 def run(*command: str | Path) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": BESIDE})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+@pytest.mark.skipif(shutil.which("cmake", path=BESIDE) is None, reason="cmake is not installed")
 def test_an_installed_package_is_found_and_runs(tiny_model, tmp_path):
     build, prefix, device = ROOT / "build" / "package", tmp_path / "prefix", tmp_path / "device"
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DBITREPLAY_PACKAGE=ON", "--log-level=WARNING")
