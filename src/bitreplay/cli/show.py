@@ -165,7 +165,7 @@ class Bar:
 def bar(quiet: bool = False) -> Iterator[Bar]:
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(
-        *columns, console=Console(file=_Tried(sys.stderr)), transient=True, disable=quiet or _hushed
-    ) as progress:
+    hidden = quiet or _hushed
+    console = Console(file=_Tried(None if hidden else sys.stderr))  # rich 13.0 ends a hidden bar with a line too
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         yield Bar(progress)
