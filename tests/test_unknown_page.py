@@ -48,7 +48,8 @@ def test_the_bars_hold_where_the_page_says_so():
         for share in shares:
             assert abs(refused(model, "known", share) - 100 * float(share)) <= 2, (model, share)
         assert refused(model, "far", "0.05") >= 95
-    assert refused("react18", "new", "0.05") >= 15 and refused("react18", "new", "0.1") >= 20
+    stored = 12.6  # of a new fruit by replay's rule, at 10.5 % of the known
+    assert refused("react18", "new", "0.05") > stored and refused("react18", "new", "0.1") > 1.5 * stored
 
 
 def test_calibration_errors_and_correlations_are_the_rows():
