@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bitreplay import Learner
+from bitreplay import Learner, __version__
 from bitreplay.export import write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-USER = """
+USER = f"""
 cmake_minimum_required(VERSION 3.20)
 project(device LANGUAGES C CXX)
-find_package(bitreplay 0.1 REQUIRED)
+find_package(bitreplay {__version__} REQUIRED)
 add_executable(main main.c model.c)
 target_link_libraries(main PRIVATE bitreplay::bitreplay)
 """
