@@ -44,7 +44,7 @@ def network(request) -> tuple[Graph, np.ndarray]:
     torch.manual_seed(0)
     model = build(request.param, CLASSES, widths=WIDTHS[request.param])
     images = pictures(64 if request.param.startswith("quicknet") else 32)
-    graph, _ = convert(model.eval(), images, class_names=list("abcd"), outside=0.0003)
+    graph, _ = convert(model.eval(), images, class_names=list("abcd"), outside=0.0003, reestimate=True)
     nodes = [replace(n, attributes=n.attributes | LEARNING.get(n.kind, {})) for n in graph.nodes]
     return replace(graph, nodes=nodes), images[:SAMPLES]
 
