@@ -11,13 +11,14 @@ import { texts } from "./texts.js";
 const SHOWN = 8;
 const BETWEEN = 180; // milliseconds between two pictures while the button is held
 
-/** @type {WeakMap<Blob, string>} */
+/** @type {WeakMap<Uint8Array, string>} */
 const addresses = new WeakMap();
 
-/** @param {Blob} blob */
-export function addressOf(blob) {
-  const known = addresses.get(blob) ?? URL.createObjectURL(blob);
-  addresses.set(blob, known);
+/** @param {Uint8Array} thumbnail */
+export function addressOf(thumbnail) {
+  const jpeg = () => new Blob([/** @type {BlobPart} */ (thumbnail)], { type: "image/jpeg" });
+  const known = addresses.get(thumbnail) ?? URL.createObjectURL(jpeg());
+  addresses.set(thumbnail, known);
   return known;
 }
 

@@ -58,10 +58,13 @@ const drawable = ({ data, width, height }) => {
   return canvas;
 };
 
-/** @param {Picture} picture @returns {Promise<Blob>} */
-export function thumbnail(picture) {
+/** A JPEG, as bytes: IndexedDB gives back a thousand of them at once, and a thousand blobs one by one.
+ * @param {Picture} picture @returns {Promise<Uint8Array>} */
+export async function thumbnail(picture) {
   drawSquare(drawable(picture), picture.width, picture.height, small.context, THUMBNAIL);
-  return new Promise((done) => small.canvas.toBlob((blob) => done(/** @type {Blob} */ (blob)), "image/jpeg", 0.8));
+  /** @type {Blob} */
+  const blob = await new Promise((done) => small.canvas.toBlob((made) => done(made ?? new Blob()), "image/jpeg", 0.8));
+  return new Uint8Array(await blob.arrayBuffer());
 }
 
 /** @param {Picture} picture @param {HTMLCanvasElement} canvas */

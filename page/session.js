@@ -5,7 +5,7 @@
  * @typedef {import("./store.js").Kept} Kept
  * @typedef {import("./store.js").Step} Step
  * @typedef {{name: string, pictures: number}} Class
- * @typedef {{x: Int8Array, thumbnail: Blob}} Seen
+ * @typedef {{x: Int8Array, thumbnail: Uint8Array}} Seen
  * @typedef {{text: string, state: Uint8Array, pictures: Kept[]}} Past
  */
 import { texts } from "./texts.js";
