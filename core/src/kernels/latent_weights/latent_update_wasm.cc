@@ -152,6 +152,16 @@ struct WasmTables {
   using Sums = bitreplay::Sums;
   static constexpr auto changes = bitreplay::changes;
 
+  static void step_bytes(int8_t* latent, int64_t count, const uint32_t* changes) {
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      const v128_t change = wasm_i16x8_narrow_i32x4(wasm_v128_load(changes + i), wasm_v128_load(changes + i + 4));
+      const v128_t moved = wasm_i16x8_sub_sat(wasm_i16x8_load8x8(latent + i), change);
+      wasm_v128_store64_lane(latent + i, wasm_i8x16_narrow_i16x8(moved, moved), 0);
+    }
+    step_stored(latent + i, count - i, 127, [&](int64_t k) { return int32_t(changes[i + k]); });
+  }
+
   static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
     for (int64_t at = 0; at < 8 * words; ++at, index += 8) {
       uint64_t square = 0;
