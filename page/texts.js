@@ -26,11 +26,9 @@ export const texts = {
   chooseExample: "Fruit from a shop. Teach it two or more, then pick a picture to see what it is taken for.",
   teachExample: (/** @type {string} */ name) => `Teach ${name}`,
   showExample: (/** @type {string} */ name) => `Show ${name}`,
-  answers: "Answers",
   nothingKnown: "It knows nothing yet. Add a class on the right.",
   oneKnown: "It knows one class. With a second one it can tell them apart.",
   notSure: "Not sure",
-  answer: (/** @type {string} */ name, /** @type {number} */ share) => `${name}, ${percent(share)}`,
   took: (/** @type {number} */ ms) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`,
 
   teach: "Teach",
@@ -56,7 +54,6 @@ export const texts = {
   pictureOf: (/** @type {string} */ name) => `Picture of ${name}`,
   allPictures: (/** @type {string} */ name) => `All pictures of ${name}`,
   morePictures: (/** @type {number} */ count) => `+${count}`,
-  withoutPictures: (/** @type {number} */ count) => `${counted(count, "picture")} learned elsewhere`,
   reading: (/** @type {number} */ done, /** @type {number} */ all) => `${done} of ${all} pictures`,
 
   did: {
@@ -91,7 +88,6 @@ export const texts = {
   instructions: (/** @type {string} */ path) => (path === "wasm" ? "with vectors" : "without vectors"),
 
   file: "State",
-  hash: "Hash",
   hashNote: "The same pictures give the same hash on any other device.",
   download: "Download",
   open: "Open",
