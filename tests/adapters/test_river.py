@@ -1,5 +1,8 @@
 """The classifier in river's own hands."""
 
+from collections.abc import Hashable
+from typing import Any
+
 import pytest
 
 from bitreplay import Learner
@@ -34,7 +37,7 @@ def test_one_by_one_is_all_at_once(classifier, tiny_model):
 
 def test_river_judges_it_while_it_learns(classifier):
     order = [k for start in range(6) for k in range(start, 18, 6)]
-    samples = [({"image": IMAGES[k]}, LABELS[k]) for k in order]
+    samples: list[tuple[dict[Hashable, Any], str]] = [({"image": IMAGES[k]}, LABELS[k]) for k in order]
     found = evaluate.progressive_val_score(iter(samples), classifier, metrics.Accuracy())
     right, other = 0, classifier.clone()
     for x, label in samples:
