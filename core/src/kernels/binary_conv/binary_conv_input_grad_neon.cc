@@ -79,23 +79,8 @@ struct Build {
   }
 };
 
-uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
-  return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
-}
-
-void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  if (nibbles_serve(a)) return nibble_derive(a, derived);
-  kBinaryConvInputGradScalar.derive(a, derived);
-}
-
-void run(const BinaryConvInputGradArgs& a) {
-  if (!nibbles_serve(a)) return kBinaryConvInputGradScalar.run(a);
-  if (a.g_type == BR_INT8) return nibble_run<int8_t, LookUp<2>, Build<2>>(a);
-  nibble_run<int16_t, LookUp<3>, Build<3>>(a);
-}
-
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradNeon = {derived_bytes, derive, run};
+extern const BinaryConvInputGrad kBinaryConvInputGradNeon = Nibbles<LookUp, Build>::kKernel;
 
 }  // namespace bitreplay

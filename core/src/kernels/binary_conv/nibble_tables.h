@@ -120,4 +120,25 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a) {
   }
 }
 
+// The functions of a kernel set from its look-up and what builds its tables; widths without tables are the scalar kernel's.
+template <template <int> class LookUp, template <int> class Build>
+struct Nibbles {
+  static uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
+    return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
+  }
+
+  static void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+    if (nibbles_serve(a)) return nibble_derive(a, derived);
+    kBinaryConvInputGradScalar.derive(a, derived);
+  }
+
+  static void run(const BinaryConvInputGradArgs& a) {
+    if (!nibbles_serve(a)) return kBinaryConvInputGradScalar.run(a);
+    if (a.g_type == BR_INT8) return nibble_run<int8_t, LookUp<2>, Build<2>>(a);
+    nibble_run<int16_t, LookUp<3>, Build<3>>(a);
+  }
+
+  static constexpr BinaryConvInputGrad kKernel = {derived_bytes, derive, run};
+};
+
 }  // namespace bitreplay

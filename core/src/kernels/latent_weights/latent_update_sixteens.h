@@ -13,6 +13,30 @@ namespace {
 
 constexpr int kDigits = 3, kDigitBits = 6;
 
+// arrange and build where vectors do them no faster.
+struct PlainTables {
+  static void arrange(const uint64_t* const* x, int64_t words, uint8_t* index) {
+    for (int64_t at = 0; at < 8 * words; ++at, index += 8) {
+      uint64_t square = 0;
+      for (int64_t j = 0; j < 8; ++j) square |= x[j] ? ((x[j][at / 8] >> (at % 8 * 8)) & 255) << (8 * j) : 0;
+      square = transpose8(square);
+      __builtin_memcpy(index, &square, 8);
+    }
+  }
+
+  static void build(const int16_t* g, uint8_t* table) {
+    for (int n = 0; n < 2; ++n, g += 4, table += 16) {
+      int32_t sums[16] = {};
+      for (int j = 0; j < 4; ++j)
+        if (g[j] < 0) sums[0] -= g[j];
+      for (int j = 0; j < 4; ++j)
+        for (int m = 0; m < 1 << j; ++m) sums[(1 << j) + m] = sums[m] + g[j];
+      for (int d = 0; d < kDigits; ++d)
+        for (int m = 0; m < 16; ++m) table[32 * d + m] = uint8_t((sums[m] >> (kDigitBits * d)) & 63);
+    }
+  }
+};
+
 template <class Tables>
 struct Sixteens : Tables {
   using Sum = uint32_t;
