@@ -12,6 +12,7 @@ import { drawChart, drawMatrix } from "./tested.js";
 import { texts } from "./texts.js";
 
 const BETWEEN_ANSWERS = 150; // milliseconds: several a second
+const LANES = 4; // files that are read at the same time
 
 for (const place of document.querySelectorAll("[data-text]"))
   place.textContent = String(/** @type {any} */ (texts)[/** @type {HTMLElement} */ (place).dataset.text ?? ""]);
@@ -45,18 +46,33 @@ let answered = 0;
 
 /** @param {import("./frames.js").Picture} picture @returns {Promise<import("./session.js").Seen>} */
 async function seen(picture) {
-  return { x: await teacher.ask("numbers", picture), thumbnail: await thumbnail(picture) };
+  const [x, small] = await Promise.all([teacher.ask("numbers", picture), thumbnail(picture)]);
+  return { x, thumbnail: small };
 }
 
-/** @param {Blob[]} files */
+/**
+ * Several at a time: the browser decodes one while the worker has another. In the order given, so that the same files are
+ * learned and held back every time; those that are no pictures are left out and told.
+ * @param {Blob[]} files
+ */
 async function read(files) {
-  const found = [];
-  for (const file of files) {
-    found.push(await seen(await ofBlob(file)));
-    if (found.length % 10 === 0) tell(texts.reading(found.length, files.length));
-  }
-  tell("");
-  return found;
+  /** @type {(import("./session.js").Seen | null)[]} */
+  const found = new Array(files.length).fill(null);
+  let next = 0;
+  let done = 0;
+  const lane = async () => {
+    while (next < files.length) {
+      const k = next++;
+      const picture = await ofBlob(files[k]).catch(() => null);
+      if (picture) found[k] = await seen(picture);
+      done += 1;
+      if (done % 10 === 0) tell(texts.reading(done, files.length));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const pictures = found.filter((one) => one !== null);
+  tell(pictures.length < files.length ? texts.notPictures(files.length - pictures.length) : "");
+  return pictures;
 }
 
 const source = new Source({

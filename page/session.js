@@ -124,6 +124,7 @@ export class Session extends EventTarget {
 
   /** @param {string} name @param {Seen[]} seen */
   async learn(name, seen) {
+    if (!seen.length) return;
     const before = this.pictures.filter((picture) => picture.name === name).length;
     const added = seen.map(({ x, thumbnail }, k) => ({
       id: crypto.randomUUID(),
@@ -135,13 +136,16 @@ export class Session extends EventTarget {
       when: Date.now() + k / 1000,
     }));
     const fresh = added.filter(({ held }) => !held);
-    const found = await this._change(
+    await this._change(
       texts.did.learn(added.length, name),
-      () => this.teacher.ask("learn", fresh.map(({ x }) => ({ x, name }))),
+      async () => {
+        if (!fresh.length) return this.teacher.ask("unlearn", []);
+        const found = await this.teacher.ask("learn", fresh.map(({ x }) => ({ x, name })));
+        this.learned = { ms: found.ms, count: fresh.length };
+        return found;
+      },
       () => [...this.pictures, ...added],
     );
-    this.learned = { ms: found.ms, count: fresh.length };
-    this.dispatchEvent(new Event("change"));
   }
 
   /** @param {Kept} picture */

@@ -54,6 +54,8 @@ export const texts = {
   pictureOf: (/** @type {string} */ name) => `Picture of ${name}`,
   allPictures: (/** @type {string} */ name) => `All pictures of ${name}`,
   morePictures: (/** @type {number} */ count) => `+${count}`,
+  notPictures: (/** @type {number} */ count) =>
+    `${counted(count, "file")} could not be read as ${count === 1 ? "a picture" : "pictures"}.`,
   reading: (/** @type {number} */ done, /** @type {number} */ all) => `${done} of ${all} pictures`,
 
   did: {

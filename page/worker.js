@@ -45,7 +45,7 @@ const does = {
     return { answers: answers.slice(0, 3), ms: performance.now() - start };
   },
   /** The class that each is taken for. */
-  evaluate: (/** @type {Int8Array[]} */ all) => all.map((x) => learner.predictNumbers(x).name),
+  evaluate: (/** @type {Int8Array[]} */ all) => learner.namesOf(all),
   learn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
     const start = performance.now();
     learner.learn(pictures);
@@ -86,7 +86,8 @@ const does = {
 
 onmessage = async ({ data: { id, what, words } }) => {
   try {
-    postMessage({ id, found: await does[what](...words) });
+    const found = await does[what](...words);
+    postMessage({ id, found }, { transfer: found?.state ? [found.state.buffer] : [] });
   } catch (error) {
     postMessage({ id, error: error instanceof Error ? error.message : String(error) });
   }
