@@ -19,7 +19,7 @@ from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from tests.engine.law import method, numbers, projection_functions, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
-from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, reservoir
+from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, rate, reservoir
 from tests.engine.law.oracles import head as oracle_head
 from tests.engine.law.oracles import sums as oracle_sums
 from tests.engine.law.oracles import unseen as oracle_unseen
@@ -169,6 +169,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "consolidate": (lambda cw, tw, past, present: list(method.consolidate(cw, tw, past, present)), consolidate),
     "reservoir": (expected_reservoir, reservoir),
     "minibatches": (method.minibatches, minibatches),
+    "rate": (method.rate, rate),
     "batchnorm_constants": (expected_constants, constants),
     "level_stored": (expected_level_stored, level_stored),
     "program_bytes": (expected_bytes, program_bytes),

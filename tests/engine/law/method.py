@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tests.engine.law.numbers import key, nearest, random_bits, saturate
+from tests.engine.law.numbers import key, multiplier, nearest, random_bits, saturate
 
 RESERVOIR, DRAW, SHUFFLE = 0x5EED0001, 0x5EED0002, 0x5EED0003
 Matrix = list[list[int]]
@@ -75,3 +75,15 @@ def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int)
     drawn = key(seed, experience * 2**32 + epoch, SHUFFLE)
     order = sorted(range(samples), key=lambda at: (random_bits(drawn, at), at))
     return [order[start : start + size] for start in range(0, samples, size)]
+
+
+def rate(fraction: list[int], kind: str, done: int, steps: int) -> list[int]:
+    """The multiplier of a step's rate. `fraction` is the rate given, or the gain over the power."""
+    first = Fraction(*fraction)
+    if kind != "given":
+        low, high = 0, 2**40  # the largest r with r^2 <= 20 2^64 / steps
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if Fraction(middle**2) <= Fraction(20 * 2**64, steps) else (low, middle)
+        first = min(first * Fraction(low, 2**32), Fraction(1, 10) if kind == "fitted with flips" else Fraction(1))
+    return list(multiplier(first * Fraction(steps - done, steps)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.parts.cwr_head import CwrHead
 from bitreplay.parts.replay_memory import ReplayMemory
+from bitreplay.rates import first_rate, rate_at
 from tests.engine.law import method
 
 
@@ -44,3 +47,11 @@ def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int)
     strategy = object.__new__(Replay)  # the order depends on nothing but these
     vars(strategy).update(settings=SimpleNamespace(new=size, seed=seed), experiences=experience)
     return [chosen.tolist() for chosen in strategy._minibatches(samples, epoch)]
+
+
+def rate(fraction: Any, kind: str, done: int, steps: int) -> Any:
+    first = Fraction(*fraction)
+    if kind != "given":
+        first = first_rate(first, Fraction(1), steps, eased=True, flips=kind == "fitted with flips")
+    found = Multiplier.of(rate_at(first, done, steps))
+    return [found.mantissa, found.shift]
