@@ -107,11 +107,12 @@ static void predict(br_learner* learner, int count, char** paths) {
   for (int i = 0; i < count; ++i) {
     void* content;
     br_name name;
-    br_answer answer = {0, NULL, NULL};
+    br_answer answer = {.share = br_learner_share(learner)}; /* unknown="..." when the model was exported */
     const br_picture picture = read_picture(paths[i], &content);
     need(br_predict(learner, &picture, &answer), paths[i]);
     need(br_learner_class(learner, answer.label, &name, NULL), "predict");
-    if (name.text) printf("%s: %.*s\n", paths[i], (int)name.length, name.text);
+    if (answer.unknown) printf("%s: unknown\n", paths[i]);
+    else if (name.text) printf("%s: %.*s\n", paths[i], (int)name.length, name.text);
     else printf("%s: %lld\n", paths[i], (long long)name.number);
     free(content);
   }
@@ -127,7 +128,7 @@ int main(int count, char** argument) {
   size_t model_size, state_size = 0;
   void* model = read_file(argument[1], &model_size);
   if (!model) stop(argument[1], "cannot be read");
-  const br_learner_options options = {.classes = 256, .name_bytes = 800};
+  const br_learner_options options = {.classes = 256, .name_bytes = 800, .factor = 1};
   br_learner_memory taken;
   br_learner* learner;
   if (br_learner_plan(model, model_size, &options, &taken, error, sizeof error)) stop(argument[1], error);

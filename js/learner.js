@@ -4,7 +4,7 @@
  *
  *     const learner = Learner.open(core, model);           // a file that `bitreplay export` writes
  *     learner.learn([{ picture, name: "pear" }, ...]);     // one experience
- *     learner.predict(picture).name
+ *     learner.predict(picture, { unknown: 0.05 })          // { name, label, unknown, probabilities }
  *     const bytes = learner.save();                        // learner.load(bytes), learner.merge(others)
  *
  * A picture is ImageData, or { data, width, height } with 3 or 4 bytes a pixel. What a call refuses it leaves unchanged,
@@ -13,13 +13,23 @@
 
 /** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture */
 /** @typedef {string | number} Name */
-/** @typedef {{name: Name, label: number, probabilities: number[]}} Answer */
+/**
+ * `unknown`: the picture is unlike those that were learned (docs/unknown.md); `name` is the best class even so.
+ * @typedef {{name: Name, label: number, unknown: boolean, probabilities: number[]}} Answer
+ */
 /** @typedef {{name: Name, pictures: number}} Class */
 /** @typedef {{network: number, state: number, answers: number, work: number}} Memory */
 /** @typedef {import("./core.js").Core} Core */
 
 const ERROR_BYTES = 256;
 const ONE = 1 << 30; // a probability of 1
+const ALL = 1 << 16; // a share of 1
+
+/** 16 bits behind the point; above 0 if the share is. @param {number} share */
+function asShare(share) {
+  if (!(share >= 0 && share < 1)) throw new Error(`unknown must be at least 0 and below 1, got ${share}.`);
+  return share && Math.max(1, Math.round(share * ALL));
+}
 
 export class Learner {
   /**
@@ -46,7 +56,7 @@ export class Learner {
     const options = core.take(64);
     const found = core.take(64);
     const error = core.take(ERROR_BYTES);
-    [classes, nameBytes, marks, 0, 0].forEach((value, k) => core.view.setUint32(options + 4 * k, value, true));
+    [classes, nameBytes, marks, 0, 0, 1].forEach((value, k) => core.view.setUint32(options + 4 * k, value, true));
     const planned = core.call.br_learner_plan(at, model.length, options, found, error, ERROR_BYTES);
     if (planned) throw new Error(core.text(error) || core.sentence(planned));
     const [total, network, state, answers, work] = [0, 1, 2, 3, 4].map((k) => core.view.getUint32(found + 4 * k, true));
@@ -168,14 +178,21 @@ export class Learner {
     this.core.check(this.core.call.br_learner_ready(this.own));
   }
 
-  /** @param {Picture} picture */
-  predict(picture) {
-    return this._answer((answer) => this._picture(picture, (at) => this.core.call.br_predict(this.own, at, answer)));
+  /** The setting `unknown` of the state: the share of pictures of known classes that may be called so. */
+  get unknown() {
+    return this.core.call.br_learner_share(this.own) / ALL;
   }
 
-  /** @param {Int8Array} x */
-  predictNumbers(x) {
-    return this._answer((answer) => this._numbers(x, (at) => this.core.call.br_predict_numbers(this.own, at, answer)));
+  /** @param {Picture} picture @param {{unknown?: number}} [asked] a share, where it is not the state's */
+  predict(picture, { unknown = this.unknown } = {}) {
+    const { call } = this.core;
+    return this._answer(unknown, (answer) => this._picture(picture, (at) => call.br_predict(this.own, at, answer)));
+  }
+
+  /** @param {Int8Array} x @param {{unknown?: number}} [asked] */
+  predictNumbers(x, { unknown = this.unknown } = {}) {
+    const { call } = this.core;
+    return this._answer(unknown, (answer) => this._numbers(x, (at) => call.br_predict_numbers(this.own, at, answer)));
   }
 
   /** The class of each, without probabilities: the first of these after a change takes as long as the change. @param {Int8Array[]} all */
@@ -193,19 +210,23 @@ export class Learner {
   }
 
   /**
+   * @param {number} share
    * @param {(answer: number) => number} ask
    * @returns {Answer}
    */
-  _answer(ask) {
+  _answer(share, ask) {
+    const asked = asShare(share);
     const classes = this.classes();
     const at = this.core.take(64 + 4 * classes.length);
     this.core.view.setUint32(at + 8, at + 64, true);
+    this.core.view.setUint32(at + 12, asked, true);
     try {
       this.core.check(ask(at));
       const view = this.core.view;
       const label = view.getUint32(at, true);
       const probabilities = classes.map((_, k) => view.getInt32(at + 64 + 4 * k, true) / ONE);
-      return { name: classes[label].name, label, probabilities };
+      const unknown = view.getUint32(at + 16, true) === 1;
+      return { name: classes[label].name, label, unknown, probabilities };
     } finally {
       this.core.give(at);
     }

@@ -180,7 +180,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* Raised when a function or a structure changes so that programs must be compiled anew: the library's, to compare with
  * the header's. */
-#define BR_ABI 1
+#define BR_ABI 2
 BR_API int br_abi(void);
 /* The operations that this library knows, to compare with the reference's table. Returns 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

@@ -37,6 +37,7 @@ typedef struct br_learner_options {
   uint32_t marks;      /* of the lineage, 8 bytes each: experiences and merged states; 1,024 */
   uint32_t wide;       /* 1: room for more than 131,072 pictures, twice the memory for sums; 0 */
   uint32_t texts;      /* bytes of the settings that a state file may bring; 2,048 */
+  uint32_t factor;     /* 1: room for what `share` of an answer needs, 2 numbers (numbers + 1) bytes; 0: made each time */
 } br_learner_options;
 
 typedef struct br_learner_memory {
@@ -63,10 +64,15 @@ typedef struct br_name {
   int64_t number;
 } br_name;
 
+#define BR_SHARE(part) ((uint32_t)((part) * 65536 + 0.5))
+
 typedef struct br_answer {
   uint32_t label;          /* number of the class, 0 to br_learner_classes - 1: the first with the largest score */
   int64_t* scores;         /* [classes], or null */
   int32_t* probabilities;  /* [classes], 30 bits behind the point, or null */
+  uint32_t share;          /* given: of pictures of known classes, so many may be called unknown (docs/unknown.md), 16 bits
+                            * behind the point: BR_SHARE(0.05). 0: none is, and nothing is computed for it */
+  uint32_t unknown;        /* 1: the picture is unlike those that were learned; `label` is the best class even so */
 } br_answer;
 
 /* How much memory a learner takes. Uses the heap meanwhile; builds without a heap lack it. */
@@ -100,6 +106,8 @@ BR_API int br_learn_end(br_learner* learner);
 BR_API int br_learner_ready(br_learner* learner);
 BR_API int br_predict(br_learner* learner, const br_picture* picture, br_answer* answer);
 BR_API int br_predict_numbers(br_learner* learner, const int8_t* x, br_answer* answer);
+/* The setting `unknown` of the model or of the state that was read, as a share. */
+BR_API uint32_t br_learner_share(const br_learner* learner);
 
 /* As if the picture had never been learned as that class; BR_NEVER_LEARNED if it cannot have been. */
 BR_API int br_unlearn(br_learner* learner, const br_picture* picture, const br_name* name);

@@ -39,6 +39,12 @@ BR_API int br_sums_lengths(const br_factor* factor, const int16_t* y, uint64_t v
 /* Of a solution with shrunk means; `work` as for br_sums_lengths. */
 BR_API int br_sums_unseen(const br_sums* sums, const br_solution* solution, const br_factor* factor,
                           const br_sums_part* parts, uint32_t part_count, void* work, br_unseen* unseen);
+/* |x - mu|^2 / 8 - s + 3/4 s_0 of a picture, 16 bits behind the point, `best` its best score s. `away` has room for x,
+ * `work` as for br_sums_lengths. The picture is unknown where it is above br_unseen_limit, which `share` of the pictures
+ * of known classes is expected to exceed: 16 bits behind the point; below 1 % as 1 %, above 50 % as 50 %. */
+BR_API int br_sums_strangeness(const br_solution* solution, const br_factor* factor, const br_unseen* unseen,
+                               const int8_t* x, int64_t best, int16_t* away, void* work, int64_t* strangeness);
+BR_API int64_t br_unseen_limit(const br_unseen* unseen, uint32_t share);
 
 #ifdef __cplusplus
 }

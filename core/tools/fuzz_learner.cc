@@ -102,7 +102,7 @@ const br_slots kSlots = {nullptr, kPlace, read_place, erase_place, write_place, 
 
 br_learner* open(const Bytes& model, Bytes* memory) {
   static const size_t enough = 3 << 20;
-  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024};
+  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024, draw(2)};
   br_learner* learner = nullptr;
   char error[64];
   *memory = room(draw(10) ? enough : draw(1 << 18));
@@ -130,10 +130,10 @@ void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
   int64_t scores[8];
   int32_t probabilities[8];
-  br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr};
+  br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr, draw(2) ? draw(70000) : 0, 0};
   Bytes given = copy(state);
   if (draw(2)) spoil(given, draw(2) ? 1200 : kMost), seal_state(given);
-  switch (draw(16)) {
+  switch (draw(17)) {
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
     case 2: br_learn_add(learner, &picture, &name); break;
@@ -148,6 +148,7 @@ void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
     case 12: br_state_merge(learner, read_bytes, &given, given.size); break;
     case 13: br_learner_save(learner, &kSlots); break;
     case 14: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
+    case 15: br_learner_share(learner); break;
     default: br_state_hash(learner, hash);
   }
   free(given.at);

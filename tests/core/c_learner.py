@@ -16,7 +16,7 @@ Name = str | int
 
 
 class Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts")]
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts", "factor")]
 
 
 class Memory(ctypes.Structure):
@@ -38,7 +38,13 @@ class NameInfo(ctypes.Structure):
 
 
 class Answer(ctypes.Structure):
-    _fields_ = [("label", c_uint32), ("scores", c_void_p), ("probabilities", c_void_p)]
+    _fields_ = [
+        ("label", c_uint32),
+        ("scores", c_void_p),
+        ("probabilities", c_void_p),
+        ("share", c_uint32),
+        ("unknown", c_uint32),
+    ]
 
 
 READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
@@ -71,7 +77,7 @@ def library() -> ctypes.CDLL:
     core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
     core.br_state_bytes.restype = c_size_t
     pointer = [c_void_p]
-    for name in ("pictures", "experiences", "classes", "numbers", "side"):
+    for name in ("pictures", "experiences", "classes", "numbers", "side", "share"):
         getattr(core, f"br_learner_{name}").argtypes = pointer
     core.br_state_bytes.argtypes = pointer
     core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
@@ -168,6 +174,17 @@ class CLearner:
 
     def predict(self, images) -> list[Name]:
         return [self.answer(image)[0] for image in images]
+
+    def share(self) -> int:
+        return self.core.br_learner_share(self.learner)
+
+    def predict_numbers(self, x: NDArray[np.int8], share: int = 0) -> list[Name | None]:
+        """None where the answer is "unknown"."""
+        labels, found, answer = self.labels, [], Answer(share=share)
+        for numbers in np.ascontiguousarray(x):
+            check(self.core.br_predict_numbers(self.learner, c_void_p(numbers.ctypes.data), byref(answer)))
+            found.append(None if answer.unknown else labels[answer.label])
+        return found
 
     # what is kept
 

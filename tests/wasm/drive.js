@@ -216,3 +216,22 @@ export async function teach(core, model, pixels, steps, ...states) {
     if (learner.predictNumbers(learner.numbersOf(picture(k))).label !== answers[k]) throw new Error("two answers");
   return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
 }
+
+/**
+ * Reads a state, and answers numbers of pictures: a byte each (1: unknown) for each of the shares, thousandths as JSON, then
+ * all probabilities in units of 2^-30.
+ */
+export async function ask(core, model, state, numbers, thousandths) {
+  const { Learner } = await import("../../js/learner.js");
+  const learner = Learner.open(core, model);
+  learner.load(state);
+  const all = [];
+  for (let at = 0; at < numbers.length; at += learner.numbers)
+    all.push(new Int8Array(numbers.slice(at, at + learner.numbers).buffer));
+  const refused = JSON.parse(new TextDecoder().decode(thousandths)).map((share) =>
+    Uint8Array.from(all, (x) => Number(learner.predictNumbers(x, { unknown: share / 1000 }).unknown)),
+  );
+  const likely = all.flatMap((x) => learner.predictNumbers(x).probabilities);
+  const setting = Uint8Array.from(all, (x) => Number(learner.predictNumbers(x).unknown));
+  return joined([...refused, setting, new Uint8Array(Uint32Array.from(likely, (share) => share * 2 ** 30).buffer)]);
+}

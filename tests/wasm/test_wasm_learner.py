@@ -11,6 +11,7 @@ import pytest
 import bitreplay
 from bitreplay.data.groceries import groceries
 from bitreplay.export.image import image_of
+from tests.core.test_c_unknown import around, asked
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
 
 NAMES = ["Anjou", "Cantaloupe", "Birne süß", 7]
@@ -71,3 +72,20 @@ def test_a_life_in_node_ends_in_pythons_bytes(model, tmp_path, record_property):
 def test_a_life_in_chromium_ends_in_pythons_bytes(tmp_path, record_property):
     with chromium() as engine:
         check(engine, "Chromium", tmp_path, "react_tiny", record_property)
+
+
+@needs_wasm
+def test_unknown_and_probabilities_are_pythons(tmp_path):
+    learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact", numbers="head", unknown="1/20")
+    x, labels = around(400, 1, numbers=128)
+    learner.learn_latents(x, labels)
+    learner.save(tmp_path / "x.state")
+    pool, thousandths = asked(128), (1, 10, 50, 300)
+    answers = [learner.predict_latents(pool, unknown=share / 1000) for share in thousandths]
+    answers.append(learner.predict_latents(pool))
+    refused = np.array([[name is None for name in row] for row in answers])
+    assert 0 < refused.sum() < refused.size
+    right = refused.tobytes() + (learner.predict_proba_latents(pool) * 2**30).astype("<u4").tobytes()
+    files = [image_of(learner), (tmp_path / "x.state").read_bytes(), pool.tobytes(), json.dumps(thousandths).encode()]
+    for path in SETS:
+        assert Node(tmp_path).call(path, "ask", files) == right, path

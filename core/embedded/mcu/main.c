@@ -108,7 +108,7 @@ static void predict(br_learner* learner) {
   for (int i = 0; i < PICTURES; ++i) {
     const br_picture picture = picture_at(i);
     int64_t scores[8];
-    br_answer answer = {0, scores, 0};
+    br_answer answer = {0, scores, 0, 0, 0};
     br_name name;
     start = board_ticks();
     need(br_predict(learner, &picture, &answer), "predict");
@@ -124,7 +124,7 @@ int main(void) {
   br_learner* learner;
   br_learner_memory taken;
   char error[128] = "";
-  const br_learner_options options = {LEARNER_CLASSES, 0, 0, 0, 0};
+  const br_learner_options options = {LEARNER_CLASSES, 0, 0, 0, 0, 0};
   const uint32_t fresh = nvm.magic != 0xB17B17;
   const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner, error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");

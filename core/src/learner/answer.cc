@@ -8,9 +8,9 @@
 
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/softmax.h"
-#include "bitreplay_unseen.h"
 #include "learner/fit.h"
-#include "learner/learner.h"
+#include "learner/settings.h"
+#include "learner/unknown.h"
 #include "sums/check.h"
 #include "sums/solve.h"
 
@@ -90,25 +90,8 @@ struct Logits {
   }
 };
 
-// Makes the factor anew: only who asks for probabilities waits for it.
-int find_temperature(br_learner* l) {
-  if (l->temperature) return BR_OK;
-  Places places(l->use_work());
-  uint8_t* const work = places.next<uint8_t>(size_t(br_sums_solve_bytes(l->numbers, l->options.classes)));
-  br_factor factor = {};
-  br_unseen unseen = {};
-  factor.ridges = places.next<int64_t>(l->part_count);
-  unseen.weights = places.next<int32_t>(l->numbers);
-  uint8_t* const lengths = places.next<uint8_t>(size_t(br_sums_lengths_bytes(l->numbers)));
-  if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, work, &factor)) return failed;
-  if (const int failed = br_sums_unseen(&l->sums, &l->solution, &factor, l->parts, l->part_count, lengths, &unseen))
-    return failed;
-  l->temperature = unseen.temperature;
-  return BR_OK;
-}
-
 void fill_probabilities(const br_learner& l, const int64_t* scores, int64_t best, int32_t* probabilities) {
-  const Logits logit(l.solution, l.temperature);
+  const Logits logit(l.solution, l.unseen.temperature);
   const uint32_t classes = l.solution.classes;
   const auto weight = [&](uint32_t c) { return exp_minus(-logit(sub(best, scores[c]))); };
   int64_t total = 0;
@@ -130,7 +113,7 @@ int br_learner_ready(br_learner* l) {
     br_sums_shrinkage(pictures_of(*l), l->numbers, &l->parts[p].top, &l->parts[p].bottom);
   if (const int failed = br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution)) return failed;
   shrink_means(l);
-  l->temperature = 0;
+  l->is_expected = l->factor_is_kept = false;
   l->ready = true;
   return BR_OK;
 }
@@ -150,16 +133,20 @@ int br_numbers_of(br_learner* l, const br_picture* picture, int8_t* x) {
 }
 
 int br_predict_numbers(br_learner* l, const int8_t* x, br_answer* answer) {
-  if (!l || !x || !answer) return BR_BAD_ARGUMENT;
+  if (!l || !x || !answer || answer->share > kLargestShare) return BR_BAD_ARGUMENT;
   if (const int failed = br_learner_ready(l)) return failed;
   int64_t* const scores = answer->scores ? answer->scores : l->scores;
   if (const int failed = br_sums_scores(&l->solution, x, 1, scores)) return failed;
   answer->label = 0;
   for (uint32_t c = 1; c < l->solution.classes; ++c)
     if (scores[c] > scores[answer->label]) answer->label = c;
+  const int64_t best = scores[answer->label];
+  answer->unknown = 0;
+  if (answer->share)
+    if (const int failed = is_unknown(l, x, best, answer->share, &answer->unknown)) return failed;
   if (!answer->probabilities) return BR_OK;
-  if (const int failed = find_temperature(l)) return failed;
-  fill_probabilities(*l, scores, scores[answer->label], answer->probabilities);
+  if (const int failed = expect(l)) return failed;
+  fill_probabilities(*l, scores, best, answer->probabilities);
   return BR_OK;
 }
 
@@ -169,3 +156,5 @@ int br_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
   if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
   return br_predict_numbers(l, l->x, answer);
 }
+
+uint32_t br_learner_share(const br_learner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }

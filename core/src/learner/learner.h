@@ -3,11 +3,12 @@
 //     open.cc          memory, and where everything lies in it
 //     change.cc        learning, unlearning, forgetting, renaming
 //     rows.cc          classes that come and go, and the width of the sums
-//     answer.cc        the discriminant and what it answers
+//     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
 //     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes, and merging
 //     slots.cc         two generations in non-volatile memory
 #pragma once
 #include "bitreplay_learner.h"
+#include "bitreplay_unseen.h"
 #include "learner/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
@@ -54,7 +55,12 @@ struct br_learner {
   // answers
   bool ready;
   br_solution solution;
-  int64_t temperature;  // 16 bits behind the point; 0 until somebody asks for probabilities
+  bool is_expected;  // `unseen` belongs to the solution
+  br_unseen unseen;
+  bool factor_is_kept;
+  br_factor factor;
+  int32_t* factor_rows;  // room for it, or null
+  uint8_t* asking;       // with it: work that leaves the arena as it is
   int8_t* x;  // [numbers] of one picture
   int64_t* scores;  // [options.classes]
 

@@ -1,9 +1,9 @@
 // Opening a learner: how much memory it takes and where everything lies in it.
 #include <cstring>
 
-#include "bitreplay_unseen.h"
 #include "learner/learner.h"
 #include "learner/state_file.h"
+#include "learner/unknown.h"
 #include "sums/check.h"
 
 namespace bitreplay {
@@ -20,7 +20,7 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
   options.marks = chosen(options.marks, 1024);
   options.texts = chosen(options.texts, 2048);
   *right = options.classes <= kMostClasses && options.name_bytes <= kMostNameBytes && options.marks <= kMostMarks &&
-           options.texts <= kMostTexts && options.wide <= 1;
+           options.texts <= kMostTexts && options.wide <= 1 && options.factor <= 1;
   return options;
 }
 
@@ -81,23 +81,14 @@ void place_answers(br_learner* l, Places& places) {
   l->solution.biases = places.next<int64_t>(l->options.classes);
   l->scores = places.next<int64_t>(l->options.classes);
   l->x = places.next<int8_t>(l->numbers);
+  place_unknown(l, places);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
-// The discriminant, and with it what its temperature needs.
-size_t answer_bytes(const br_learner& l) {
-  Places places(nullptr);
-  places.next<uint8_t>(size_t(br_sums_solve_bytes(l.numbers, l.options.classes)));
-  places.next<int64_t>(l.part_count);
-  places.next<int32_t>(l.numbers);
-  places.next<uint8_t>(size_t(br_sums_lengths_bytes(l.numbers)));
-  return places.used();
-}
-
 size_t work_of(const br_learner& l, size_t arena) {
   size_t most = largest(arena, br_sums_add_bytes(l.numbers));
-  most = largest(most, answer_bytes(l));
+  most = largest(most, making_bytes(l));
   return (largest(most, reading_bytes(l)) + 63) / 64 * 64;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "sums/solve.h"
+
 namespace bitreplay {
 namespace {
 
@@ -42,7 +44,30 @@ bool is_free(const Section& key) {
   return false;
 }
 
+// Digits to a number below 2^31; what follows them.
+const char* take_number(const char* from, const char* end, int64_t* number) {
+  const char* p = from;
+  for (*number = 0; p < end && *p >= '0' && *p <= '9' && *number <= 1 << 30; ++p) *number = 10 * *number + (*p - '0');
+  return p == from || *number > 1 << 30 ? nullptr : p;
+}
+
 }  // namespace
+
+uint32_t unknown_share(const Section& settings) {
+  size_t at = 0;
+  for (Pair pair; next_pair(settings, &at, &pair);) {
+    if (!equal(pair.key, {"unknown", 7})) continue;
+    const char *p = pair.value.bytes, *const end = p + pair.value.size;
+    int64_t top, bottom;
+    if (end - p < 2 || *p != '"') return 0;
+    p = take_number(p + 1, end, &top);
+    if (!p || p >= end || *p != '/') return 0;
+    p = take_number(p + 1, end, &bottom);
+    if (!p || end - p != 1 || top < 1 || top >= bottom) return 0;
+    return uint32_t(most(divide_round(left(top, 16), bottom), 1));
+  }
+  return 0;
+}
 
 bool same_settings(const Section& ours, const Section& theirs) {
   size_t here = 0, there = 0;

@@ -2,13 +2,14 @@
 // engine/lengths.py and engine/unseen.py are the reference.
 #include "arithmetic/counter.h"
 #include "bitreplay_unseen.h"
+#include "sums/scaled.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kMeanBits = 32, kRest = 16, kDrawn = 8, kPoint = 16, kRatioPoint = 24, kProbesBits = 5;
-constexpr int64_t kFine = 8, kMantissa = 30, kLargestBits = 46, kLargestVector = 254;
+constexpr int64_t kMeanBits = 32, kRest = 16, kDrawn = 8, kPoint = kUnseenPoint, kRatioPoint = 24, kProbesBits = 5;
+constexpr int64_t kFine = 8, kLargestVector = 254;
 
 struct Measure {
   Solving s;
@@ -34,16 +35,6 @@ struct Measure {
     return found;
   }
 };
-
-// value factor 2^exponent with 16 bits behind the point, within +-2^46; factor > 0.
-int64_t scaled(int64_t value, int64_t factor, int64_t exponent) {
-  const int64_t down = most(bit_length(value) - kMantissa, 0), less = most(bit_length(factor) - kMantissa, 0);
-  const int64_t product = round_shift(value, down) * round_shift(factor, less);
-  const int64_t shift = -(exponent + kPoint + down + less);
-  if (!product) return 0;
-  if (bit_length(product) - shift > kLargestBits) return left(product < 0 ? -1 : 1, kLargestBits);
-  return round_shift(product, most(shift, -kLargestBits));
-}
 
 // lambda D times the trace of A^-1 over numbers start to start + length.
 int64_t unfitted(Measure& m, const br_factor& factor, uint32_t part, int64_t start, int64_t length) {

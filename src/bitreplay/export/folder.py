@@ -50,9 +50,9 @@ static int learn(br_learner* learner, int colour, const char* label) {{
 }}
 
 int main(void) {{
-  const br_learner_options options = {{BITREPLAY_CLASSES, 0, 0, 0, 0}};
+  const br_learner_options options = {{BITREPLAY_CLASSES, 0, 0, 0, 0, 0}};
   const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
-  br_answer answer = {{0, 0, 0}};
+  br_answer answer = {{0, 0, 0, 0, 0}};
   br_learner* learner;
   char text[128] = "", hash[65];
   int failed = br_learner_open(bitreplay_model, sizeof bitreplay_model, &options, memory, sizeof memory, &learner, text,

@@ -1,0 +1,109 @@
+// Whether a picture is unlike those that were learned, and the temperature of probabilities: docs/law.md section 14.
+//
+// Both need the factor of the covariance. It is as large as the sums' products and is made in the work memory, which the
+// next picture takes for the network. With the option `factor` it is kept beside; else every question makes it anew.
+#include "learner/unknown.h"
+
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+namespace {
+
+struct Making {
+  uint8_t* solving;
+  int64_t* ridges;
+
+  Making(const br_learner& l, Places& places)
+      : solving(places.next<uint8_t>(size_t(br_sums_solve_bytes(l.numbers, l.options.classes)))),
+        ridges(places.next<int64_t>(l.part_count)) {}
+};
+
+struct Asking {
+  uint8_t* lengths;
+  int16_t* away;
+
+  Asking(const br_learner& l, Places& places)
+      : lengths(places.next<uint8_t>(size_t(br_sums_lengths_bytes(l.numbers)))), away(places.next<int16_t>(l.numbers)) {}
+};
+
+// rows, halves and centre, one after another.
+void keep(br_learner* l, const br_factor& made) {
+  if (!l->factor_rows) return;
+  const size_t entries = size_t(triangle(l->numbers));
+  int32_t *const halves = l->factor_rows + entries, *const centre = halves + l->numbers;
+  memcpy(l->factor_rows, made.rows, entries * sizeof *made.rows);
+  memcpy(halves, made.halves, l->numbers * sizeof *halves);
+  memcpy(centre, made.centre, l->numbers * sizeof *centre);
+  l->factor = made;
+  l->factor.rows = l->factor_rows;
+  l->factor.halves = halves;
+  l->factor.centre = centre;
+  l->factor.ridges = nullptr;
+  l->factor_is_kept = true;
+}
+
+// In the work memory.
+int make(br_learner* l, br_factor* factor, Asking* asking) {
+  Places places(l->use_work());
+  const Making making(*l, places);
+  *asking = Asking(*l, places);
+  *factor = {};
+  factor->ridges = making.ridges;
+  if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, making.solving, factor)) return failed;
+  if (!l->is_expected) {
+    if (const int failed = br_sums_unseen(&l->sums, &l->solution, factor, l->parts, l->part_count, asking->lengths, &l->unseen))
+      return failed;
+    l->is_expected = true;
+  }
+  keep(l, *factor);
+  return BR_OK;
+}
+
+}  // namespace
+
+void place_unknown(br_learner* l, Places& places) {
+  l->unseen.weights = places.next<int32_t>(l->numbers);
+  l->factor_rows = nullptr;
+  if (!l->options.factor) return;
+  l->factor_rows = places.next<int32_t>(size_t(triangle(l->numbers)) + 2 * size_t(l->numbers));
+  l->asking = places.next<uint8_t>(asking_bytes(*l));
+}
+
+size_t asking_bytes(const br_learner& l) {
+  Places places(nullptr);
+  Asking(l, places);
+  return places.used();
+}
+
+size_t making_bytes(const br_learner& l) {
+  Places places(nullptr);
+  Making(l, places);
+  return places.used() + asking_bytes(l);
+}
+
+int expect(br_learner* l) {
+  if (l->is_expected) return BR_OK;
+  br_factor factor;
+  Places nowhere(nullptr);
+  Asking asking(*l, nowhere);
+  return make(l, &factor, &asking);
+}
+
+int is_unknown(br_learner* l, const int8_t* x, int64_t best, uint32_t share, uint32_t* unknown) {
+  br_factor factor = l->factor;
+  Places places(l->asking);
+  Asking asking(*l, places);
+  if (!l->factor_is_kept) {
+    if (const int failed = make(l, &factor, &asking)) return failed;
+  }
+  int64_t found;
+  if (const int failed = br_sums_strangeness(&l->solution, &factor, &l->unseen, x, best, asking.away, asking.lengths, &found))
+    return failed;
+  *unknown = found > br_unseen_limit(&l->unseen, share);
+  return BR_OK;
+}
+
+}  // namespace bitreplay
