@@ -12,6 +12,7 @@
 #include "learner/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
+#include "learner/places.h"
 #include "learner/sha256.h"
 
 namespace bitreplay {
@@ -77,23 +78,6 @@ struct br_learner {
 };
 
 namespace bitreplay {
-
-// Where the pieces of an area lie, one after another, each aligned to 64; sizes alone while there is no memory.
-class Places {
- public:
-  explicit Places(uint8_t* memory) : memory_(memory) {}
-  template <class T>
-  T* next(size_t count) {
-    T* at = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
-    used_ += (count * sizeof(T) + 63) / 64 * 64;
-    return at;
-  }
-  size_t used() const { return used_; }
-
- private:
-  uint8_t* memory_;
-  size_t used_ = 0;
-};
 
 // rows.cc
 // Without a class a state is that of a learner that has just been made; experiences that it has counted stay.

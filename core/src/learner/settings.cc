@@ -9,12 +9,22 @@ namespace {
 
 // Settings of other strategies (settings.py, OF_REPLAY), and what changes no sum.
 const char* const kFree[] = {"augment", "code_bits", "epochs", "least_steps", "level", "new",
-                             "per_class", "rate", "replayed", "seed", "unknown"};
+                             "per_class", "rate", "replayed", "seed", "unknown", nullptr};
 
-// A key and its value from {"key":value,...}, where values hold no braces and no lists.
-struct Pair {
-  Section key, value;
-};
+bool is_free(const char* const* free, const Section& key) {
+  for (; *free; ++free)
+    if (equal(key, {*free, strlen(*free)})) return true;
+  return false;
+}
+
+// Digits to a number below 2^31; what follows them.
+const char* take_number(const char* from, const char* end, int64_t* number) {
+  const char* p = from;
+  for (*number = 0; p < end && *p >= '0' && *p <= '9' && *number <= 1 << 30; ++p) *number = 10 * *number + (*p - '0');
+  return p == from || *number > 1 << 30 ? nullptr : p;
+}
+
+}  // namespace
 
 bool next_pair(const Section& text, size_t* at, Pair* pair) {
   const char *s = text.bytes, *const end = text.bytes + text.size;
@@ -38,20 +48,7 @@ bool next_pair(const Section& text, size_t* at, Pair* pair) {
 
 bool equal(const Section& a, const Section& b) { return a.size == b.size && !memcmp(a.bytes, b.bytes, a.size); }
 
-bool is_free(const Section& key) {
-  for (const char* name : kFree)
-    if (equal(key, {name, strlen(name)})) return true;
-  return false;
-}
-
-// Digits to a number below 2^31; what follows them.
-const char* take_number(const char* from, const char* end, int64_t* number) {
-  const char* p = from;
-  for (*number = 0; p < end && *p >= '0' && *p <= '9' && *number <= 1 << 30; ++p) *number = 10 * *number + (*p - '0');
-  return p == from || *number > 1 << 30 ? nullptr : p;
-}
-
-}  // namespace
+bool same_settings(const Section& ours, const Section& theirs) { return same_settings_but(kFree, ours, theirs); }
 
 uint32_t unknown_share(const Section& settings) {
   size_t at = 0;
@@ -69,14 +66,14 @@ uint32_t unknown_share(const Section& settings) {
   return 0;
 }
 
-bool same_settings(const Section& ours, const Section& theirs) {
+bool same_settings_but(const char* const* free, const Section& ours, const Section& theirs) {
   size_t here = 0, there = 0;
   Pair mine = {}, other = {};
   for (;;) {
     const bool more = next_pair(ours, &here, &mine);
     if (more != next_pair(theirs, &there, &other)) return false;
     if (!more) break;
-    if (!equal(mine.key, other.key) || (!is_free(mine.key) && !equal(mine.value, other.value))) return false;
+    if (!equal(mine.key, other.key) || (!is_free(free, mine.key) && !equal(mine.value, other.value))) return false;
   }
   const Section end = {"}", 1};
   return equal({ours.bytes + here, ours.size - here}, end) && equal({theirs.bytes + there, theirs.size - there}, end);

@@ -8,5 +8,15 @@ namespace bitreplay {
 bool same_settings(const Section& ours, const Section& theirs);
 // `unknown`, 16 bits behind the point and above 0 if it is; 0 where it is not a fraction below 1.
 uint32_t unknown_share(const Section& settings);
+// The same where other settings are free: a list that ends with null.
+bool same_settings_but(const char* const* free, const Section& ours, const Section& theirs);
+
+// A key and its value from {"key":value,...}, where values hold no braces and no lists.
+struct Pair {
+  Section key, value;
+};
+bool equal(const Section& a, const Section& b);
+// The pair at `at`, which moves behind it; false where there is none.
+bool next_pair(const Section& text, size_t* at, Pair* pair);
 
 }  // namespace bitreplay

@@ -4,6 +4,7 @@
 // generation: a place whose header or file is not whole does not count, and of two whole ones the higher number does.
 #include <cstring>
 
+#include "learner/slots.h"
 #include "learner/state_file.h"
 #include "machine/crc32.h"
 
@@ -45,15 +46,15 @@ Place look(const br_slots& slots, uint32_t slot) {
   return place;
 }
 
-bool is_right(const br_learner* l, const br_slots* s) {
-  return l && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
+bool is_right(const Kept& kept, const br_slots* s) {
+  return kept.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
 }
 
-int write(br_learner* l, Place place, uint64_t generation) {
+int write(const Kept& kept, Place place, uint64_t generation) {
   const br_slots& s = place.slots;
-  const size_t size = br_state_bytes(l);
+  const size_t size = kept.bytes(kept.learner);
   if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
-  if (const int failed = br_state_write(l, Place::write, &place)) return failed;
+  if (const int failed = kept.write(kept.learner, Place::write, &place)) return failed;
   if (s.sync(s.context, place.slot)) return BR_STORAGE;
   Header header = {{'B', 'I', 'T', 'S', 'L', 'O', 'T', '1'}, generation, size, {}, 0};
   header.crc = crc32(reinterpret_cast<const uint8_t*>(&header), 60);
@@ -62,14 +63,10 @@ int write(br_learner* l, Place place, uint64_t generation) {
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_learner_save(br_learner* l, const br_slots* slots) {
-  if (!is_right(l, slots)) return BR_BAD_ARGUMENT;
-  if (l->learning) return BR_BAD_ORDER;
-  if (br_state_bytes(l) > slots->size - BR_SLOT_HEADER) return BR_FULL;
+int save(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+  if (kept.bytes(kept.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
@@ -77,33 +74,54 @@ int br_learner_save(br_learner* l, const br_slots* slots) {
   const bool damaged = last.generation && !last.is_whole();
   const Place target = damaged ? last : before, other = damaged ? before : last;
   const uint64_t generation = last.generation + 2;
-  if (!l->past_is_gone) return write(l, target, generation);
+  if (!*kept.past_is_gone) return write(kept, target, generation);
   // First the generation before, still by a lower number: the state is the old one until the last one is written over.
   const uint64_t lower = other.generation > 1 ? other.generation - 1 : 1;
-  if (const int failed = write(l, target, lower)) return failed;
-  if (const int failed = write(l, other, generation)) return failed;
-  l->past_is_gone = false;
+  if (const int failed = write(kept, target, lower)) return failed;
+  if (const int failed = write(kept, other, generation)) return failed;
+  *kept.past_is_gone = false;
   return BR_OK;
 }
 
-int br_learner_load(br_learner* l, const br_slots* slots) {
-  if (!is_right(l, slots)) return BR_BAD_ARGUMENT;
+int load(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
   if (!last.generation) return BR_NO_STATE;
-  const int found = br_state_read(l, Place::read, &last, size_t(last.size));
+  const int found = kept.read(kept.learner, Place::read, &last, size_t(last.size));
   if (found != BR_DAMAGED || !before.generation) return found;
-  return br_state_read(l, Place::read, &before, size_t(before.size));
+  return kept.read(kept.learner, Place::read, &before, size_t(before.size));
 }
 
-int br_learner_rollback(br_learner* l, const br_slots* slots) {
-  if (!is_right(l, slots)) return BR_BAD_ARGUMENT;
+int rollback(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   if (!first.generation || !second.generation) return BR_NO_STATE;
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
-  if (const int failed = br_state_read(l, Place::read, &before, size_t(before.size))) return failed;
+  if (const int failed = kept.read(kept.learner, Place::read, &before, size_t(before.size))) return failed;
   if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot)) return BR_STORAGE;
   return BR_OK;
 }
+
+namespace {
+
+Kept kept(br_learner* l) {
+  return {l, l ? &l->past_is_gone : nullptr, [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
+          [](void* own, br_write* write, void* to) { return br_state_write(static_cast<br_learner*>(own), write, to); },
+          [](void* own, br_read* read, void* from, size_t size) {
+            return br_state_read(static_cast<br_learner*>(own), read, from, size);
+          }};
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_learner_save(br_learner* l, const br_slots* slots) {
+  return l && slots && l->learning ? BR_BAD_ORDER : save(kept(l), slots);
+}
+int br_learner_load(br_learner* l, const br_slots* slots) { return load(kept(l), slots); }
+int br_learner_rollback(br_learner* l, const br_slots* slots) { return rollback(kept(l), slots); }

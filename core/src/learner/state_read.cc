@@ -1,5 +1,6 @@
 // A state from bytes. They are read three times: the checksum, everything that can be wrong, and then the numbers.
 #include "learner/in.h"
+#include "learner/json_in.h"
 #include "learner/settings.h"
 #include "learner/state_file.h"
 #include "sums/check.h"
@@ -28,12 +29,10 @@ void place(const br_learner& l, Places& places, Found* found) {
   found->counts = places.next<int64_t>(o.classes);
 }
 
-int hex_digit(int c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
-
 class Reader {
  public:
   Reader(const br_learner& l, br_read* read, void* context, size_t size, Found* found)
-      : l_(l), read_(read), context_(context), size_(size), in_(read, context, size), expected_{in_}, found_(*found) {}
+      : l_(l), read_(read), context_(context), size_(size), in_(read, context, size), json_{in_}, expected_{in_}, found_(*found) {}
 
   int header() {
     if (const int wrong = texts()) return in_.failed() ? BR_STORAGE : wrong;
@@ -59,23 +58,6 @@ class Reader {
     return expected_.met;
   }
   bool expect_quoted(const char* text) { return expect_quoted(text, strlen(text)); }
-
-  bool number(int64_t* value, int64_t most) {
-    const bool negative = in_.look() == '-';
-    if (negative) in_.next();
-    const int first = in_.look();
-    *value = 0;
-    int digits = 0;
-    for (int c = first; c >= '0' && c <= '9'; c = in_.look(), ++digits) {
-      if (digits && first == '0') return false;
-      if (*value > (most - (c - '0')) / 10) return false;
-      *value = 10 * *value + (c - '0');
-      in_.next();
-    }
-    if (negative && (!*value || !digits)) return false;
-    if (negative) *value = -*value;
-    return digits > 0;
-  }
 
   int texts() {
     uint64_t length;
@@ -116,9 +98,9 @@ class Reader {
 
   int learned() {
     if (!expect_quoted("{\"experiences\":")) return BR_MALFORMED;
-    if (!number(&found_.known.experiences, kMostCounted - 1) || found_.known.experiences < 0) return BR_MALFORMED;
+    if (!json_.number(&found_.known.experiences, kMostCounted - 1) || found_.known.experiences < 0) return BR_MALFORMED;
     if (!expect_quoted(",\"forgotten\":")) return BR_MALFORMED;
-    if (!number(&found_.known.forgotten, kMostCounted - 1) || found_.known.forgotten < 0) return BR_MALFORMED;
+    if (!json_.number(&found_.known.forgotten, kMostCounted - 1) || found_.known.forgotten < 0) return BR_MALFORMED;
     if (!expect_quoted(",\"lineage\":\"")) return BR_MALFORMED;
     if (const int wrong = marks('/')) return wrong;
     if (const int wrong = marks('"')) return wrong;
@@ -148,8 +130,8 @@ class Reader {
       char text[kMostNameBytes];
       br_name name = {nullptr, 0, 0};
       if (in_.look() == '\\') {
-        if (!name_text(text, &name)) return BR_MALFORMED;
-      } else if (!number(&name.number, (int64_t(1) << 53) - 1)) {
+        if (!json_.name(text, &name)) return BR_MALFORMED;
+      } else if (!json_.number(&name.number, (int64_t(1) << 53) - 1)) {
         return BR_MALFORMED;
       }
       if (!is_name(&name)) return BR_MALFORMED;
@@ -160,52 +142,6 @@ class Reader {
       if (c == ']') return BR_OK;
       if (c != ',') return BR_MALFORMED;
     }
-  }
-
-  // A JSON string inside a JSON string.
-  bool name_text(char text[kMostNameBytes], br_name* name) {
-    size_t size = 0;
-    int32_t high = 0;  // the first half of a character that has two
-    if (in_.next_quoted() != '"') return false;
-    for (;;) {
-      int32_t c = in_.next_quoted();
-      if (c == '"') break;
-      if (c < 32 || c > 126) return false;
-      if (c == '\\' && !escaped(&c)) return false;
-      if (high && c >= 0xDC00 && c < 0xE000) {
-        c = 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00);
-        size -= 3;
-      }
-      high = c >= 0xD800 && c < 0xDC00 ? c : 0;
-      char bytes[4];
-      const size_t taken = put_character(c, bytes);
-      if (size + taken > kMostNameBytes) return false;
-      memcpy(text + size, bytes, taken);
-      size += taken;
-    }
-    *name = {text, size, 0};
-    return true;
-  }
-
-  bool escaped(int32_t* c) {
-    switch (in_.next_quoted()) {
-      case '"': *c = '"'; return true;
-      case '\\': *c = '\\'; return true;
-      case 'n': *c = '\n'; return true;
-      case 'r': *c = '\r'; return true;
-      case 't': *c = '\t'; return true;
-      case 'f': *c = '\f'; return true;
-      case 'b': *c = '\b'; return true;
-      case 'u': break;
-      default: return false;
-    }
-    *c = 0;
-    for (int i = 0; i < 4; ++i) {
-      const int digit = hex_digit(in_.next_quoted());
-      if (digit < 0) return false;
-      *c = *c << 4 | digit;
-    }
-    return true;
   }
 
   // The model's checksum comes first in its text, and decides.
@@ -278,6 +214,7 @@ class Reader {
   void* context_;
   size_t size_;
   In in_;
+  JsonIn json_;
   Expected expected_;
   Found& found_;
 };

@@ -1,0 +1,25 @@
+// Pieces of the caller's memory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace bitreplay {
+
+// Where the pieces of an area lie, one after another, each aligned to 64; sizes alone while there is no memory.
+class Places {
+ public:
+  explicit Places(uint8_t* memory) : memory_(memory) {}
+  template <class T>
+  T* next(size_t count) {
+    T* at = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    used_ += (count * sizeof(T) + 63) / 64 * 64;
+    return at;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  uint8_t* memory_;
+  size_t used_ = 0;
+};
+
+}  // namespace bitreplay

@@ -1,0 +1,19 @@
+// A learner that is kept in two places of non-volatile memory: what writes and reads its state.
+#pragma once
+#include "bitreplay_learner.h"
+
+namespace bitreplay {
+
+struct Kept {
+  void* learner;
+  bool* past_is_gone;  // something was forgotten since the last save
+  size_t (*bytes)(void* learner);
+  int (*write)(void* learner, br_write* write, void* context);
+  int (*read)(void* learner, br_read* read, void* context, size_t size);
+};
+
+int save(const Kept& kept, const br_slots* slots);
+int load(const Kept& kept, const br_slots* slots);
+int rollback(const Kept& kept, const br_slots* slots);
+
+}  // namespace bitreplay
