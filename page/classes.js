@@ -117,7 +117,7 @@ export class Classes {
     const forget = element("button", { type: "button", className: "plain" }, texts.forget);
     forget.setAttribute("aria-label", texts.forgetPicture(number, picture.name));
     forget.addEventListener("click", () => this.hands.attempt(() => this.session.forgetPicture(picture)));
-    const image = element("img", { alt: texts.pictureOf(picture.name), src: addressOf(picture.thumbnail) });
+    const image = element("img", { loading: "lazy", alt: texts.pictureOf(picture.name), src: addressOf(picture.thumbnail) });
     const item = element("li", {}, image, forget);
     if (picture.held) item.insertBefore(element("span", { className: "note" }, texts.heldBack), forget);
     return item;

@@ -77,6 +77,7 @@ async function read(files) {
 
 const source = new Source({
   fail,
+  shown: () => wake(),
   teach: (name, files) => attempt(async () => session.learn(name, await read(files))),
 });
 
@@ -136,6 +137,8 @@ async function answer() {
   answered = [...times].sort((a, b) => a - b)[times.length >> 1];
 }
 
+let wake = () => {};
+
 async function answerAlways() {
   for (;;) {
     try {
@@ -143,7 +146,10 @@ async function answerAlways() {
     } catch {
       // The worker of another network: the next turn asks the new one.
     }
-    await new Promise((done) => setTimeout(done, BETWEEN_ANSWERS));
+    await new Promise((done) => {
+      setTimeout(done, BETWEEN_ANSWERS);
+      wake = () => done(undefined);
+    });
   }
 }
 

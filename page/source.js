@@ -7,9 +7,10 @@ import { ofBlob, ofVideo, show } from "./frames.js";
 import { texts } from "./texts.js";
 
 export class Source {
-  /** @param {{teach: (name: string, files: Blob[]) => Promise<void>, fail: (error: unknown) => void}} own */
-  constructor({ teach, fail }) {
+  /** @param {{teach: (name: string, files: Blob[]) => Promise<void>, shown: () => void, fail: (error: unknown) => void}} own */
+  constructor({ teach, shown, fail }) {
     this.teach = teach;
+    this.tellShown = shown;
     this.fail = fail;
     /** @type {import("./frames.js").Picture | null} */
     this.picture = null;
@@ -95,6 +96,7 @@ export class Source {
       canvas.setAttribute("aria-label", name || ("name" in file ? String(file.name) : texts.picture));
       canvas.hidden = false;
       byId("hint").hidden = true;
+      this.tellShown();
     } catch (error) {
       this.fail(error);
     }
