@@ -33,7 +33,7 @@ struct Kernels {
   bool (*supported)();
   PackSigns* pack_signs;
   SignInputGrad* sign_input_grad;
-  BinaryConv* binary_conv;
+  BinaryConv binary_conv;
   BinaryConvInputGrad binary_conv_input_grad;
   Affine* affine;
   AffineInputGrad* affine_input_grad;

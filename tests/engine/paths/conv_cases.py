@@ -46,6 +46,24 @@ def binary_conv() -> Iterator[Case]:
     sizes = [(1, 1), (63, 7), (64, 8), (65, 9), (130, 33), (200, 41)]
     for number, (geometry, (channels, outputs), padding) in enumerate(product(geometries, sizes, (0, 1))):
         yield binary_conv_case(rng, geometry, channels, outputs, padding, samples=1 + number % 3)
+    # Around the eight places and 32 outputs of AVX2, and the 31 bytes of channels that a byte counts.
+    sizes = [(9, 31), (64, 32), (128, 64), (248, 65), (249, 63), (257, 96), (512, 33)]
+    maps = [((4, 4, 3, 1, 1), 8), ((3, 9, 3, 1, 1), 1), ((4, 4, 3, 1, 1), 1), ((3, 2, 3, 1, 1), 5)]
+    for number, ((channels, outputs), (geometry, samples)) in enumerate(product(sizes, maps)):
+        yield binary_conv_case(rng, geometry, channels, outputs, number % 2, samples)
+    # Longer windows than eight places have room for, and than two have.
+    for geometry, channels in (((3, 4, 5, 1, 2), 405), ((2, 2, 69, 1, 34), 2)):
+        for padding in (0, 1):
+            yield binary_conv_case(rng, geometry, channels, 35, padding, samples=3)
+    # All bits differ, and none does.
+    for sign in (False, True):
+        operands = {
+            "x": Operand(pack(np.ones((8, 3, 3, 512), bool))),
+            "w": Operand(pack(np.full((33, 3, 3, 512), sign)), False, "constant"),
+            "sums": zeros(np.int16, (8, 3, 3, 33)),
+        }
+        attributes = {"channels": 512, "stride": 1, "pad": 1, "padding": 0}
+        yield Case("binary_conv", operands, attributes, 8, f"all bits {'agree' if sign else 'differ'}")
 
 
 def input_grad_case(

@@ -2,10 +2,10 @@
 // read outside (padding 1); K = channels * those taps.
 //
 // In     x: samples * height * width rows of `words` words.
-//        w: the weights (outputs, kernel, kernel, words) rearranged by interleave_outputs, 64-byte aligned:
-//           [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then `words` words of +1
-//           (the channels' bits set), which stand for a pixel outside the map. binary_conv_in_place reads the weights
-//           themselves, 8-byte aligned.
+//        w: what the same table's `derive` made of the weights (outputs, kernel, kernel, words), 64-byte aligned. Most
+//           take interleave_outputs: [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then
+//           `words` words of +1 (the channels' bits set), which stand for a pixel outside the map.
+//           binary_conv_in_place reads the weights themselves, 8-byte aligned.
 // Out    sums: samples * out_h * out_w rows of `outputs` int16.
 // Bound  kernel^2 * channels < 2^15, so that every sum fits int16 and every count 16 bits.
 // Reads and writes nothing outside; nothing overlaps.
@@ -25,8 +25,18 @@ struct BinaryConvArgs {
 
 constexpr int64_t kInterleaved = 8;
 
-using BinaryConv = void(const BinaryConvArgs&);
-BinaryConv binary_conv_scalar, binary_conv_avx2, binary_conv_avx512, binary_conv_neon, binary_conv_wasm,
-    binary_conv_in_place;
+// derived_bytes reads sizes alone; derive reads the weights themselves as `w`. Without derived_bytes, so does run.
+struct BinaryConv {
+  void (*run)(const BinaryConvArgs&);
+  uint64_t (*derived_bytes)(const BinaryConvArgs&);
+  void (*derive)(const BinaryConvArgs&, uint8_t* derived);
+};
+
+uint64_t interleaved_bytes(const BinaryConvArgs& a);
+void interleave_outputs(const BinaryConvArgs& a, uint8_t* derived);
+
+using BinaryConvRun = void(const BinaryConvArgs&);
+BinaryConvRun binary_conv_scalar, binary_conv_avx512, binary_conv_neon, binary_conv_wasm, binary_conv_in_place;
+extern const BinaryConv kBinaryConvAvx2;
 
 }  // namespace bitreplay

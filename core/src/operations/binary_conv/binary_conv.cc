@@ -34,37 +34,42 @@ void check(Checker& c) {
   c.require(c.size(W, 1) * c.size(W, 2) * c.attribute(CHANNELS) < 1 << 15, "the sums do not fit int16");
 }
 
-bool reads_in_place(const Call& c) { return c.kernels().binary_conv == binary_conv_in_place; }
+BinaryConvArgs arguments(const Call& c) {
+  BinaryConvArgs a = {};
+  a.samples = c.samples();
+  a.height = c.size(X, 0);
+  a.width = c.size(X, 1);
+  a.words = c.size(X, 2);
+  a.channels = c.attribute(CHANNELS);
+  a.outputs = c.size(W, 0);
+  a.kernel = c.size(W, 1);
+  a.out_h = c.size(SUMS, 0);
+  a.out_w = c.size(SUMS, 1);
+  a.stride = c.attribute(STRIDE);
+  a.pad = c.attribute(PAD);
+  a.padding = c.attribute(PADDING);
+  return a;
+}
+
+bool reads_in_place(const Call& c) { return !c.kernels().binary_conv.derived_bytes; }
 
 int run(const Call& c) {
-  const uint8_t* weights = reads_in_place(c) ? c.bytes(W) : c.derived();
-  c.kernels().binary_conv({.samples = c.samples(), .height = c.size(X, 0), .width = c.size(X, 1), .words = c.size(X, 2),
-                           .channels = c.attribute(CHANNELS), .outputs = c.size(W, 0), .kernel = c.size(W, 1),
-                           .out_h = c.size(SUMS, 0), .out_w = c.size(SUMS, 1), .stride = c.attribute(STRIDE),
-                           .pad = c.attribute(PAD), .padding = c.attribute(PADDING), .x = c.data<uint64_t>(X),
-                           .w = reinterpret_cast<const uint64_t*>(weights), .sums = c.data<int16_t>(SUMS)});
+  BinaryConvArgs a = arguments(c);
+  a.x = c.data<uint64_t>(X);
+  a.w = reinterpret_cast<const uint64_t*>(reads_in_place(c) ? c.bytes(W) : c.derived());
+  a.sums = c.data<int16_t>(SUMS);
+  c.kernels().binary_conv.run(a);
   return BR_OK;
 }
 
 uint64_t derived_bytes(const Call& c) {
-  if (reads_in_place(c)) return 0;
-  const int64_t outputs = (c.size(W, 0) + kInterleaved - 1) / kInterleaved * kInterleaved;
-  return uint64_t(8 * (outputs * c.size(W, 1) * c.size(W, 2) + 1) * c.size(W, 3));
+  return reads_in_place(c) ? 0 : c.kernels().binary_conv.derived_bytes(arguments(c));
 }
 
-// The layout of kernels/binary_conv/binary_conv.h, the same for all instruction sets.
-void interleave_outputs(const Call& c, uint8_t* derived) {
-  const int64_t outputs = c.size(W, 0), row = c.size(W, 1) * c.size(W, 2) * c.size(W, 3);
-  const uint64_t* w = c.data<uint64_t>(W);
-  uint64_t* to = reinterpret_cast<uint64_t*>(derived);
-  for (int64_t first = 0; first < outputs; first += kInterleaved) {
-    for (int64_t i = 0; i < row; ++i)
-      for (int64_t o = first; o < first + kInterleaved; ++o) *to++ = o < outputs ? w[o * row + i] : 0;
-  }
-  for (int64_t at = 0; at < c.size(W, 3); ++at) {
-    const int64_t bits = c.attribute(CHANNELS) - at * kWord;
-    *to++ = bits >= kWord ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
-  }
+void derive(const Call& c, uint8_t* derived) {
+  BinaryConvArgs a = arguments(c);
+  a.w = c.data<uint64_t>(W);
+  c.kernels().binary_conv.derive(a, derived);
 }
 
 }  // namespace binary_conv
@@ -121,7 +126,7 @@ int run(const Call& c) {
 
 extern const Operation kBinaryConv = {.name = "binary_conv", .code = 12, .reads = "x w", .writes = "sums",
     .attributes = "channels stride pad padding", .check = binary_conv::check, .run = binary_conv::run,
-    .weights = binary_conv::W, .derived_bytes = binary_conv::derived_bytes, .derive = binary_conv::interleave_outputs};
+    .weights = binary_conv::W, .derived_bytes = binary_conv::derived_bytes, .derive = binary_conv::derive};
 extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad", .code = 13, .reads = "g w",
     .writes = "gx", .attributes = "channels stride pad", .check = binary_conv_input_grad::check,
     .run = binary_conv_input_grad::run, .weights = binary_conv_input_grad::W,

@@ -1,0 +1,206 @@
+// Binary convolution by tables of 16 bytes (pshufb): all but the instructions of a set.
+//
+// Entry w of a table counts the bits in which four channels of a pixel differ from the weight nibble w, in its low nibble,
+// and those of another pixel in its high one: a look-up serves four channels of two pixels, and as many outputs as a
+// vector has bytes. Eight places of the output share the weights that were cut into nibbles: the same place of several
+// samples, or places side by side. Taps outside the map for all of them are left out.
+//
+// Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight channels.
+// Windows of more nibbles than there is room for are the scalar kernel's.
+#pragma once
+#include "kernels/binary_conv/binary_conv.h"
+#include "arithmetic/sliding_window.h"
+
+namespace bitreplay {
+
+constexpr int64_t kMostPairs = 4, kPairNibbles = 2304, kMostNibbles = kMostPairs * kPairNibbles;
+constexpr int64_t kNibbleSlack = 16;    // that are written behind the last
+constexpr int kOutside = 16, kNibbleValues = 17;
+
+struct PairTables {
+  alignas(64) uint8_t at[kNibbleValues * kNibbleValues][16];
+};
+
+// Of nibble `a` of one pixel and `b` of another. Outside the map nothing is counted.
+static constexpr PairTables make_pair_tables() {
+  PairTables tables = {};
+  for (int a = 0; a < kNibbleValues; ++a)
+    for (int b = 0; b < kNibbleValues; ++b)
+      for (int w = 0; w < 16; ++w)
+        tables.at[kNibbleValues * b + a][w] = uint8_t((a == kOutside ? 0 : __builtin_popcount(unsigned(a ^ w))) +
+                                                      (b == kOutside ? 0 : 16 * __builtin_popcount(unsigned(b ^ w))));
+  return tables;
+}
+static constexpr PairTables kPairTables = make_pair_tables();
+
+// An index is in units of eight bytes, the largest that an address takes as a factor: twice the table's number.
+static inline const uint8_t* pair_table(uint16_t index) { return kPairTables.at[0] + 8 * size_t(index); }
+
+// Bytes of channels whose nibbles, at most 4 each, add up in a byte; where more are left, a multiple of three.
+static inline int64_t bytes_together(int64_t left) { return left > 31 ? 30 : left; }
+
+static inline int64_t pair_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t pair_most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// A place of the output.
+struct PairPlace {
+  const uint64_t* x;  // of its sample; null: there is no such place
+  int16_t* sums;
+  int64_t row, column;  // of the window's first tap
+  TapRange rows, columns;
+
+  bool inside(int64_t r, int64_t c) const {
+    return x && rows.first <= r && r < rows.last && columns.first <= c && c < columns.last;
+  }
+  int64_t taps() const { return (rows.last - rows.first) * (columns.last - columns.first); }
+};
+
+// Set::kOutputs; Set::index(first, second, words, to): the tables' indices of two pixels, either of which may be null;
+// Set::Counts<kPairs>: add(index, w, bytes) counts what bytes_together allows, pair p's indices p * kPairNibbles further;
+// store(k, total, to, outputs) writes total - 2 count of the k-th place.
+template <class Set>
+class PairConvolution {
+ public:
+  explicit PairConvolution(const BinaryConvArgs& a) : a_(a), tap_bytes_((a.channels + 7) / 8) {
+    for (int64_t at = 0; a.padding && at < a.words; ++at) {
+      const int64_t bits = a.channels - 64 * at;
+      ones_[at] = bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+    }
+  }
+
+  static int64_t window_bytes(const BinaryConvArgs& a) { return a.kernel * a.kernel * ((a.channels + 7) / 8); }
+  static bool serves(const BinaryConvArgs& a) { return 2 * window_bytes(a) <= kMostNibbles; }
+
+  void run() {
+    const int64_t places = a_.samples * a_.out_h * a_.out_w, together = places_together();
+    for (int64_t first = 0; first < places; first += together) {
+      const int64_t count = pair_least(together, places - first), pairs = (count + 1) / 2;
+      for (int64_t k = 0; k < 2 * kMostPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
+      choose_taps(count);
+      gather(pairs);
+      if (pairs == 1) count_all<1>(count);
+      else if (pairs == 2) count_all<2>(count);
+      else if (pairs == 3) count_all<3>(count);
+      else count_all<4>(count);
+    }
+  }
+
+ private:
+  // Narrow maps of one sample go row by row: above the first and below the last row there are no taps to count.
+  int64_t places_together() const {
+    if (2 * window_bytes(a_) > kPairNibbles) return 2;
+    return a_.samples == 1 && a_.out_w <= 4 ? a_.out_w : 2 * kMostPairs;
+  }
+
+  // Sample by sample, then along the rows.
+  PairPlace next_place() {
+    const PairPlace found = {a_.x + sample_ * a_.height * a_.width * a_.words,
+                             a_.sums + ((sample_ * a_.out_h + row_) * a_.out_w + column_) * a_.outputs,
+                             row_ * a_.stride - a_.pad, column_ * a_.stride - a_.pad,
+                             taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height),
+                             taps_inside(column_, a_.stride, a_.pad, a_.kernel, a_.width)};
+    if (++sample_ < a_.samples) return found;
+    sample_ = 0;
+    if (++column_ < a_.out_w) return found;
+    column_ = 0;
+    ++row_;
+    return found;
+  }
+
+  // Those that are inside for some place; all of them where +1 is read outside.
+  void choose_taps(int64_t count) {
+    rows_ = columns_ = {0, a_.kernel};
+    if (a_.padding) return;
+    rows_ = columns_ = {a_.kernel, 0};
+    for (int64_t k = 0; k < count; ++k) {
+      const TapRange rows = places_[k].rows, columns = places_[k].columns;
+      rows_ = {pair_least(rows_.first, rows.first), pair_most(rows_.last, rows.last)};
+      columns_ = {pair_least(columns_.first, columns.first), pair_most(columns_.last, columns.last)};
+    }
+  }
+
+  const uint64_t* pixel(const PairPlace& place, int64_t r, int64_t c) const {
+    if (!place.inside(r, c)) return a_.padding ? ones_ : nullptr;
+    return place.x + ((place.row + r) * a_.width + place.column + c) * a_.words;
+  }
+
+  void gather(int64_t pairs) {
+    uint16_t* to = index_;
+    for (int64_t r = rows_.first; r < rows_.last; ++r)
+      for (int64_t c = columns_.first; c < columns_.last; ++c, to += 2 * tap_bytes_)
+        for (int64_t p = 0; p < pairs; ++p)
+          Set::index(pixel(places_[2 * p], r, c), pixel(places_[2 * p + 1], r, c), a_.words, to + p * kPairNibbles);
+  }
+
+  // Weights of taps side by side are one run, and so are all rows of taps where none is left out of a row.
+  template <int kPairs>
+  void count_all(int64_t count) {
+    const int64_t columns = pair_most(columns_.last - columns_.first, 0), rows = pair_most(rows_.last - rows_.first, 0);
+    const bool whole = columns == a_.kernel;
+    const int64_t runs = whole ? 1 : rows, run_bytes = (whole ? rows : 1) * columns * tap_bytes_;
+    for (int64_t first = 0; first < a_.outputs; first += Set::kOutputs) {
+      const uint8_t* w = reinterpret_cast<const uint8_t*>(a_.w) + first * window_bytes(a_);
+      typename Set::template Counts<kPairs> counts;
+      const uint16_t* index = index_;
+      for (int64_t run = 0; run < runs; ++run) {
+        const uint8_t* at = w + ((rows_.first + run) * a_.kernel + columns_.first) * tap_bytes_ * Set::kOutputs;
+        for (int64_t left = run_bytes; left > 0;) {
+          const int64_t bytes = bytes_together(left);
+          counts.add(index, at, bytes);
+          left -= bytes;
+          at += bytes * Set::kOutputs;
+          index += 2 * bytes;
+        }
+      }
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t taps = a_.padding ? a_.kernel * a_.kernel : places_[k].taps();
+        counts.store(k, taps * a_.channels, places_[k].sums + first, a_.outputs - first);
+      }
+    }
+  }
+
+  const BinaryConvArgs& a_;
+  const int64_t tap_bytes_;
+  int64_t sample_ = 0, row_ = 0, column_ = 0;  // of the next place
+  TapRange rows_, columns_;  // taps that some of the places need
+  PairPlace places_[2 * kMostPairs];
+  uint64_t ones_[(1 << 15) / 64];
+  uint16_t index_[kMostNibbles + kNibbleSlack];
+};
+
+// The functions of a kernel set. Set::transpose(rows, apart, there, to): byte b of kOutputs rows, of which so many are
+// `there` and the others 0, for the eight bytes of a word; rows lie `apart` words from one another.
+template <class Set>
+struct PairKernel {
+  using Convolution = PairConvolution<Set>;
+
+  static uint64_t derived_bytes(const BinaryConvArgs& a) {
+    if (!Convolution::serves(a)) return interleaved_bytes(a);
+    return uint64_t((a.outputs + Set::kOutputs - 1) / Set::kOutputs * Set::kOutputs * Convolution::window_bytes(a));
+  }
+
+  static void derive(const BinaryConvArgs& a, uint8_t* derived) {
+    if (!Convolution::serves(a)) return interleave_outputs(a, derived);
+    const int64_t taps = a.kernel * a.kernel, tap_bytes = (a.channels + 7) / 8;
+    for (int64_t first = 0; first < a.outputs; first += Set::kOutputs) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        for (int64_t word = 0; word < a.words; ++word) {
+          alignas(32) uint8_t bytes[8 * Set::kOutputs];
+          Set::transpose(a.w + (first * taps + tap) * a.words + word, taps * a.words, a.outputs - first, bytes);
+          const int64_t some = pair_least(8, tap_bytes - 8 * word);
+          __builtin_memcpy(derived, bytes, size_t(some * Set::kOutputs));
+          derived += some * Set::kOutputs;
+        }
+      }
+    }
+  }
+
+  static void run(const BinaryConvArgs& a) {
+    if (!Convolution::serves(a)) return binary_conv_scalar(a);
+    Convolution(a).run();
+  }
+
+  static constexpr BinaryConv kKernel = {run, derived_bytes, derive};
+};
+
+}  // namespace bitreplay
