@@ -1,5 +1,5 @@
 // Eight outputs as four vectors of two words: xor with the pixel's word, i8x16.popcnt, bytes added up before they overflow.
-// The walk over pixels and taps is that of binary_conv_avx2.cc, which says why each has its own.
+// The walk over pixels and taps is that of binary_conv_neon.cc, which says why each has its own.
 #include <wasm_simd128.h>
 
 #include "kernels/binary_conv/binary_conv.h"
