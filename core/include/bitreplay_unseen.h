@@ -32,6 +32,9 @@ typedef struct br_unseen {
 
 BR_API int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                           br_factor* factor);
+/* br_sums_solve and br_sums_factor in one: the covariance is factored once. */
+BR_API int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+                                br_solution* solution, br_factor* factor);
 BR_API uint64_t br_sums_lengths_bytes(uint32_t numbers);
 /* y[vectors][numbers], at most 254: the length is squares pictures 2^(point + exponent). */
 BR_API int br_sums_lengths(const br_factor* factor, const int16_t* y, uint64_t vectors, void* work, int64_t* squares,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bitreplay import Learner, LearningStopped
+from bitreplay.engine import native_sums
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.tally import Tally, in_order
@@ -319,4 +320,5 @@ def test_bytes_are_counted(tiny_model):
     numbers, bytes_of = len(learner.latents(PROBE)[0]), learner.strategy.footprint()
     assert bytes_of["products"] == 4 * numbers * (numbers + 1) // 2
     assert bytes_of["class_sums"] == 2 * (4 * numbers + 8) == bytes_of["discriminant"]
+    assert bytes_of["factor"] == native_sums.factored(tally_of(learner).sums, [numbers]).nbytes
     assert learner.memory_bytes == bytes_of["products"] + bytes_of["class_sums"] == learner.state().bytes

@@ -120,6 +120,39 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   return BR_OK;
 }
 
+bool is_solution(const br_solution* solution) { return solution && solution->weights && solution->biases; }
+bool is_factor(const br_factor* factor) { return factor && factor->ridges; }
+
+// Weights and biases of every class, once the factor is there.
+void find(Solving& s, br_solution* solution) {
+  for (int64_t c = 0; c < s.sums->classes; ++c) {
+    int32_t* weights = solution->weights + c * s.numbers;
+    const int64_t count = s.sums->counts[c];
+    if (!count) memset(weights, 0, size_t(s.numbers) * sizeof *weights);
+    if (!count) continue;
+    for (int64_t i = 0; i < s.numbers; ++i) {
+      const Mean mean = mean_of(s.class_sum(c, i) - count * s.centre[i], count, kMeanBits);
+      s.means[i] = mean.whole * (int64_t(1) << kMeanBits) + mean.part;
+    }
+    s.places[c] = substitute(s, weights, s.low + c * s.numbers);
+  }
+  solution->exponent = int32_t(s.point - common_scale(s, solution->weights));
+  for (int64_t c = 0; c < s.sums->classes; ++c)
+    solution->biases[c] = s.sums->counts[c] ? bias(s, c, solution->weights + c * s.numbers) : kAbsent;
+  solution->numbers = s.sums->numbers;
+  solution->classes = s.sums->classes;
+  solution->pictures = s.pictures;
+}
+
+void give(const Solving& s, br_factor* factor) {
+  factor->rows = s.row(0);
+  factor->halves = s.halves;
+  factor->centre = s.centre;
+  factor->numbers = s.sums->numbers;
+  factor->pictures = s.pictures;
+  factor->point = int32_t(s.point);
+}
+
 }  // namespace
 }  // namespace bitreplay
 
@@ -138,40 +171,31 @@ uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes) {
 
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
-  if (!solution || !solution->weights || !solution->biases) return BR_BAD_ARGUMENT;
+  if (!is_solution(solution)) return BR_BAD_ARGUMENT;
   Solving s = {};
   if (const int failed = begin(s, sums, parts, part_count, work, &solution->left_out)) return failed;
-  for (int64_t c = 0; c < sums->classes; ++c) {
-    int32_t* weights = solution->weights + c * s.numbers;
-    const int64_t count = sums->counts[c];
-    if (!count) memset(weights, 0, size_t(s.numbers) * sizeof *weights);
-    if (!count) continue;
-    for (int64_t i = 0; i < s.numbers; ++i) {
-      const Mean mean = mean_of(s.class_sum(c, i) - count * s.centre[i], count, kMeanBits);
-      s.means[i] = mean.whole * (int64_t(1) << kMeanBits) + mean.part;
-    }
-    s.places[c] = substitute(s, weights, s.low + c * s.numbers);
-  }
-  solution->exponent = int32_t(s.point - common_scale(s, solution->weights));
-  for (int64_t c = 0; c < sums->classes; ++c)
-    solution->biases[c] = sums->counts[c] ? bias(s, c, solution->weights + c * s.numbers) : kAbsent;
-  solution->numbers = sums->numbers;
-  solution->classes = sums->classes;
-  solution->pictures = s.pictures;
+  find(s, solution);
   return BR_OK;
 }
 
 int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_factor* factor) {
-  if (!factor || !factor->ridges) return BR_BAD_ARGUMENT;
+  if (!is_factor(factor)) return BR_BAD_ARGUMENT;
   Solving s = {};
   s.ridges = factor->ridges;
   if (const int failed = begin(s, sums, parts, part_count, work, &factor->left_out)) return failed;
-  factor->rows = s.row(0);
-  factor->halves = s.halves;
-  factor->centre = s.centre;
-  factor->numbers = sums->numbers;
-  factor->pictures = s.pictures;
-  factor->point = int32_t(s.point);
+  give(s, factor);
+  return BR_OK;
+}
+
+int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
+                         br_solution* solution, br_factor* factor) {
+  if (!is_solution(solution) || !is_factor(factor)) return BR_BAD_ARGUMENT;
+  Solving s = {};
+  s.ridges = factor->ridges;
+  if (const int failed = begin(s, sums, parts, part_count, work, &factor->left_out)) return failed;
+  solution->left_out = factor->left_out;
+  find(s, solution);
+  give(s, factor);
   return BR_OK;
 }
 

@@ -18,16 +18,21 @@ Quotient quotient(int64_t rest, int64_t root) {
   return {high, saturate(divide_round(remainder, root), -half, half)};
 }
 
-// z, in high and low; the sum of the squares of high, or -1 where it does not fit.
+// z, in high and low; the sum of the squares of high, or -1 where it does not fit. Above the first number that is not 0
+// z is 0 too, and nothing is multiplied by it.
 int64_t forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
-  int64_t squares = 0;
-  for (int64_t first = 0; first < s.numbers; first += 4) {
-    const int32_t *rows[4], *found[4] = {high, low, high, low};
-    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1));
+  int64_t squares = 0, start = 0;
+  while (start + 4 < s.numbers && !(s.means[start] | s.means[start + 1] | s.means[start + 2] | s.means[start + 3]))
+    start += 4;
+  memset(high, 0, size_t(start) * sizeof *high);
+  memset(low, 0, size_t(start) * sizeof *low);
+  for (int64_t first = start; first < s.numbers; first += 4) {
+    const int32_t *rows[4], *found[4] = {high + start, low + start, high + start, low + start};
+    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1)) + start;
     int64_t sums[16];
-    s.kernels->row_products(rows, found, 2, first, sums);
+    s.kernels->row_products(rows, found, 2, first - start, sums);
     for (int64_t j = first; j < least(first + 4, s.numbers); ++j) {
-      const int32_t* row = rows[j - first];
+      const int32_t* row = rows[j - first] - start;
       int64_t rest = sub(round_shift(s.means[j], s.halves[j] + shift), sums[4 * (j - first)]);
       int64_t fine = sums[4 * (j - first) + 1];
       for (int64_t k = first; k < j; ++k) {

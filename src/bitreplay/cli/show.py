@@ -12,15 +12,17 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from bitreplay.arguments import shown
 from bitreplay.progress import Progress as Done
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _hushed = False
 
@@ -163,6 +165,8 @@ class Bar:
 
 @contextmanager
 def bar(quiet: bool = False) -> Iterator[Bar]:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     hidden = quiet or _hushed

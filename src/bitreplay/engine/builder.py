@@ -171,13 +171,16 @@ class Builder:
     def finish(self) -> Program:
         order = {name: number for number, name in enumerate(("forward", "backward", "update", "prepare"))}
         self.records.sort(key=lambda record: order[record.list])
+        uses: dict[int, list[int]] = {}
+        for at, record in enumerate(self.records):
+            for number in record.tensors:
+                uses.setdefault(self._same.get(number, number), []).append(at)
         spans = {}
         for number, tensor in enumerate(self.tensors):
             if tensor.region == "arena" and number not in self._same:
-                names = {number, *(other for other, base in self._same.items() if base == number)}
-                uses = [at for at, record in enumerate(self.records) if names & set(record.tensors)]
-                assert uses or number in self._held, f"tensor {tensor.name} is never used"
-                spans[number] = (-1, len(self.records)) if self.keep or number in self._held else (uses[0], uses[-1])
+                assert number in uses or number in self._held, f"tensor {tensor.name} is never used"
+                whole = self.keep or number in self._held
+                spans[number] = (-1, len(self.records)) if whole else (uses[number][0], uses[number][-1])
         arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
         tensors = [
             replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor

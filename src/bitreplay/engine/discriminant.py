@@ -71,21 +71,47 @@ class Solution:
 
 def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
     """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
+    return solve_factored(sums, factor_of(sums, parts, shrink))
+
+
+@dataclass(frozen=True)
+class Lower:
+    """L with E L L^T E = n A 2^point: (d, d) int64, 30 bits behind the point; the powers of two of E; what each part's
+    diagonal was raised by."""
+
+    rows: Int64
+    halves: Int64
+    ridges: tuple[int, ...]
+    point: int
+
+    @property
+    def left_out(self) -> int:
+        return int((np.diagonal(self.rows) == 0).sum())
+
+
+def factor_of(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> Lower:
     lambdas = checked_parts(sums, parts, shrink)
     scatter, point = within_classes(sums)
-    matrix = shrunk(scatter, point, sums.pictures, parts, lambdas)
-    scaled, halves = unit_scale(matrix)
-    factor = cholesky(scaled)
-    present = np.flatnonzero(sums.counts)
-    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
-    columns, places = substitute(factor, *scaled_means(sums, present, centre, halves))
-    weights, exponent = common_scale(columns, places, halves)
+    raised = ridges(scatter, point, sums.pictures, parts, lambdas)
+    scaled, halves = unit_scale(shrunk(scatter, parts, raised))
+    return Lower(cholesky(scaled), halves, tuple(raised), point)
+
+
+def middle_of(sums: Sums) -> Int64:
+    """mu, whole numbers near the middle of all pictures."""
+    return divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
+
+
+def solve_factored(sums: Sums, factor: Lower) -> Solution:
+    present, centre = np.flatnonzero(sums.counts), middle_of(sums)
+    columns, places = substitute(factor.rows, *scaled_means(sums, present, centre, factor.halves))
+    weights, exponent = common_scale(columns, places, factor.halves)
     solution = Solution(
         np.zeros((sums.classes, sums.numbers), np.int32),
         np.full(sums.classes, ABSENT, np.int64),
-        point - exponent,
+        factor.point - exponent,
         sums.pictures,
-        int((np.diagonal(factor) == 0).sum()),
+        factor.left_out,
     )
     solution.weights[present] = weights
     solution.biases[present] = biases(sums, present, centre, weights)
@@ -119,11 +145,11 @@ def within_classes(sums: Sums) -> tuple[Int64, int]:
     return ((products - s.T @ q - q.T @ r) << point) - r.T @ v, point
 
 
-def shrunk(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lambdas: Sequence) -> Int64:
+def shrunk(scatter: Int64, parts: Sequence[int], raised: Sequence[int]) -> Int64:
     """n A: the scatter with its diagonal raised, part by part."""
     places = np.arange(len(scatter), dtype=np.int64)
     matrix = scatter.copy()
-    added = np.repeat(np.array(ridges(scatter, point, pictures, parts, lambdas), np.int64), parts)
+    added = np.repeat(np.array(raised, np.int64), parts)
     matrix[places, places] = np.maximum(scatter[places, places], 0) + added
     return matrix
 

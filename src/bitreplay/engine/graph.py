@@ -21,8 +21,12 @@ class Fixed:
 
     def fractions(self) -> list[Fraction]:
         """The numbers, flattened, exactly."""
-        unit = Fraction(2) ** -self.shift
-        return [int(value) * unit for value in self.values.reshape(-1)]
+        up, down = 1 << max(-self.shift, 0), 1 << max(self.shift, 0)
+        return [Fraction(value * up, down) for value in self.values.reshape(-1).tolist()]
+
+    def largest(self) -> Fraction:
+        """The largest of them by its size."""
+        return int(np.abs(self.values.astype(np.int64)).max(initial=0)) * Fraction(2) ** -self.shift
 
     @staticmethod
     def of(real: NDArray[np.float64], bits: int = 32) -> Fixed:

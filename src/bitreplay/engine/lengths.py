@@ -17,18 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, divide_each, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, wide
 from bitreplay.engine.discriminant import (
     MEAN_BITS,
+    Lower,
     Shrinkage,
-    checked_parts,
-    cholesky,
+    Solution,
+    factor_of,
     forward_fitting,
-    ridges,
+    middle_of,
     shrinkage,
-    shrunk,
-    unit_scale,
-    within_classes,
+    solve_factored,
 )
 from bitreplay.engine.sums import Sums
 
@@ -56,22 +55,37 @@ class Factor:
     def numbers(self) -> int:
         return len(self.halves)
 
+    @property
+    def nbytes(self) -> int:
+        return self.rows.nbytes + self.halves.nbytes + self.centre.nbytes
+
+
+def factor_bytes(numbers: int) -> int:
+    """What a factor takes."""
+    return 4 * (numbers * (numbers + 1) // 2 + 2 * numbers)
+
 
 def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Factor:
     """The factor of these sums' covariance. ValueError without a picture, or if they cannot be the sums of pictures."""
-    lambdas = checked_parts(sums, parts, shrink)
-    scatter, point = within_classes(sums)
-    scaled, halves = unit_scale(shrunk(scatter, point, sums.pictures, parts, lambdas))
-    rows = cholesky(scaled)
+    return _kept(sums, parts, factor_of(sums, parts, shrink))
+
+
+def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
+    """The discriminant and the factor, which is made once."""
+    lower = factor_of(sums, parts, shrink)
+    return solve_factored(sums, lower), _kept(sums, parts, lower)
+
+
+def _kept(sums: Sums, parts: Sequence[int], lower: Lower) -> Factor:
     return Factor(
-        rows[np.tril_indices(sums.numbers)].astype(np.int32),
-        halves.astype(np.int32),
-        divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures).astype(np.int32),
+        lower.rows[np.tril_indices(sums.numbers)].astype(np.int32),
+        lower.halves.astype(np.int32),
+        middle_of(sums).astype(np.int32),
         tuple(parts),
-        tuple(ridges(scatter, point, sums.pictures, parts, lambdas)),
-        point,
+        lower.ridges,
+        lower.point,
         sums.pictures,
-        int((np.diagonal(rows) == 0).sum()),
+        lower.left_out,
     )
 
 

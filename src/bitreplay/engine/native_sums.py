@@ -8,6 +8,7 @@ bits, faster.
     solution = solve(sums, parts=[512])           lengths that add up to 512; ValueError if there is no picture
     scores(solution, x), answers(solution, x)     (pictures, classes) int64; (pictures,) class numbers
     factor = factored(sums, parts=[512])          lengths(factor, y): vectors of whole numbers under the covariance
+    solution, factor = solved(sums, parts=[512])  both of them, of one factorisation
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
 
 The core works with the instruction set that `native.set_path` or BITREPLAY_PATH names. Where it is missing, or too old
@@ -96,6 +97,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_solve": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo)]),
     "br_sums_scores": (c_int, [POINTER(SolutionInfo), c_void_p, c_uint64, c_void_p]),
     "br_sums_factor": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(FactorInfo)]),
+    "br_sums_solve_factor": (
+        c_int,
+        [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo), POINTER(FactorInfo)],
+    ),
     "br_sums_lengths_bytes": (c_uint64, [c_uint32]),
     "br_sums_lengths": (c_int, [POINTER(FactorInfo), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "br_sums_unseen": (
@@ -161,14 +166,9 @@ def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> So
     core = library()
     if core is None:
         return discriminant.solve(sums, parts, shrink)
-    lambdas = checked_parts(sums, parts, shrink)
-    weights = np.zeros((sums.classes, sums.numbers), np.int32)
-    biases = np.zeros(sums.classes, np.int64)
-    work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
-    given = _parts(parts, lambdas)
-    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data)
-    _done(core.br_sums_solve(_info(sums), given, len(lambdas), work.ctypes.data, ctypes.byref(info)))
-    return Solution(weights, biases, int(info.exponent), int(info.pictures), int(info.left_out))
+    making = _Making(core, sums, parts, shrink)
+    making.call(core.br_sums_solve, making.solution)
+    return making.solved()
 
 
 def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
@@ -197,20 +197,53 @@ def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) ->
     core = library()
     if core is None:
         return reference_lengths.factored(sums, parts, shrink)
-    given = _parts(parts, checked_parts(sums, parts, shrink))
-    numbers, ridges = sums.numbers, np.zeros(len(parts), np.int64)
-    work = aligned_zeros(core.br_sums_solve_bytes(numbers, sums.classes))
-    info = FactorInfo(ridges=ridges.ctypes.data)
-    _done(core.br_sums_factor(_info(sums), given, len(parts), work.ctypes.data, ctypes.byref(info)))
+    making = _Making(core, sums, parts, shrink)
+    making.call(core.br_sums_factor, making.factor)
+    return making.factored()
 
-    def copied(address: int, count: int) -> NDArray[np.int32]:
-        start = address - work.ctypes.data
-        return work[start : start + 4 * count].view(np.int32).copy()
 
-    return Factor(
-        copied(info.rows, numbers * (numbers + 1) // 2), copied(info.halves, numbers), copied(info.centre, numbers),
-        tuple(parts), tuple(ridges.tolist()), int(info.point), int(info.pictures), int(info.left_out),
-    )  # fmt: skip
+def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
+    """`solve` and `factored` of one factorisation, which takes nearly all of their time."""
+    core = library()
+    if core is None:
+        return reference_lengths.solved(sums, parts, shrink)
+    making = _Making(core, sums, parts, shrink)
+    making.call(core.br_sums_solve_factor, making.solution, making.factor)
+    return making.solved(), making.factored()
+
+
+class _Making:
+    """The memory that the core works in, what it writes to, and what becomes of it."""
+
+    def __init__(self, core: ctypes.CDLL, sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> None:
+        self._sums, self._parts = sums, tuple(parts)
+        self._given = _parts(parts, checked_parts(sums, parts, shrink))
+        self._weights = np.zeros((sums.classes, sums.numbers), np.int32)
+        self._biases, self._ridges = np.zeros(sums.classes, np.int64), np.zeros(len(parts), np.int64)
+        self._work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
+        self.solution = SolutionInfo(self._weights.ctypes.data, self._biases.ctypes.data)
+        self.factor = FactorInfo(ridges=self._ridges.ctypes.data)
+
+    def call(self, function: Any, *found: ctypes.Structure) -> None:
+        work = self._work.ctypes.data
+        _done(function(_info(self._sums), self._given, len(self._given), work, *map(ctypes.byref, found)))
+
+    def solved(self) -> Solution:
+        info = self.solution
+        return Solution(self._weights, self._biases, int(info.exponent), int(info.pictures), int(info.left_out))
+
+    def factored(self) -> Factor:
+        info, d = self.factor, self._sums.numbers
+        rows, halves, centre = (
+            self._copied(place, count)
+            for place, count in ((info.rows, d * (d + 1) // 2), (info.halves, d), (info.centre, d))
+        )
+        more = (int(info.point), int(info.pictures), int(info.left_out))
+        return Factor(rows, halves, centre, self._parts, tuple(self._ridges.tolist()), *more)
+
+    def _copied(self, address: int, count: int) -> NDArray[np.int32]:
+        start = address - self._work.ctypes.data
+        return self._work[start : start + 4 * count].view(np.int32).copy()
 
 
 def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:

@@ -69,6 +69,12 @@ class Sums:
     def copy(self) -> Sums:
         return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy())
 
+    def shared(self) -> Sums:
+        """The same arrays, which nobody writes to from now on: whoever adds to them copies them first."""
+        for array in (self.counts, self.class_sums, self.products):
+            array.flags.writeable = False
+        return Sums(self.counts, self.class_sums, self.products)
+
     def placed(self, places: NDArray, classes: int) -> Sums:
         """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures. The
         products are not copied."""

@@ -186,10 +186,10 @@ class Tally:
     # as a part of a state
 
     def give(self) -> Tallied:
-        kept = self.sums.copy()
+        kept = self.sums.shared()
         arrays = {"counts": kept.counts, "class_sums": kept.class_sums, "products": kept.products}
         if self.class_products is not None:
-            arrays["class_products"] = self.class_products.copy()
+            arrays["class_products"] = _shared(self.class_products)
         return Tallied(arrays, {"forgotten": self.forgotten}, self.version, self.names)
 
     def fits(self, given: Tallied) -> bool:
@@ -197,8 +197,8 @@ class Tally:
         return same and (given.class_products is not None) == (self.class_products is not None)
 
     def take(self, given: Tallied) -> None:
-        self.sums, self.names, self.forgotten = given.sums.copy(), given.names, given.counters["forgotten"]
-        self.class_products = None if given.class_products is None else given.class_products.copy()
+        self.sums, self.names, self.forgotten = given.sums.shared(), given.names, given.counters["forgotten"]
+        self.class_products = None if given.class_products is None else _shared(given.class_products)
 
     @staticmethod
     def _check_class_products(sums: Sums, rows: NDArray | None) -> None:
@@ -248,6 +248,12 @@ def renamed(given: Tallied, table: Mapping[Name, Name]) -> Tallied:
         arrays["class_products"] = np.zeros((len(names), len(given.sums.products)), given.class_products.dtype)
         np.add.at(arrays["class_products"], rows, given.class_products)
     return Tallied(arrays, given.counters, given.version, names)
+
+
+def _shared(array: NDArray) -> NDArray:
+    """The array, which nobody writes to from now on (`_of_type` copies it first)."""
+    array.flags.writeable = False
+    return array
 
 
 def _of_type(array: NDArray, stored: np.dtype) -> NDArray:

@@ -72,13 +72,14 @@ def _items(strategy: Any) -> dict[tuple[str, str], int]:
         }  # fmt: skip
     assert isinstance(strategy, Exact)
     sums, by_class = strategy.tally.sums, strategy.tally.give().class_products
-    rule = native_sums.solve(sums, strategy.features.lengths)
+    rule, factor = native_sums.solved(sums, strategy.features.lengths)
     return {
         **_program("network", strategy.features.taken),
         ("sums", f"products of {sums.numbers} numbers"): sums.products.nbytes,
         ("sums", "of the classes, and their counts"): sums.class_sums.nbytes + sums.counts.nbytes,
         ("sums", "products of each class"): 0 if by_class is None else by_class.nbytes,
         ("answers", "the discriminant"): rule.weights.nbytes + rule.biases.nbytes,
+        ("answers", "the factor of the covariance"): factor.nbytes,
     }
 
 

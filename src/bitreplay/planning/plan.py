@@ -20,6 +20,7 @@ from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.lengths import factor_bytes
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.sums import width
 from bitreplay.modelfile import ModelFileError
@@ -148,6 +149,7 @@ def _exact(ground: Ground, classes: int) -> Plan:
         Item(RAM, "sums", "of the classes, and their counts", sums),
         Item(RAM, "sums", "products of each class", by_class),
         Item(RAM, "answers", "the discriminant", classes * (4 * numbers + 8)),
+        Item(RAM, "answers", "the factor of the covariance", factor_bytes(numbers)),
         Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(numbers, classes)),
     ]
     return _plan(ground, classes, items, products + sums + by_class, {"network": network}, None)

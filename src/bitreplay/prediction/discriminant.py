@@ -26,7 +26,7 @@ from bitreplay.engine import native_sums, unseen
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier, divide_each, round_shift, wide
 from bitreplay.engine.arithmetic.softmax import LOGIT_POINT
 from bitreplay.engine.discriminant import shrinkage
-from bitreplay.engine.lengths import Factor, about_the_middle
+from bitreplay.engine.lengths import about_the_middle
 from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.unseen import Unseen
@@ -55,9 +55,10 @@ Rule = Callable[[Sums, Sequence[int]], Discriminant]
 
 class InWholeNumbers:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
-        self._sums, self._lengths = sums, lengths
-        self._solution = shrunk_means(sums, native_sums.solve(sums, lengths, shrinkage))
-        self._made: tuple[Factor, Unseen] | None = None
+        self._sums = sums
+        solution, self._factor = native_sums.solved(sums, lengths, shrinkage)
+        self._solution = shrunk_means(sums, solution)
+        self._made: Unseen | None = None
         self._making = Lock()
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -72,10 +73,10 @@ class InWholeNumbers:
         drop = max(reach.bit_length() - 31, 0)
         scale = Multiplier.of(unit * 2**drop)
         plain = round_shift((np.minimum(below, min(reach, 1 << 62)) >> drop) * scale.mantissa, scale.shift)
-        return -np.minimum(divide_each(plain << unseen.POINT, self._expected()[1].temperature), FAR)
+        return -np.minimum(divide_each(plain << unseen.POINT, self._expected().temperature), FAR)
 
     def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
-        factor, found = self._expected()
+        factor, found = self._factor, self._expected()
         away = native_sums.lengths(factor, about_the_middle(factor, x))
         best = self.scores(x).max(axis=1)
         middles = native_sums.scores(unseen.as_solution(found, self._solution), x)[:, 0]
@@ -85,13 +86,12 @@ class InWholeNumbers:
         return self._solution.weights.astype(np.float64) * (self._solution.pictures * 2.0**self._solution.exponent)
 
     def temperature(self) -> float:
-        return self._expected()[1].temperature / (1 << unseen.POINT)
+        return self._expected().temperature / (1 << unseen.POINT)
 
-    def _expected(self) -> tuple[Factor, Unseen]:
+    def _expected(self) -> Unseen:
         with self._making:
             if self._made is None:
-                factor = native_sums.factored(self._sums, self._lengths, shrinkage)
-                self._made = factor, native_sums.expected(self._sums, self._solution, factor)
+                self._made = native_sums.expected(self._sums, self._solution, self._factor)
             return self._made
 
 

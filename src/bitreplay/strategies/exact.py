@@ -21,6 +21,7 @@ from bitreplay.classes import Classes, Name
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.lengths import factor_bytes
 from bitreplay.parts.digests import Digested, Digests
 from bitreplay.parts.features import Features
 from bitreplay.parts.lineage import Lineage, brought
@@ -152,7 +153,7 @@ class Exact(Strategy):
 
     def predictor(self) -> DiscriminantPredictor:
         rule = InWholeNumbers if isinstance(self.settings.bits, Bits) else InFloat64
-        return DiscriminantPredictor(self.tally.names, self.tally.sums.copy(), self.features.lengths, rule)
+        return DiscriminantPredictor(self.tally.names, self.tally.sums.shared(), self.features.lengths, rule)
 
     def state(self) -> State:
         parts = {"sums": self.tally.give(), "digests": self.digests.give()}
@@ -182,6 +183,7 @@ class Exact(Strategy):
             "class_sums": sums.class_sums.nbytes + sums.counts.nbytes,
             **({} if self.tally.class_products is None else {"class_products": self.tally.class_products.nbytes}),
             "discriminant": classes * (4 * numbers + 8),
+            "factor": factor_bytes(numbers),
             "memory_to_make_it": native_sums.solve_bytes(numbers, classes),
         }
 

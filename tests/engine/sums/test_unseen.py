@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -99,6 +100,11 @@ def test_every_path_equals_the_reference(path, record_property):
         native.set_path(before)
 
 
+def assert_equal(found: Sequence[object], expected: Sequence[object]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        assert all(np.array_equal(vars(one)[name], vars(other)[name]) for name in vars(other)), (one, other)
+
+
 def same(sums: Sums, others: np.ndarray, parts: list[int]) -> None:
     kept = np.flatnonzero(sums.counts)
     sums = Sums(sums.counts[kept], sums.class_sums[kept], sums.products)
@@ -106,6 +112,8 @@ def same(sums: Sums, others: np.ndarray, parts: list[int]) -> None:
     fast = native_sums.factored(sums, parts)
     for name in ("rows", "halves", "centre", "parts", "ridges", "point", "pictures", "left_out"):
         assert np.array_equal(getattr(fast, name), getattr(factor, name)), name
+    for both in (native_sums.solved(sums, parts), lengths.solved(sums, parts)):
+        assert_equal(both, (discriminant.solve(sums, parts), factor))
     y = lengths.about_the_middle(factor, others)
     y = np.concatenate([y, np.zeros_like(y[:1]), np.full_like(y[:1], 254), np.eye(sum(parts), dtype=np.int16)])
     for right, got in zip(lengths.lengths(factor, y), native_sums.lengths(fast, y), strict=True):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from bitreplay.cli import answers, options, show
-from bitreplay.cli.reading import LeftOut, fitted, fitted_bytes
+from bitreplay.cli import answering, answers, options, show
+from bitreplay.cli.reading import fitted
 from bitreplay.cli.watching import arrivals
-from bitreplay.data.tree import pictures_below
 from bitreplay.learner import Learner
 
-STDIN = Path("-")
 BETWEEN_LOOKS = 0.5
 
 
@@ -49,31 +43,8 @@ def predict(
     learner = Learner.load(state, model)
     if watch is not None:
         _watch(learner, state, watch, model, top, unknown, csv, json)
-        return
-    left_out = LeftOut(skip_unreadable)
-    read = list(_read(images or [], learner.strategy.side, left_out))
-    left_out.end()
-    if not read:
-        raise ValueError("There are no pictures that can be read.")
-    latents = learner.latents(np.concatenate([picture for _, picture in read]))
-    found = answers.answered(learner, [str(path) for path, _ in read], latents, unknown, top)
-    if csv:
-        show.text(answers.as_csv(found, top))
-    elif json:
-        show.as_json({"state": str(state), "labels": learner.labels, "predictions": found,
-                      "left_out": left_out.sentences})  # fmt: skip
     else:
-        show.say(answers.as_table(found, top))
-
-
-def _read(places: list[Path], side: int, left_out: LeftOut) -> Iterator[tuple[Path | str, NDArray[np.uint8]]]:
-    for place in places:
-        if place == STDIN:
-            yield from fitted_bytes(sys.stdin.buffer, "stdin", side, left_out.unreadable)
-            continue
-        paths, others = pictures_below(place) if place.is_dir() else ([place], [])
-        left_out.passed_over(others)
-        yield from fitted(paths, side, left_out.unreadable)
+        answering.answer(learner, state, images or [], unknown, top, skip_unreadable, csv, json)
 
 
 def _watch(

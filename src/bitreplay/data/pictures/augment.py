@@ -1,5 +1,7 @@
 """The augmentation of CIFAR: pad, random crop to the old size, random horizontal flip; uint8 in, uint8 out."""
 
+from __future__ import annotations
+
 import numpy as np
 
 

@@ -183,10 +183,8 @@ class IntegerConv(Layer):
 def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, list[Fraction]]:
     """Weights at `bits` bits, symmetric, one scale per output (first axis): real = stored * scale."""
     limit = (1 << (SIGNIFICANT[bits] - 1)) - 1
-    stored = np.zeros(values.shape, STORAGE[bits])
-    scales = []
-    for output, row in enumerate(values):
-        largest = max(int(np.abs(row.astype(np.int64)).max()), 1)
-        stored[output] = divide_each(wide(row) * limit, largest)
-        scales.append(Fraction(largest, limit) / Fraction(2) ** shift)
-    return stored, scales
+    rows = wide(values).reshape(len(values), -1)
+    largest = np.maximum(np.abs(rows).max(axis=1), 1)
+    stored = divide_each(rows * limit, largest[:, None]).astype(STORAGE[bits])
+    unit = 1 / (limit * Fraction(2) ** shift)
+    return stored.reshape(values.shape), [each * unit for each in largest.tolist()]

@@ -98,7 +98,7 @@ class RPReLU(Layer):
         self._z_bits = x.bound.bit_length() + self._point + SHIFT_ROOM + 1
         ratio = x.activation.scale / y.activation.scale / Fraction(2) ** self._point
         slope_bits = min(31, 60 - self._z_bits)
-        largest = max(Fraction(1), *(abs(b) for b in self._numbers("slope").fractions()))
+        largest = max(Fraction(1), self._numbers("slope").largest())
         self._shift = binary_point(ratio * largest, slope_bits - SLOPE_ROOM)
         self._one = round_fraction(ratio * Fraction(2) ** self._shift)
         s_limit, b_limit = (1 << (self._z_bits - 1)) - 1, (1 << slope_bits) - 1

@@ -1,0 +1,47 @@
+"""Pictures in files, folders or on stdin, answered and told: what `predict` does once it knows its options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.cli import answers, show
+from bitreplay.cli.reading import LeftOut, fitted, fitted_bytes
+from bitreplay.data.tree import pictures_below
+from bitreplay.learner import Learner
+
+STDIN = Path("-")
+
+
+def answer(
+    learner: Learner, state: Path, places: Sequence[Path], unknown: float | None = None, top: int = 1,
+    skip_unreadable: bool = False, csv: bool = False, json: bool = False,
+) -> None:  # fmt: skip
+    left_out = LeftOut(skip_unreadable)
+    read = list(_read(places, learner.strategy.side, left_out))
+    left_out.end()
+    if not read:
+        raise ValueError("There are no pictures that can be read.")
+    latents = learner.latents(np.concatenate([picture for _, picture in read]))
+    found = answers.answered(learner, [str(path) for path, _ in read], latents, unknown, top)
+    if csv:
+        show.text(answers.as_csv(found, top))
+    elif json:
+        show.as_json({"state": str(state), "labels": learner.labels, "predictions": found,
+                      "left_out": left_out.sentences})  # fmt: skip
+    else:
+        show.say(answers.as_table(found, top))
+
+
+def _read(places: Sequence[Path], side: int, left_out: LeftOut) -> Iterator[tuple[Path | str, NDArray[np.uint8]]]:
+    for place in places:
+        if place == STDIN:
+            yield from fitted_bytes(sys.stdin.buffer, "stdin", side, left_out.unreadable)
+            continue
+        paths, others = pictures_below(place) if place.is_dir() else ([place], [])
+        left_out.passed_over(others)
+        yield from fitted(paths, side, left_out.unreadable)
