@@ -54,11 +54,6 @@ test-slow: build
 	$(BIN)/python -m pytest -m slow
 	BITREPLAY_EXAMPLES=300 $(BIN)/python -m pytest -n 2 tests/engine/paths/test_random_shapes.py
 
-# A real Ray cluster on this machine; Ray is an extra, installed when it is missing.
-test-ray: build
-	$(BIN)/python -c "import ray" 2>/dev/null || $(BIN)/python -m pip install --quiet "ray>=2.9"
-	$(BIN)/python -m pytest -m slow tests/cluster
-
 # The core with the address and undefined-behaviour sanitizers, and every test that runs it, golden runs cut short.
 # A finding ends the process that it is found in, and so the test fails. Leaks are not looked for: the interpreter itself
 # never frees everything. Reports go to the terminal, not into what pytest captures. Stack use after return is not looked
@@ -100,6 +95,19 @@ $(ADAPTERS)/.stamp: $(STAMP)
 
 test-adapters: build $(ADAPTERS)/.stamp
 	PYTHONPATH="$(CURDIR)/src" $(ADAPTERS)/bin/python -m pytest tests/adapters tests/writers
+
+# A real Ray cluster on this machine. Ray comes into an environment that sees the packages of $(VENV).
+RAY := build/ray
+
+$(RAY)/.stamp: $(STAMP)
+	$(BIN)/python -m venv --clear --without-pip $(RAY)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  "$$($(RAY)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
+	$(BIN)/python -m pip --python $(RAY)/bin/python install --quiet "ray>=2.9"
+	touch $@
+
+test-ray: build $(RAY)/.stamp
+	PYTHONPATH="$(CURDIR)/src" $(RAY)/bin/python -m pytest -m slow tests/cluster
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.autograd import Function
 from torch.nn import functional as F
 
+from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers.latent_weights import LATENT_GAIN
 from bitreplay.torch.twin.float_learner import FloatStepper
 from bitreplay.torch.twin.float_tail import FrozenConv
@@ -78,7 +79,9 @@ def learning_tail(tail: FloatStepper, how: str, start: str, powers: int, seed: i
             conv = tail.net.layers[number]
             assert isinstance(conv, FrozenConv)
             outputs, inputs, rows, columns = conv.weight.shape
-            units = DISTANCES[start](node.name, (outputs, rows, columns, inputs), UNITS, 2 * UNITS)
+            scale = node.arrays["scale"]
+            assert isinstance(scale, Fixed)
+            units = DISTANCES[start](node.name, (outputs, rows, columns, inputs), UNITS, 2 * UNITS, scale.values)
             away = torch.from_numpy(units / UNITS).permute(0, 3, 1, 2).to(conv.weight)
             tail.net.layers[number] = LearningConv(conv, away, gain, how == "flips")
     tail.learned = list(tail.net.parameters())

@@ -44,7 +44,7 @@ class Run:
     scenario     nc or ni
     gain         of the learning rate (bitreplay.rates); None is the strategy's own
     latent_gain  powers of two by which latent weights move faster
-    latent_start equal, spread or trained distances from the other sign (controls.py)
+    latent_start equal, spread, magnitude or trained distances from the other sign (controls.py)
     binary       "flips": binary weights learn without latents, at q_b^bin 4 (sign_flips.py); in floating point
                  "latents" or "flips" (float_latents.py)
     order        seed of the order of classes, as PyCIL shuffles; None draws it from `seed`

@@ -126,10 +126,13 @@ def test_latent_weights_that_start_nearer_flip_more(make):
 
     from bitreplay.engine.layers import latent_weights
 
-    assert set(DISTANCES["equal"]("a", (5,), 64, 128)) == {64}
-    away = DISTANCES["spread"]("a", (3, 1000), 64, 128)
+    scale = np.array([1, 2, 3])
+    assert set(DISTANCES["equal"]("a", (5,), 64, 128, scale)) == {64}
+    away = DISTANCES["spread"]("a", (3, 1000), 64, 128, scale)
     assert away.min() == 1 and away.max() == 128 and abs(away.mean() - 64.5) < 3
-    assert (away == DISTANCES["spread"]("a", (3, 1000), 64, 128)).all()
+    assert (away == DISTANCES["spread"]("a", (3, 1000), 64, 128, scale)).all()
+    away = DISTANCES["magnitude"]("a", (3, 1000), 32, 128, scale)
+    assert away.max(axis=1).tolist() == [32, 64, 96] and away.min() == 1
     usual = dict(latent_weights.LATENT_GAIN)
     equal, spread = (make(images=5, bits="8/8/16", latent_start=how, latent_gain=-9) for how in ("equal", "spread"))
     assert equal["flipped"] == 0 < spread["flipped"] and equal["binary_weights"] == spread["binary_weights"]

@@ -15,6 +15,7 @@ import numpy as np
 from bitreplay.engine.arithmetic import counter, fixedpoint, packing, quant, sgd
 from bitreplay.engine.arithmetic.softmax import exp_minus
 from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers.latent_weights import by_scale
 from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from tests.engine.law import method, numbers, projection_functions, sums_functions
@@ -166,6 +167,10 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
         ),
     ),
     "descend": (expected_descend, descend),
+    "latent_distances": (
+        numbers.latent_distances,
+        lambda start, most, scale: by_scale(start, most, int64(scale)).tolist(),
+    ),
     "consolidate": (lambda cw, tw, past, present: list(method.consolidate(cw, tw, past, present)), consolidate),
     "reservoir": (expected_reservoir, reservoir),
     "minibatches": (method.minibatches, minibatches),

@@ -150,3 +150,10 @@ def descend(master: int, gradient: int, exponent: int, step: tuple[int, int], ra
         product = saturate(product, -largest, largest)
     change = stochastic_shift(product, max(total, -31), random)
     return saturate(master - change, -largest, largest)
+
+
+def latent_distances(start: int, most: int, scale: list[int]) -> list[int]:
+    """Units from the other sign, a number for each output, in proportion to its scale."""
+    whole = [max(each, 0) for each in scale]
+    total = max(sum(whole), 1)
+    return [saturate(nearest(Fraction(start * len(whole) * each, total)), 1, most) for each in whole]

@@ -122,7 +122,7 @@ class BinaryConv(Layer):
         if self.trains(c):
             start = self.number("latent_start", 1 << (c.bits.backward_binary - 2))
             gain = self.number("latent_gain", LATENT_GAIN[c.bits.backward_binary])
-            self._latent = LatentWeights(c, name, weights, channels, start, gain)
+            self._latent = LatentWeights(c, name, weights, self.fixed("scale").values, channels, start, gain)
         self._weights = self._latent.words if self._latent else c.constant(f"{name}.w", weights)
         c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
                channels=channels, padding=self._padding(), **self._geometry())  # fmt: skip

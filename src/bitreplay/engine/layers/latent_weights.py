@@ -8,6 +8,9 @@ g is the derivative by the exact sums, which the BatchNorm behind has freed from
 all layers. Larger ones let more weights change sign. With 2^12, and 2^10 for 4 bits, few or none of 8-bit weights that
 all start equally far do; started at other distances 10,000 to 100,000 of seven million change, and accuracy is no
 better than with frozen ones (docs/results.md, fig_backward_bits).
+It is Bi-Real Net's magnitude-aware gradient: for w^ = s sign(w), s = mean|w| of an output, that takes dL/dw = s dL/dw^,
+which is the derivative by the sums. Latents v = K w with one K a layer follow it to the letter: they start in
+proportion to the scale of their output (`by_scale`; Bi-Real-18's scales differ by 2 to 6 % within a layer).
 Clipping at the ends of b bits is the window of the straight-through derivative: a weight there still moves back.
 The gradient of a weight is a sum over samples and pixels of +-g. For it the samples are brought to one exponent, the
 largest of the minibatch, in 16 bits (32 where gradients have 32):
@@ -86,12 +89,19 @@ def latent_update(t: Any, a: Any, run: Run) -> None:
             t.latent[:, row, column] = store_latent(saturate(moved, low, high), a.bits)
 
 
-def equal(name: str, shape: tuple[int, ...], start: int, most: int) -> Int64:
+def equal(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDArray) -> Int64:
     """How many units the weights of a layer start from the other sign."""
     return np.full(shape, start, np.int64)
 
 
-# Experiments try others: spread, or as they were trained (experiments/controls.py).
+def by_scale(start: int, most: int, scale: NDArray) -> Int64:
+    """Units for each output, in proportion to its scale, `start` for the mean; halves go up."""
+    whole = [max(int(each), 0) for each in scale]
+    total = max(sum(whole), 1)
+    return np.array([min(max((2 * start * len(whole) * s + total) // (2 * total), 1), most) for s in whole], np.int64)
+
+
+# Experiments try others: spread, by the outputs' scales, or as they were trained (experiments/controls.py).
 DISTANCES = [equal]
 
 
@@ -99,12 +109,12 @@ class LatentWeights:
     """The latent weights of one layer: `words` is where their signs lie, packed."""
 
     def __init__(
-        self, c: Builder, name: str, weights: NDArray[np.uint64], channels: int, start: int, gain: int
+        self, c: Builder, name: str, weights: NDArray[np.uint64], scale: NDArray, channels: int, start: int, gain: int
     ) -> None:
         self.bits, self._factor, self._channels = c.bits.backward_binary, start * Fraction(2) ** gain, channels
         need(1 <= start <= 1 << (self.bits - 1), f"{name}: latent weights cannot start at {start} units")
         ones = signs(weights, channels) > 0
-        away = DISTANCES[0](name, ones.shape, start, 1 << (self.bits - 1))
+        away = DISTANCES[0](name, ones.shape, start, 1 << (self.bits - 1), scale)
         latent = store_latent(np.where(ones, away - 1, -away), self.bits)
         self.latent = c.parameter(f"{name}.latent", latent)
         self.words = c.hold(c.buffer(f"{name}.w", np.uint64, (*weights.shape[:3], words_for(channels)), False))

@@ -94,6 +94,13 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
          {"numbers": {"gamma": [[2**28], 28], "beta": [[-(2**27)], 28], "mean": [[5], 1], "inverse_sigma": [[3], 1]},
           "x_scales": [[1, 1000]], "x_bound": 2**31 - 1, "y_scale": [8, 2**24 - 1], "r_scale": None}),
     ],
+    "latent_start": [
+        ("equal scales", "latent_distances", {"start": 64, "most": 128, "scale": [7, 7, 7]}),
+        ("in proportion, a tie goes up", "latent_distances", {"start": 64, "most": 128, "scale": [3, 1, 5, 503]}),
+        ("both ends", "latent_distances", {"start": 4, "most": 8, "scale": [0, 1, 1000, -5]}),
+        ("32 bits", "latent_distances", {"start": 2**30, "most": 2**31, "scale": [3, 2**31 - 1, 2**30]}),
+        ("no scale at all", "latent_distances", {"start": 64, "most": 128, "scale": [0, 0]}),
+    ],
     "update": [
         ("2^44 / 100 / 160", "step_multiplier", {"constant": [2**30, -14], "rate": RATE, "samples": 160}),
         ("one sample", "step_multiplier", {"constant": [2**31 - 1, 3], "rate": [2**31 - 1, 31], "samples": 1}),
