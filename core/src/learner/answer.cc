@@ -29,7 +29,7 @@ int64_t drawn(int64_t value, int64_t count) {
 void shrink_means(br_learner* l) {
   const br_sums& s = l->sums;
   const int64_t numbers = l->numbers, pictures = pictures_of(*l);
-  int32_t* const centre = reinterpret_cast<int32_t*>(l->use_work());
+  int32_t* const centre = reinterpret_cast<int32_t*>(l->use_work());  // over the factor, not its ridges
   for (int64_t i = 0; i < numbers; ++i) {
     int64_t sum = 0;
     for (int64_t c = 0; c < s.classes; ++c) sum += sum_at(s.class_sums, s.bits, c * numbers + i);
@@ -111,9 +111,9 @@ int br_learner_ready(br_learner* l) {
   if (!l->sums.classes) return BR_NOTHING_LEARNED;
   for (uint32_t p = 0; p < l->part_count; ++p)
     br_sums_shrinkage(pictures_of(*l), l->numbers, &l->parts[p].top, &l->parts[p].bottom);
-  if (const int failed = br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution)) return failed;
+  if (const int failed = solve(l)) return failed;
   shrink_means(l);
-  l->is_expected = l->factor_is_kept = false;
+  if (const int failed = expect_at_once(l)) return failed;
   l->ready = true;
   return BR_OK;
 }

@@ -1,7 +1,8 @@
 // Whether a picture is unlike those that were learned, and the temperature of probabilities: docs/law.md section 14.
 //
 // Both need the factor of the covariance. It is as large as the sums' products and is made in the work memory, which the
-// next picture takes for the network. With the option `factor` it is kept beside; else every question makes it anew.
+// next picture takes for the network. With the option `factor` it is the discriminant's own, kept beside; else every question
+// makes it anew.
 #include "learner/unknown.h"
 
 #include <cstring>
@@ -45,6 +46,14 @@ void keep(br_learner* l, const br_factor& made) {
   l->factor_is_kept = true;
 }
 
+// `factor` has its ridges.
+int fill_unseen(br_learner* l, const br_factor& factor, const Asking& asking) {
+  if (const int failed = br_sums_unseen(&l->sums, &l->solution, &factor, l->parts, l->part_count, asking.lengths, &l->unseen))
+    return failed;
+  l->is_expected = true;
+  return BR_OK;
+}
+
 // In the work memory.
 int make(br_learner* l, br_factor* factor, Asking* asking) {
   Places places(l->use_work());
@@ -53,11 +62,8 @@ int make(br_learner* l, br_factor* factor, Asking* asking) {
   *factor = {};
   factor->ridges = making.ridges;
   if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, making.solving, factor)) return failed;
-  if (!l->is_expected) {
-    if (const int failed = br_sums_unseen(&l->sums, &l->solution, factor, l->parts, l->part_count, asking->lengths, &l->unseen))
-      return failed;
-    l->is_expected = true;
-  }
+  if (!l->is_expected)
+    if (const int failed = fill_unseen(l, *factor, *asking)) return failed;
   keep(l, *factor);
   return BR_OK;
 }
@@ -82,6 +88,29 @@ size_t making_bytes(const br_learner& l) {
   Places places(nullptr);
   Making(l, places);
   return places.used() + asking_bytes(l);
+}
+
+int solve(br_learner* l) {
+  l->is_expected = l->factor_is_kept = false;
+  if (!l->factor_rows) return br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution);
+  Places places(l->use_work());
+  const Making making(*l, places);
+  br_factor factor = {};
+  factor.ridges = making.ridges;
+  if (const int failed = br_sums_solve_factor(&l->sums, l->parts, l->part_count, making.solving, &l->solution, &factor))
+    return failed;
+  keep(l, factor);
+  return BR_OK;
+}
+
+int expect_at_once(br_learner* l) {
+  if (!l->factor_is_kept) return BR_OK;
+  Places places(l->work);
+  const Making making(*l, places);
+  const Asking asking(*l, places);
+  br_factor factor = l->factor;
+  factor.ridges = making.ridges;
+  return fill_unseen(l, factor, asking);
 }
 
 int expect(br_learner* l) {

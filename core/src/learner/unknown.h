@@ -11,6 +11,10 @@ void place_unknown(br_learner* learner, Places& places);
 size_t asking_bytes(const br_learner& learner);
 // Of the work memory.
 size_t making_bytes(const br_learner& learner);
+// The discriminant before its means are shrunk; with the option `factor` its factor is kept.
+int solve(br_learner* learner);
+// After `solve` and the shrinking: what it kept is used at once, while the work memory still has the rest of it.
+int expect_at_once(br_learner* learner);
 // Fills learner->unseen.
 int expect(br_learner* learner);
 // x are the numbers of a picture whose best score is `best`, and lie outside the work memory.
