@@ -14,8 +14,9 @@ const BETWEEN = 180; // milliseconds between two pictures while the button is he
 /** @type {WeakMap<Uint8Array, string>} */
 const addresses = new WeakMap();
 
-/** @param {Uint8Array} thumbnail */
+/** @param {Uint8Array | string} thumbnail a JPEG, or where it is */
 export function addressOf(thumbnail) {
+  if (typeof thumbnail === "string") return thumbnail;
   const jpeg = () => new Blob([/** @type {BlobPart} */ (thumbnail)], { type: "image/jpeg" });
   const known = addresses.get(thumbnail) ?? URL.createObjectURL(jpeg());
   addresses.set(thumbnail, known);

@@ -4,6 +4,7 @@ import { Classes } from "./classes.js";
 import { drawCosts } from "./costs.js";
 import { byId, element } from "./element.js";
 import { ofBlob, thumbnail } from "./frames.js";
+import { RemoteSession, RemoteTeacher, beServed } from "./remote.js";
 import { Session } from "./session.js";
 import { Source } from "./source.js";
 import { Store } from "./store.js";
@@ -35,7 +36,7 @@ async function attempt(act) {
   }
 }
 
-/** @type {Teacher} */
+/** @type {Teacher | RemoteTeacher} */
 let teacher;
 /** @type {Session} */
 let session;
@@ -164,12 +165,17 @@ async function drawRequests() {
   byId("requests").textContent = later.length ? texts.someRequests(later.length) : texts.noRequests;
 }
 
-/** @param {{name: string, file: string, floatBytes: number}} model */
+/** @param {import("./remote.js").Model} model */
 async function use(model) {
   tell(texts.loading);
   teacher?.end();
-  teacher = new Teacher();
-  session = new Session(teacher, await Store.open(), model.name);
+  if (model.remote) {
+    teacher = new RemoteTeacher(model);
+    session = new RemoteSession(teacher, model);
+  } else {
+    teacher = new Teacher();
+    session = new Session(teacher, await Store.open(), model.name);
+  }
   classes = new Classes(session, { take, read, tell, attempt, openPictures });
   floatBytes = model.floatBytes;
   answered = 0;
@@ -190,11 +196,14 @@ byId("new").addEventListener("submit", (/** @type {Event} */ event) => {
 byId("undo").addEventListener("click", () => attempt(async () => tell(texts.undone(await session.undo()))));
 byId("clear").addEventListener("click", () => attempt(() => session.clear()));
 byId("close").addEventListener("click", () => byId("dialog").close());
-byId("download").addEventListener("click", () => {
-  const link = element("a", { href: URL.createObjectURL(new Blob([/** @type {BlobPart} */ (session.state)])), download: `${session.model}.state` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-});
+byId("download").addEventListener("click", () =>
+  attempt(async () => {
+    const file = new Blob([/** @type {BlobPart} */ (await session.file())]);
+    const link = element("a", { href: URL.createObjectURL(file), download: `${session.model}.state` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }),
+);
 for (const [id, how] of /** @type {[string, "load" | "mergeState"][]} */ ([["open", "load"], ["merge", "mergeState"]])) // prettier-ignore
   byId(id).addEventListener("change", (/** @type {any} */ event) =>
     attempt(async () => {
@@ -204,8 +213,12 @@ for (const [id, how] of /** @type {[string, "load" | "mergeState"][]} */ ([["ope
     }),
   );
 
-/** @type {{name: string, file: string, bytes: number, floatBytes: number}[]} */
-const models = await (await fetch("models.json")).json();
+const list = await fetch("models.json");
+if (list.status === 401) tell(texts.served.needsLink);
+/** @type {import("./remote.js").Model[]} */
+const models = list.ok ? await list.json() : [];
+const remote = models[0]?.remote;
+if (remote) beServed();
 for (const { name, bytes } of models)
   byId("model").append(element("option", { value: name }, texts.models(name, texts.bytes(bytes))));
 byId("model").value = models.some(({ name }) => name === localStorage.getItem("model"))
@@ -222,12 +235,14 @@ setInterval(drawRequests, 2000);
 setInterval(() => drawCosts(session, floatBytes, answered), 2000);
 answerAlways();
 
-byId("kept").textContent = texts.notPersistent;
-// Firefox asks the reader first: nothing waits for the answer.
-navigator.storage?.persist?.().then((persistent) => {
-  if (persistent) byId("kept").textContent = texts.keptHere;
-});
-if ("serviceWorker" in navigator) {
+if (!remote) {
+  byId("kept").textContent = texts.notPersistent;
+  // Firefox asks the reader first: nothing waits for the answer.
+  navigator.storage?.persist?.().then((persistent) => {
+    if (persistent) byId("kept").textContent = texts.keptHere;
+  });
+}
+if (!remote && "serviceWorker" in navigator) {
   const registered = await navigator.serviceWorker.register("offline.js").catch(() => null);
   if (registered) {
     await navigator.serviceWorker.ready;

@@ -211,6 +211,11 @@ export class Session extends EventTarget {
     );
   }
 
+  /** The state as a file. */
+  async file() {
+    return this.state;
+  }
+
   /** The last change, taken back. */
   async undo() {
     const past = this.past.at(-1);

@@ -104,6 +104,19 @@ export const texts = {
     `${counted(count, "request")} since the page was loaded, all for its own files. Pictures stay on this device.`,
   offline: "Ready to work offline.",
 
+  /** In the place of those above where a device serves the page. */
+  served: {
+    startCamera: "The camera shows here. What it sees goes to the device that serves this page, and nowhere else.",
+    noRequests: "Pictures go to the device that serves this page, and nowhere else.",
+    someRequests: (/** @type {number} */ count) =>
+      `${counted(count, "request")} since the page was loaded, all to the device that serves it.`,
+    instructions: (/** @type {string} */ path) => `on the device, ${path}`,
+    kept: "Kept on the device that serves this page. Everybody who may look sees the same.",
+    invite: "Link for another browser",
+    invited: (/** @type {string} */ link) => `Works once, for ten minutes: ${link}`,
+    needsLink: "This device needs a link or a token. Ask for one where it was started.",
+  },
+
   close: "Close",
   bytes: (/** @type {number} */ count) =>
     count < 1e6 ? `${Math.max(1, Math.round(count / 1e3)).toLocaleString("en")} KB` : `${(count / 1e6).toFixed(1)} MB`,

@@ -68,11 +68,15 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
     "export": ({"engine", "learner", "settings", "strategies", "zoo"}, {"numpy"}),
+    "serve": (
+        {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile", "table1"},
+        {"PIL", "anyio", "numpy", "starlette", "uvicorn"},
+    ),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
         {"", "arguments", "bench", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
-         "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "settings",
+         "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "serve", "settings",
          "statefile", "strategies", "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),

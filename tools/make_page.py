@@ -13,33 +13,21 @@ import argparse
 import hashlib
 import json
 import shutil
-import zipfile
 from pathlib import Path
 
 import bitreplay
 from bitreplay import table1, zoo
-from bitreplay.data.groceries import ARCHIVE
 from bitreplay.export.image import image_of
+from bitreplay.serve.examples import examples
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 MODULES = ("bitreplay.wasm", "bitreplay-plain.wasm")
-FRUIT = (
-    "Orange",
-    "Granny-Smith",
-    "Watermelon",
-    "Conference",
-    "Red-Delicious",
-    "Cantaloupe",
-    "Satsumas",
-    "Honeydew-Melon",
-)
-LEARNED, TESTED = 25, 10
 FLOAT_BYTES = 4
 
 
 def make(out: Path, wasm: Path, models: list[str]) -> None:
     shutil.rmtree(out, ignore_errors=True)
-    shutil.copytree(REPOSITORY / "page", out)
+    shutil.copytree(REPOSITORY / "page", out, ignore=shutil.ignore_patterns("online.js"))
     (out / "bitreplay").mkdir()
     for file in (REPOSITORY / "js").glob("*.js"):
         shutil.copy(file, out / "bitreplay")
@@ -47,7 +35,8 @@ def make(out: Path, wasm: Path, models: list[str]) -> None:
         (out / name).write_bytes((wasm / name).read_bytes())
     rows = [_model(out, name) for name in models]
     (out / "models.json").write_text(json.dumps(rows, indent=1))
-    _examples(out)
+    for name, content in examples().items():
+        (out / name).write_bytes(content)
     _offline(out, later={row["file"] for row in rows[1:]})
 
 
@@ -56,25 +45,6 @@ def _model(out: Path, name: str) -> dict[str, object]:
     (out / f"{name}.model").write_bytes(content)
     weights = sum(binary + other for binary, other in table1.weights(zoo.find(name).graph).values())
     return {"name": name, "file": f"{name}.model", "bytes": len(content), "floatBytes": FLOAT_BYTES * weights}
-
-
-def _examples(out: Path) -> None:
-    """The first pictures of some fruit, to learn and to show, as they lie in the archive."""
-    bytes_, rows = bytearray(), []
-    with zipfile.ZipFile(ARCHIVE) as archive:
-        for fruit in FRUIT:
-            row: dict[str, object] = {"name": fruit.replace("-", " ")}
-            for kind, part, count in (("learn", "train", LEARNED), ("test", "test", TESTED)):
-                names = sorted(name for name in archive.namelist() if name.startswith(f"{part}/{fruit}/"))
-                places = []
-                for name in names[:: len(names) // count][:count]:
-                    content = archive.read(name)
-                    places.append((len(bytes_), len(bytes_) + len(content)))
-                    bytes_ += content
-                row[kind] = places
-            rows.append(row)
-    (out / "examples.bin").write_bytes(bytes_)
-    (out / "examples.json").write_text(json.dumps(rows))
 
 
 def _offline(out: Path, later: set[str]) -> None:

@@ -245,6 +245,12 @@ class Learner:
     def predict_proba_latents(self, latents: NDArray) -> NDArray[np.float64]:
         return self._answering(latents).probabilities(latents)
 
+    @property
+    def predictor(self) -> Predictor:
+        """What answers from the last whole state, on any number of threads. It stays as it is whatever is learned
+        later."""
+        return self._whole.predictor
+
     def confusions(self) -> list[Pair]:
         """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first.
 
@@ -297,6 +303,15 @@ class Learner:
         learner = cls._of(content, model, path)
         learner._origin = origin
         return learner
+
+    def to_bytes(self) -> bytes:
+        """What `save` would write, to be kept or sent by other means."""
+        return statefile.to_bytes(self._content())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, model: str | Path | Model | None = None) -> Learner:
+        """A learner from the bytes of a state file, checked as `load` checks them."""
+        return cls._of(statefile.from_bytes(data, "The state"), model, "The state")
 
     @classmethod
     def rollback(

@@ -95,3 +95,18 @@ def test_a_learner_says_what_it_is(tiny_model):
     assert repr(learner) == (f"<Learner tiny0, replay: 2 classes, 16 pictures learned, {learner.state().bytes} bytes>")
     assert repr(taught(tiny_model, strategy="cwr")).startswith("<Learner tiny0, cwr: 2 classes, 16 pictures learned, ")
     assert repr(Learner(learner.strategy)).startswith("<Learner no model file, replay")
+
+
+def test_a_state_goes_through_bytes(tmp_path):
+    path = tiny.model(tmp_path)
+    learner = Learner.from_pretrained(path)
+    learner.learn(*tiny.pictures("red", "green"))
+    predictor = learner.predictor
+    learner.save(tmp_path / "a.state")
+    assert learner.to_bytes() == (tmp_path / "a.state").read_bytes()
+    again = Learner.from_bytes(learner.to_bytes(), path)
+    assert again.state_hash() == learner.state_hash() and again.labels == ["green", "red"]
+    learner.learn(*tiny.pictures("blue"))
+    assert predictor.labels == ["green", "red"] and learner.predictor.labels == ["blue", "green", "red"]
+    with pytest.raises(StateFileError, match="The state"):
+        Learner.from_bytes(learner.to_bytes()[:-1], path)

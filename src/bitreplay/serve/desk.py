@@ -1,0 +1,345 @@
+"""The one learner that everybody teaches and asks.
+
+Changes take turns on a thread of their own. A change is done in four steps, and acknowledged after the third:
+
+    the learner is changed   in memory, whole or not at all
+    the album is written     pictures, steps, and the hash that the state will have (album.py)
+    the state is saved       two generations (statefile/generations.py)
+    a new view is published  readers go on with the last one until then
+
+Whatever fails takes the learner and the album back to the turn before. A process that is killed loses at most a change
+that nobody was told of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.classes import Name, checked_name, usual
+from bitreplay.learner import Learner
+from bitreplay.prediction.predictor import Predictor
+from bitreplay.progress import LearningStopped, Progress
+from bitreplay.serve.album import Album, Kept, Shown
+from bitreplay.serve.limits import Limits, Refused
+from bitreplay.state import State
+from bitreplay.statefile import Lock, StateFileError
+
+T = TypeVar("T")
+HELD_BACK = 5  # the last of so many pictures of a class is held back
+MOST_STEPS = 200
+MOST_PAST, MOST_PAST_BYTES = 12, 64_000_000
+
+
+@dataclass(frozen=True)
+class View:
+    """What everybody sees until the next change is done. `facts` are JSON; `body` is their text."""
+
+    turn: int
+    predictor: Predictor
+    facts: dict[str, Any]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Past:
+    """What undo goes back to; kept in memory alone, so that what was forgotten is in no file."""
+
+    done: list[Any]
+    state: State
+    pictures: tuple[Kept, ...]
+    shown: dict[int, Shown]
+
+
+class Desk:
+    """`tell` hears of turns and of progress, on the thread of changes."""
+
+    def __init__(
+        self, learner: Learner, state: Path, lock: Lock, limits: Limits,
+        tell: Callable[[str, Any], None] = lambda what, value: None,
+    ) -> None:  # fmt: skip
+        self.learner, self.state, self.limits = learner, state, limits
+        self._lock, self._tell = lock, tell
+        self._stopping = Event()
+        self._waiting = 0
+        self._changes = ThreadPoolExecutor(1, "changes")
+        if not state.exists():
+            learner.save(state, lock=lock)  # what cannot be written is known before anything is taught
+        self.album = Album(state.with_name(state.name + ".pictures"), learner.strategy.side, learner.state_hash())
+        self._pictures, self._steps = self.album.pictures(), self.album.steps()
+        self._past: list[Past] = []
+        self._numbers: dict[int, NDArray] = {}
+        self.view = self._seen(self.album.turn, self._tested({}))
+
+    async def turn(self, act: Callable[..., T], *words: Any) -> T:
+        """`act(*words)`, a method of this class, when its turn has come."""
+        if self._waiting >= self.limits.changes:
+            raise Refused(429, f"{self._waiting} changes are waiting already; try again later.")
+        if self._stopping.is_set():
+            raise Refused(503, "The server is ending; try again when it is back.")
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._changes, act, *words)
+        except LearningStopped:
+            raise Refused(503, "The server is ending; nothing was changed.") from None
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """The change at work is stopped or ended, and the files are closed."""
+        self._stopping.set()
+        self._changes.shutdown(wait=True, cancel_futures=True)
+        self.album.close()
+
+    # changes: each returns the view that it ends in
+
+    def learn(self, name: str, shown: Sequence[Shown]) -> View:
+        """One experience of one class. Every fifth picture of a class is held back."""
+        label = self._label(name)
+        if len(self._pictures) + len(shown) > self.limits.kept:
+            raise Refused(409, f"At most {self.limits.kept} pictures are kept; forget some first.")
+        if label not in self.learner.labels and len(self.learner.labels) >= self.limits.classes:
+            raise Refused(409, f"At most {self.limits.classes} classes are known; forget one first.")
+        before = sum(1 for one in self._pictures if one.name == str(label))
+        ids = self.album.new_ids(len(shown))
+        added = [Kept(id, str(label), (before + k) % HELD_BACK == HELD_BACK - 1) for k, id in enumerate(ids)]
+        fresh = [one.pixels for one, kept in zip(shown, added, strict=True) if not kept.held]
+
+        def act() -> tuple[Kept, ...]:
+            if fresh:
+                self.learner.learn(np.stack(fresh), label, progress=self._progress, cancel=self._stopping.is_set)
+            return (*self._pictures, *added)
+
+        return self._change(["learn", len(shown), str(label)], act, dict(zip(ids, shown, strict=True)))
+
+    def forget(self, name: str) -> View:
+        label = self._known(name)
+
+        def act() -> tuple[Kept, ...]:
+            self.learner.forget(label)
+            return tuple(one for one in self._pictures if one.name != str(label))
+
+        return self._change(["forget", str(label)], act, forgetting=True)
+
+    def forget_picture(self, id: int) -> View:
+        kept = next((one for one in self._pictures if one.id == id), None)
+        if kept is None:
+            raise Refused(404, f"There is no picture {id}.")
+
+        def act() -> tuple[Kept, ...]:
+            if not kept.held:
+                self.learner.unlearn(self.album.pixels([id]), self._known(kept.name))
+            return tuple(one for one in self._pictures if one is not kept)
+
+        return self._change(["forgetPicture", kept.name], act, forgetting=True)
+
+    def rename(self, old: str, new: str) -> View:
+        label, other = self._known(old), _plain(new)
+
+        def act() -> tuple[Kept, ...]:
+            self.learner.rename(label, other)
+            return tuple(replace(one, name=str(other)) if one.name == str(label) else one for one in self._pictures)
+
+        return self._change(["rename", str(label), str(other)], act)
+
+    def merge_classes(self, old: str, new: str) -> View:
+        """Pictures of one class become another's; all of them must be in the album."""
+        label, other = self._known(old), self._known(new)
+        own = [one for one in self._pictures if one.name == str(label) and not one.held]
+        if label == other:
+            raise Refused(422, "A class is merged with another one, got the same twice.")
+        if len(own) != self._counts().get(str(label), 0):
+            raise Refused(422, f"Not all pictures of {label} are here; those learned elsewhere cannot be moved.")
+
+        def act() -> tuple[Kept, ...]:
+            pixels = self.album.pixels([one.id for one in own])
+            self.learner.unlearn(pixels, label)
+            self.learner.learn(pixels, other)
+            return tuple(replace(one, name=str(other)) if one.name == str(label) else one for one in self._pictures)
+
+        return self._change(["merge", str(label), str(other)], act, forgetting=True)
+
+    def open(self, data: bytes) -> View:
+        def act() -> tuple[Kept, ...]:
+            self.learner.restore(self._other(data).state())
+            return ()
+
+        return self._change(["load"], act)
+
+    def merge(self, data: bytes) -> View:
+        def act() -> tuple[Kept, ...]:
+            self.learner.merge(self._other(data))
+            return self._pictures
+
+        return self._change(["mergeState"], act)
+
+    def clear(self) -> View:
+        def act() -> tuple[Kept, ...]:
+            if labels := self.learner.labels:
+                self.learner.forget(labels[0])  # so that the generation before is written anew
+            assert self.learner.model is not None
+            self.learner.restore(Learner.from_pretrained(self.learner.model, self.learner.settings).state())
+            return ()
+
+        return self._change(["clear"], act, forgetting=True)
+
+    def undo(self, turn: int) -> View:
+        """Take the last change back, if it is the one that was seen: two people do not undo two."""
+        if turn != self.view.turn:
+            raise Refused(409, "Somebody else has changed something since; look first.")
+        if not self._past:
+            raise Refused(409, "There is nothing to undo since the server was started.")
+        past = self._past[-1]
+
+        def act() -> tuple[Kept, ...]:
+            self.learner.restore(past.state)
+            return past.pictures
+
+        here = {one.id for one in self._pictures}
+        shown = {id: one for id, one in past.shown.items() if id not in here}
+        return self._change(past.done, act, shown, forgetting=True, undoing=True)
+
+    def _change(
+        self, done: list[Any], act: Callable[[], tuple[Kept, ...]], shown: dict[int, Shown] | None = None,
+        forgetting: bool = False, undoing: bool = False,
+    ) -> View:  # fmt: skip
+        before, turn = self.learner.state(), self.view.turn + 1
+        was = self._pictures, self._steps
+        try:
+            pictures = act()
+            gone = {one.id for one in was[0]} - {one.id for one in pictures}
+            past = Past(done, before, was[0], self._shown(sorted(gone)))
+            self._pictures = pictures
+            tested = self._tested(shown or {})
+            step = {"did": done, "right": self._right(tested)}
+            self._steps = was[1][:-1] if undoing else (*was[1], step)[-MOST_STEPS:]
+            self.album.write(turn, self.learner.state_hash(), self._pictures, self._steps, shown or {})
+            self._save()
+        except BaseException:
+            self._pictures, self._steps = was
+            if self.learner.state() is not before:
+                self.learner.restore(before)
+            self.album.take_back(turn)
+            raise
+        self._remember(past, undoing)
+        self.view = self._seen(turn, tested)
+        self.album.sweep(forgetting)
+        self._tell("turn", turn)
+        return self.view
+
+    def _save(self) -> None:
+        try:
+            self.learner.save(self.state, lock=self._lock)
+        except StateFileError as error:
+            raise Refused(507, f"Nothing was changed: {error}") from None
+
+    def _remember(self, past: Past, undoing: bool) -> None:
+        if undoing:
+            self._past.pop()
+            return
+        self._past = [*self._past, past][-MOST_PAST:]
+        while len(self._past) > 1 and sum(one.state.bytes for one in self._past) > MOST_PAST_BYTES:
+            self._past.pop(0)
+
+    def _shown(self, ids: list[int]) -> dict[int, Shown]:
+        if not ids:
+            return {}
+        pixels = self.album.pixels(ids)
+        return {id: Shown(pixels[k], self.album.thumbnail(id) or b"") for k, id in enumerate(ids)}
+
+    # what is seen
+
+    def _seen(self, turn: int, tested: list[list[Any]]) -> View:
+        learner = self.learner
+        self._warm(learner.predictor)
+        counts = self._counts()
+        facts = {
+            "turn": turn,
+            "hash": learner.state_hash(),
+            "stateBytes": self.state.stat().st_size,
+            "experiences": learner.experiences,
+            "classes": [{"name": str(label), "pictures": counts.get(str(label), 0)} for label in learner.labels],
+            "pictures": [[one.id, one.name, int(one.held)] for one in self._pictures],
+            "tested": tested,
+            "steps": self._steps,
+            "undo": self._past[-1].done if self._past else None,
+        }
+        return View(turn, learner.predictor, facts, json.dumps(facts, allow_nan=False).encode())
+
+    def _warm(self, predictor: Predictor) -> None:
+        """All that is made at the first question, so that no reader waits for it."""
+        if predictor.labels:
+            strategy = self.learner.strategy
+            nothing: NDArray = np.zeros((1, *strategy.latent_shape), strategy.latent_type)
+            predictor.probabilities(nothing)
+            predictor.names(nothing, self.learner.settings.unknown)
+
+    def _tested(self, shown: dict[int, Shown]) -> list[list[Any]]:
+        """Pictures that were held back and what they are taken for now: [number, name]. `shown` are not in the album
+        yet."""
+        known = {str(label) for label in self.learner.labels}
+        held = [one for one in self._pictures if one.held and one.name in known]
+        if not held:
+            return []
+        fresh = [one.id for one in held if one.id not in self._numbers]
+        if fresh:
+            pixels = [shown[id].pixels if id in shown else self.album.pixels([id])[0] for id in fresh]
+            self._numbers |= dict(zip(fresh, self.learner.latents(np.stack(pixels)), strict=True))
+        self._numbers = {one.id: self._numbers[one.id] for one in held}
+        taken = self.learner.predict_latents(np.stack([*self._numbers.values()]), unknown=0)
+        return [[id, str(name)] for id, name in zip(self._numbers, taken.tolist(), strict=True)]
+
+    def _right(self, tested: list[list[Any]]) -> dict[str, list[int]]:
+        """[right, all] of the held-back pictures of each class."""
+        names = {one.id: one.name for one in self._pictures}
+        found: dict[str, list[int]] = {}
+        for id, taken in tested:
+            counts = found.setdefault(names[id], [0, 0])
+            counts[0] += taken == names[id]
+            counts[1] += 1
+        return found
+
+    def _counts(self) -> dict[str, int]:
+        """Pictures learned of each class; of replay those that were seen."""
+        sums = self.learner.strategy.described(self.learner.state()).get("pictures")
+        return dict(sums) if sums is not None else {str(one.label): one.seen for one in self.learner.stored()}
+
+    def _progress(self, done: Progress) -> None:
+        self._tell("progress", [done.done, done.total])
+
+    # names and states that a client sends
+
+    def _label(self, name: str) -> Name:
+        """As the learner spells it; a class that is a number is found by its digits."""
+        text = _plain(name)
+        return next((label for label in self.learner.labels if str(usual(label)) == text), text)
+
+    def _known(self, name: str) -> Name:
+        label = self._label(name)
+        if label not in self.learner.labels:
+            raise Refused(404, f"There is no class {json.dumps(name[:60])}.")
+        return label
+
+    def _other(self, data: bytes) -> Learner:
+        other = Learner.from_bytes(data, self.learner.model)
+        if other.settings != self.learner.settings:
+            raise Refused(422, "The state was learned with other settings than the one that is served.")
+        return other
+
+
+def _plain(name: str) -> Name:
+    """A name as new classes get it. Half a character, which no file can hold, is refused."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise Refused(422, "A name must be whole Unicode characters.") from None
+    return usual(checked_name(name))

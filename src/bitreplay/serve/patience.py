@@ -1,0 +1,69 @@
+"""A connection has so long to send its request, and one address so many connections: who opens many and sends a byte
+now and then keeps nobody else out. uvicorn has no such limits of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from bitreplay.serve.limits import Limits
+
+
+class Patience(H11Protocol):
+    """The clock runs whenever no request is at work and none has arrived whole. Bodies have a clock of their own
+    (uploads.py); between two requests it is the server's keep-alive."""
+
+    limits: ClassVar[Limits] = Limits()
+    open: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
+        self._timer: asyncio.TimerHandle | None = None
+        self.open[self._address] += 1
+        if self.open[self._address] > self.limits.of_one_address or self.open.total() > self.limits.connections:
+            transport.abort()
+            return
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.open[self._address] -= 1
+        if not self.open[self._address]:
+            del self.open[self._address]
+        self._rest()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        idle = self._idle()
+        super().data_received(data)
+        if not self._idle():
+            self._rest()
+        elif idle and self._timer is None:  # a request has begun after the last one was answered
+            self._wait()
+
+    def _idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(self.limits.header_seconds, self._give_up)
+
+    def _rest(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _give_up(self) -> None:
+        self._timer = None
+        if self._idle() and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            self.transport.close()
+
+
+def protocol(limits: Limits) -> type[Patience]:
+    """With these limits, and counts of its own."""
+    own: dict[str, Any] = {"limits": limits, "open": Counter()}
+    return type("Patience", (Patience,), own)
