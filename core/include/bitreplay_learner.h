@@ -38,6 +38,7 @@ typedef struct br_learner_options {
   uint32_t wide;       /* 1: room for more than 131,072 pictures, twice the memory for sums; 0 */
   uint32_t texts;      /* bytes of the settings that a state file may bring; 2,048 */
   uint32_t factor;     /* 1: room for what `share` of an answer needs, 2 numbers (numbers + 1) bytes; 0: made each time */
+  uint32_t pictures;   /* with the setting `digests`: at most so many, 8 bytes each; 4,096 */
 } br_learner_options;
 
 typedef struct br_learner_memory {

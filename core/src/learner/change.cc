@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "arithmetic/fixedpoint.h"
+#include "learner/class_products.h"
 #include "learner/fit.h"
 #include "learner/learner.h"
 #include "learner/text.h"
@@ -35,6 +36,7 @@ int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
   set_width(l, most(before, before + sign));
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
+  if (!failed) change_class_products(l, x, row, sign);
   set_width(l, failed ? before : before + sign);
   l->ready = false;
   return failed;
@@ -57,6 +59,26 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   bool found;
   *row = l.known.names.find(*name, &found);
   return found ? BR_OK : BR_UNKNOWN_CLASS;
+}
+
+// s s^T / n of a class's n pictures, for `stay` others.
+void take_share_out(br_learner* l, uint32_t row, int64_t stay) {
+  const int64_t count = l->sums.counts[row], numbers = l->numbers;
+  const int64_t limit = kLargestNumber * kLargestNumber * stay;
+  int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
+  int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
+  for (int64_t i = 0; i < numbers; ++i) {
+    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * numbers + i);
+    whole[i] = int32_t(divide_round(sum, count));
+    rest[i] = int32_t(sum - whole[i] * count);
+  }
+  for (int64_t i = 0, at = 0; i < numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t sum = whole[i] * count + rest[i];
+      const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
+      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
+      change_sum(l->sums.products, l->sums.bits, at, saturate(product - share, -limit, limit) - product);
+    }
 }
 
 }  // namespace
@@ -83,6 +105,8 @@ int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
     if (!l->sums.counts[row]) erase_row(l, row);
     return failed;
   }
+  if (l->digests.values)
+    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->numbers));
   l->experience.update(x, l->numbers);
   l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
   if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
@@ -114,14 +138,18 @@ int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
+  const int64_t all = pictures_of(*l), first = first_of(*l, row);
+  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->numbers)) : 0;
+  if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
   const bool last = l->sums.classes == 1 && !l->sums.counts[row];
-  bool right = are_possible(*l) && (l->sums.counts[row] || empty(*l, row));
+  bool right = are_possible(*l) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row);
   if (last && !l->known.forgotten) right = right && without_products(*l);
   if (!right && !(last && l->known.forgotten && empty(*l, row))) {
     const int failed = change(l, x, row, 1);
     return failed ? failed : BR_NEVER_LEARNED;
   }
+  if (l->digests.values) l->digests.erase(digest, 1, all);
   if (last) leave_nothing(l);
   else if (!l->sums.counts[row]) erase_row(l, row);
   l->past_is_gone = true;
@@ -134,7 +162,7 @@ int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
   return br_unlearn_numbers(l, l->x, name);
 }
 
-// The class's count and sum go, and s s^T / n of the products, rounded: parts/tally.py, `forget`.
+// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded: parts/tally.py, `forget`.
 int br_forget(br_learner* l, const br_name* name) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
@@ -145,25 +173,13 @@ int br_forget(br_learner* l, const br_name* name) {
     leave_nothing(l);
     return BR_OK;
   }
-  const int64_t count = l->sums.counts[row], numbers = l->numbers, stay = pictures_of(*l) - count;
-  const int64_t limit = kLargestNumber * kLargestNumber * stay;
-  int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
-  int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
-  for (int64_t i = 0; i < numbers; ++i) {
-    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * numbers + i);
-    whole[i] = int32_t(divide_round(sum, count));
-    rest[i] = int32_t(sum - whole[i] * count);
-  }
-  for (int64_t i = 0, at = 0; i < numbers; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t sum = whole[i] * count + rest[i];
-      const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
-      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
-      change_sum(l->sums.products, l->sums.bits, at, saturate(product - share, -limit, limit) - product);
-    }
+  const int64_t count = l->sums.counts[row], stay = pictures_of(*l) - count;
+  if (l->class_products) take_class_out(l, row);
+  else take_share_out(l, row, stay);
+  if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
   erase_row(l, row);
   set_width(l, stay);
-  ++l->known.forgotten;
+  if (!l->class_products) ++l->known.forgotten;
   l->ready = false;
   return BR_OK;
 }

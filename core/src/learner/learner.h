@@ -3,12 +3,14 @@
 //     open.cc          memory, and where everything lies in it
 //     change.cc        learning, unlearning, forgetting, renaming
 //     rows.cc          classes that come and go, and the width of the sums
+//     digests.cc, class_products.cc   what the settings digests and exact_forget keep beside
 //     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
 //     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes, and merging
 //     slots.cc         two generations in non-volatile memory
 #pragma once
 #include "bitreplay_learner.h"
 #include "bitreplay_unseen.h"
+#include "learner/digests.h"
 #include "learner/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
@@ -44,6 +46,9 @@ struct br_learner {
   // the state: `sums` has a row for each name, and room for `options.classes`
   bitreplay::Known known;
   br_sums sums;
+  bool keeps_digests, keeps_class_products;
+  uint8_t* class_products;     // [classes][numbers (numbers + 1) / 2] of the sums' width, or null: class_products.h
+  bitreplay::Digests digests;  // values are null without them
   char* settings;  // [options.texts]
   size_t settings_size;
 
@@ -84,7 +89,9 @@ namespace bitreplay {
 void leave_nothing(br_learner* learner);
 void clear(br_learner* learner);
 int64_t pictures_of(const br_learner& learner);
-// Whether the sums can hold so many pictures.
+// The pictures of all rows before this one.
+int64_t first_of(const br_learner& learner, uint32_t row);
+// Whether the sums, and the digests, can hold so many pictures.
 bool has_room_for(const br_learner& learner, int64_t pictures);
 // Stores the sums with the law's width for so many pictures.
 void set_width(br_learner* learner, int64_t pictures);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "learner/learner.h"
+#include "learner/settings.h"
 #include "learner/state_file.h"
 #include "learner/unknown.h"
 #include "sums/check.h"
@@ -19,8 +20,10 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
   options.name_bytes = chosen(options.name_bytes, 64);
   options.marks = chosen(options.marks, 1024);
   options.texts = chosen(options.texts, 2048);
+  options.pictures = chosen(options.pictures, 4096);
   *right = options.classes <= kMostClasses && options.name_bytes <= kMostNameBytes && options.marks <= kMostMarks &&
-           options.texts <= kMostTexts && options.wide <= 1 && options.factor <= 1;
+           options.texts <= kMostTexts && options.wide <= 1 && options.factor <= 1 &&
+           options.pictures <= kMostPictures;
   return options;
 }
 
@@ -57,6 +60,9 @@ const char* describe(br_learner* l) {
     together += length;
   }
   if (numbers != together || numbers > uint64_t(kMostNumbers)) return "the model's numbers of a picture do not add up";
+  const uint64_t products = uint64_t(triangle(int64_t(numbers))) * l->options.classes;
+  if (l->keeps_class_products && (numbers < 2 || products > SIZE_MAX / 64))
+    return "the model's numbers of a picture are too few or too many for exact_forget";
   l->side = images.shape[0];
   l->numbers = uint32_t(numbers);
   l->images_at = images.offset;
@@ -70,6 +76,8 @@ void place_state(br_learner* l, Places& places) {
   l->sums.counts = places.next<int64_t>(classes);
   l->sums.class_sums = places.next<uint8_t>(width * classes * numbers);
   l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(numbers))));
+  if (l->keeps_class_products) l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(numbers))));
+  if (l->keeps_digests) l->digests = {places.next<uint64_t>(o.pictures), int64_t(o.pictures)};
   l->known.names = Names(places.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
   l->settings = places.next<char>(o.texts);
@@ -122,6 +130,8 @@ Trouble begin(br_learner* l, const void* model, size_t size, const br_learner_op
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
   if (l->model.settings.size > l->options.texts) return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  l->keeps_digests = is_on(l->model.settings, "digests");
+  l->keeps_class_products = is_on(l->model.settings, "exact_forget");
   return {BR_OK, nullptr};
 }
 

@@ -10,9 +10,24 @@ namespace bitreplay {
 namespace {
 
 size_t row_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * l.numbers; }
+size_t products_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * size_t(triangle(l.numbers)); }
 
 uint8_t* row_at(const br_learner& l, uint32_t row) {
   return static_cast<uint8_t*>(l.sums.class_sums) + row * row_bytes(l);
+}
+
+void move_rows(uint8_t* rows, uint32_t to, uint32_t from, uint32_t count, size_t size) {
+  if (rows) memmove(rows + to * size, rows + from * size, count * size);
+}
+
+// Of a multiple of 4.
+void swap_bytes(uint8_t* a, uint8_t* b, size_t size) {
+  for (size_t at = 0; at < size; at += 4) {
+    uint8_t kept[4];
+    memcpy(kept, a + at, 4);
+    memcpy(a + at, b + at, 4);
+    memcpy(b + at, kept, 4);
+  }
 }
 
 void widen(void* sums, int64_t count) {
@@ -59,8 +74,14 @@ int64_t pictures_of(const br_learner& l) {
   return sum;
 }
 
+int64_t first_of(const br_learner& l, uint32_t row) {
+  int64_t sum = 0;
+  for (uint32_t c = 0; c < row; ++c) sum += l.sums.counts[c];
+  return sum;
+}
+
 bool has_room_for(const br_learner& l, int64_t pictures) {
-  return pictures <= (l.options.wide ? kMostPictures : kNarrowPictures);
+  return pictures <= (l.options.wide ? kMostPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
 }
 
 void set_width(br_learner* l, int64_t pictures) {
@@ -70,6 +91,7 @@ void set_width(br_learner* l, int64_t pictures) {
   const auto change = bits == 64 ? widen : narrow;
   change(l->sums.class_sums, rows);
   change(l->sums.products, products);
+  if (l->class_products) change(l->class_products, int64_t(l->sums.classes) * products);
   l->sums.bits = bits;
 }
 
@@ -82,8 +104,10 @@ int row_of(br_learner* l, const br_name& name, uint32_t* row) {
   const uint32_t behind = l->sums.classes++ - *row;
   memmove(l->sums.counts + *row + 1, l->sums.counts + *row, behind * sizeof *l->sums.counts);
   memmove(row_at(*l, *row + 1), row_at(*l, *row), behind * row_bytes(*l));
+  move_rows(l->class_products, *row + 1, *row, behind, products_bytes(*l));
   l->sums.counts[*row] = 0;
   memset(row_at(*l, *row), 0, row_bytes(*l));
+  if (l->class_products) memset(l->class_products + *row * products_bytes(*l), 0, products_bytes(*l));
   for (int64_t i = 0; i < l->brought % kBroughtAtOnce; ++i) l->labels[i] = uint16_t(l->labels[i] + (l->labels[i] >= *row));
   return BR_OK;
 }
@@ -93,23 +117,21 @@ void erase_row(br_learner* l, uint32_t row) {
   const uint32_t behind = --l->sums.classes - row;
   memmove(l->sums.counts + row, l->sums.counts + row + 1, behind * sizeof *l->sums.counts);
   memmove(row_at(*l, row), row_at(*l, row + 1), behind * row_bytes(*l));
+  move_rows(l->class_products, row, row + 1, behind, products_bytes(*l));
 }
 
 void move_row(br_learner* l, uint32_t from, uint32_t to) {
+  if (l->digests.values && from < to) l->digests.rotate(first_of(*l, from), first_of(*l, from + 1), first_of(*l, to + 1));
+  if (l->digests.values && from > to) l->digests.rotate(first_of(*l, to), first_of(*l, from), first_of(*l, from + 1));
   const int step = from < to ? 1 : -1;
-  const size_t width = l->sums.bits / 8;
   for (uint32_t row = from; row != to; row += uint32_t(step)) {
     const uint32_t other = row + uint32_t(step);
     const int64_t count = l->sums.counts[row];
     l->sums.counts[row] = l->sums.counts[other];
     l->sums.counts[other] = count;
-    uint8_t *a = row_at(*l, row), *b = row_at(*l, other);
-    for (size_t at = 0; at < row_bytes(*l); at += width) {
-      uint8_t kept[8];
-      memcpy(kept, a + at, width);
-      memcpy(a + at, b + at, width);
-      memcpy(b + at, kept, width);
-    }
+    swap_bytes(row_at(*l, row), row_at(*l, other), row_bytes(*l));
+    const size_t size = products_bytes(*l);
+    if (l->class_products) swap_bytes(l->class_products + row * size, l->class_products + other * size, size);
   }
 }
 

@@ -50,6 +50,13 @@ bool equal(const Section& a, const Section& b) { return a.size == b.size && !mem
 
 bool same_settings(const Section& ours, const Section& theirs) { return same_settings_but(kFree, ours, theirs); }
 
+bool is_on(const Section& settings, const char* key) {
+  size_t at = 0;
+  for (Pair pair; next_pair(settings, &at, &pair);)
+    if (equal(pair.key, {key, strlen(key)})) return equal(pair.value, {"true", 4});
+  return false;
+}
+
 uint32_t unknown_share(const Section& settings) {
   size_t at = 0;
   for (Pair pair; next_pair(settings, &at, &pair);) {

@@ -8,6 +8,8 @@ namespace bitreplay {
 bool same_settings(const Section& ours, const Section& theirs);
 // `unknown`, 16 bits behind the point and above 0 if it is; 0 where it is not a fraction below 1.
 uint32_t unknown_share(const Section& settings);
+// Whether a setting is true.
+bool is_on(const Section& settings, const char* key);
 // The same where other settings are free: a list that ends with null.
 bool same_settings_but(const char* const* free, const Section& ours, const Section& theirs);
 

@@ -1,0 +1,37 @@
+#include "learner/class_products.h"
+
+#include "arithmetic/fixedpoint.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+
+uint8_t* class_products_at(const br_learner& l, uint32_t row) {
+  return l.class_products + size_t(row) * (l.sums.bits / 8) * size_t(triangle(l.numbers));
+}
+
+void change_class_products(br_learner* l, const int8_t* x, uint32_t row, int sign) {
+  if (!l->class_products) return;
+  uint8_t* const own = class_products_at(*l, row);
+  for (int64_t i = 0, at = 0; i < l->numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) change_sum(own, l->sums.bits, at, sign * int64_t(x[i]) * x[j]);
+}
+
+bool are_class_products(const br_learner& l, uint32_t row) {
+  if (!l.class_products) return true;
+  const uint8_t* const own = class_products_at(l, row);
+  const int64_t most = kLargestNumber * kLargestNumber * l.sums.counts[row];
+  for (int64_t i = 0, at = 0; i < l.numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t product = sum_at(own, l.sums.bits, at);
+      if (product > most || product < (i == j ? 0 : -most)) return false;
+    }
+  return true;
+}
+
+void take_class_out(br_learner* l, uint32_t row) {
+  const uint8_t* const own = class_products_at(*l, row);
+  for (int64_t at = 0; at < triangle(l->numbers); ++at)
+    change_sum(l->sums.products, l->sums.bits, at, -sum_at(own, l->sums.bits, at));
+}
+
+}  // namespace bitreplay

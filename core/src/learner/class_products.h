@@ -1,0 +1,16 @@
+// The products of each class, a row each, which add up to those of all: with the setting `exact_forget` alone, so that a
+// class can be taken out exactly. parts/tally.py, `by_class`. Without the setting nothing happens here.
+#pragma once
+#include "learner/learner.h"
+
+namespace bitreplay {
+
+uint8_t* class_products_at(const br_learner& learner, uint32_t row);
+// Adds a picture's products to its class (sign 1), or takes them out (-1).
+void change_class_products(br_learner* learner, const int8_t* x, uint32_t row, int sign);
+// Whether they can be those of a class's pictures; of none, if it has none.
+bool are_class_products(const br_learner& learner, uint32_t row);
+// Takes a class's products out of those of all.
+void take_class_out(br_learner* learner, uint32_t row);
+
+}  // namespace bitreplay
