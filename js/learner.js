@@ -49,14 +49,15 @@ export class Learner {
   /**
    * @param {Core} core
    * @param {Uint8Array} model
-   * @param {{classes?: number, nameBytes?: number, marks?: number}} [most] what there is room for
+   * @param {{classes?: number, nameBytes?: number, marks?: number, pictures?: number}} [most] what there is room for;
+   *   pictures: with the setting `digests` alone
    */
-  static open(core, model, { classes = 64, nameBytes = 200, marks = 16384 } = {}) {
+  static open(core, model, { classes = 64, nameBytes = 200, marks = 16384, pictures = 16384 } = {}) {
     const at = core.place(model);
     const options = core.take(64);
     const found = core.take(64);
     const error = core.take(ERROR_BYTES);
-    [classes, nameBytes, marks, 0, 0, 1].forEach((value, k) => core.view.setUint32(options + 4 * k, value, true));
+    [classes, nameBytes, marks, 0, 0, 1, pictures].forEach((value, k) => core.view.setUint32(options + 4 * k, value, true));
     const planned = core.call.br_learner_plan(at, model.length, options, found, error, ERROR_BYTES);
     if (planned) throw new Error(core.text(error) || core.sentence(planned));
     const [total, network, state, answers, work] = [0, 1, 2, 3, 4].map((k) => core.view.getUint32(found + 4 * k, true));
@@ -283,16 +284,27 @@ export class Learner {
     this._state(bytes, "br_state_read_bytes");
   }
 
-  /** Adds what another state of the same model and settings has learned. @param {Uint8Array} bytes */
-  merge(bytes) {
-    this._state(bytes, "br_state_merge_bytes");
+  /**
+   * Adds what another state of the same model and settings has learned. With a base, which both began as, what it saw
+   * counts once.
+   * @param {Uint8Array} bytes
+   * @param {Uint8Array} [base]
+   */
+  merge(bytes, base) {
+    if (!base) return this._state(bytes, "br_state_merge_bytes");
+    const at = this.core.place(base);
+    try {
+      this._state(bytes, "br_state_merge_since_bytes", at, base.length);
+    } finally {
+      this.core.give(at);
+    }
   }
 
-  /** @param {Uint8Array} bytes @param {string} how */
-  _state(bytes, how) {
+  /** @param {Uint8Array} bytes @param {string} how @param {...number} more */
+  _state(bytes, how, ...more) {
     const at = this.core.place(bytes);
     try {
-      this.core.check(this.core.call[how](this.own, at, bytes.length));
+      this.core.check(this.core.call[how](this.own, at, bytes.length, ...more));
     } finally {
       this.core.give(at);
     }

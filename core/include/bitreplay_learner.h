@@ -136,6 +136,9 @@ BR_API int br_state_write(br_learner* learner, br_write* write, void* context); 
 BR_API int br_state_read(br_learner* learner, br_read* read, void* context, size_t size);
 /* Adds what another state of the same model and settings has learned. */
 BR_API int br_state_merge(br_learner* learner, br_read* read, void* context, size_t size);
+/* The same where both began as one state, the base: what it saw counts once. BR_OTHER_BASE if one does not contain it. */
+BR_API int br_state_merge_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
+                                void* base_context, size_t base_size);
 
 /* Two places of non-volatile memory, numbered 0 and 1, each with room for a state and BR_SLOT_HEADER bytes. `erase`
  * makes a place ready to be written, `write` is asked for rising offsets except for the header, which comes last, after a

@@ -1,6 +1,6 @@
 // Hostile inputs for the learner in C: models, states and call orders. To be built with sanitizers, which end the process.
 //
-//   fuzz_learner MODEL STATE INPUTS SEED
+//   fuzz_learner MODEL STATE BASE INPUTS SEED                BASE: what STATE began as
 //
 // A changed model or state gets checksums that fit, so that what lies behind them is reached. Prints how many were taken.
 #include <cstdio>
@@ -102,7 +102,7 @@ const br_slots kSlots = {nullptr, kPlace, read_place, erase_place, write_place, 
 
 br_learner* open(const Bytes& model, Bytes* memory) {
   static const size_t enough = 3 << 20;
-  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024, draw(2)};
+  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024, draw(2), 1 + draw(40)};
   br_learner* learner = nullptr;
   char error[64];
   *memory = room(draw(10) ? enough : draw(1 << 18));
@@ -118,7 +118,7 @@ br_name any_name(char text[8]) {
   return {text, draw(9), 0};
 }
 
-void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
+void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_t* x) {
   char text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   br_name name = any_name(text), other = any_name(text);
@@ -131,9 +131,11 @@ void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
   int64_t scores[8];
   int32_t probabilities[8];
   br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr, draw(2) ? draw(70000) : 0, 0};
-  Bytes given = copy(state);
+  Bytes given = copy(draw(4) ? state : begun);
+  Bytes base = copy(draw(3) ? begun : state);
   if (draw(2)) spoil(given, draw(2) ? 1200 : kMost), seal_state(given);
-  switch (draw(17)) {
+  if (draw(4) == 0) spoil(base, draw(2) ? 1200 : kMost), seal_state(base);
+  switch (draw(18)) {
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
     case 2: br_learn_add(learner, &picture, &name); break;
@@ -149,21 +151,23 @@ void one_call(br_learner* learner, const Bytes& state, int8_t* x) {
     case 13: br_learner_save(learner, &kSlots); break;
     case 14: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
     case 15: br_learner_share(learner); break;
+    case 16: br_state_merge_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
     default: br_state_hash(learner, hash);
   }
   free(given.at);
+  free(base.at);
 }
 
 }  // namespace
 
 int main(int count, char** argument) {
-  if (count != 5) return 2;
-  const Bytes model = read_file(argument[1]), state = read_file(argument[2]);
-  random_state = strtoull(argument[4], nullptr, 10);
+  if (count != 6) return 2;
+  const Bytes model = read_file(argument[1]), state = read_file(argument[2]), begun = read_file(argument[3]);
+  random_state = strtoull(argument[5], nullptr, 10);
   for (Bytes& place : places) place = room(kPlace);
   int8_t* const x = reinterpret_cast<int8_t*>(room(8192).at);
   const Bytes whole = copy(model);
-  unsigned long opened = 0, inputs = strtoul(argument[3], nullptr, 10);
+  unsigned long opened = 0, inputs = strtoul(argument[4], nullptr, 10);
   for (unsigned long done = 0; done < inputs;) {
     const bool spoiled = draw(3) > 0;
     Bytes changed = copy(whole), memory;
@@ -171,7 +175,7 @@ int main(int count, char** argument) {
     br_learner* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;
-    for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done) one_call(learner, state, x);
+    for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done) one_call(learner, state, begun, x);
     free(memory.at);
     free(changed.at);
   }

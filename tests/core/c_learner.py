@@ -16,7 +16,7 @@ Name = str | int
 
 
 class Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts", "factor")]
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts", "factor", "pictures")]
 
 
 class Memory(ctypes.Structure):
@@ -82,6 +82,7 @@ def library() -> ctypes.CDLL:
     core.br_state_bytes.argtypes = pointer
     core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
     core.br_state_read.argtypes = core.br_state_merge.argtypes = [c_void_p, READ, c_void_p, c_size_t]
+    core.br_state_merge_since.argtypes = [c_void_p, READ, c_void_p, c_size_t, READ, c_void_p, c_size_t]
     return core
 
 
@@ -210,8 +211,12 @@ class CLearner:
     def from_bytes(self, data: bytes) -> None:
         check(self.core.br_state_read(self.learner, READ(reader(data)), None, len(data)))
 
-    def merge(self, data: bytes) -> None:
-        check(self.core.br_state_merge(self.learner, READ(reader(data)), None, len(data)))
+    def merge(self, data: bytes, base: bytes | None = None) -> None:
+        given = (READ(reader(data)), None, len(data))
+        if base is None:
+            check(self.core.br_state_merge(self.learner, *given))
+        else:
+            check(self.core.br_state_merge_since(self.learner, *given, READ(reader(base)), None, len(base)))
 
 
 def reader(data: bytes):

@@ -96,15 +96,18 @@ def test_a_model_of_the_zoo_gives_the_same_numbers_and_states(path, record_prope
 
 # whole lives
 
-STEPS = ["learn", "learn", "learn", "unlearn", "forget", "rename", "reload", "merge", "answer"]
+STEPS = ["learn", "learn", "learn", "unlearn", "forget", "rename", "reload", "merge", "base", "merge_since", "answer"]
+KEPT: list[dict[str, Any]] = [{}, {"digests": True}, {"exact_forget": True}, {"digests": True, "exact_forget": True}]
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: " and ".join(kept) or "plain")
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_a_life_ends_in_the_same_bytes(tiny_model, data):
+def test_a_life_ends_in_the_same_bytes(tiny_model, kept, data):
     """Whatever is done in whatever order, both have the same names, hash and file; what one refuses the other does."""
-    python, c = both(tiny_model)
+    python, c = both(tiny_model, **kept)
     learned: list[tuple[int, str | int]] = []
+    base = python._content()
     for step in data.draw(st.lists(st.sampled_from(STEPS), min_size=1, max_size=8)):
         if step == "learn":
             chosen = data.draw(st.lists(st.integers(0, len(POOL) - 1), min_size=1, max_size=6))
@@ -135,12 +138,24 @@ def test_a_life_ends_in_the_same_bytes(tiny_model, data):
             python = Learner._of(statefile.from_bytes(c.to_bytes(), "C's"), tiny_model, "C's")
             c = other
         elif step == "merge":
-            other = Learner.from_pretrained(tiny_model, strategy="exact")
+            other = Learner.from_pretrained(tiny_model, strategy="exact", **kept)
             other.learn(POOL[:3], ["a", 9, "käse"])
             c.merge(statefile.to_bytes(other._content()))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MergedTwice)
                 python.merge(other)
+        elif step == "base":
+            base = python._content()
+        elif step == "merge_since":
+            began, other = (Learner._of(base, tiny_model, "a copy") for _ in range(2))
+            other.learn(POOL[2:5], ["b", 9, "it's"])
+            if other.labels[0] != 9 and data.draw(st.booleans()):
+                other.forget(other.labels[0])
+            given = [statefile.to_bytes(content) for content in (other._content(), base)]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MergedTwice)
+                refused = _refused(lambda: python.merge(other, base=began))  # noqa: B023
+            assert _refused(lambda: c.merge(*given)) == refused  # noqa: B023
         elif step == "answer" and python.labels:
             assert c.predict(PROBE) == python.predict(PROBE).tolist()
             found = np.array([c.answer(image)[2] for image in PROBE]) / 2.0**30

@@ -176,13 +176,14 @@ def resealed(data: bytes) -> bytes:
     return data[:BEGIN] + hashlib.sha256(zeros).hexdigest().encode() + data[BEGIN + 64 :]
 
 
-def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(image, tiny_model):
+@pytest.mark.parametrize("kept", [{}, {"digests": True, "exact_forget": True}], ids=["plain", "all kept"])
+def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, kept):
     """Bytes are changed and the checksum is made anew. What C does not look at, settings of other strategies and the
     model's name, may be refused by Python alone."""
-    python = Learner.from_pretrained(tiny_model, strategy="exact")
+    python = Learner.from_pretrained(tiny_model, strategy="exact", **kept)
     python.learn(POOL, ["a", 7, "\\u00e4\n", "a", 7, "x"])
     data = statefile.to_bytes(python._content())
-    learner, header = CLearner(image), int.from_bytes(data[:8], "little") + 8
+    learner, header = CLearner(image_of(python)), int.from_bytes(data[:8], "little") + 8
     unseen = range(data.index(b'"model":'), data.index(b'"version":'))
     generator, taken = random.Random(1), 0
     for number in range(800):
@@ -201,7 +202,7 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(image, tiny_mo
         taken += 1
         other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
         assert other.state_hash() == learner.state_hash()
-    assert taken > 30
+    assert taken > (0 if kept else 30)  # arrays that are checked against one another are seldom believed
 
 
 def test_states_of_others_are_refused(image, tiny_model, tmp_path):

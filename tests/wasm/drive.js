@@ -198,7 +198,7 @@ export async function teach(core, model, pixels, steps, ...states) {
     forget: (name) => learner.forget(name),
     rename: (from, to) => learner.rename(from, to),
     load: (k) => learner.load(states[k]),
-    merge: (k) => learner.merge(states[k]),
+    merge: (k, base) => learner.merge(states[k], base === undefined ? undefined : states[base]),
     refuses: (what, ...words) => {
       const before = learner.hash();
       let sentence = "";

@@ -11,6 +11,7 @@ import pytest
 import bitreplay
 from bitreplay.data.groceries import groceries
 from bitreplay.export.image import image_of
+from tests import tiny
 from tests.core.test_c_unknown import around, asked
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
 
@@ -89,3 +90,33 @@ def test_unknown_and_probabilities_are_pythons(tmp_path):
     files = [image_of(learner), (tmp_path / "x.state").read_bytes(), pool.tobytes(), json.dumps(thousandths).encode()]
     for path in SETS:
         assert Node(tmp_path).call(path, "ask", files) == right, path
+
+
+@needs_wasm
+def test_what_settings_keep_and_a_merge_since_a_base_are_pythons(tmp_path):
+    images, labels = tiny.pictures(*tiny.COLOURS, each=6, seed=2)
+    learner = bitreplay.Learner.from_pretrained(
+        "react_tiny", strategy="exact", numbers="head", digests=True, exact_forget=True
+    )
+    model = image_of(learner)
+    turns: list[Any] = []
+    learner.learn(images[:8], labels[:8])
+    turns.append(["learn", [[k, labels[k]] for k in range(8)]])
+    learner.save(tmp_path / "base.state")
+    base, device = (bitreplay.Learner.load(tmp_path / "base.state") for _ in range(2))
+    device.learn(images[8:14], labels[8:14])
+    device.save(tmp_path / "device.state")
+    learner.learn(images[14:], labels[14:])
+    turns.append(["learn", [[k, labels[k]] for k in range(14, len(images))]])
+    learner.merge(device, base=base)
+    turns += [["merge", 1, 0], ["refuses", "merge", 0, 1], ["refuses", "unlearn", 0, labels[-1]]]
+    learner.unlearn(images[[9]], [labels[9]])
+    learner.forget(labels[0])
+    turns += [["unlearn", 9, labels[9]], ["forget", labels[0]]]
+    learner.save(tmp_path / "right.state")
+    answers = bytes(learner.labels.index(name) for name in learner.predict(images).tolist())
+    given = json.dumps({"side": images.shape[1], "turns": turns}).encode()
+    states = [(tmp_path / f"{name}.state").read_bytes() for name in ("base", "device")]
+    files = [model, images.tobytes(), given, *states]
+    right = learner.state_hash().encode() + answers + (tmp_path / "right.state").read_bytes()
+    assert Node(tmp_path).call("wasm", "teach", files) == right

@@ -124,7 +124,7 @@ int main(void) {
   br_learner* learner;
   br_learner_memory taken;
   char error[128] = "";
-  const br_learner_options options = {LEARNER_CLASSES, 0, 0, 0, 0, 0};
+  const br_learner_options options = {.classes = LEARNER_CLASSES};
   const uint32_t fresh = nvm.magic != 0xB17B17;
   const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner, error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");

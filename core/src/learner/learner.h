@@ -5,7 +5,8 @@
 //     rows.cc          classes that come and go, and the width of the sums
 //     digests.cc, class_products.cc   what the settings digests and exact_forget keep beside
 //     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
-//     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes, and merging
+//     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes
+//     state_found.cc   what a state file says, checked  state_merge.cc  other states added
 //     slots.cc         two generations in non-volatile memory
 #pragma once
 #include "bitreplay_learner.h"

@@ -1,6 +1,7 @@
 // The bytes of a state file (docs/state-format.md), written and read as Python writes them.
 #pragma once
 #include "learner/learner.h"
+#include "learner/state_layout.h"
 #include "learner/text.h"
 
 namespace bitreplay {
@@ -9,15 +10,6 @@ constexpr size_t kDigits = 64;
 constexpr size_t kMostHeader = 8 << 20;  // of a file that anybody reads
 constexpr const char* kBegin = "{\"__metadata__\":{\"sha256\":\"";
 constexpr size_t kDigitsAt = 8 + 27;  // of the checksum, in the file
-
-// Where the arrays lie behind the header.
-struct Layout {
-  uint64_t counts, class_sums, products, end;
-  Layout(uint64_t classes, uint64_t numbers, uint32_t bits);
-};
-
-// The descriptions of the arrays, with the brace that ends the header.
-void put_descriptions(const Out& out, uint64_t classes, uint64_t numbers, uint32_t bits);
 
 // The work memory that reading takes.
 size_t reading_bytes(const br_learner& learner);

@@ -22,7 +22,9 @@ void put_learned(const Out& out, const br_learner& l) {
   }
   out.text("],\"parts\":");
   out.bytes(l.model.parts.bytes, l.model.parts.size);
-  out.text(",\"same\":{}}");
+  out.text(",\"same\":");
+  put_same(out, l.sums.classes, l.keeps_digests);
+  out.text("}");
 }
 
 void put_header(const Out& out, const br_learner& l, const char* digits) {
@@ -37,7 +39,7 @@ void put_header(const Out& out, const br_learner& l, const char* digits) {
   out.text("\",\"settings\":\"");
   inside.bytes(l.settings, l.settings_size);
   out.text("\",\"version\":\"2\"},");
-  put_descriptions(out, l.sums.classes, l.numbers, l.sums.bits);
+  put_descriptions(out, shape_of(l));
 }
 
 size_t header_bytes(const br_learner& l) {
@@ -47,12 +49,23 @@ size_t header_bytes(const br_learner& l) {
   return (length + 7) / 8 * 8;
 }
 
+const void* bytes_of(const br_learner& l, Layout::Array array) {
+  switch (array) {
+    case Layout::kValues: return l.digests.values;
+    case Layout::kClassProducts: return l.class_products;
+    case Layout::kClassSums: return l.sums.class_sums;
+    case Layout::kProducts: return l.sums.products;
+    default: return l.sums.counts;
+  }
+}
+
 void put_arrays(const Out& out, const br_learner& l) {
-  const size_t width = l.sums.bits / 8, counts = 8 * size_t(l.sums.classes);
-  if (l.sums.bits == 32) out.bytes(l.sums.counts, counts);
-  out.bytes(l.sums.class_sums, width * l.sums.classes * l.numbers);
-  if (l.sums.bits == 64) out.bytes(l.sums.counts, counts);
-  out.bytes(l.sums.products, width * size_t(triangle(l.numbers)));
+  const Shape shape = shape_of(l);
+  const Layout layout(shape);
+  for (const bool wide : {true, false})
+    for (int array = 0; array < Layout::kArrays; ++array)
+      if (layout.stored[array] && is_wide(shape, Layout::Array(array)) == wide)
+        out.bytes(bytes_of(l, Layout::Array(array)), size_t(layout.bytes[array]));
 }
 
 void put_file(const Out& out, const br_learner& l, const char* digits) {
@@ -65,52 +78,18 @@ void put_file(const Out& out, const br_learner& l, const char* digits) {
   put_arrays(out, l);
 }
 
-void put_array_head(const Out& out, const char* name, uint32_t bits, uint64_t rows, uint64_t columns) {
-  out.text(name);
-  out.text(bits == 32 ? " <i4 (" : " <i8 (");
+void put_array_head(const Out& out, const Shape& shape, Layout::Array array) {
+  uint64_t rows, columns;
+  extent_of(shape, array, &rows, &columns);
+  out.text(name_of(array));
+  out.text(array == Layout::kValues ? " <u8 (" : is_wide(shape, array) ? " <i8 (" : " <i4 (");
   out.number(int64_t(rows));
   out.text(columns ? ", " : ",");
   if (columns) out.number(int64_t(columns));
   out.text(")");
 }
 
-void describe(const Out& out, const char* name, uint32_t bits, uint64_t rows, uint64_t columns, uint64_t from, uint64_t to) {
-  out.text("\"");
-  out.text(name);
-  out.text(bits == 32 ? "\":{\"dtype\":\"I32\",\"shape\":[" : "\":{\"dtype\":\"I64\",\"shape\":[");
-  out.number(int64_t(rows));
-  if (columns) out.text(",");
-  if (columns) out.number(int64_t(columns));
-  out.text("],\"data_offsets\":[");
-  out.number(int64_t(from));
-  out.text(",");
-  out.number(int64_t(to));
-  out.text("]}");
-}
-
 }  // namespace
-
-Layout::Layout(uint64_t classes, uint64_t numbers, uint32_t bits) {
-  const uint64_t rows = bits / 8 * classes * numbers;
-  counts = bits == 32 ? 0 : rows;  // wide elements come first, then by name
-  class_sums = bits == 32 ? 8 * classes : 0;
-  products = 8 * classes + rows;
-  end = products + bits / 8 * uint64_t(triangle(int64_t(numbers)));
-}
-
-void put_descriptions(const Out& out, uint64_t classes, uint64_t numbers, uint32_t bits) {
-  const Layout at(classes, numbers, bits);
-  const auto counts = [&] { describe(out, "sums.counts", 64, classes, 0, at.counts, at.counts + 8 * classes); };
-  if (bits == 32) counts();
-  if (bits == 32) out.text(",");
-  describe(out, "sums.class_sums", bits, classes, numbers, at.class_sums, at.class_sums + bits / 8 * classes * numbers);
-  out.text(",");
-  if (bits == 64) counts();
-  if (bits == 64) out.text(",");
-  describe(out, "sums.products", bits, uint64_t(triangle(int64_t(numbers))), 0, at.products, at.end);
-  out.text("}");
-}
-
 }  // namespace bitreplay
 
 using namespace bitreplay;
@@ -120,7 +99,6 @@ int br_state_hash(br_learner* l, char hash[65]) {
   Sha256 digest;
   const Out out = to_digest(&digest);
   const uint32_t classes = l->sums.classes;
-  const size_t width = l->sums.bits / 8, numbers = l->numbers, entries = size_t(triangle(l->numbers));
   out.text("((");
   for (uint32_t row = 0; row < classes; ++row) {
     if (row) out.text(", ");
@@ -129,12 +107,13 @@ int br_state_hash(br_learner* l, char hash[65]) {
   out.text(classes == 1 ? ",), [('forgotten', " : "), [('forgotten', ");
   out.number(l->known.forgotten);
   out.text(")])");
-  put_array_head(out, "sums.class_sums", l->sums.bits, classes, numbers);
-  out.bytes(l->sums.class_sums, width * classes * numbers);
-  put_array_head(out, "sums.counts", 64, classes, 0);
-  out.bytes(l->sums.counts, 8 * size_t(classes));
-  put_array_head(out, "sums.products", l->sums.bits, entries, 0);
-  out.bytes(l->sums.products, width * entries);
+  const Shape shape = shape_of(*l);
+  const Layout layout(shape);
+  for (int array = 0; array < Layout::kArrays; ++array) {
+    if (!layout.there[array]) continue;
+    put_array_head(out, shape, Layout::Array(array));
+    out.bytes(bytes_of(*l, Layout::Array(array)), size_t(layout.bytes[array]));
+  }
   digest.finish_hex(hash);
   hash[64] = 0;
   return BR_OK;
@@ -142,7 +121,7 @@ int br_state_hash(br_learner* l, char hash[65]) {
 
 size_t br_state_bytes(br_learner* l) {
   if (!l) return 0;
-  return 8 + header_bytes(*l) + size_t(Layout(l->sums.classes, l->numbers, l->sums.bits).end);
+  return 8 + header_bytes(*l) + size_t(Layout(shape_of(*l)).end);
 }
 
 int br_state_write(br_learner* l, br_write* write, void* context) {

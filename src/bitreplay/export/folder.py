@@ -50,7 +50,7 @@ static int learn(br_learner* learner, int colour, const char* label) {{
 }}
 
 int main(void) {{
-  const br_learner_options options = {{BITREPLAY_CLASSES, 0, 0, 0, 0, 0}};
+  const br_learner_options options = {{.classes = BITREPLAY_CLASSES}};
   const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
   br_answer answer = {{0, 0, 0, 0, 0}};
   br_learner* learner;

@@ -37,10 +37,6 @@ def exact_image(model: Model, settings: Settings) -> bytes:
         raise ValueError(f"The learner in C has the strategy exact, got {settings.strategy}.")
     if not isinstance(settings.bits, Bits):
         raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
-    if settings.digests:
-        raise ValueError("The learner in C keeps no digests: export with digests=False.")
-    if settings.exact_forget:
-        raise ValueError("The learner in C keeps no products of classes: export with exact_forget=False.")
     return packed(model, settings, {"features": features_of(model, settings)})
 
 

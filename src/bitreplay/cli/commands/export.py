@@ -20,11 +20,15 @@ def export(
     bits: options.Bits = None,
     classes: Annotated[int, typer.Option(help="Room for so many classes.")] = 16,
     target: Annotated[str, typer.Option(help=f"What it is for: {', '.join(TARGETS)}.")] = "linux",
+    digests: Annotated[bool, typer.Option(help="Unlearn refuses what was never learned.")] = False,
+    exact_forget: Annotated[bool, typer.Option(help="Forget a class as if it had never been seen.")] = False,
+    unknown: Annotated[float, typer.Option(help='Share of known pictures that may be "unknown"; 0 is never.')] = 0,
     json: options.Json = False,
 ) -> None:
     """Write a model for the learner in C: one file, the same as a C array, sizes for the linker, a main that runs."""
     given = {"numbers": numbers, "bits": bits}
-    chosen = {name: value for name, value in given.items() if value is not None}
+    kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
+    chosen = {name: value for name, value in given.items() if value is not None} | kept
     about = write_folder(Learner.from_pretrained(model, strategy=strategy, **chosen), out, classes, target)
     if json:
         show.as_json({"out": str(out), **about})

@@ -1,0 +1,299 @@
+#include "learner/state_found.h"
+
+#include "learner/json_in.h"
+#include "learner/settings.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kMostCounted = int64_t(1) << 62;
+
+class Reader {
+ public:
+  Reader(const br_learner& l, const File& file, int64_t* scratch, Found* found)
+      : l_(l), file_(file), scratch_(scratch), in_(file.in(0)), json_{in_}, expected_{in_}, found_(*found) {}
+
+  int header() {
+    if (const int wrong = texts()) return in_.failed() ? BR_STORAGE : wrong;
+    return BR_OK;
+  }
+
+  // Counts, sums and products can be those of pictures.
+  int arrays() {
+    const Layout layout(found_.shape);
+    if (!found_.shape.classes && found_.known.forgotten) return BR_MALFORMED;
+    if (const int wrong = counts(layout.at[Layout::kCounts])) return wrong;
+    if (uint64_t(found_.pictures) != found_.shape.pictures && found_.shape.digests) return BR_MALFORMED;
+    if (br_sums_bits(found_.pictures) != found_.shape.bits) return BR_MALFORMED;
+    if (const int wrong = sums(layout)) return wrong;
+    if (const int wrong = layout.there[Layout::kValues] ? digests(layout) : BR_OK) return wrong;
+    return layout.there[Layout::kClassProducts] ? class_products(layout) : BR_OK;
+  }
+
+ private:
+  bool expect(const char* text) {
+    expected_.out().text(text);
+    return expected_.met;
+  }
+  bool expect_quoted(const char* text, size_t size) {
+    const Out out = expected_.out();
+    Quoted quoted = {out};
+    quoted.out().bytes(text, size);
+    return expected_.met;
+  }
+  bool expect_quoted(const char* text) { return expect_quoted(text, strlen(text)); }
+
+  int texts() {
+    uint64_t length;
+    if (!in_.bytes(&length, 8) || length > file_.size - 8 || length % 8) return BR_MALFORMED;
+    if (!expect(kBegin)) return BR_MALFORMED;
+    for (size_t i = 0; i < kDigits; ++i) in_.next();
+    if (!expect("\",\"format\":\"bitreplay-state\",\"learned\":\"")) return BR_MALFORMED;
+    if (const int wrong = learned()) return wrong;
+    if (!expect("\",\"model\":\"")) return BR_MALFORMED;
+    if (const int wrong = model()) return wrong;
+    if (!expect("\",\"settings\":\"")) return BR_MALFORMED;
+    if (const int wrong = settings()) return wrong;
+    found_.arrays_at = 8 + length;
+    found_.shape = {found_.known.names.count(), l_.numbers, 0, 32, l_.keeps_digests, l_.keeps_class_products};
+    size_t known = 0;
+    if (found_.shape.digests && found_.shape.classes) {
+      // Their sizes lie first, and are the counts.
+      if (!expect("\",\"version\":\"2\"},")) return BR_MALFORMED;
+      if (8 * found_.shape.classes > file_.size - found_.arrays_at) return BR_MALFORMED;
+      if (const int wrong = counts(0)) return wrong;
+      found_.shape.pictures = uint64_t(found_.pictures);
+      found_.shape.bits = br_sums_bits(found_.pictures);
+      if (!l_.digests.has_room_for(found_.pictures)) return BR_FULL;
+    } else {
+      // The first array's name tells the width of the sums.
+      constexpr const char* start = "\"sums.c";
+      known = strlen(start);
+      if (!expect("\",\"version\":\"2\"},") || !expect(start)) return BR_MALFORMED;
+      found_.shape.bits = in_.look() == 'l' ? 64 : 32;
+    }
+    Rest rest = {expected_.out(), known};
+    put_descriptions(rest.out(), found_.shape);
+    while (expected_.met && in_.at() < found_.arrays_at) expected_.met = in_.next() == ' ';
+    if (!expected_.met || in_.at() != found_.arrays_at) return BR_MALFORMED;
+    if (file_.size != found_.arrays_at + Layout(found_.shape).end) return BR_MALFORMED;
+    return found_.shape.bits == 64 && !l_.options.wide ? BR_FULL : BR_OK;
+  }
+
+  // All but the first `left_out` bytes of what is written to it.
+  struct Rest {
+    Out inner;
+    size_t left_out;
+    Out out() {
+      return {this, [](void* to, const void* bytes, size_t size) {
+                Rest& self = *static_cast<Rest*>(to);
+                const size_t skipped = size < self.left_out ? size : self.left_out;
+                self.left_out -= skipped;
+                self.inner.bytes(static_cast<const uint8_t*>(bytes) + skipped, size - skipped);
+              }};
+    }
+  };
+
+  int learned() {
+    if (!expect_quoted("{\"experiences\":")) return BR_MALFORMED;
+    if (!json_.number(&found_.known.experiences, kMostCounted - 1) || found_.known.experiences < 0) return BR_MALFORMED;
+    if (!expect_quoted(",\"forgotten\":")) return BR_MALFORMED;
+    if (!json_.number(&found_.known.forgotten, kMostCounted - 1) || found_.known.forgotten < 0) return BR_MALFORMED;
+    if (!expect_quoted(",\"lineage\":\"")) return BR_MALFORMED;
+    if (const int wrong = marks('/')) return wrong;
+    if (const int wrong = marks('"')) return wrong;
+    if (!expect_quoted(",\"names\":[")) return BR_MALFORMED;
+    if (const int wrong = names()) return wrong;
+    if (!expect_quoted(",\"parts\":") || !expect_quoted(l_.model.parts.bytes, l_.model.parts.size)) return BR_MALFORMED;
+    if (!expect_quoted(",\"same\":")) return BR_MALFORMED;
+    const Out out = expected_.out();
+    Quoted quoted = {out};
+    put_same(quoted.out(), found_.known.names.count(), l_.keeps_digests);
+    return expected_.met && expect_quoted("}") ? BR_OK : BR_MALFORMED;
+  }
+
+  int marks(int end) {
+    for (;;) {
+      int c = in_.next_quoted();
+      if (c == end) return BR_OK;
+      uint64_t mark = 0;
+      for (int i = 0; i < 16; ++i, c = i < 16 ? in_.next_quoted() : c) {
+        if (hex_digit(c) < 0) return BR_MALFORMED;
+        mark = mark << 4 | uint64_t(hex_digit(c));
+      }
+      if (!(end == '/' ? found_.known.lineage.add_merged(mark) : found_.known.lineage.add_own(mark))) return BR_FULL;
+    }
+  }
+
+  int names() {
+    Names& names = found_.known.names;
+    if (in_.look() == ']') return in_.next(), BR_OK;
+    for (;;) {
+      char text[kMostNameBytes];
+      br_name name = {nullptr, 0, 0};
+      if (in_.look() == '\\') {
+        if (!json_.name(text, &name)) return BR_MALFORMED;
+      } else if (!json_.number(&name.number, (int64_t(1) << 53) - 1)) {
+        return BR_MALFORMED;
+      }
+      if (!is_name(&name)) return BR_MALFORMED;
+      if (names.count() == l_.options.classes || !names.fits(name)) return BR_FULL;
+      if (names.count() && compare(names.at(names.count() - 1), name) >= 0) return BR_MALFORMED;
+      names.append(name);
+      const int c = in_.next();
+      if (c == ']') return BR_OK;
+      if (c != ',') return BR_MALFORMED;
+    }
+  }
+
+  // The model's checksum comes first in its text, and decides.
+  int model() {
+    constexpr size_t known = 11 + 64;  // {"digest":"
+    for (size_t i = 0;; ++i) {
+      const int c = in_.next_quoted();
+      if (c == In::kNone) return i > known ? BR_OK : BR_MALFORMED;
+      if (i < known && (i >= l_.model.model.size || c != uint8_t(l_.model.model.bytes[i]))) return BR_OTHER_MODEL;
+    }
+  }
+
+  int settings() {
+    for (;;) {
+      const int c = in_.next_quoted();
+      if (c == In::kNone) break;
+      if (c < 32 || c > 126) return BR_MALFORMED;
+      if (found_.settings_size == l_.options.texts) return BR_FULL;
+      found_.settings[found_.settings_size++] = char(c);
+    }
+    return same_settings(l_.model.settings, {found_.settings, found_.settings_size}) ? BR_OK : BR_OTHER_SETTINGS;
+  }
+
+  In array(uint64_t offset) const { return file_.in(found_.arrays_at + offset); }
+
+  int counts(uint64_t offset) {
+    const uint32_t classes = found_.known.names.count();
+    In in = array(offset);
+    if (!in.bytes(found_.counts, 8 * size_t(classes))) return BR_STORAGE;
+    found_.pictures = 0;
+    for (uint32_t c = 0; c < classes; ++c) {
+      if (found_.counts[c] < 1 || found_.counts[c] > kMostPictures - found_.pictures) return BR_MALFORMED;
+      found_.pictures += found_.counts[c];
+    }
+    return BR_OK;
+  }
+
+  int sums(const Layout& layout) {
+    In rows = array(layout.at[Layout::kClassSums]), products = array(layout.at[Layout::kProducts]);
+    for (uint32_t c = 0; c < found_.shape.classes; ++c)
+      for (uint32_t i = 0; i < l_.numbers; ++i) {
+        int64_t sum;
+        if (!element(rows, found_.shape.bits, &sum)) return BR_STORAGE;
+        const int64_t most = kLargestNumber * found_.counts[c];
+        if (sum > most || sum < -most) return BR_MALFORMED;
+      }
+    return are_products(products, found_.pictures, nullptr);
+  }
+
+  // Those of so many pictures; added to `totals`, if there are any.
+  int are_products(In& in, int64_t pictures, int64_t* totals) {
+    const int64_t most = kLargestNumber * kLargestNumber * pictures;
+    for (int64_t i = 0, at = 0; i < l_.numbers; ++i)
+      for (int64_t j = 0; j <= i; ++j, ++at) {
+        int64_t product;
+        if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
+        if (product > most || product < (i == j ? 0 : -most)) return BR_MALFORMED;
+        if (totals) totals[at] += product;
+      }
+    return BR_OK;
+  }
+
+  // As many as there are pictures, in order within a class.
+  int digests(const Layout& layout) {
+    In sizes = array(layout.at[Layout::kSizes]), values = array(layout.at[Layout::kValues]);
+    for (uint32_t c = 0; c < found_.shape.classes; ++c) {
+      int64_t size;
+      uint64_t last = 0, value;
+      if (!sizes.bytes(&size, 8)) return BR_STORAGE;
+      if (size != found_.counts[c]) return BR_MALFORMED;
+      for (int64_t i = 0; i < size; ++i, last = value) {
+        if (!values.bytes(&value, 8)) return BR_STORAGE;
+        if (value < last) return BR_MALFORMED;
+      }
+    }
+    return BR_OK;
+  }
+
+  // They add up to the products of all.
+  int class_products(const Layout& layout) {
+    if (found_.known.forgotten) return BR_MALFORMED;
+    const int64_t entries = triangle(l_.numbers);
+    memset(scratch_, 0, size_t(entries) * sizeof *scratch_);
+    In rows = array(layout.at[Layout::kClassProducts]), products = array(layout.at[Layout::kProducts]);
+    for (uint32_t c = 0; c < found_.shape.classes; ++c)
+      if (const int wrong = are_products(rows, found_.counts[c], scratch_)) return wrong;
+    for (int64_t at = 0; at < entries; ++at) {
+      int64_t product;
+      if (!element(products, found_.shape.bits, &product)) return BR_STORAGE;
+      if (product != scratch_[at]) return BR_MALFORMED;
+    }
+    return BR_OK;
+  }
+
+  const br_learner& l_;
+  const File& file_;
+  int64_t* scratch_;
+  In in_;
+  JsonIn json_;
+  Expected expected_;
+  Found& found_;
+};
+
+void place(const br_learner& l, Places& places, Found* found) {
+  const br_learner_options& o = l.options;
+  found->known.names = Names(places.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
+  found->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
+  found->settings = places.next<char>(o.texts);
+  found->counts = places.next<int64_t>(o.classes);
+}
+
+}  // namespace
+
+Reading::Reading(const br_learner& l, Places& places) : state(), base() {
+  place(l, places, &state);
+  place(l, places, &base);
+  scratch = places.next<int64_t>(l.keeps_class_products ? size_t(triangle(l.numbers)) : l.numbers);
+}
+
+size_t reading_bytes(const br_learner& l) {
+  Places places(nullptr);
+  Reading(l, places);
+  return places.used();
+}
+
+int find(const br_learner& l, const File& file, int64_t* scratch, Found* found) {
+  if (const int wrong = check_bytes(file.read, file.context, file.size)) return wrong;
+  Reader reader(l, file, scratch, found);
+  const int wrong = reader.header();
+  return wrong ? wrong : reader.arrays();
+}
+
+int check_bytes(br_read* read, void* context, size_t size) {
+  if (size < kDigitsAt + kDigits) return BR_DAMAGED;
+  In in(read, context, size);
+  Sha256 digest;
+  char digits[kDigits], found[kDigits], zeros[kDigits];
+  memset(zeros, '0', sizeof zeros);
+  uint8_t piece[256];
+  for (size_t at = 0; at < size;) {
+    const size_t end = at < kDigitsAt ? kDigitsAt : at == kDigitsAt ? at + kDigits : size;
+    const size_t some = end - at < sizeof piece ? end - at : sizeof piece;
+    if (!in.bytes(piece, some)) return BR_STORAGE;
+    if (at == kDigitsAt) memcpy(digits, piece, kDigits);
+    digest.update(at == kDigitsAt ? static_cast<const void*>(zeros) : piece, some);
+    at += some;
+  }
+  digest.finish_hex(found);
+  return memcmp(found, digits, kDigits) ? BR_DAMAGED : BR_OK;
+}
+
+}  // namespace bitreplay

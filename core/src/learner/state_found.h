@@ -1,0 +1,46 @@
+// What a state file says, checked: its texts in the work memory until it is believed, its arrays where they are.
+#pragma once
+#include "learner/in.h"
+#include "learner/state_file.h"
+
+namespace bitreplay {
+
+struct File {
+  br_read* read;
+  void* context;
+  size_t size;
+
+  In in(uint64_t offset) const { return In(read, context, size, size_t(offset)); }
+};
+
+struct Found {
+  Known known;
+  char* settings;
+  size_t settings_size;
+  int64_t* counts;
+  Shape shape;
+  uint64_t arrays_at;
+  int64_t pictures;
+};
+
+// The work memory of reading: two files at a time, and numbers to add up.
+struct Reading {
+  Found state, base;
+  int64_t* scratch;
+
+  Reading(const br_learner& learner, Places& places);
+};
+
+// The whole file, everything that can be wrong.
+int find(const br_learner& learner, const File& file, int64_t* scratch, Found* found);
+
+// The next of an array's numbers.
+inline bool element(In& in, uint32_t bits, int64_t* value) {
+  if (bits == 64) return in.bytes(value, 8);
+  int32_t narrow;
+  const bool read = in.bytes(&narrow, 4);
+  *value = narrow;
+  return read;
+}
+
+}  // namespace bitreplay

@@ -1,0 +1,226 @@
+// Other states added to a learner's: merging.py. With a base, which all of them began as, what it saw counts once:
+//
+//     ours + (theirs - base)
+//
+// Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no harm.
+#include "arithmetic/fixedpoint.h"
+#include "learner/class_products.h"
+#include "learner/state_found.h"
+#include "sums/check.h"
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+// An array of a state, one number after another, in a file or in a learner.
+struct Numbers {
+  const void* memory;
+  uint32_t bits;
+  int64_t at;
+  In in;
+
+  bool next(int64_t* value) {
+    if (!memory) return element(in, bits, value);
+    *value = sum_at(memory, bits, at++);
+    return true;
+  }
+};
+
+// A state in a file, or the learner's own.
+struct State {
+  const br_learner* own;  // or null
+  const Found* found;
+  const File* file;
+
+  const Known& known() const { return own ? own->known : found->known; }
+  int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : found->counts[row]; }
+  Numbers numbers(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
+    if (own) return {memory, bits, first, In(nullptr, nullptr, 0)};
+    const uint64_t offset = found->arrays_at + Layout(found->shape).at[array] + bits / 8 * uint64_t(first);
+    return {nullptr, bits, 0, file->in(offset)};
+  }
+  Numbers class_sums(uint32_t row, uint32_t width) const {
+    return numbers(Layout::kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
+  }
+  Numbers products() const { return numbers(Layout::kProducts, bits(), own ? own->sums.products : nullptr, 0); }
+  Numbers digests(uint32_t row) const {
+    int64_t first = 0;
+    for (uint32_t c = 0; c < row; ++c) first += count(c);
+    return numbers(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
+  }
+  uint32_t bits() const { return own ? own->sums.bits : found->shape.bits; }
+};
+
+// Whether all of the base's digests of a class are among the state's, as often: both are in order.
+int has_digests(const State& state, uint32_t row, const State& base, uint32_t base_row) {
+  Numbers all = state.digests(row), some = base.digests(base_row);
+  int64_t left = state.count(row), value, other = 0;
+  for (int64_t i = 0; i < base.count(base_row); ++i) {
+    if (!some.next(&value)) return BR_STORAGE;
+    do {
+      if (!left--) return BR_OTHER_BASE;
+      if (!all.next(&other)) return BR_STORAGE;
+    } while (uint64_t(other) < uint64_t(value));
+    if (other != value) return BR_OTHER_BASE;
+  }
+  return BR_OK;
+}
+
+// Whether the state can be the base and more pictures: merging.py, `_check_contains`. `least` has room for the numbers.
+int contains(const br_learner& l, const State& state, const State& base, int64_t* least) {
+  const int64_t rounded = state.known().forgotten - base.known().forgotten;
+  if (rounded < 0) return BR_OTHER_BASE;
+  for (uint32_t i = 0; i < l.numbers; ++i) least[i] = 0;
+  const Names &names = state.known().names, &others = base.known().names;
+  uint32_t met = 0;
+  int64_t pictures = 0;
+  for (uint32_t row = 0; row < names.count(); ++row) {
+    bool there;
+    const uint32_t other = others.find(names.at(row), &there);
+    met += there;
+    const int64_t count = state.count(row) - (there ? base.count(other) : 0);
+    if (count < 0) return BR_OTHER_BASE;
+    pictures += count;
+    Numbers sums = state.class_sums(row, l.numbers), less = base.class_sums(there ? other : 0, l.numbers);
+    for (uint32_t i = 0; i < l.numbers; ++i) {
+      int64_t sum, gone = 0;
+      if (!sums.next(&sum) || (there && !less.next(&gone))) return BR_STORAGE;
+      sum -= gone;
+      if (absolute(sum) > kLargestNumber * count) return BR_OTHER_BASE;
+      if (!count) continue;
+      const int64_t q = divide_round(sum, count), r = sum - q * count;
+      least[i] += sum * q + q * r + r * r / count;
+    }
+    if (!there || !l.keeps_digests) continue;
+    if (const int wrong = has_digests(state, row, base, other)) return wrong;
+  }
+  if (met != others.count()) return BR_OTHER_BASE;
+  Numbers products = state.products(), less = base.products();
+  for (int64_t i = 0; i < l.numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      int64_t product, gone;
+      if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
+      product -= gone;
+      if (i != j) continue;
+      if (product < 0 || product > kLargestNumber * kLargestNumber * pictures) return BR_OTHER_BASE;
+      if (!rounded && least[i] > product) return BR_OTHER_BASE;
+    }
+  return BR_OK;
+}
+
+bool change_array(In in, uint32_t bits, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
+  for (int64_t at = first; at < first + count; ++at) {
+    int64_t value;
+    if (!element(in, bits, &value)) return false;
+    change_sum(sums, own_bits, at, sign * value);
+  }
+  return true;
+}
+
+// Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the front.
+bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t more) {
+  uint64_t *to = own.values + first, *from = to + more, *const end = from + count, value;
+  memmove(from, to, size_t(all - first) * sizeof *to);
+  for (; more; --more) {
+    if (!in.bytes(&value, 8)) return false;
+    while (from < end && *from <= value) *to++ = *from++;
+    *to++ = value;
+  }
+  return true;  // what is left is in its place
+}
+
+// Those of the base, which are all among them.
+bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t fewer) {
+  uint64_t *to = own.values + first, *from = to, *const end = to + count, value;
+  for (int64_t left = fewer; left; --left) {
+    if (!in.bytes(&value, 8)) return false;
+    while (from < end && *from != value) *to++ = *from++;
+    if (from == end) return false;
+    ++from;
+  }
+  memmove(to, from, size_t(own.values + all - from) * sizeof *to);
+  return true;
+}
+
+// Adds a checked state to the learner's, or takes it out.
+bool change(br_learner* l, const File& file, const Found& found, int sign) {
+  const Layout layout(found.shape);
+  const uint32_t bits = found.shape.bits;
+  const int64_t entries = triangle(l->numbers);
+  const auto array = [&](Layout::Array name, int64_t first, uint32_t width) {
+    return file.in(found.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
+  };
+  int64_t before = 0;  // pictures of the other state's rows so far
+  for (uint32_t row = 0; row < found.shape.classes; ++row) {
+    uint32_t to = 0;
+    row_of(l, found.known.names.at(row), &to);
+    const int64_t count = found.counts[row], own = l->sums.counts[to];
+    if (l->keeps_digests) {
+      const auto change_digests = sign > 0 ? add_digests : take_digests;
+      const In in = array(Layout::kValues, before, 64);
+      if (!change_digests(l->digests, first_of(*l, to), own, pictures_of(*l), in, count)) return false;
+    }
+    before += count;
+    l->sums.counts[to] += sign * count;
+    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->numbers, bits), bits, l->sums.class_sums, l->sums.bits,
+                      int64_t(to) * l->numbers, l->numbers, sign))
+      return false;
+    if (l->class_products && !change_array(array(Layout::kClassProducts, row * entries, bits), bits, l->class_products,
+                                           l->sums.bits, to * entries, entries, sign))
+      return false;
+  }
+  return change_array(array(Layout::kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
+}
+
+uint32_t missing(const br_learner& l, const Names& others) {
+  uint32_t count = 0;
+  for (uint32_t row = 0; row < others.count(); ++row) {
+    bool there;
+    l.known.names.find(others.at(row), &there);
+    count += !there;
+  }
+  return count;
+}
+
+int merge(br_learner* l, const File& file, const File* base_file) {
+  if (!l || !file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  Places places(l->use_work());
+  Reading reading(*l, places);
+  const Found &found = reading.state, &base = reading.base;
+  if (const int wrong = find(*l, file, reading.scratch, &reading.state)) return wrong;
+  if (base_file) {
+    if (const int wrong = find(*l, *base_file, reading.scratch, &reading.base)) return wrong;
+    const State common = {nullptr, &base, base_file};
+    if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading.scratch)) return wrong;
+    if (const int wrong = contains(*l, {nullptr, &found, &file}, common, reading.scratch)) return wrong;
+  }
+  const int64_t pictures = pictures_of(*l) + found.pictures - base.pictures;
+  if (!has_room_for(*l, pictures) || !l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
+  if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
+  l->ready = false;
+  set_width(l, pictures);
+  if ((base_file && !change(l, *base_file, base, -1)) || !change(l, file, found, 1)) {
+    clear(l);
+    return BR_STORAGE;
+  }
+  l->known.lineage.unite(found.known.lineage);
+  l->known.forgotten += found.known.forgotten - base.known.forgotten;
+  l->known.experiences = most(l->known.experiences + found.known.experiences - base.known.experiences, 0);
+  return BR_OK;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_state_merge(br_learner* l, br_read* read, void* context, size_t size) {
+  return merge(l, {read, context, size}, nullptr);
+}
+
+int br_state_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                         void* base_context, size_t base_size) {
+  const File base = {base_read, base_context, base_size};
+  return merge(l, {read, context, size}, &base);
+}
