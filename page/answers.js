@@ -1,11 +1,11 @@
-/** The first three answers, as bars. Below a share of one half the first is not believed. */
+/** The first three answers, as bars, and whether the picture is unlike them all. Below one half the first is not believed. */
 import { byId, element, track } from "./element.js";
 import { texts } from "./texts.js";
 
 const SURE = 0.5;
 
-/** @param {{name: string, share: number}[]} answers @param {number} classes */
-export function drawAnswers(answers, classes) {
+/** @param {{name: string, share: number}[]} answers @param {number} classes @param {boolean} [unknown] */
+export function drawAnswers(answers, classes, unknown = false) {
   const place = byId("answers");
   if (!answers.length || classes < 2) {
     place.replaceChildren(element("p", { className: "note" }, classes ? (classes < 2 ? texts.oneKnown : "") : texts.nothingKnown));
@@ -15,10 +15,12 @@ export function drawAnswers(answers, classes) {
     element(
       "div",
       { className: "answer" },
-      element("span", {}, k === 0 && share < SURE ? `${texts.notSure}: ${name}` : String(name)),
+      element("span", {}, k === 0 && share < SURE && !unknown ? `${texts.notSure}: ${name}` : String(name)),
       element("span", {}, `${Math.round(100 * share)} %`),
       track(share),
     ),
   );
-  place.replaceChildren(...rows);
+  place.classList.toggle("unknown", unknown);
+  const head = element("p", {}, element("strong", {}, texts.unknown), element("span", { className: "note" }, texts.unlike));
+  place.replaceChildren(...(unknown ? [head] : []), ...rows);
 }

@@ -125,14 +125,15 @@ let times = [];
 async function answer() {
   if (!session?.costs) return;
   const picture = source.current();
-  const now = [picture, session.hash];
+  const now = [picture, session.hash, session.share];
   if (now.every((one, k) => one === asked[k])) return;
   asked = now;
   if (!picture) return drawAnswers([], session.classes.length);
   const { shown } = source;
-  const found = await teacher.ask("predict", picture);
-  drawAnswers(found.answers, session.classes.length);
+  const found = await teacher.ask("predict", picture, session.share);
+  drawAnswers(found.answers, session.classes.length, found.unknown);
   byId("answers").dataset.shown = `${shown} ${now[1]}`;
+  byId("answers").dataset.share = now[2];
   if (!found.ms) return;
   times = [...times, found.ms].slice(-15);
   answered = [...times].sort((a, b) => a - b)[times.length >> 1];

@@ -11,6 +11,12 @@
 import { texts } from "./texts.js";
 
 const HELD_BACK = 5; // the last of so many pictures of a class is held back
+// What is unlike all that was learned is "unknown" (docs/unknown.md). The rule expects too much or too little of a class
+// that has few pictures, so its share is the largest with which these few of the held-back pictures are still known.
+const SHARES = [0.5, 0.3, 0.2, 0.1, 0.05];
+const REFUSED = 0.05;
+const LEAST_ASKED = 4;
+const MOST_ASKED = 40;
 const MOST_PAST = 12;
 const MOST_PAST_BYTES = 64e6;
 
@@ -34,6 +40,7 @@ export class Session extends EventTarget {
     /** @type {Uint8Array} */
     this.state = new Uint8Array(0);
     this.hash = "";
+    this.share = 0; // of "unknown"
     /** @type {{memory: {network: number, state: number, answers: number, work: number}, modelBytes: number, path: string} | null} */
     this.costs = null;
     /** @type {{ms: number, count: number} | null} */
@@ -51,6 +58,7 @@ export class Session extends EventTarget {
     this._take(found);
     await this._test();
     this.dispatchEvent(new Event("change"));
+    await this._chooseShare();
   }
 
   /** @param {{classes: Class[], hash: string, state: Uint8Array}} found */
@@ -66,6 +74,16 @@ export class Session extends EventTarget {
     const held = this.pictures.filter(({ held, name }) => held && known.has(name));
     const taken = held.length ? await this.teacher.ask("evaluate", held.map(({ x }) => x)) : [];
     this.tested = held.map((picture, k) => ({ is: picture.name, taken: String(taken[k]), picture }));
+  }
+
+  /** After the answers: nobody waits for it. */
+  async _chooseShare() {
+    const held = this.tested.map(({ picture }) => picture.x);
+    const step = Math.max(1, Math.ceil(held.length / MOST_ASKED));
+    const some = held.filter((_, k) => k % step === 0);
+    const hash = this.hash;
+    const share = await this.teacher.ask("share", some, some.length < LEAST_ASKED ? [] : SHARES, REFUSED);
+    if (hash === this.hash) this.share = share;
   }
 
   /** [right, all] of the held-back pictures of each class. */
@@ -113,6 +131,7 @@ export class Session extends EventTarget {
         before.pictures.filter(({ id }) => !ids.has(id)),
       );
       this.dispatchEvent(new Event("change"));
+      this._chooseShare().catch(() => undefined);
       return found;
     });
     this.turn = turn.then(

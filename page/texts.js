@@ -29,6 +29,8 @@ export const texts = {
   nothingKnown: "It knows nothing yet. Add a class on the right.",
   oneKnown: "It knows one class. With a second one it can tell them apart.",
   notSure: "Not sure",
+  unknown: "unknown",
+  unlike: "Unlike what it learned. The nearest are:",
   took: (/** @type {number} */ ms) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`,
 
   teach: "Teach",

@@ -36,16 +36,22 @@ const does = {
     return { ...summary(), memory: learner.memory, modelBytes, path: core.path(), side: learner.side };
   },
   numbers: (picture) => learner.numbersOf(picture),
-  predict(picture) {
+  /** The three likeliest, and whether it is unlike them all: `unknown` is a share, as in docs/unknown.md. */
+  predict(picture, /** @type {number} */ unknown) {
     const start = performance.now();
-    if (!learner.classes().length) return { answers: [], ms: 0 };
-    const { probabilities } = learner.predict(picture);
-    const answers = learner.classes().map(({ name }, k) => ({ name, share: probabilities[k] }));
+    if (!learner.classes().length) return { answers: [], unknown: false, ms: 0 };
+    const found = learner.predict(picture, { unknown });
+    const answers = learner.classes().map(({ name }, k) => ({ name, share: found.probabilities[k] }));
     answers.sort((a, b) => b.share - a.share);
-    return { answers: answers.slice(0, 3), ms: performance.now() - start };
+    return { answers: answers.slice(0, 3), unknown: found.unknown, ms: performance.now() - start };
   },
   /** The class that each is taken for. */
   evaluate: (/** @type {Int8Array[]} */ all) => learner.namesOf(all),
+  /** The largest of these shares with which no more than `most` of the pictures are unknown; 0: there is none. */
+  share(/** @type {Int8Array[]} */ all, /** @type {number[]} */ shares, /** @type {number} */ most) {
+    const refused = (/** @type {number} */ unknown) => all.filter((x) => learner.predictNumbers(x, { unknown }).unknown).length;
+    return learner.unknown || (shares.find((share) => refused(share) <= most * all.length) ?? 0);
+  },
   learn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
     const start = performance.now();
     learner.learn(pictures);
