@@ -11,8 +11,10 @@
  * and throws the core's sentence.
  */
 
-/** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture */
-/** @typedef {string | number} Name */
+import { Caller } from "./caller.js";
+
+/** @typedef {import("./caller.js").Picture} Picture */
+/** @typedef {import("./caller.js").Name} Name */
 /**
  * `unknown`: the picture is unlike those that were learned (docs/unknown.md); `name` is the best class even so.
  * @typedef {{name: Name, label: number, unknown: boolean, probabilities: number[]}} Answer
@@ -31,19 +33,17 @@ function asShare(share) {
   return share && Math.max(1, Math.round(share * ALL));
 }
 
-export class Learner {
+export class Learner extends Caller {
   /**
    * @param {Core} core
    * @param {number} own its address
    * @param {Memory} memory what it takes, in bytes
    */
   constructor(core, own, memory) {
-    this.core = core;
-    this.own = own;
+    super(core, own);
     this.memory = memory;
     this.numbers = core.call.br_learner_numbers(own);
     this.side = core.call.br_learner_side(own);
-    this.room = { at: 0, size: 0 };
   }
 
   /**
@@ -67,49 +67,6 @@ export class Learner {
     const learner = new Learner(core, core.view.getUint32(found, true), { network, state, answers, work });
     for (const place of [options, found, error]) core.give(place);
     return learner;
-  }
-
-  /** Room that is kept from call to call. @param {number} size */
-  _room(size) {
-    if (this.room.size < size) {
-      if (this.room.at) this.core.give(this.room.at);
-      this.room = { at: this.core.take(size), size };
-    }
-    return this.room.at;
-  }
-
-  /**
-   * Calls with the address of a br_picture.
-   * @template T
-   * @param {Picture} picture
-   * @param {(at: number) => T} call
-   */
-  _picture({ data, width, height }, call) {
-    const at = this._room(64 + data.length);
-    const pixelBytes = data.length / (width * height);
-    [at + 64, width, height, pixelBytes, 0].forEach((value, k) => this.core.view.setUint32(at + 4 * k, value, true));
-    this.core.bytes.set(data, at + 64);
-    return call(at);
-  }
-
-  /**
-   * Calls with the address of a br_name.
-   * @template T
-   * @param {Name} name
-   * @param {(at: number) => T} call
-   */
-  _name(name, call) {
-    const text = typeof name === "string" ? new TextEncoder().encode(name.normalize("NFC")) : new Uint8Array(0);
-    const at = this.core.take(64 + text.length);
-    this.core.view.setUint32(at, typeof name === "string" ? at + 64 : 0, true);
-    this.core.view.setUint32(at + 4, text.length, true);
-    this.core.view.setBigInt64(at + 8, typeof name === "string" ? 0n : BigInt(name), true);
-    this.core.bytes.set(text, at + 64);
-    try {
-      return call(at);
-    } finally {
-      this.core.give(at);
-    }
   }
 
   /**
@@ -241,12 +198,7 @@ export class Learner {
     const found = [];
     for (let label = 0; label < call.br_learner_classes(this.own); ++label) {
       this.core.check(call.br_learner_class(this.own, label, at, at + 32));
-      const view = this.core.view;
-      const text = view.getUint32(at, true);
-      const name = text
-        ? new TextDecoder().decode(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
-        : Number(view.getBigInt64(at + 8, true));
-      found.push({ name, pictures: Number(view.getBigInt64(at + 32, true)) });
+      found.push({ name: this._nameAt(at), pictures: Number(this.core.view.getBigInt64(at + 32, true)) });
     }
     this.core.give(at);
     return found;
@@ -295,16 +247,6 @@ export class Learner {
     const at = this.core.place(base);
     try {
       this._state(bytes, "br_state_merge_since_bytes", at, base.length);
-    } finally {
-      this.core.give(at);
-    }
-  }
-
-  /** @param {Uint8Array} bytes @param {string} how @param {...number} more */
-  _state(bytes, how, ...more) {
-    const at = this.core.place(bytes);
-    try {
-      this.core.check(this.core.call[how](this.own, at, bytes.length, ...more));
     } finally {
       this.core.give(at);
     }

@@ -67,7 +67,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"avalanche", "numpy", "river", "sklearn", "torch"},
     ),
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
-    "export": ({"engine", "learner", "settings", "strategies", "zoo"}, {"numpy"}),
+    "export": ({"assembly", "engine", "learner", "rates", "settings", "strategies", "zoo"}, {"numpy"}),
     "serve": (
         {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile", "table1"},
         {"PIL", "anyio", "numpy", "starlette", "uvicorn"},

@@ -1,7 +1,7 @@
 // State files in linear memory: a JavaScript function is no pointer that C could call.
 #include <cstring>
 
-#include "bitreplay_learner.h"
+#include "bitreplay_replay.h"
 
 namespace {
 
@@ -46,6 +46,16 @@ BR_API int br_state_merge_bytes(br_learner* learner, uint8_t* from, size_t size)
 BR_API int br_state_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base, size_t base_size) {
   Bytes file = {from, size}, common = {base, base_size};
   return br_state_merge_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
+}
+
+BR_API int br_replay_write_bytes(br_replay* learner, uint8_t* to, size_t size) {
+  Bytes file = {to, size};
+  return br_replay_write(learner, write_bytes, &file);
+}
+
+BR_API int br_replay_read_bytes(br_replay* learner, uint8_t* from, size_t size) {
+  Bytes file = {from, size};
+  return br_replay_read(learner, read_bytes, &file, size);
 }
 
 }

@@ -235,3 +235,42 @@ export async function ask(core, model, state, numbers, thousandths) {
   const setting = Uint8Array.from(all, (x) => Number(learner.predictNumbers(x).unknown));
   return joined([...refused, setting, new Uint8Array(Uint32Array.from(likely, (share) => share * 2 ** 30).buffer)]);
 }
+
+/** The life of a learner by replay (js/replay.js), as `teach`: a hash, answers, a state file. */
+export async function replay(core, model, pixels, steps, ...states) {
+  const { Replay } = await import("../../js/replay.js");
+  const learner = Replay.open(core, model);
+  const { side, turns } = JSON.parse(new TextDecoder().decode(steps));
+  const size = side * side * 3;
+  const count = pixels.length / size;
+  const picture = (k) => ({ data: pixels.subarray(k * size, (k + 1) * size), width: side, height: side });
+  const samples = (pairs) => pairs.map(([k, name]) => ({ picture: picture(k), name }));
+  const does = {
+    learn: (pairs) => learner.learn(samples(pairs)),
+    learnCodes: (pairs) => learner.learn(pairs.map(([k, name]) => ({ code: learner.codeOf(picture(k)), name }))),
+    // Begun and left after a step: nothing has changed.
+    giveUp: (pairs) => {
+      const before = learner.hash();
+      for (const { done } of learner.learning(samples(pairs))) if (done === 1) break;
+      if (learner.hash() !== before) throw new Error("an experience that was given up left something");
+    },
+    forget: (name) => learner.forget(name),
+    rename: (from, to) => learner.rename(from, to),
+    load: (k) => learner.load(states[k]),
+    refuses: (what, ...words) => {
+      const before = learner.hash();
+      let sentence = "";
+      try {
+        does[what](...words);
+      } catch (error) {
+        sentence = error.message;
+      }
+      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${what} was not refused: ${sentence}`);
+    },
+  };
+  for (const [what, ...words] of turns) does[what](...words);
+  const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
+  for (let k = 0; k < count; ++k)
+    if (learner.predictCode(learner.codeOf(picture(k))).label !== answers[k]) throw new Error("two answers");
+  return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
+}

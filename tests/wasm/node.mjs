@@ -1,4 +1,4 @@
-// node node.mjs MODULE PATH cases|sums|teach|golden|times WORDS...: reads files, calls drive.js, writes a file or a number.
+// node node.mjs MODULE PATH cases|sums|teach|replay|golden|times WORDS...: reads files, calls drive.js, writes a file or a number.
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { Core } from "../../js/core.js";

@@ -6,7 +6,10 @@ Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), ever
     section  char name[16], u64 offset, u64 size                                            (32 bytes each)
 
     model, settings, parts   JSON, as the texts of a state file have it
-    features                 the program: one image -> the numbers of a picture
+    features                 the program: one image -> the numbers of a picture                  (exact)
+    backbone                 the program: one image -> its latent                                (replay)
+    tail0, tail1, ...        the tail with room for 16 classes, for 32 and so on
+    rate                     text of a fraction: gain / power, from which rates are fitted
 """
 
 from __future__ import annotations
@@ -16,17 +19,24 @@ import struct
 import zlib
 from typing import Any
 
+from bitreplay.assembly import ground_of
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.features import compile_features
 from bitreplay.engine.program import Program
 from bitreplay.learner import Learner
+from bitreplay.rates import feature_power
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
+from bitreplay.strategies.gradient import FIRST_ROOM
+from bitreplay.strategies.replay import Replay
 from bitreplay.zoo import Model, projections
 
 MAGIC = b"BITLEARN"
 VERSION = 1
 ALIGNMENT = 64
+MOST_TAILS = 8
+MOST_CLASSES = FIRST_ROOM << (MOST_TAILS - 1)
 _HEADER = struct.Struct("<8sIIII")
 _SECTION = struct.Struct("<16sQQ")
 
@@ -47,19 +57,58 @@ def features_of(model: Model, settings: Settings) -> Program:
     return compile_features(model.graph, numbers, settings.bits, 1, projection)
 
 
-def image_of(learner: Learner) -> bytes:
-    """For the model and settings of a learner."""
+def replay_image(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> bytes:
+    """For a learner by replay that may come to know so many classes."""
+    programs = replay_programs(model, settings, classes)
+    graph = model.graph
+    features = next(t for t in programs["tail0"].tensors if t.name == f"{graph.nodes[-1].name}.weights").shape[1] - 1
+    rate = Replay.gain / feature_power(graph, features)
+    return packed(model, settings, programs, {"rate": str(rate).encode()})
+
+
+def replay_programs(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> dict[str, Program]:
+    """Backbone of one picture, and a tail for each room that so many classes come to."""
+    if settings.strategy != "replay":
+        raise ValueError(f"The learner in C has the strategies exact and replay, got {settings.strategy}.")
+    if not isinstance(settings.bits, Bits):
+        raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
+    if settings.augment:
+        raise ValueError("The learner in C keeps no pictures to change them in each epoch: export with augment=False.")
+    if settings.unknown:
+        raise ValueError("The learner in C does not compare with stored samples: export replay with unknown=0.")
+    if not 1 <= classes <= MOST_CLASSES:
+        raise ValueError(f"classes must be a whole number from 1 to {MOST_CLASSES}, got {classes}.")
+    graph, level = model.graph, ground_of(model, settings).level
+    programs = {"backbone": compile_backbone(graph, level, settings.bits, 1, settings.code_bits)}
+    room = FIRST_ROOM
+    for number in range(MOST_TAILS):
+        programs[f"tail{number}"] = compile_tail(
+            graph, level, settings.bits, settings.minibatch, room, settings.code_bits
+        )
+        if room >= classes:
+            break
+        room *= 2
+    return programs
+
+
+def image_of(learner: Learner, classes: int = FIRST_ROOM) -> bytes:
+    """For the model and settings of a learner; by replay with room for so many classes, by exact for any number."""
     if learner.model is None:
         raise ValueError("This learner was not made from a model file, so it cannot be exported.")
+    if learner.settings.strategy == "replay":
+        return replay_image(learner.model, learner.settings, classes)
     return exact_image(learner.model, learner.settings)
 
 
-def packed(model: Model, settings: Settings, programs: dict[str, Program]) -> bytes:
+def packed(
+    model: Model, settings: Settings, programs: dict[str, Program], texts: dict[str, bytes] | None = None
+) -> bytes:
     parts = {name: kind.version for name, kind in STRATEGIES[settings.strategy].kinds.items()}
     sections = {
         "model": _text({"name": model.name, "digest": model.digest}),
         "settings": _text(settings.to_json()),
         "parts": _text(parts),
+        **(texts or {}),
         **{name: program.to_bytes() for name, program in programs.items()},
     }
     table, body = b"", b""

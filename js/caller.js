@@ -1,0 +1,76 @@
+/** What both learners share: room in the core's memory that is kept from call to call, and pictures and names in it. */
+
+/** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture */
+/** @typedef {string | number} Name */
+/** @typedef {import("./core.js").Core} Core */
+
+export class Caller {
+  /** @param {Core} core @param {number} own the learner's address */
+  constructor(core, own) {
+    this.core = core;
+    this.own = own;
+    this.room = { at: 0, size: 0 };
+  }
+
+  /** Room that is kept from call to call. @param {number} size */
+  _room(size) {
+    if (this.room.size < size) {
+      if (this.room.at) this.core.give(this.room.at);
+      this.room = { at: this.core.take(size), size };
+    }
+    return this.room.at;
+  }
+
+  /**
+   * Calls with the address of a br_picture.
+   * @template T
+   * @param {Picture} picture
+   * @param {(at: number) => T} call
+   */
+  _picture({ data, width, height }, call) {
+    const at = this._room(64 + data.length);
+    const pixelBytes = data.length / (width * height);
+    [at + 64, width, height, pixelBytes, 0].forEach((value, k) => this.core.view.setUint32(at + 4 * k, value, true));
+    this.core.bytes.set(data, at + 64);
+    return call(at);
+  }
+
+  /**
+   * Calls with the address of a br_name.
+   * @template T
+   * @param {Name} name
+   * @param {(at: number) => T} call
+   */
+  _name(name, call) {
+    const text = typeof name === "string" ? new TextEncoder().encode(name.normalize("NFC")) : new Uint8Array(0);
+    const at = this.core.take(64 + text.length);
+    this.core.view.setUint32(at, typeof name === "string" ? at + 64 : 0, true);
+    this.core.view.setUint32(at + 4, text.length, true);
+    this.core.view.setBigInt64(at + 8, typeof name === "string" ? 0n : BigInt(name), true);
+    this.core.bytes.set(text, at + 64);
+    try {
+      return call(at);
+    } finally {
+      this.core.give(at);
+    }
+  }
+
+  /** The name that a br_name at an address has. @param {number} at @returns {Name} */
+  _nameAt(at) {
+    const view = this.core.view;
+    const text = view.getUint32(at, true);
+    return text
+      ? new TextDecoder().decode(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
+      : Number(view.getBigInt64(at + 8, true));
+  }
+
+  /** Calls with the bytes of a state. @param {Uint8Array} bytes @param {string} how @param {...number} more */
+  _state(bytes, how, ...more) {
+    const at = this.core.place(bytes);
+    try {
+      this.core.check(this.core.call[how](this.own, at, bytes.length, ...more));
+    } finally {
+      this.core.give(at);
+    }
+  }
+}
