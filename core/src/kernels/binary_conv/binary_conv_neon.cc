@@ -2,7 +2,7 @@
 // for all of them. eor with the place's word, cnt, bytes added up before they overflow.
 // The walk over pixels and taps is that of binary_conv_wasm.cc. Shared as a template it took NEON 7 % more instructions.
 //
-// Bound: 53 instructions for 64 times 8 times 4 products.
+// Bound: 55 instructions for 64 times 8 times 4 products.
 #include <arm_neon.h>
 
 #include "kernels/binary_conv/binary_conv.h"
@@ -21,22 +21,25 @@ constexpr int64_t kMostWords = 31;  // 31 * 8 < 256
 struct Place {
   uint8x16_t a = vdupq_n_u8(0), b = a, c = a, d = a;
   uint16x8_t sums = vdupq_n_u16(0);
+  const uint64_t* x = nullptr;
 
   INLINE static uint8x16_t count(uint8x16_t bytes, uint64x2_t pixel, uint64x2_t weights) {
     return vaddq_u8(bytes, vcntq_u8(vreinterpretq_u8_u64(veorq_u64(pixel, weights))));
   }
-  INLINE void add(const uint64_t* x, const uint64x2x4_t& w) {
-    const uint64x2_t pixel = vld1q_dup_u64(x);
+  INLINE void add(const uint64x2x4_t& w) {
+    // A pointer of its own, and the places one after the other: compilers would mix them and run out of registers.
+    asm volatile("" : "+r"(x));
+    const uint64x2_t pixel = vld1q_dup_u64(x++);
     a = count(a, pixel, w.val[0]);
     b = count(b, pixel, w.val[1]);
     c = count(c, pixel, w.val[2]);
     d = count(d, pixel, w.val[3]);
+    asm volatile("" : "+w"(d));
   }
-  INLINE static uint32x4_t halves(uint8x16_t bytes) { return vpaddlq_u16(vpaddlq_u8(bytes)); }
   // Bytes of a word become a number of 16 bits: counts have 15.
   INLINE void sum_up() {
-    const uint32x4_t front = vpaddq_u32(halves(a), halves(b)), back = vpaddq_u32(halves(c), halves(d));
-    sums = vaddq_u16(sums, vcombine_u16(vmovn_u32(front), vmovn_u32(back)));
+    const uint16x8_t front = vpaddq_u16(vpaddlq_u8(a), vpaddlq_u8(b)), back = vpaddq_u16(vpaddlq_u8(c), vpaddlq_u8(d));
+    sums = vaddq_u16(sums, vpaddq_u16(front, back));
     a = b = c = d = vdupq_n_u8(0);
   }
   // total - 2 count of the outputs that there are.
@@ -56,15 +59,16 @@ struct Counts {
   int64_t held = 0;
 
   INLINE void run(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t length) {
+    first.x = x, second.x = x + apart, third.x = x + 2 * apart, fourth.x = x + 3 * apart;
     while (length > 0) {
       if (held == kMostWords) sum_up();
       const int64_t some = length < kMostWords - held ? length : kMostWords - held;
-      for (const uint64_t* end = x + some; x < end; ++x, w += kInterleaved) {
+      for (const uint64_t* end = w + some * kInterleaved; w < end; w += kInterleaved) {
         const uint64x2x4_t weights = vld1q_u64_x4(w);
-        first.add(x, weights);
-        if (kPlaces > 1) second.add(x + apart, weights);
-        if (kPlaces > 2) third.add(x + 2 * apart, weights);
-        if (kPlaces > 2) fourth.add(x + 3 * apart, weights);
+        first.add(weights);
+        if (kPlaces > 1) second.add(weights);
+        if (kPlaces > 2) third.add(weights);
+        if (kPlaces > 2) fourth.add(weights);
       }
       held += some;
       length -= some;
@@ -132,29 +136,43 @@ void samples_at(const Block& block, int64_t sample, int16_t* sums) {
       place<kSamples>(block, a.x + sample * map_words, map_words, row, column, sums, map_sums);
 }
 
-// One sample: places side by side whose columns of taps lie inside.
+// Whether all taps of a place lie inside the map along one side of it.
+bool inside(const BinaryConvArgs& a, int64_t at, int64_t outputs, int64_t length) {
+  return at < outputs && at * a.stride >= a.pad && at * a.stride - a.pad + a.kernel <= length;
+}
+
+// Calls places(first, count) for all of a line of `outputs` places on a side of `length` pixels, four or two together
+// where their taps lie inside.
+template <class Places>
+void over_line(const BinaryConvArgs& a, int64_t outputs, int64_t length, Places places) {
+  for (int64_t at = 0; at < outputs;) {
+    const bool one = inside(a, at, outputs, length);
+    const int64_t some = one && inside(a, at + 3, outputs, length) ? 4 : one && inside(a, at + 1, outputs, length) ? 2 : 1;
+    places(at, some);
+    at += some;
+  }
+}
+
+// One sample: places side by side whose columns of taps lie inside; at the map's sides, places below one another.
 void sample_at(const Block& block, int64_t sample, int16_t* sums) {
   const BinaryConvArgs& a = block.a;
   const uint64_t* x = a.x + sample * a.height * a.width * a.words;
-  const int64_t apart = a.stride * a.words;
   sums += sample * a.out_h * a.out_w * a.outputs;
-  const auto inside = [&](int64_t column) {
-    return column < a.out_w && column * a.stride >= a.pad && column * a.stride - a.pad + a.kernel <= a.width;
+  const auto together = [&](int64_t some, int64_t row, int64_t column, int64_t apart, int64_t sums_apart) {
+    int16_t* to = sums + (row * a.out_w + column) * a.outputs;
+    if (some == 4) place<4>(block, x, apart, row, column, to, sums_apart);
+    else if (some == 2) place<2>(block, x, apart, row, column, to, sums_apart);
+    else place<1>(block, x, 0, row, column, to, 0);
   };
-  for (int64_t row = 0; row < a.out_h; ++row) {
-    for (int64_t column = 0; column < a.out_w;) {
-      if (inside(column) && inside(column + 3)) {
-        place<4>(block, x, apart, row, column, sums, a.outputs);
-        column += 4, sums += 4 * a.outputs;
-      } else if (inside(column) && inside(column + 1)) {
-        place<2>(block, x, apart, row, column, sums, a.outputs);
-        column += 2, sums += 2 * a.outputs;
-      } else {
-        place<1>(block, x, 0, row, column, sums, 0);
-        ++column, sums += a.outputs;
-      }
-    }
-  }
+  for (int64_t row = 0; row < a.out_h; ++row)
+    over_line(a, a.out_w, a.width, [&](int64_t column, int64_t some) {
+      if (inside(a, column, a.out_w, a.width)) together(some, row, column, a.stride * a.words, a.outputs);
+    });
+  for (int64_t column = 0; column < a.out_w; ++column)
+    if (!inside(a, column, a.out_w, a.width))
+      over_line(a, a.out_h, a.height, [&](int64_t row, int64_t some) {
+        together(some, row, column, a.stride * a.width * a.words, a.out_w * a.outputs);
+      });
 }
 
 }  // namespace

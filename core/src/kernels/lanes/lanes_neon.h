@@ -86,6 +86,18 @@ struct RoundShiftNeon {
   }
 };
 
+// The same for shifts of 1 to 62: srshl adds the half.
+struct RoundRightNeon {
+  int64x2_t by;
+
+  explicit RoundRightNeon(int64_t s) : by(vdupq_n_s64(-s)) {}
+  int64x2_t operator()(int64x2_t x) const { return vrshlq_s64(vsraq_n_s64(x, x, 63), by); }
+  Wide8 operator()(Wide8 x) const {
+    for (int k = 0; k < 4; ++k) x.v[k] = (*this)(x.v[k]);
+    return x;
+  }
+};
+
 static inline Narrow8 low_halves(Wide8 x) {
   return {{vmovn_high_s64(vmovn_s64(x.v[0]), x.v[1]), vmovn_high_s64(vmovn_s64(x.v[2]), x.v[3])}};
 }
