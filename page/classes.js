@@ -3,13 +3,19 @@
  * pictures.
  *
  * @typedef {import("./session.js").Session} Session
- * @typedef {{take: () => Promise<import("./session.js").Seen | null>, read: (files: Blob[]) => Promise<import("./session.js").Seen[]>, tell: (text: string) => void, attempt: (act: () => Promise<any>) => Promise<void>, openPictures: (title: string, pictures: import("./store.js").Kept[]) => void}} Hands
+ * @typedef {{take: () => Promise<import("./session.js").Seen | null>, live: () => boolean, read: (files: Blob[]) => Promise<import("./session.js").Seen[]>, tell: (text: string) => void, attempt: (act: () => Promise<any>) => Promise<void>, openPictures: (title: string, pictures: import("./store.js").Kept[]) => void}} Hands
  */
 import { byId, element } from "./element.js";
 import { texts } from "./texts.js";
 
 const SHOWN = 8;
 const BETWEEN = 180; // milliseconds between two pictures while the button is held
+
+// A menu closes when something else is pressed.
+document.addEventListener("pointerdown", ({ target }) => {
+  for (const menu of document.querySelectorAll("details.menu[open]"))
+    if (!menu.contains(/** @type {Node} */ (target))) /** @type {HTMLDetailsElement} */ (menu).open = false;
+});
 
 /** @type {WeakMap<Uint8Array, string>} */
 const addresses = new WeakMap();
@@ -73,7 +79,7 @@ export class Classes {
     const card = element(
       "li",
       { className: "class" },
-      element("div", { className: "row" }, element("h3", {}, name), learned ? this.menu(name, own, learned) : ""),
+      element("div", { className: "row" }, element("h3", {}, name), learned ? this.menu(name, own, learned) : this.removeButton(name)),
       facts,
     );
     if (own.length) card.append(this.pictures(name, own));
@@ -113,6 +119,17 @@ export class Classes {
     return list;
   }
 
+  /** Of a class that has no pictures yet. @param {string} name */
+  removeButton(name) {
+    const button = element("button", { type: "button", className: "plain" }, texts.remove);
+    button.setAttribute("aria-label", `${texts.remove}: ${name}`);
+    button.addEventListener("click", () => {
+      this.planned = this.planned.filter((one) => one !== name);
+      this.draw();
+    });
+    return button;
+  }
+
   /** A picture to look at, and to forget. @param {import("./store.js").Kept} picture @param {number} number */
   pictureItem(picture, number) {
     const forget = element("button", { type: "button", className: "plain" }, texts.forget);
@@ -141,8 +158,12 @@ export class Classes {
           const seen = [];
           do {
             const one = await this.hands.take();
-            if (!one) break;
+            if (!one) {
+              this.hands.tell(texts.nothingToTake);
+              break;
+            }
             seen.push(one);
+            if (!this.hands.live()) break; // one of a picture that stays
             button.textContent = texts.taking(seen.length);
             await new Promise((done) => setTimeout(done, BETWEEN));
           } while (held);

@@ -13,6 +13,7 @@ import { drawChart, drawMatrix } from "./tested.js";
 import { texts } from "./texts.js";
 
 const BETWEEN_ANSWERS = 150; // milliseconds: several a second
+const SHOWN = 12000; // milliseconds that a message stays
 const LANES = 4; // files that are read at the same time
 
 for (const place of document.querySelectorAll("[data-text]"))
@@ -21,8 +22,13 @@ byId("name").placeholder = texts.newClass;
 byId("name").setAttribute("aria-label", texts.newClass);
 byId("hint").textContent = texts.startCamera;
 
+let told = 0;
 /** @param {string} text */
-const tell = (text) => (byId("status").textContent = text);
+function tell(text) {
+  clearTimeout(told);
+  byId("status").textContent = text;
+  told = setTimeout(() => (byId("status").textContent = ""), SHOWN);
+}
 /** @param {unknown} error */
 const fail = (error) => tell(texts.failed(error instanceof Error ? error.message : String(error)));
 
@@ -114,6 +120,7 @@ function draw() {
   byId("knows-note").textContent = session.tested.length ? texts.knowsNote : texts.notHeld;
   byId("hash").textContent = session.hash;
   byId("undo").disabled = !session.past.length;
+  byId("undo").title = session.past.at(-1)?.text ?? "";
   drawOpened();
 }
 
@@ -177,7 +184,7 @@ async function use(model) {
     teacher = new Teacher();
     session = new Session(teacher, await Store.open(), model.name);
   }
-  classes = new Classes(session, { take, read, tell, attempt, openPictures });
+  classes = new Classes(session, { take, live: () => source.live, read, tell, attempt, openPictures });
   floatBytes = model.floatBytes;
   answered = 0;
   times = [];
@@ -226,7 +233,12 @@ byId("model").value = models.some(({ name }) => name === localStorage.getItem("m
   ? localStorage.getItem("model")
   : models[0].name;
 const chosen = () => models.find(({ name }) => name === byId("model").value) ?? models[0];
-byId("model").addEventListener("change", () => attempt(() => use(chosen())));
+byId("model").addEventListener("change", () =>
+  attempt(async () => {
+    await use(chosen());
+    if (!session.classes.length) tell(texts.ownClasses);
+  }),
+);
 
 await attempt(() => use(chosen()));
 await source.choose("examples");

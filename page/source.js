@@ -4,6 +4,7 @@
 import { byId, element } from "./element.js";
 import { readExamples } from "./examples.js";
 import { ofBlob, ofVideo, show } from "./frames.js";
+import { Preview } from "./preview.js";
 import { texts } from "./texts.js";
 
 export class Source {
@@ -17,15 +18,14 @@ export class Source {
     /** @type {MediaStream | null} */
     this.stream = null;
     this.facing = "environment";
+    this.camera = ""; // chosen by its id, where cameras do not say which way they look
+    this.preview = new Preview();
     this.kind = "";
     this.shown = 0; // how many pictures were shown: says which one an answer is to
     this.video = /** @type {HTMLVideoElement} */ (byId("video"));
     for (const button of document.querySelectorAll("[data-source]"))
       button.addEventListener("click", () => this.choose(/** @type {HTMLElement} */ (button).dataset.source ?? ""));
-    byId("turn").addEventListener("click", () => {
-      this.facing = this.facing === "user" ? "environment" : "user";
-      this.choose("camera");
-    });
+    byId("turn").addEventListener("click", () => this.turnCamera());
     byId("file").addEventListener("change", (/** @type {any} */ event) => {
       const [file] = event.target.files;
       event.target.value = ""; // so that the same one can be chosen again
@@ -43,6 +43,11 @@ export class Source {
       const file = event.dataTransfer?.files[0];
       if (file) this.choose("picture").then(() => this.showFile(file));
     });
+  }
+
+  /** Whether there is another picture every moment. */
+  get live() {
+    return this.kind === "camera";
   }
 
   current() {
@@ -70,16 +75,38 @@ export class Source {
   stop() {
     for (const media of this.stream?.getTracks() ?? []) media.stop();
     this.stream = null;
+    this.preview.show(null);
+  }
+
+  async cameras() {
+    return (await navigator.mediaDevices.enumerateDevices()).filter(({ kind }) => kind === "videoinput");
+  }
+
+  /** Front or rear; cameras that do not say which they are, one after another. */
+  async turnCamera() {
+    const { facingMode, deviceId } = this.stream?.getVideoTracks()[0].getSettings() ?? {};
+    if (facingMode) this.facing = facingMode === "user" ? "environment" : "user";
+    else {
+      const ids = (await this.cameras()).map((one) => one.deviceId);
+      this.camera = ids[(ids.indexOf(deviceId ?? "") + 1) % ids.length];
+    }
+    await this.choose("camera");
   }
 
   async startCamera() {
     try {
-      const video = { facingMode: this.facing, width: { ideal: 640 }, height: { ideal: 480 } };
+      const which = this.camera ? { deviceId: { exact: this.camera } } : { facingMode: this.facing };
+      const video = { ...which, width: { ideal: 640 }, height: { ideal: 480 } };
       this.stream = await navigator.mediaDevices.getUserMedia({ video, audio: false });
+      // As in a mirror; what is learned is not turned round.
+      const mirrored = this.stream.getVideoTracks()[0].getSettings().facingMode === "user";
+      this.video.classList.toggle("mirrored", mirrored);
       this.video.srcObject = this.stream;
       await this.video.play();
-      this.video.hidden = byId("turn").hidden = false;
+      this.preview.show(this.stream, mirrored);
+      this.video.hidden = false;
       byId("hint").hidden = true;
+      byId("turn").hidden = (await this.cameras()).length < 2;
     } catch {
       byId("hint").textContent = texts.noCamera;
     }

@@ -25,13 +25,13 @@ export function drawChart(steps) {
     .filter(({ count }) => count);
   const place = byId("chart");
   if (points.length < 2) return place.replaceChildren();
-  const x = (/** @type {number} */ k) => 34 + ((WIDTH - 44) * k) / (points.length - 1);
+  const x = (/** @type {number} */ k) => 40 + ((WIDTH - 50) * k) / (points.length - 1);
   const y = (/** @type {number} */ share) => 10 + (HEIGHT - 30) * (1 - share);
   const told = points.map(({ share, what }) => texts.accuracyPoint(share, what)).join("; ");
   const svg = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${texts.accuracy}: ${told}` });
   for (const share of [0, 0.5, 1]) {
-    svg.append(shape("line", { x1: 34, x2: WIDTH - 10, y1: y(share), y2: y(share) }));
-    svg.append(shape("text", { x: 28, y: y(share) + 4, "text-anchor": "end" }, `${share * 100}`));
+    svg.append(shape("line", { x1: 40, x2: WIDTH - 10, y1: y(share), y2: y(share) }));
+    svg.append(shape("text", { x: 36, y: y(share) + 4, "text-anchor": "end" }, `${share * 100} %`));
   }
   svg.append(shape("path", { d: points.map(({ share }, k) => `${k ? "L" : "M"}${x(k)} ${y(share)}`).join("") }));
   points.forEach(({ share, what }, k) => {
@@ -39,7 +39,7 @@ export function drawChart(steps) {
     dot.append(shape("title", {}, texts.accuracyPoint(share, what)));
     svg.append(dot);
   });
-  svg.append(shape("text", { x: 34, y: HEIGHT - 4 }, texts.accuracy));
+  svg.append(shape("text", { x: 40, y: HEIGHT - 4 }, texts.accuracy));
   place.replaceChildren(svg);
 }
 

@@ -63,8 +63,11 @@ def camera_file(path: Path, image: np.ndarray) -> None:
 
 
 @contextmanager
-def chromium(camera: Path | None = None, **options: Any) -> Iterator[Any]:
-    """A context of Debian's Chromium; skips with a sentence where it or Playwright is missing."""
+def chromium(camera: Path | None = None, cameras: int = 1, **options: Any) -> Iterator[Any]:
+    """A context of Debian's Chromium, its camera a file, or several that show a clock.
+
+    Skips with a sentence where Chromium or Playwright is missing.
+    """
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="Playwright is not installed: the page was not tested."
     )
@@ -72,8 +75,10 @@ def chromium(camera: Path | None = None, **options: Any) -> Iterator[Any]:
     if program is None:
         pytest.skip("Chromium is not installed: the page was not tested.")
     words = ["--no-sandbox"]
+    if camera or cameras > 1:
+        devices = f"--use-fake-device-for-media-stream=device-count={cameras}"
+        words += ["--use-fake-ui-for-media-stream", devices]
     if camera:
-        words += ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"]
         words += [f"--use-file-for-fake-video-capture={camera}"]
     with playwright.sync_playwright() as own:
         browser = own.chromium.launch(executable_path=program, args=words)

@@ -212,3 +212,57 @@ def test_the_page_is_small_and_its_types_fit():
     project = str(Path(__file__).with_name("tsconfig.json"))
     done = subprocess.run([node, str(compiler), "-p", project], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_small_things_that_a_visitor_expects():
+    """A class without pictures goes again, a still picture is taken once, a menu closes, the last change is told."""
+    with served() as address, chromium() as context:
+        page = Page(context, address)
+        page.own.fill("#name", "mug")
+        page.own.keyboard.press("Enter")
+        page.own.click('[aria-label="Hold to take pictures: mug"]')
+        page.own.wait_for_selector("#status:text('no picture to take')")
+        page.own.click('[aria-label="Remove: mug"]')
+        assert page.classes() == []
+
+        page.teach("Orange")
+        page.own.click('#examples [aria-label="Show Watermelon"]')
+        page.own.wait_for_selector("#shown:visible")
+        page.own.fill("#name", "melon")
+        page.own.keyboard.press("Enter")
+        before = page.hash
+        hold = page.own.locator('[aria-label="Hold to take pictures: melon"]')
+        hold.hover()
+        page.own.mouse.down()
+        page.changed(before)
+        page.own.mouse.up()
+        assert page.card("melon").locator(".facts span").inner_text() == "1 picture"
+        assert page.own.get_attribute("#undo", "title") == "1 picture of melon learned"
+
+        page.card("Orange").locator("summary").click()
+        assert page.card("Orange").locator("details[open]").count() == 1
+        page.own.click("#see-title")
+        assert page.card("Orange").locator("details[open]").count() == 0
+
+        page.own.locator("td.right button:enabled").first.click()
+        assert page.own.inner_text("#dialog-title") == "5 pictures of Orange taken for Orange"
+        assert page.own.locator("#dialog-pictures li").count() == 5
+        page.own.keyboard.press("Escape")
+        assert not page.own.locator("#dialog").is_visible()
+        assert page.errors == []
+
+
+def test_one_camera_after_another():
+    with served() as address, chromium(cameras=2, permissions=["camera"]) as context:
+        page = Page(context, address)
+        page.own.click("[data-source=camera]")
+        page.own.wait_for_selector("#turn:visible")
+        camera = "document.getElementById('video').srcObject?.getVideoTracks()[0].getSettings().deviceId"
+        first = page.own.evaluate(camera)
+        page.own.click("#turn")
+        page.own.wait_for_function(f"first => {camera} && {camera} !== first", arg=first)
+        assert not page.own.locator("#preview").is_visible()
+        page.own.set_viewport_size({"width": 360, "height": 500})
+        page.own.locator("#requests").scroll_into_view_if_needed()
+        page.own.wait_for_selector("#preview:visible")
+        assert page.errors == []
