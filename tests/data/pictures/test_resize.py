@@ -1,40 +1,12 @@
-import math
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 from bitreplay.data.pictures.resize import center_square, resize, taps
-
-
-def axis_weights(length: int, side: int) -> list[dict[int, Fraction]]:
-    """The definition in rational numbers: for each output pixel the share of every input pixel."""
-    rows: list[dict[int, Fraction]] = []
-    for i in range(side):
-        row: dict[int, Fraction] = {}
-        if side > length:
-            centre = Fraction(2 * i + 1, 2) * Fraction(length, side) - Fraction(1, 2)
-            left = math.floor(centre)
-            for j, share in ((left, 1 - (centre - left)), (left + 1, centre - left)):
-                j = min(max(j, 0), length - 1)
-                row[j] = row.get(j, Fraction(0)) + share
-        else:
-            low, high = Fraction(i * length, side), Fraction((i + 1) * length, side)
-            for j in range(length):
-                row[j] = max(Fraction(0), min(high, Fraction(j + 1)) - max(low, Fraction(j))) * side / length
-        rows.append({j: share for j, share in row.items() if share})
-    return rows
+from tests.engine.law.oracles.pictures import resized
 
 
 def oracle(image: np.ndarray, side: int) -> np.ndarray:
-    """Weighted mean along both axes, halves up."""
-    out = np.zeros((side, side, image.shape[2]), np.uint8)
-    for y, rows in enumerate(axis_weights(image.shape[0], side)):
-        for x, columns in enumerate(axis_weights(image.shape[1], side)):
-            for c in range(image.shape[2]):
-                mean = sum(a * b * int(image[i, j, c]) for i, a in rows.items() for j, b in columns.items())
-                out[y, x, c] = math.floor(mean + Fraction(1, 2))
-    return out
+    return np.array(resized(image.tolist(), side), np.uint8)
 
 
 @pytest.mark.parametrize("side", [1, 2, 5, 7, 8, 13])

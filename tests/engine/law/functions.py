@@ -22,6 +22,7 @@ from tests.engine.law import method, numbers, projection_functions, sums_functio
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, rate, reservoir
 from tests.engine.law.oracles import head as oracle_head
+from tests.engine.law.oracles import pictures as oracle_pictures
 from tests.engine.law.oracles import sums as oracle_sums
 from tests.engine.law.oracles import unseen as oracle_unseen
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
@@ -180,6 +181,12 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "program_bytes": (expected_bytes, program_bytes),
     "add_pictures": (sums_functions.expected_sums, sums_functions.add_pictures),
     "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
+    "forget_class": (lambda sums, row: list(oracle_sums.forget(sums, row)), sums_functions.forget_class),
+    "merge_since": (
+        lambda ours, theirs, base: list(oracle_sums.merge_since(ours, theirs, base)),
+        sums_functions.merge_since,
+    ),
+    "fit": (oracle_pictures.fit, sums_functions.fit),
     "scores": (oracle_sums.scores, sums_functions.scores),
     "project": (projection_functions.expected_projection, projection_functions.project),
     "unseen_of": (oracle_unseen.unseen, sums_functions.unseen_of),

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from bitreplay.data.pictures import fitting
 from bitreplay.engine import discriminant, lengths, native_sums, unseen
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums
+from bitreplay.parts.tally import Tallied, Tally
 from tests.engine.law.oracles import sums as oracle_sums
 
 
@@ -39,6 +41,40 @@ def add_pictures(numbers: int, classes: int, added: Any, taken: Any) -> Any:
 def expected_sums(numbers: int, classes: int, added: Any, taken: Any) -> Any:
     sums = oracle_sums.add(oracle_sums.empty(numbers, classes), *added)
     return list(oracle_sums.add(sums, taken[0], taken[1], sign=-1))
+
+
+def tallied(sums: Any) -> Tallied:
+    """Classes are named by their numbers; those without pictures have no row."""
+    counts, class_sums, products = sums
+    kept = [number for number, count in enumerate(counts) if count]
+    own = arrays(
+        [[counts[k] for k in kept], np.array([class_sums[k] for k in kept]).reshape(-1, len(class_sums[0])), products]
+    )
+    given = {"counts": own.counts, "class_sums": own.class_sums, "products": own.products}
+    return Tallied(given, {"forgotten": 0}, 1, tuple(kept))
+
+
+def forget_class(sums: Any, row: int) -> Any:
+    tally = Tally(len(sums[1][0]))
+    tally.take(tallied(sums))
+    tally.forget(row)
+    return lists(tally.sums)
+
+
+def merge_since(ours: Any, theirs: Any, base: Any) -> Any:
+    tally = Tally(len(ours[1][0]))
+    for state, sign in ((ours, 1), (theirs, 1), (base, -1)):
+        tally.combine(tallied(state), sign)
+    found = lists(tally.sums)
+    whole = [[0] * len(ours[0]), [[0] * len(ours[1][0]) for _ in ours[0]], found[2]]
+    for row, name in enumerate(tally.names):
+        assert isinstance(name, int)
+        whole[0][name], whole[1][name] = found[0][row], found[1][row]
+    return whole
+
+
+def fit(picture: Any, side: int) -> Any:
+    return fitting.pictures(np.array(picture, np.uint8), side)[0].tolist()
 
 
 def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:

@@ -28,6 +28,29 @@ def empty(numbers: int, classes: int) -> Sums:
     return [0] * classes, [[0] * numbers for _ in range(classes)], [0] * (numbers * (numbers + 1) // 2)
 
 
+def forget(sums: Sums, row: int) -> Sums:
+    """Without a class whose own products were not kept: s s^T / n of it is taken out, rounded where it is no whole
+    number; what is left is at most 127^2 times the pictures that stay."""
+    counts, class_sums, products = sums
+    n, s = counts[row], class_sums[row]
+    q = [nearest(Fraction(value, n)) for value in s]
+    r = [value - n * whole for value, whole in zip(s, q, strict=True)]
+    most = 127**2 * (sum(counts) - n)
+    shares = [
+        s[i] * q[j] + q[i] * r[j] + nearest(Fraction(r[i] * r[j], n)) for i in range(len(s)) for j in range(i + 1)
+    ]
+    left = [saturate(g - share, -most, most) for g, share in zip(products, shares, strict=True)]
+    return [*counts[:row], *counts[row + 1 :]], [*class_sums[:row], *class_sums[row + 1 :]], left
+
+
+def merge_since(ours: Sums, theirs: Sums, base: Sums) -> Sums:
+    """Of two devices that began as one state."""
+    counts, products = ([a + b - c for a, b, c in zip(*parts, strict=True)] for parts in
+                        ((ours[0], theirs[0], base[0]), (ours[2], theirs[2], base[2])))  # fmt: skip
+    rows = zip(ours[1], theirs[1], base[1], strict=True)
+    return counts, [[a + b - c for a, b, c in zip(*row, strict=True)] for row in rows], products
+
+
 def shrinkage(n: int, d: int) -> Fraction:
     return max(min(Fraction(1), Fraction(d, 4 * n)), Fraction(1, 1024))
 

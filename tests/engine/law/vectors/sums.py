@@ -11,13 +11,28 @@ EXTREME: list[Any] = [[[127, -127, 127], [-127, 127, 127], [127, 127, -127], [-1
 
 
 def of(pictures: Any, labels: Any, classes: int) -> list[Any]:
-    return list(oracle_sums.add(oracle_sums.empty(len(pictures[0]), classes), pictures, labels))
+    numbers = len(pictures[0]) if pictures else 2
+    return list(oracle_sums.add(oracle_sums.empty(numbers, classes), pictures, labels))
 
 
 SEVEN = of([[9, -4, 0, 7], [8, -3, 1, 7], [7, -6, -1, 7], [-20, 5, 2, 7], [-22, 4, 2, 7], [1, 90, 3, 7],
             [3, 80, -1, 7]], [0, 0, 0, 1, 1, 2, 2], 4)  # fmt: skip
 MANY = [[2**30, 2**30 - 1], [[127 * 2**30, 5], [-127 * (2**30 - 1), 7]],
         [16129 * (2**31 - 1), 0, 2**31 - 1]]  # fmt: skip
+
+
+def pixel(red: int, green: int) -> list[int]:
+    return [red, green, (red + green) % 256]
+
+
+GREY = [[[0, 0, 0], [10, 1, 255]], [[20, 0, 255], [32, 1, 255]]]
+SIX: list[Any] = [[[9, -4], [8, -3], [7, -6], [-20, 5], [-22, 4], [1, 90]], [0, 0, 0, 1, 1, 2]]
+
+
+def chosen(*pictures: int) -> list[Any]:
+    """The sums of some of the six."""
+    return of([SIX[0][k] for k in pictures], [SIX[1][k] for k in pictures], 3)
+
 
 SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "sums": [
@@ -40,6 +55,33 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("two classes and one without pictures", "scores",
          {"weights": [[2**30, -5], [3, 2**30], [0, 0]], "biases": [-7, 2**50, oracle_sums.ABSENT],
           "pictures": [[127, -127], [0, 0], [-127, 3]]}),
+        ("one of three classes", "forget_class", {"sums": of(SIX[0], SIX[1], 3), "row": 0}),
+        ("halves of both signs", "forget_class",
+         {"sums": of([[1, 0], [0, 1], [1, 0], [0, -1], [5, 5]], [0, 0, 1, 1, 2], 3), "row": 0}),
+        ("halves of both signs, the other class", "forget_class",
+         {"sums": of([[1, 0], [0, 1], [1, 0], [0, -1], [5, 5]], [0, 0, 1, 1, 2], 3), "row": 1}),
+        ("what stays is bounded by the pictures that stay", "forget_class",
+         {"sums": of([[127, 127], [-127, 127], [127, -127], [-127, -127], [2, 1]], [0, 0, 0, 0, 1], 2), "row": 0}),
+        ("2^31 - 1 pictures", "forget_class", {"sums": MANY, "row": 1}),
+        ("two devices that began as one base", "merge_since",
+         {"ours": chosen(0, 3, 1), "theirs": chosen(0, 3, 4, 5), "base": chosen(0, 3)}),
+        ("the base itself", "merge_since", {"ours": chosen(0, 3), "theirs": chosen(0, 3), "base": chosen(0, 3)}),
+        ("no base", "merge_since", {"ours": chosen(0, 3, 1), "theirs": chosen(2, 5), "base": chosen()}),
+    ],
+    "pictures": [
+        ("its own size", "fit", {"picture": GREY, "side": 2}),
+        ("halves go up", "fit", {"picture": GREY, "side": 1}),
+        ("doubled", "fit", {"picture": GREY, "side": 4}),
+        ("a middle square, one pixel more at the right", "fit", {"picture": [[pixel(k, k + 100) for k in range(8)],
+                                                                             [pixel(k * 9, 255 - k) for k in range(8)],
+                                                                             [pixel(255, k) for k in range(8)]],
+                                                                 "side": 2}),
+        ("an upright one to more pixels", "fit", {"picture": [[pixel(9 * k, 255 - 30 * k)] for k in range(4)],
+                                                  "side": 3}),
+        ("five to seven", "fit", {"picture": [[pixel(53 * i % 256, 31 * i * j % 256) for j in range(5)]
+                                              for i in range(5)], "side": 7}),
+        ("seven to five", "fit", {"picture": [[pixel(53 * i % 256, 31 * i * j % 256) for j in range(7)]
+                                              for i in range(7)], "side": 5}),
     ],
     "unseen": [
         ("four pictures", "unseen_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2],
