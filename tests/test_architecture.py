@@ -70,7 +70,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "export": ({"assembly", "engine", "learner", "rates", "settings", "strategies", "zoo"}, {"numpy"}),
     "serve": (
         {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile", "table1"},
-        {"PIL", "anyio", "numpy", "starlette", "uvicorn"},
+        {"PIL", "anyio", "h11", "numpy", "starlette", "uvicorn"},
     ),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),

@@ -64,19 +64,20 @@ class App:
         }  # fmt: skip
         routes = [Route(f"/api/{path}", act, methods=["POST"]) for path, act in posts.items()]
         routes += [Route(f"/api/{path}", act, methods=["GET"]) for path, act in gets.items()]
-        routes += [Route("/enter", self.enter, methods=["GET"]), Route("/{path:path}", self.file, methods=["GET"])]
+        routes += [Route("/enter", self.enter, methods=["GET"])]
+        routes += [Route(path, self.file, methods=["GET"]) for path in self.files]
         refusals: dict[Any, Any] = {
             Refused: _refused, HTTPException: _http, ValueError: _not_taken, sqlite3.Error: _not_kept,
             Exception: _failed,
         }  # fmt: skip
-        return Starlette(routes=routes, exception_handlers=refusals)
+        made = Starlette(routes=routes, exception_handlers=refusals)
+        made.router.redirect_slashes = False
+        return made
 
     # what is seen
 
     async def file(self, request: Request) -> Response:
-        found = self.files.get(request.scope["path"])
-        if found is None:
-            raise Refused(404, STATUSES[404])
+        found = self.files[request.scope["path"]]
         headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
         if request.headers.get("if-none-match") == found.tag:
             return Response(None, 304, headers)
@@ -170,8 +171,12 @@ def _sentence(status: int, sentence: str) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
+    """A body that was not read to its end would be taken for the next request: the connection ends."""
     assert isinstance(error, Refused)
-    return _sentence(error.status, error.sentence)
+    answer = _sentence(error.status, error.sentence)
+    if request.method not in ("GET", "HEAD"):
+        answer.headers["Connection"] = "close"
+    return answer
 
 
 async def _http(request: Request, error: Exception) -> Response:

@@ -8,9 +8,12 @@ import asyncio
 from collections import Counter
 from typing import Any, ClassVar
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bitreplay.serve.limits import Limits
+
+PART = 1 << 13
 
 
 class Patience(H11Protocol):
@@ -38,12 +41,20 @@ class Patience(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        idle = self._idle()
-        super().data_received(data)
-        if not self._idle():
-            self._rest()
-        elif idle and self._timer is None:  # a request has begun after the last one was answered
-            self._wait()
+        """In parts, since the limit of a request's head is looked at between two of them. What follows a request before
+        it is answered is not read, and the connection ends with the answer: browsers send one at a time."""
+        for start in range(0, len(data), PART):
+            if self.conn.their_state is h11.DONE and not self._idle():
+                self.cycle.keep_alive = False
+                return
+            idle = self._idle()
+            super().data_received(data[start : start + PART])
+            if not self._idle():
+                self._rest()
+            elif idle and self._timer is None:  # a request has begun after the last one was answered
+                self._wait()
+            if self.transport.is_closing():
+                return
 
     def _idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete

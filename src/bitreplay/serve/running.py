@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import signal
 import socket
 import ssl
-from collections.abc import Iterable
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -72,6 +74,19 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._events = events
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn would raise them again at its end, before ours."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         self.end()
@@ -97,7 +112,7 @@ class Served:
             app = App(self.desk, self.answers, self.events, files, limits, keys).made()
             config = uvicorn.Config(
                 Guard(app, (*place.names, *own_names(place)), keys),
-                http=protocol(limits), ws="none", lifespan="off", log_config=None, access_log=False,
+                http=protocol(limits), ws="none", lifespan="off", log_config=None, log_level="error", access_log=False,
                 server_header=False, proxy_headers=False, timeout_keep_alive=int(limits.idle_seconds),
                 timeout_graceful_shutdown=END_SECONDS, h11_max_incomplete_event_size=1 << 14,
                 ssl_certfile=place.cert, ssl_keyfile=place.key, backlog=BACKLOG,

@@ -26,6 +26,7 @@ from bitreplay.serve.album import Shown
 from bitreplay.serve.limits import Limits, Refused
 
 THUMBNAIL = 96
+DRAINED = 4  # times what is taken
 SMALL_BYTES, SMALL_PIXELS = 1 << 16, 1 << 14
 
 
@@ -46,26 +47,36 @@ class Uploads:
     @asynccontextmanager
     async def body(self, request: Request, most: int) -> AsyncIterator[bytes]:
         """All of it, within the time and the bytes that there are."""
-        claimed = request.headers.get("content-length", "0")
-        if not claimed.isdecimal() or int(claimed) > most:
-            raise Refused(413, f"At most {most} bytes are taken, got {claimed[:20]}.")
         found = bytearray()
+        try:
+            await self._receive(request, most, found)
+            yield bytes(found)
+        finally:
+            self._bytes -= len(found)
+
+    async def _receive(self, request: Request, most: int, found: bytearray) -> None:
+        """What is somewhat too long is read to its end and dropped: many clients read no answer before."""
+        claimed = request.headers.get("content-length", "0")
+        if not claimed.isdecimal() or int(claimed) > DRAINED * most:
+            raise Refused(413, f"At most {most} bytes are taken, got {claimed[:20]}.")
+        size = 0
         try:
             with anyio.fail_after(self.limits.body_seconds):
                 async for part in request.stream():
-                    found += part
-                    self._bytes += len(part)
-                    if len(found) > most:
-                        raise Refused(413, f"At most {most} bytes are taken, got more.")
-                    if self._bytes > self.limits.all_bytes:
-                        raise Refused(429, "Too much is being sent at the same time; try again later.")
-            yield bytes(found)
+                    size += len(part)
+                    if size > DRAINED * most:
+                        break
+                    if size <= most:
+                        found += part
+                        self._bytes += len(part)
+                        if self._bytes > self.limits.all_bytes:
+                            raise Refused(429, "Too much is being sent at the same time; try again later.")
         except TimeoutError:
             raise Refused(408, f"The body was not there within {self.limits.body_seconds:g} seconds.") from None
         except ClientDisconnect:
             raise Refused(400, "The body ended before its end.") from None
-        finally:
-            self._bytes -= len(found)
+        if size > most:
+            raise Refused(413, f"At most {most} bytes are taken, got more.")
 
     async def words(self, request: Request, **kinds: type) -> list[Any]:
         """The values of a JSON object that has these names and no others, each of its kind."""
