@@ -14,9 +14,10 @@ def main() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from bitreplay import cli
 
+    command = cli.loaded(sys.argv[1:])
     if usual:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    cli.main()
+    cli.run(command)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from bitreplay.cli import show
 from bitreplay.progress import LearningStopped
@@ -24,11 +25,28 @@ OF_DATA = ("fetch",)
 
 
 def main() -> None:
+    run(loaded(sys.argv[1:]))
+
+
+def loaded(words: Sequence[str]) -> Callable[[], None]:
+    """What these words ask for, with its modules: typer alone would be a third of the time of a short `predict`."""
+    from bitreplay.cli import short
+
+    if (asked := short.asked(words)) is not None:
+        return asked
+    from bitreplay.cli.application import app_for
+
+    return partial(app_for(words), prog_name="bitreplay")
+
+
+def run(command: Callable[[], None]) -> None:
+    """Do it, tell what went wrong, and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name that the encoding does not have is escaped
             stream.reconfigure(errors="backslashreplace")
     try:
-        _run(sys.argv[1:])
+        command()
+        sys.exit()
     except StateInUse as error:
         _end(IN_USE, error)
     except LearningStopped as error:
@@ -37,18 +55,6 @@ def main() -> None:
         _end(REFUSED, error)
     except KeyboardInterrupt:
         _end(INTERRUPTED, "Aborted!")
-
-
-def _run(words: Sequence[str]) -> None:
-    """Modules are loaded when they are needed: typer alone takes a third of the time of a short `predict`."""
-    from bitreplay.cli import short
-
-    if (asked := short.asked(words)) is not None:
-        asked()
-        sys.exit()
-    from bitreplay.cli.application import app_for
-
-    app_for(words)(prog_name="bitreplay")
 
 
 def _end(code: int, error: object) -> None:

@@ -8,7 +8,7 @@ Any other word goes to typer: whatever is wrong, it says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 FLAGS = {"--json": "json", "--csv": "csv"}
@@ -35,13 +35,13 @@ def asked(words: Sequence[str]) -> Callable[[], None] | None:
             return None
     if len(paths) < 2 or len(flags) > 1 or len(model) > 1:
         return None
-    return lambda: _predict(paths[0], paths[1:], model[0] if model else None, flags)
-
-
-def _predict(state: Path, places: Sequence[Path], model: str | None, flags: Container[str]) -> None:
-    from bitreplay.cli import show
-    from bitreplay.cli.answering import answer
+    from bitreplay.cli import answering, show
     from bitreplay.learner import Learner
 
-    show.hush(False)
-    answer(Learner.load(state, model), state, places, csv="csv" in flags, json="json" in flags)
+    def predict() -> None:
+        state, *places = paths
+        show.hush(False)
+        learner = Learner.load(state, model[0] if model else None)
+        answering.answer(learner, state, places, csv="csv" in flags, json="json" in flags)
+
+    return predict
