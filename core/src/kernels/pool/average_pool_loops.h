@@ -68,15 +68,25 @@ int run(const Call& c) {
     const int64_t shift = quantising_shift(largest, c.attribute(BITS));
     const int64_t e = c.data<int32_t>(E)[n] - c.attribute(SHIFT);
     c.data<int32_t>(EX)[n] = quantised_exponent(largest, e, shift);
+    const int64_t bytes = channels * element_bytes(c.type(GX));
+    uint8_t* gx = c.bytes(GX) + n * height * width * bytes;
     for (int64_t pixel = 0; pixel < height * width; ++pixel) {
       const int64_t row = pixel / width / window_h, column = pixel % width / window_w;
-      const bool inside = row < out_h && column < out_w;
+      const int64_t first = row * window_h * width + column * window_w;  // the window's
+      if (row >= out_h || column >= out_w) {
+        __builtin_memset(gx + pixel * bytes, 0, size_t(bytes));
+        continue;
+      }
+      if (pixel != first) {
+        __builtin_memcpy(gx + pixel * bytes, gx + first * bytes, size_t(bytes));
+        continue;
+      }
       for (int64_t at = 0; at < channels; at += kTile) {
         const int64_t count = least(kTile, channels - at);
-        if (inside) widen(c.type(G), c.bytes(G), n * size + (row * out_w + column) * channels + at, count, tile);
-        for (int64_t i = 0; i < count; ++i) tile[i] = inside ? mul(tile[i], mantissa) : 0;
+        widen(c.type(G), c.bytes(G), n * size + (row * out_w + column) * channels + at, count, tile);
+        for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], mantissa);
         round_tile(tile, count, shift);
-        narrow(c.type(GX), tile, count, c.bytes(GX), (n * height * width + pixel) * channels + at);
+        narrow(c.type(GX), tile, count, gx, pixel * channels + at);
       }
     }
   }
