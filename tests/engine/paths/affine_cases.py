@@ -1,4 +1,4 @@
-"""BatchNorm's affine on both sides of every limit of its short way (kernels/affine/affine_lanes.h)."""
+"""BatchNorm's affine on both sides of every limit of its short ways (kernels/affine/affine_lanes.h, affine_pairs.h)."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from tests.engine.paths.one_record import Case, Operand
 from tests.engine.paths.operands import numbers, zeros
 
 LARGEST = (1 << 31) - 1
-SHAPES = [(1, 1, 1), (3, 6, 15), (17, 1, 17), (4, 4, 33), (2, 2, 64)]
+SHAPES = [(1, 1, 1), (3, 6, 15), (17, 1, 17), (4, 4, 33), (2, 2, 64), (2, 1, 530)]
 TYPES: list[tuple[type, type]] = [
     (np.int16, np.int8), (np.int16, np.int16), (np.int32, np.int8), (np.int32, np.int16), (np.int8, np.int8),
 ]  # fmt: skip
 # What a case changes: limits of |a| and |b|, and attributes.
 CHANGES: list[dict[str, int]] = [
     {"a": LARGEST}, {"b": 1 << 61}, {"b": (1 << 61) + 1}, {"b": (1 << 63) - 1},
+    {"a": 1 << 30, "shift": 40}, {"b": 1 << 45}, {"b": 1 << 48, "shift": 40},
     {"a": LARGEST, "b": 1 << 61, "shift": 62}, {"a": LARGEST, "b": 1 << 61, "shift": 32, "y_zero": 1 << 29},
     {"y_zero": (1 << 29) + 1}, {"y_zero": -(1 << 31)},
     {"shift": 15}, {"shift": 16}, {"shift": 31}, {"shift": 32}, {"shift": 33}, {"shift": 63}, {"shift": 0},
-    {"shift": -3},
+    {"shift": -3}, {"shift": 17}, {"shift": 46}, {"shift": 47},
     {"x_zero": 1 << 30}, {"x_zero": -(1 << 40)}, {"residual_zero": 1 << 30}, {"residual_zero": 1 << 31},
     {"residual_factor": LARGEST}, {"residual_factor": LARGEST + 1}, {"residual_factor": -LARGEST},
-    {"low": 5, "high": 5}, {"low": -(1 << 40)}, {"high": 1 << 35},
+    {"low": 5, "high": 5}, {"low": -(1 << 40)}, {"high": 1 << 35}, {"low": 5, "high": 5, "shift": 46}, {"y_zero": -900},
 ]  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def affine() -> Iterator[Case]:
 
 def affine_ties() -> Iterator[Case]:
     """Sums a half of 2^shift from a whole number, on both sides of 0: ties go away from it."""
-    for x_type, shift in [(np.int16, 20), (np.int16, 32), (np.int32, 40), (np.int32, 20)]:
+    for x_type, shift in [*product([np.int16], (17, 20, 32, 46)), (np.int32, 40), (np.int32, 20)]:
         x, half = np.arange(-60, 60, dtype=x_type).reshape(1, 1, 4, 30), 1 << (shift - 1)
         for tie in (half, -half, half - 1, -half - 1, 5 * half, -5 * half):
             operands = {

@@ -2,6 +2,7 @@
 // every number provably fits 32 bits, affine_lanes.h does twice as many at a time and is taken first.
 // Bound: products and sums are those of affine.h; they wrap modulo 2^64 as the reference's do.
 #include "kernels/affine/affine_lanes.h"
+#include "kernels/affine/affine_pairs.h"
 #include "kernels/lanes/lanes_avx512.h"
 
 namespace bitreplay {
@@ -37,7 +38,7 @@ void run_as(const AffineArgs& a, const R* residual) {
 }  // namespace
 
 void affine_avx512(const AffineArgs& a) {
-  if (affine_lanes(a)) return;
+  if (affine_pairs(a) || affine_lanes(a)) return;
   with_type(a.x_type, [&](auto x) {
     with_type(a.y_type, [&](auto y) {
       using X = decltype(x);

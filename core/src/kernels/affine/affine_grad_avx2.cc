@@ -1,8 +1,11 @@
-#include "kernels/affine/affine_grad_tiles.h"
+#include "kernels/affine/affine_grad_lanes.h"
 
 namespace bitreplay {
 
-void affine_input_grad_avx2(const AffineInputGradArgs& a) { affine_input_grad_tiles(a); }
-void affine_param_grad_avx2(const AffineParamGradArgs& a) { affine_param_grad_tiles(a); }
+void affine_input_grad_avx2(const AffineInputGradArgs& a) { affine_input_grad_lanes(a); }
+
+void affine_param_grad_avx2(const AffineParamGradArgs& a) {
+  if (!affine_param_grad_lanes(a)) affine_param_grad_scalar(a);
+}
 
 }  // namespace bitreplay

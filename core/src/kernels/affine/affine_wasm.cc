@@ -1,11 +1,13 @@
 // affine with SIMD128: in 32-bit lanes where every number fits, else tile by tile as the compiler vectorises it.
 #include "kernels/affine/affine_lanes.h"
+#include "kernels/affine/affine_pairs.h"
 #include "kernels/affine/affine_tiles.h"
 
 namespace bitreplay {
 
 void affine_wasm(const AffineArgs& a) {
-  if (!affine_lanes(a)) affine_tiles(a);
+  if (affine_pairs(a) || affine_lanes(a)) return;
+  affine_tiles(a);
 }
 
 }  // namespace bitreplay

@@ -8,8 +8,31 @@
 namespace bitreplay {
 namespace {
 
-// quantise_sample (quant.h) of a map. make(Whole or Rest, channel) prepares a column of channels; what it returns gives
-// the exact values at an element. They are made twice: for the largest, and to be rounded.
+inline int64_t largest_of(Wide values) {
+  int64_t each[kLanes], largest = 0;
+  store_wide(each, values);
+  for (int64_t lane = 0; lane < kLanes; ++lane) largest = most(largest, each[lane]);
+  return largest;
+}
+
+// The second half of quantise_sample (quant.h) of a map whose largest |value| is known. make(Whole or Rest, channel)
+// prepares a column of channels; what it returns gives the exact values at an element.
+template <class T, class Make>
+inline void round_columns(Make make, int64_t pixels, int64_t channels, int64_t largest, int64_t exponent, int64_t bits,
+                          T* gx, int32_t* ex) {
+  const int64_t shift = quantising_shift(largest, bits);
+  *ex = quantised_exponent(largest, exponent, shift);
+  const WideRound round(shift);
+  over_columns(pixels, channels, [&](auto width, int64_t first, int64_t rows, int64_t channel) {
+    const auto values = make(width, channel);
+    for (int64_t row = first; row < first + rows; ++row) {
+      const int64_t at = row * channels + channel;
+      width.store(gx + at, round.low(values(at)));
+    }
+  });
+}
+
+// quantise_sample of a map. The values are made twice: for the largest, and to be rounded.
 template <class T, class Make>
 inline void quantise_columns(Make make, int64_t pixels, int64_t channels, int64_t exponent, int64_t bits, T* gx,
                              int32_t* ex) {
@@ -21,19 +44,7 @@ inline void quantise_columns(Make make, int64_t pixels, int64_t channels, int64_
       here = larger(here, magnitude(values(row * channels + channel)));
     largest = larger(largest, here);
   });
-  int64_t each[kLanes], all = 0;
-  store_wide(each, largest);
-  for (int64_t lane = 0; lane < kLanes; ++lane) all = most(all, each[lane]);
-  const int64_t shift = quantising_shift(all, bits);
-  *ex = quantised_exponent(all, exponent, shift);
-  const WideRound round(shift);
-  over_columns(pixels, channels, [&](auto width, int64_t first, int64_t rows, int64_t channel) {
-    const auto values = make(width, channel);
-    for (int64_t row = first; row < first + rows; ++row) {
-      const int64_t at = row * channels + channel;
-      width.store(gx + at, low_lanes(round(values(at))));
-    }
-  });
+  round_columns(make, pixels, channels, largest_of(largest), exponent, bits, gx, ex);
 }
 
 // Sums over pixels, brought to a common exponent and added over samples. sums(n, Whole or Rest, channel, terms) leaves

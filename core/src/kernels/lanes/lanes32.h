@@ -85,6 +85,12 @@ struct WideRound {
     if (shift > kLargestShift) return all_wide(0);
     return shift_right(less_one_below(x, all_wide(0)) + half, shift);
   }
+  // The low 32 bits of the result.
+  Lanes low(Wide x) const {
+    if (shift <= 0 || shift > kLargestShift) return low_lanes((*this)(x));
+    const Wide sum = less_one_below(x, all_wide(0)) + half;
+    return shift < 32 ? low_right(sum, shift) : high_lanes(sum) >> (shift - 32);
+  }
 };
 
 constexpr int64_t kRowsTogether = 16;  // rows of a map that stay in the first cache while its columns go through

@@ -112,6 +112,11 @@ inline Wide shift_left(Wide x, int64_t s) {
   const __m128i by = _mm_cvtsi64_si128(s);
   return {_mm256_sll_epi64(x.even, by), _mm256_sll_epi64(x.odd, by)};
 }
+// The low 32 bits of x / 2^s rounded down, s <= 32: the sign is not among them.
+inline Lanes low_right(Wide x, int64_t s) {
+  const __m128i by = _mm_cvtsi64_si128(s);
+  return low_lanes({_mm256_srl_epi64(x.even, by), _mm256_srl_epi64(x.odd, by)});
+}
 // There is no such shift of signed numbers: a constant makes them unsigned, another takes it back.
 inline Wide shift_right(Wide x, int64_t s) {
   const __m128i by = _mm_cvtsi64_si128(s);

@@ -92,6 +92,8 @@ inline Wide shift_right(Wide x, int64_t s) {
   const __m128i by = _mm_cvtsi64_si128(s);
   return {_mm512_sra_epi64(x.even, by), _mm512_sra_epi64(x.odd, by)};
 }
+// The low 32 bits of x / 2^s rounded down, s <= 32.
+inline Lanes low_right(Wide x, int64_t s) { return low_lanes(shift_right(x, s)); }
 
 }  // namespace
 }  // namespace bitreplay

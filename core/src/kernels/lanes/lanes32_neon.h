@@ -91,6 +91,8 @@ inline Wide shift_left(Wide x, int64_t s) {
   return {vshlq_s64(x.low, by), vshlq_s64(x.high, by)};
 }
 inline Wide shift_right(Wide x, int64_t s) { return shift_left(x, -s); }
+// The low 32 bits of x / 2^s rounded down, s <= 32.
+inline Lanes low_right(Wide x, int64_t s) { return low_lanes(shift_right(x, s)); }
 
 }  // namespace
 }  // namespace bitreplay

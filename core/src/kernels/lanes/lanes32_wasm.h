@@ -87,6 +87,8 @@ inline Wide shift_left(Wide x, int64_t s) {
 inline Wide shift_right(Wide x, int64_t s) {
   return {wasm_i64x2_shr(x.low, uint32_t(s)), wasm_i64x2_shr(x.high, uint32_t(s))};
 }
+// The low 32 bits of x / 2^s rounded down, s <= 32.
+inline Lanes low_right(Wide x, int64_t s) { return low_lanes(shift_right(x, s)); }
 
 }  // namespace
 }  // namespace bitreplay

@@ -1,0 +1,152 @@
+// affine of sums of 16 bits to bytes by pairs of 16-bit products (pairs.h). Tells whether it did the work: it does where
+// every number provably fits, so that the results are those of affine_tiles.h.
+//
+// Slope and residual factor are cut in halves, a = 2^16 a_high + a_low, |a_low| <= 2^15: one product of pairs gives
+// x a_high + r f_high, another x a_low + r f_low. With the constant c = b and both zeros, cut alike, c_low >= 0:
+//   rest = x a_low + r f_low + c_low                  at most 2^30 + 2^22 + 2^16
+//   sum  = x a_high + r f_high + (rest >> 16)         the whole is 2^16 (sum + c_high) + (rest & 0xFFFF)
+// To its half of 2^shift, a multiple of 2^16, comes one less where the whole is negative: that is felt only where
+// the low 16 bits are 0. The result's zero is added before the shift.
+#pragma once
+#include "bitreplay.h"
+#include "kernels/affine/affine.h"
+#include "kernels/lanes/pairs.h"
+
+namespace bitreplay {
+namespace {
+
+#if BR_PAIRS
+
+constexpr int64_t kPairChannels = 512;  // whose numbers are held at a time
+
+// What the channels of one vector of words need, as lanes of its two halves.
+struct PairColumn {
+  alignas(64) int32_t high[2][kLanes], low[2][kLanes], rest[2][kLanes], limit[2][kLanes], constant[2][kLanes];
+};
+
+class AffinePairs {
+ public:
+  explicit AffinePairs(const AffineArgs& a) : a_(a), down_(a.shift - 16) {
+    constexpr int64_t limit = int64_t(1) << 30, widest = 2 * limit - (1 << 15) - 1;
+    fits_ = a.shift >= 17 && a.shift <= 46 && a.low >= INT8_MIN && a.low <= a.high && a.high <= INT8_MAX &&
+            within(a.x_zero, limit) && within(a.residual_zero, limit) && within(a.y_zero, limit) &&
+            within(factor(), widest);
+    if (!fits_) return;
+    int64_t slope = 0;
+    for (int64_t i = 0; i < a.channels; ++i) slope = most(slope, absolute(a.a[i]));
+    const int64_t products = ((slope >> 16) + 1) * (1 << 15) + ((absolute(factor()) >> 16) + 1) * (1 << 7) + (1 << 16);
+    const int64_t added = (int64_t(1) << (down_ - 1)) + left(absolute(a.y_zero), down_);
+    fits_ = slope <= widest;
+    for (int64_t i = 0; i < a.channels && fits_; ++i)
+      fits_ = within(a.b[i], limit * limit) && (absolute(constant(i)) >> 16) + 1 + added + products < 2 * limit;
+  }
+
+  bool fits() const { return fits_; }
+
+  void run() {
+    for (int64_t first = 0; first < a_.channels; first += kPairChannels) {
+      const int64_t channels = least(kPairChannels, a_.channels - first);
+      prepare(first, channels);
+      const int8_t* residual = static_cast<const int8_t*>(a_.residual);
+      for (int64_t row = 0; row < a_.rows; ++row) {
+        const int64_t at = row * a_.channels + first;
+        if (residual) outside_ += run_row<true>(channels, at);
+        else outside_ += run_row<false>(channels, at);
+      }
+    }
+    *a_.saturated = add(*a_.saturated, outside_);
+  }
+
+ private:
+  static bool within(int64_t x, int64_t limit) { return -limit <= x && x <= limit; }
+  int64_t factor() const { return a_.residual ? a_.residual_factor : 0; }
+  int64_t constant(int64_t channel) const {
+    return a_.b[channel] - a_.x_zero * a_.a[channel] - (a_.residual ? a_.residual_zero * factor() : 0);
+  }
+  static int32_t upper(int64_t x) { return int32_t((x + (1 << 15)) >> 16); }
+  static int32_t pair(int64_t a, int64_t f) { return int32_t(uint32_t(a & 0xFFFF) | uint32_t(f) << 16); }
+
+  // Lanes behind the last channel are 0.
+  void prepare(int64_t first, int64_t channels) {
+    const int32_t f_high = upper(factor()), f_low = int32_t(factor() - (int64_t(f_high) << 16));
+    for (int64_t column = 0; column * kWords < channels; ++column) {
+      PairColumn& to = columns_[column];
+      for (int64_t half = 0; half < 2; ++half) {
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+          const int64_t channel = column * kWords + woven(half, lane), there = channel < channels;
+          const int64_t slope = there ? a_.a[first + channel] : 0, c = there ? constant(first + channel) : 0;
+          const int32_t a_high = upper(slope), c_high = int32_t(c >> 16);
+          to.high[half][lane] = there ? pair(a_high, f_high) : 0;
+          to.low[half][lane] = there ? pair(slope - (int64_t(a_high) << 16), f_low) : 0;
+          to.rest[half][lane] = int32_t(c & 0xFFFF);
+          to.limit[half][lane] = -c_high;
+          to.constant[half][lane] = there ? int32_t(c_high + (int64_t(1) << (down_ - 1)) + left(a_.y_zero, down_)) : 0;
+        }
+      }
+    }
+  }
+
+  Lanes half_of(Words pairs, const PairColumn& column, int half) const {
+    const Lanes rest = dot(pairs, load_lanes(column.low[half])) + load_lanes(column.rest[half]);
+    const Lanes sum = dot(pairs, load_lanes(column.high[half])) + (rest >> 16);
+    const Lanes value = sum + load_lanes(column.constant[half]);
+    return less_one_where(value, sum, load_lanes(column.limit[half]), rest) >> down_;
+  }
+
+  template <class T>
+  static Words load_some(const T* from, int64_t count) {
+    T all[kWords] = {};
+    memcpy(all, from, size_t(count) * sizeof(T));
+    return load_words(all);
+  }
+
+  template <bool kResidual>
+  int64_t run_row(int64_t channels, int64_t at) const {
+    const int16_t* x = static_cast<const int16_t*>(a_.x) + at;
+    const int8_t* residual = kResidual ? static_cast<const int8_t*>(a_.residual) + at : nullptr;
+    int8_t* y = static_cast<int8_t*>(a_.y) + at;
+    const Words low = all_words(int16_t(a_.low)), high = all_words(int16_t(a_.high));
+    int64_t outside = 0;
+    for (int64_t first = 0; first < channels; first += kWords) {
+      const int64_t count = least(kWords, channels - first);
+      const PairColumn& column = columns_[first / kWords];
+      const bool whole = count == kWords;
+      const Words own = whole ? load_words(x + first) : load_some(x + first, count);
+      Words other = all_words(0);
+      if (kResidual) other = whole ? load_words(residual + first) : load_some(residual + first, count);
+      const Words exact = pack(half_of(weave_low(own, other), column, 0), half_of(weave_high(own, other), column, 1));
+      const Words kept = smaller(larger(exact, low), high);
+      if (whole) {
+        outside += count_unequal(exact, kept);
+        store_bytes(y + first, kept);
+      } else {
+        int16_t ones[kWords];
+        for (int64_t i = 0; i < kWords; ++i) ones[i] = i < count ? -1 : 0;
+        outside += count_unequal(exact & load_words(ones), kept & load_words(ones));
+        int8_t some[kWords];
+        store_bytes(some, kept);
+        memcpy(y + first, some, size_t(count));
+      }
+    }
+    return outside;
+  }
+
+  const AffineArgs& a_;
+  const int64_t down_;
+  bool fits_;
+  int64_t outside_ = 0;
+  PairColumn columns_[kPairChannels / kWords];
+};
+
+bool affine_pairs(const AffineArgs& a) {
+  if (a.x_type != BR_INT16 || a.y_type != BR_INT8 || (a.residual && a.residual_type != BR_INT8)) return false;
+  AffinePairs pairs(a);
+  if (!pairs.fits()) return false;
+  pairs.run();
+  return true;
+}
+
+#endif
+
+}  // namespace
+}  // namespace bitreplay
