@@ -129,7 +129,7 @@ fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
 
-# Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm: docs/microcontrollers.md.
+# Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.
 test-mcu: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 

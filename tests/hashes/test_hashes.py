@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WASM = Path(os.environ.get("BITREPLAY_WASM") or ROOT / "build" / "wasm")
 ARM = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
 HERE = "BITREPLAY_HASHES" in os.environ
+MISSING = "missing: make test-wasm, and {} as it is installed by a system's packages"
 
 
 @pytest.mark.skipif(not HERE, reason="make hashes prints the table")
@@ -74,7 +74,8 @@ def in_c(binary: list[str | Path], state: Path, files: list[tuple[str, list[Path
 
 def in_wasm(folder: Path) -> Iterator[tuple[str, str]]:
     os.environ.setdefault("BITREPLAY_WASM", str(WASM))
-    from tests.wasm.engines import SETS, Node, chromium
+    from tests.wasm.engines import SETS, Node
+    from tests.wasm.served import Served
 
     images = sixty.pictures()
     turns = [["learn", [[k, sixty.LABELS[k]] for k in range(s, s + sixty.EACH)]] for s in range(0, 60, sixty.EACH)]
@@ -85,9 +86,8 @@ def in_wasm(folder: Path) -> Iterator[tuple[str, str]]:
         there = built and shutil.which("node") is not None
         found = Node(folder).call(path, "teach", given)[:64].decode() if there else "missing: make test-wasm"
         yield f"JavaScript in Node, {path}", found
-    if not built or shutil.which("chromium") is None or find_spec("playwright") is None:
-        yield "JavaScript in Chromium", "missing: make test-wasm, Chromium and Playwright"
-        return
-    with chromium() as engine:
+    for name in ("chromium", "firefox"):
+        there = built and Served.is_there(name)
         for path in SETS:
-            yield f"JavaScript in Chromium, {path}", engine.call(path, "teach", given)[:64].decode()
+            found = Served(name, folder).call(path, "teach", given)[:64].decode() if there else MISSING.format(name)
+            yield f"JavaScript in {name.capitalize()}, {path}", found

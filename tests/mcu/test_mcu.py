@@ -18,36 +18,37 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner
-from bitreplay.engine import native
-from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import compile_features
-from bitreplay.engine.program import Program
 from bitreplay.export import image_of
-from bitreplay.export.device import model_assembly, operations_header
-from bitreplay.export.sizes import Sizes, sizes_of
+from bitreplay.planning.device import on_device
+from bitreplay.settings import Settings
+from tests.mcu.images import (
+    CLASSES,
+    CUTS,
+    EMBEDDED,
+    FIRST,
+    NAMES,
+    RISC_V,
+    ROOT,
+    built,
+    code_bytes,
+    exported_sizes,
+    pictures,
+    sizes,
+    write_life,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
-EMBEDDED = ROOT / "core" / "embedded"
 BOARDS = {"cortex-m4": "mps2-an386", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
 FLASH, RAM = 1 << 20, 512 << 10
-CLASSES = 16
-HEIGHT, WIDTH, FIRST, CUTS, CUT_STEP = 40, 36, 3, 2, 3
-NAMES = ["red", "green", "red", "blue", "blue"]
 TICK = 40  # instructions of a tick: -icount counts a nanosecond for each, and the boards' SysTick has 25 MHz
-TICKS = {"cortex-m33": 50, "cortex-m55": 31.25}
+TICKS = {"cortex-m33": 50, "cortex-m55": 31.25, RISC_V: 1}
 
 missing = [tool for tool in ("arm-none-eabi-g++", "qemu-system-arm", "cmake") if shutil.which(tool) is None]
+no_risc_v = [tool for tool in ("riscv64-unknown-elf-g++", "qemu-system-riscv32") if shutil.which(tool) is None]
+needs_risc_v = pytest.mark.skipif(bool(no_risc_v), reason=f"{' and '.join(no_risc_v)} are not installed")
 pytestmark = [
     pytest.mark.skipif("BITREPLAY_MCU" not in os.environ, reason="make test-mcu runs the microcontrollers"),
     pytest.mark.skipif(bool(missing), reason=f"{' and '.join(missing)} are not installed"),
 ]
-
-
-def pictures() -> np.ndarray:
-    rng = np.random.default_rng(5)
-    colours = {"red": (200, 40, 40), "green": (40, 190, 50), "blue": (40, 60, 200)}
-    plain = np.array([colours[name] for name in NAMES])[:, None, None, :]
-    return np.clip(plain + rng.integers(-70, 71, (len(NAMES), HEIGHT, WIDTH, 3)), 0, 255).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -55,84 +56,24 @@ def desk() -> Learner:
     return Learner.from_pretrained("react_tiny", strategy="exact", numbers="head")
 
 
-def exported_sizes(desk: Learner) -> Sizes:
-    """As `bitreplay export` has them for a device without vectors."""
-    return sizes_of(image_of(desk), CLASSES, native.footprint(program_of(desk)).derived)
-
-
-def program_of(desk: Learner) -> Program:
-    assert desk.model is not None
-    return compile_features(desk.model.graph, "head", Bits(), 1)
-
-
 @pytest.fixture(scope="module")
 def life(desk) -> Path:
-    """The folder that an image is built from."""
-    folder = ROOT / "build" / "mcu" / "life"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.bin").write_bytes(image_of(desk))
-    (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
-    sizes = exported_sizes(desk)
-    write_changed(folder / "operations.h", operations_header(program_of(desk)))
-    numbers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
-    names = ", ".join(f'"{name}"' for name in [*NAMES, *sorted(set(NAMES))])
-    (folder / "pictures.h").write_text(
-        f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
-        f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {sizes.total}\n#define LEARNER_CLASSES {CLASSES}\n"
-        f"#define CUTS {CUTS}\n#define CUT_STEP {CUT_STEP}\n"
-        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{numbers}}};\n"
-        f"static const char* const names[] = {{{names}}};\n"
-    )
-    return folder
-
-
-def write_changed(path: Path, text: str) -> None:
-    """What has not changed is not built again."""
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
-
-
-def built(life: Path, cpu: str) -> Path:
-    folder = ROOT / "build" / "mcu" / cpu
-    command: list[str | Path] = [
-        "cmake",
-        "-S",
-        EMBEDDED,
-        "-B",
-        folder,
-        "-G",
-        "Ninja",
-        f"-DBITREPLAY_CPU={cpu}",
-        "-DBITREPLAY_MCU=ON",
-    ]
-    command += [f"-DCMAKE_TOOLCHAIN_FILE={EMBEDDED / 'arm-none-eabi.cmake'}", "--log-level=WARNING"]
-    command += [f"-DBITREPLAY_LIFE={life}", f"-DBITREPLAY_OPERATIONS={life / 'operations.h'}"]
-    again: list[str | Path] = ["cmake", "--build", folder, "--target", "life"]
-    for step in (command, again):
-        done = subprocess.run(step, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "mcu" / "life"
+    return write_life(desk)
 
 
 def said(image: Path, cpu: str) -> list[tuple[str, str]]:
-    command: list[str | Path] = [
-        "qemu-system-arm",
-        "-machine",
-        BOARDS[cpu],
-        "-kernel",
-        image,
-        "-nographic",
-        "-monitor",
-        "none",
-    ]
-    command += ["-serial", "none", "-semihosting-config", "enable=on,target=native", "-icount", "shift=0"]
+    machine = ["qemu-system-riscv32", "-machine", "virt", "-bios", "none", "-m", "8M"]
+    if cpu in BOARDS:
+        machine = ["qemu-system-arm", "-machine", BOARDS[cpu]]
+    command: list[str | Path] = [*machine, "-kernel", image, "-nographic", "-monitor", "none", "-serial", "none"]
+    command += ["-semihosting-config", "enable=on,target=native", "-icount", "shift=0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr
     assert done.returncode == 0, text
     return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in text.splitlines() if " " in line]
 
 
-@pytest.mark.parametrize("cpu", BOARDS)
+@pytest.mark.parametrize("cpu", [*BOARDS, pytest.param(RISC_V, marks=needs_risc_v)])
 def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_property):
     image = built(life, cpu)
     lines = said(image, cpu)
@@ -149,6 +90,11 @@ def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_prope
     figures = {key: int(value) for key, value in lines if value.isdigit()}
     flash, ram = sizes(image)
     assert flash <= FLASH and ram <= RAM
+    if cpu in BOARDS:
+        planned = on_device(desk.model, Settings(strategy="exact", numbers="head"), CLASSES, cpu)
+        without_main = code_bytes(image) + len(image_of(desk))
+        assert abs(planned.flash - without_main) <= 0.02 * without_main
+        assert abs(planned.ram - ram) <= 0.02 * ram
     promised = exported_sizes(desk).total
     assert 0.98 * promised <= figures["memory"] <= promised
     tick = TICKS.get(cpu, TICK)
@@ -159,13 +105,6 @@ def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_prope
         f"a picture learned {figures['ticks_learn'] * tick:.3g}, predicted {figures['ticks_predict'] * tick:.3g}, "
         f"the discriminant {figures['ticks_ready'] * tick:.3g}",
     )
-
-
-def sizes(image: Path) -> tuple[int, int]:
-    """Bytes in flash and in RAM."""
-    done = subprocess.run(["arm-none-eabi-size", "-A", image], capture_output=True, text=True, check=True)
-    found = {name: int(size) for name, size in re.findall(r"^(\.\w+)\s+(\d+)", done.stdout, re.MULTILINE)}
-    return found[".vectors"] + found[".text"] + found[".data"], found[".data"] + found[".bss"] + found[".stack"]
 
 
 def test_an_image_has_no_heap_no_stdio_and_no_floating_point(life):

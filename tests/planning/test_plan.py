@@ -14,7 +14,7 @@ from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import expected
 from bitreplay.planning.high_water import high_water
 from bitreplay.planning.measure import measure
-from bitreplay.planning.plan import plan
+from bitreplay.planning.plan import FLASH, RAM, plan
 from bitreplay.settings import Settings
 
 MODELS = ("bireal18", "react18", "vgg_small", "quicknet", "quicknet_large")
@@ -125,7 +125,10 @@ def test_a_device_is_planned_as_it_is_exported(tmp_path):
     model, chosen = zoo.find("react_tiny"), Settings(strategy="exact", numbers="head")
     told = write_folder(Learner.from_pretrained(model, chosen), tmp_path, 16, "cortex-m7")["bytes"]
     made = on_device(model, chosen, 16, "cortex-m7")
-    assert (made.flash, made.ram) == (told["model"], told["learner"])
+    code = {item.where: item.bytes for item in made.items if item.part == "code"}
+    assert (made.flash - code[FLASH], made.ram - code[RAM]) == (told["model"], told["learner"])
+    linux = on_device(model, chosen, 16, "linux")
+    assert all(item.part != "code" for item in linux.items) and linux.flash == told["model"]
     assert made.ram < plan(model, chosen, 16).ram
     with pytest.raises(ValueError, match="target must be one of"):
         on_device(model, chosen, 16, "abacus")

@@ -5,6 +5,6 @@
 void board_say(const char* text);
 void board_end(int code);
 void board_reset(void);
-uint64_t board_ticks(void); /* of SysTick */
+uint64_t board_ticks(void); /* of SysTick; on RISC-V instructions */
 
 #endif

@@ -29,7 +29,7 @@ Layout::Layout(const Shape& shape) {
   for (int array = 0; array < kArrays; ++array) stored[array] = there[array];
   stored[kCounts] = !(digests && shape.classes > 1);  // they are the sizes then; arrays of one number are not compared
   end = 0;
-  for (const bool wide : {true, false})
+  for (const bool wide : kWideFirst)
     for (int array = 0; array < kArrays; ++array) {
       if (is_wide(shape, Array(array)) != wide) continue;
       uint64_t rows, columns;
@@ -47,7 +47,7 @@ Layout::Layout(const Shape& shape) {
 void put_descriptions(const Out& out, const Shape& shape) {
   const Layout layout(shape);
   bool first = true;
-  for (const bool wide : {true, false})
+  for (const bool wide : kWideFirst)
     for (int array = 0; array < Layout::kArrays; ++array) {
       if (is_wide(shape, Layout::Array(array)) != wide || !layout.stored[array]) continue;
       uint64_t rows, columns;

@@ -2,7 +2,6 @@
 // name; an array that is equal to another of its kind is not stored (statefile/content.py, `same`).
 #pragma once
 #include <cstdint>
-#include <initializer_list>
 
 #include "learner/text.h"
 
@@ -30,6 +29,7 @@ struct Layout {
 const char* name_of(Layout::Array array);
 // Rows, and columns (0: it has one dimension).
 void extent_of(const Shape& shape, Layout::Array array, uint64_t* rows, uint64_t* columns);
+constexpr bool kWideFirst[] = {true, false};
 inline bool is_wide(const Shape& shape, Layout::Array array) {
   return shape.bits == 64 || array == Layout::kSizes || array == Layout::kValues || array == Layout::kCounts;
 }

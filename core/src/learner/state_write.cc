@@ -62,7 +62,7 @@ const void* bytes_of(const br_learner& l, Layout::Array array) {
 void put_arrays(const Out& out, const br_learner& l) {
   const Shape shape = shape_of(l);
   const Layout layout(shape);
-  for (const bool wide : {true, false})
+  for (const bool wide : kWideFirst)
     for (int array = 0; array < Layout::kArrays; ++array)
       if (layout.stored[array] && is_wide(shape, Layout::Array(array)) == wide)
         out.bytes(bytes_of(l, Layout::Array(array)), size_t(layout.bytes[array]));

@@ -21,11 +21,11 @@ def operations_header(*programs: Program) -> str:
     <BLANKLINE>
     """
     used = {record.operation for program in programs for record in program.records}
-    words = " ".join(sorted(f"EACH({_symbol(operation)})" for operation in used))
+    words = " ".join(sorted(f"EACH({symbol(operation)})" for operation in used))
     return f"/* The operations that the exported program uses. */\n#define BR_OPERATIONS(EACH) {words}\n"
 
 
-def _symbol(operation: str) -> str:
+def symbol(operation: str) -> str:
     first, *rest = operation.split("_")
     return "k" + _UNUSUAL.get(first, first.capitalize()) + "".join(word.capitalize() for word in rest)
 

@@ -2,7 +2,7 @@
 
     on_device(zoo.find("react_tiny"), Settings(strategy="exact", numbers="head"), classes=16, target="cortex-m7").ram
 
-Code, stack and what the board's own program takes come on top; docs/microcontrollers.md has images as they were linked.
+For a Cortex-M with code and stack (code.py), as an image is linked; what the board's own program takes comes on top.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from bitreplay.engine import native
 from bitreplay.export import TARGETS, exact_image
 from bitreplay.export.image import features_of
 from bitreplay.export.sizes import sizes_of
+from bitreplay.planning.code import STACK, code_bytes
 from bitreplay.planning.plan import FLASH, RAM, Item, Plan, plan
 from bitreplay.settings import Settings
 from bitreplay.zoo import Model
@@ -21,15 +22,18 @@ from bitreplay.zoo import Model
 def on_device(model: Model, settings: Settings, classes: int, target: str) -> Plan:
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}.")
+    bare = target.startswith("cortex")
     image, program = exact_image(model, settings), features_of(model, settings)
     # Where kernels read weights in flash there is no other copy of them.
-    in_place = native.footprint(program).derived if target.startswith("cortex") else 0
-    sizes = sizes_of(image, classes, in_place)
+    sizes = sizes_of(image, classes, native.footprint(program).derived if bare else 0)
+    code = Item(FLASH, "code", "the learner in C, this model's operations", code_bytes(program))
     items = (
+        *([code] if bare else []),
         Item(FLASH, "model", "for the learner in C", sizes.flash),
         Item(RAM, "network", "tables and arena, one picture", sizes.network),
         Item(RAM, "sums", "what is learned", sizes.state),
         Item(RAM, "answers", "the discriminant", sizes.answers),
         Item(RAM, "answers", "to make it anew", sizes.work),
+        *([Item(RAM, "code", "stack", STACK)] if bare else []),
     )
     return replace(plan(model, settings, classes), items=items, most={})

@@ -1,0 +1,37 @@
+"""Flash that the learner in C takes on a Cortex-M: as gcc 12 links it for a Cortex-M7, -O2 (tools/code_bytes.py).
+
+LEAST is everything but operations, with what it needs of the C library and the table of colours, which all have; an
+operation adds its own. The code of other cores differs little: tests/mcu compares plans with what was linked.
+"""
+
+from __future__ import annotations
+
+from bitreplay.engine.program import Program
+
+LEAST = 80198
+OPERATIONS = {
+    "image_table": 0,
+    "add": 1856,
+    "affine": 896,
+    "affine_fine": 2240,
+    "average_pool": 7616,
+    "binary_conv": 1472,
+    "clip": 2560,
+    "concat": 1856,
+    "depthwise_conv": 7360,
+    "filter_pool": 7488,
+    "integer_conv": 1216,
+    "max_pool": 6848,
+    "pack_signs": 640,
+    "pack_signs_above": 3072,
+    "pack_signs_clipped": 1536,
+    "rprelu": 1984,
+    "unpack_signs": 1088,
+}
+STACK = 16 << 10  # of RAM, as core/embedded/mcu/image.ld has it
+
+
+def code_bytes(program: Program) -> int:
+    """Operations that are not in the table, which no shipped model uses, count as the largest."""
+    used = {record.operation for record in program.records}
+    return LEAST + sum(OPERATIONS.get(operation, max(OPERATIONS.values())) for operation in used)
