@@ -125,8 +125,8 @@ test-arm: build
 # The learner in C with the address and undefined-behaviour sanitizers, under hostile models, states and call orders.
 fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -g" \
-	  cmake -S core/embedded -B build/fuzz -G Ninja -DBITREPLAY_FUZZ=ON --log-level=WARNING
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner
+	  cmake -S core/embedded -B build/fuzz -G Ninja -DBITREPLAY_FUZZ=ON -DBITREPLAY_TRAINING=ON --log-level=WARNING
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
 
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.

@@ -1,10 +1,17 @@
 // One table of kernels for devices without vectors, chosen when the library is built: the scalar ones that the forward pass
-// takes, with binary weights read where they lie. In the place of machine/dispatch.cc.
+// takes, with binary weights read where they lie, and those of training where it is built for it. In the place of
+// machine/dispatch.cc.
 #include "machine/dispatch.h"
 
 #include <cstring>
 
 #include "machine/program.h"
+
+#if defined(BITREPLAY_TRAINING)
+#define OF_TRAINING(kernel) kernel
+#else
+#define OF_TRAINING(kernel) {}
+#endif
 
 namespace bitreplay {
 namespace {
@@ -12,18 +19,18 @@ namespace {
 const Kernels kOnly = {.name = "scalar",
                        .supported = [] { return true; },
                        .pack_signs = pack_signs_scalar,
-                       .sign_input_grad = nullptr,
+                       .sign_input_grad = OF_TRAINING(sign_input_grad_scalar),
                        .binary_conv = {binary_conv_in_place, nullptr, nullptr},
-                       .binary_conv_input_grad = {},
+                       .binary_conv_input_grad = OF_TRAINING(kBinaryConvInputGradScalar),
                        .affine = affine_scalar,
-                       .affine_input_grad = nullptr,
-                       .affine_param_grad = nullptr,
+                       .affine_input_grad = OF_TRAINING(affine_input_grad_scalar),
+                       .affine_param_grad = OF_TRAINING(affine_param_grad_scalar),
                        .integer_conv = kIntegerConvScalar,
-                       .integer_conv_input_grad = {},
-                       .encode_level = nullptr,
-                       .decode_level = nullptr,
-                       .latent_update = {},
-                       .latent_signs = nullptr,
+                       .integer_conv_input_grad = OF_TRAINING(kIntegerConvInputGradScalar),
+                       .encode_level = OF_TRAINING(encode_level_scalar),
+                       .decode_level = OF_TRAINING(decode_level_scalar),
+                       .latent_update = OF_TRAINING(kLatentUpdateScalar),
+                       .latent_signs = OF_TRAINING(latent_signs_scalar),
                        .sums = kSumsScalar,
                        .loops = nullptr};
 

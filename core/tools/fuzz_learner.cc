@@ -5,100 +5,13 @@
 // A changed model or state gets checksums that fit, so that what lies behind them is reached. Prints how many were taken.
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "bitreplay_learner.h"
-#include "learner/sha256.h"
-#include "machine/crc32.h"
+#include "hostile.h"
+
+using namespace hostile;
 
 namespace {
-
-constexpr size_t kMost = 1 << 22, kPlace = 1 << 16, kDigitsAt = 8 + 27;
-
-uint64_t random_state;
-uint32_t draw(uint32_t below) {
-  random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-  return uint32_t((random_state >> 33) % below);
-}
-
-struct Bytes {
-  uint8_t* at;
-  size_t size;
-};
-
-Bytes room(size_t size) {
-  void* memory;
-  if (posix_memalign(&memory, 64, size ? size : 1)) exit(2);
-  return {static_cast<uint8_t*>(memory), size};
-}
-
-Bytes read_file(const char* path) {
-  Bytes found = room(kMost);
-  FILE* file = fopen(path, "rb");
-  if (!file) exit(2);
-  found.size = fread(found.at, 1, kMost, file);
-  fclose(file);
-  return found;
-}
-
-// A copy of its own size, so that a byte behind the end is seen.
-Bytes copy(const Bytes& from) {
-  Bytes made = room(from.size);
-  memcpy(made.at, from.at, from.size);
-  return made;
-}
-
-void spoil(Bytes& bytes, size_t most) {
-  static const uint8_t likely[] = {0, 1, 255, 127, 128, '0', '9', '"', '\\', '{', '}', '[', ']', ',', '/', 'f'};
-  for (uint32_t times = 1 + draw(4); times; --times) {
-    const size_t at = draw(uint32_t(most < bytes.size ? most : bytes.size));
-    bytes.at[at] = draw(2) ? likely[draw(sizeof likely)] : uint8_t(bytes.at[at] ^ 1u << draw(8));
-  }
-  if (draw(8) == 0) bytes.size = draw(uint32_t(bytes.size) + 1);
-}
-
-void put32(uint8_t* to, uint32_t value) { memcpy(to, &value, 4); }
-
-// The program's checksum, then the file's.
-void seal_model(Bytes& model) {
-  for (size_t at = 0; at + 64 < model.size; at += 64)
-    if (!memcmp(model.at + at, "BITREPLY", 8)) put32(model.at + at + 12, bitreplay::crc32(model.at + at + 16, model.size - at - 16));
-  if (model.size > 16) put32(model.at + 12, bitreplay::crc32(model.at + 16, model.size - 16));
-}
-
-void seal_state(Bytes& state) {
-  if (state.size < kDigitsAt + 64) return;
-  memset(state.at + kDigitsAt, '0', 64);
-  bitreplay::Sha256 digest;
-  digest.update(state.at, state.size);
-  digest.finish_hex(reinterpret_cast<char*>(state.at + kDigitsAt));
-}
-
-int read_bytes(void* context, size_t offset, void* to, size_t size) {
-  const Bytes& from = *static_cast<Bytes*>(context);
-  if (offset > from.size || size > from.size - offset) abort();
-  memcpy(to, from.at + offset, size);
-  return draw(5000) == 0;
-}
-
-Bytes places[2];
-int read_place(void*, uint32_t slot, size_t offset, void* to, size_t size) {
-  if (slot > 1 || offset + size > kPlace) abort();
-  memcpy(to, places[slot].at + offset, size);
-  return draw(2000) == 0;
-}
-int erase_place(void*, uint32_t slot, size_t size) {
-  if (slot > 1 || size > kPlace) abort();
-  memset(places[slot].at, 255, size);
-  return draw(50) == 0;
-}
-int write_place(void*, uint32_t slot, size_t offset, const void* from, size_t size) {
-  if (slot > 1 || offset + size > kPlace) abort();
-  memcpy(places[slot].at + offset, from, size);
-  return draw(200) == 0;
-}
-int sync_place(void*, uint32_t) { return draw(50) == 0; }
-const br_slots kSlots = {nullptr, kPlace, read_place, erase_place, write_place, sync_place};
 
 br_learner* open(const Bytes& model, Bytes* memory) {
   static const size_t enough = 3 << 20;
@@ -110,20 +23,10 @@ br_learner* open(const Bytes& model, Bytes* memory) {
   return learner;
 }
 
-br_name any_name(char text[8]) {
-  static const char* const usual[] = {"a", "b", "pear", "\xc3\xa4", "\xe6\xa2\xa8", "x\"'\\"};
-  if (draw(4) == 0) return {nullptr, 0, int64_t(draw(3)) - 1};
-  if (draw(4)) return {usual[draw(6)], 0, 0};
-  for (int i = 0; i < 8; ++i) text[i] = char(draw(256));
-  return {text, draw(9), 0};
-}
-
 void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_t* x) {
   char text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
-  br_name name = any_name(text), other = any_name(text);
-  if (name.text && name.text != text) name.length = strlen(name.text);
-  if (other.text && other.text != text) other.length = strlen(other.text);
+  const br_name name = any_name(text), other = any_name(text);
   const uint32_t numbers = br_learner_numbers(learner);
   for (uint32_t i = 0; i < numbers; ++i) x[i] = int8_t(draw(3) ? int(draw(255)) - 127 : 127);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));

@@ -1,10 +1,11 @@
-"""The learner in C under the sanitizers and a fuzzer: models, states and call orders, 100,000 of them (`make fuzz`)."""
+"""The learners in C under the sanitizers and a fuzzer: models, states and call orders, 100,000 each (`make fuzz`)."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests import tiny
 
 FOLDER = os.environ.get("BITREPLAY_FUZZ", "")
 INPUTS, RUNS = 25_000, 4
+SMALL: dict[str, Any] = {
+    "strategy": "replay", "new": 3, "replayed": 5, "per_class": 3, "epochs": 1, "least_steps": 2,
+}  # fmt: skip
 
 
 @pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
@@ -27,12 +31,31 @@ def test_hostile_models_states_and_calls_end_in_no_finding(seed, tiny_model, tmp
     (tmp_path / "base").write_bytes(statefile.to_bytes(learner._content()))
     learner.learn(images[3:], ["a", "pear", 1])
     (tmp_path / "state").write_bytes(statefile.to_bytes(learner._content()))
-    binary = Path(FOLDER) / "fuzz_learner"
+    inputs, opened = fuzzed("fuzz_learner", tmp_path / "model.bin", tmp_path / "state", tmp_path / "base", seed)
+    assert inputs == INPUTS and opened > INPUTS // 100
+
+
+@pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_hostile_models_states_and_calls_of_replay_end_in_no_finding(seed, tiny_model, tmp_path):
+    learner = Learner.from_pretrained(tiny_model, **SMALL, bits="8/8/16" if seed % 2 else "8/1/16")
+    (tmp_path / "model.bin").write_bytes(image_of(learner, 32))
+    images = tiny.pictures("red", "green", "blue", each=2)[0]
+    learner.learn(images, ["a", "pear", 1, "a", "b", 0])
+    learner.forget("b")
+    (tmp_path / "state").write_bytes(statefile.to_bytes(learner._content()))
+    inputs, opened, steps, states = fuzzed("fuzz_replay", tmp_path / "model.bin", tmp_path / "state", seed)
+    assert inputs == INPUTS and opened > INPUTS // 100 and steps > INPUTS // 100 and states > INPUTS // 100
+
+
+def fuzzed(tool: str, *words: Path | int) -> list[int]:
+    """The numbers that it prints; a finding ends it."""
+    binary = Path(FOLDER) / tool
     symbols = subprocess.run(["nm", binary], capture_output=True, text=True, check=True).stdout
     assert "__asan_init" in symbols and "__ubsan_handle" in symbols
-    command = [binary, tmp_path / "model.bin", tmp_path / "state", tmp_path / "base", str(INPUTS), str(seed)]
+    *files, seed = words
+    command = [binary, *files, str(INPUTS), str(seed)]
     options = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=options)
     assert done.returncode == 0, done.stderr
-    inputs, _, opened = done.stdout.partition(" inputs, ")
-    assert int(inputs) == INPUTS and int(opened.split()[0]) > INPUTS // 100
+    return [int(word) for word in done.stdout.split() if word.isdigit()]
