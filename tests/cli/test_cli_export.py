@@ -17,10 +17,12 @@ from bitreplay.learner import Learner
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_exported_main_prints_the_promised_hash(tiny_model, tmp_path, shell):
-    code, out, _ = shell(
-        "export", tiny_model, "--out", tmp_path, "--classes", 4, "--digests", "--exact-forget", "--json"
-    )
+REPLAY = ["--strategy", "replay", "--new", 2, "--replayed", 3, "--per-class", 4, "--samples", 5]
+
+
+@pytest.mark.parametrize("words", [["--digests", "--exact-forget"], REPLAY, [*REPLAY, "--bits", "8/8/16"]])
+def test_the_exported_main_prints_the_promised_hash(words, tiny_model, tmp_path, shell):
+    code, out, _ = shell("export", tiny_model, "--out", tmp_path, "--classes", 4, *words, "--json")
     assert code == 0
     said = json.loads(out)
     assert said["model_bin_sha256"] == hashlib.sha256((tmp_path / "model.bin").read_bytes()).hexdigest()
@@ -45,7 +47,9 @@ def test_operations_are_those_of_the_core(tmp_path):
 
 def test_what_cannot_be_exported_is_said(tiny_model, tmp_path):
     refused: list[tuple[dict[str, Any], tuple[int, str], str]] = [
-        ({"strategy": "replay"}, (16, "linux"), "strategy exact"),
+        ({"strategy": "naive"}, (16, "linux"), "strategy exact"),
+        ({"strategy": "replay", "augment": True}, (16, "linux"), "augment=False"),
+        ({"strategy": "replay"}, (4096, "linux"), "from 1 to 2048"),
         ({"strategy": "exact"}, (0, "linux"), "from 1 to 65535"),
         ({"strategy": "exact"}, (16, "z80"), "target must be one of"),
     ]

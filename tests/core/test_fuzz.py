@@ -53,8 +53,7 @@ def fuzzed(tool: str, *words: Path | int) -> list[int]:
     binary = Path(FOLDER) / tool
     symbols = subprocess.run(["nm", binary], capture_output=True, text=True, check=True).stdout
     assert "__asan_init" in symbols and "__ubsan_handle" in symbols
-    *files, seed = words
-    command = [binary, *files, str(INPUTS), str(seed)]
+    command = [str(binary), *map(str, words[:-1]), str(INPUTS), str(words[-1])]
     options = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=options)
     assert done.returncode == 0, done.stderr

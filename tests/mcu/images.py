@@ -68,7 +68,7 @@ def write_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def built(life: Path, cpu: str) -> Path:
+def built(life: Path, cpu: str, *flags: str) -> Path:
     folder = ROOT / "build" / "mcu" / (cpu if life.name == "life" else f"{cpu}-{life.name}")
     command: list[str | Path] = [
         "cmake",
@@ -84,6 +84,7 @@ def built(life: Path, cpu: str) -> Path:
     toolchain = EMBEDDED / ("riscv32.cmake" if cpu == RISC_V else "arm-none-eabi.cmake")
     command += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "--log-level=WARNING"]
     command += [f"-DBITREPLAY_LIFE={life}", f"-DBITREPLAY_OPERATIONS={life / 'operations.h'}"]
+    command += flags
     again: list[str | Path] = ["cmake", "--build", folder, "--target", "life"]
     for step in (command, again):
         done = subprocess.run(step, capture_output=True, text=True)

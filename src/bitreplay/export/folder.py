@@ -12,120 +12,105 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bitreplay.engine import native
+from bitreplay.engine.program import Program
 from bitreplay.export.device import c_array, operations_header
-from bitreplay.export.image import exact_image, features_of
+from bitreplay.export.image import exact_image, features_of, replay_image, replay_programs
+from bitreplay.export.mains import SIDE, main_of
+from bitreplay.export.replay_sizes import ReplaySizes, replay_sizes_of
 from bitreplay.export.sizes import Sizes, sizes_of
 from bitreplay.learner import Learner
 
 TARGETS = ("linux", "wasm", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55")
-SIDE = 48
-MAIN = """\
-/* Opens the exported model, learns a dark and a light picture, and prints the state's hash: export.json has the same.
- *
- *   {build}
- */
-#include <stdio.h>
-#include <string.h>
-
-#include "bitreplay_learner.h"
-#include "sizes.h"
-
-extern const unsigned char bitreplay_model[BITREPLAY_MODEL_BYTES];
-static unsigned char memory[BITREPLAY_LEARNER_BYTES] __attribute__((aligned(64)));
-static unsigned char pixels[{side} * {side} * 3];
-
-static int learn(br_learner* learner, int colour, const char* label) {{
-  const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
-  const br_name name = {{label, strlen(label), 0}};
-  memset(pixels, colour, sizeof pixels);
-  int failed = br_learn_begin(learner);
-  if (!failed) failed = br_learn_add(learner, &picture, &name);
-  return failed ? failed : br_learn_end(learner);
-}}
-
-int main(void) {{
-  const br_learner_options options = {{.classes = BITREPLAY_CLASSES}};
-  const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
-  br_answer answer = {{0, 0, 0, 0, 0}};
-  br_learner* learner;
-  char text[128] = "", hash[65];
-  int failed = br_learner_open(bitreplay_model, sizeof bitreplay_model, &options, memory, sizeof memory, &learner, text,
-                               sizeof text);
-  if (failed) {{
-    printf("%s\\n", text);
-    return 1;
-  }}
-  failed = learn(learner, 20, "dark");
-  if (!failed) failed = learn(learner, 230, "light");
-  if (!failed) failed = br_predict(learner, &picture, &answer);
-  if (!failed) failed = br_state_hash(learner, hash);
-  printf("%s\\n", failed ? br_error_text(failed) : hash);
-  return failed || answer.label != 1;
-}}
-"""
+SAMPLES = 64
 
 
-def write_folder(learner: Learner, folder: Path, classes: int, target: str) -> dict[str, Any]:
-    """Write it all; what export.json holds comes back. The learner knows nothing yet."""
+@dataclass(frozen=True)
+class _Made:
+    """What a folder is written from."""
+
+    image: bytes
+    programs: list[Program]
+    sizes: Sizes | ReplaySizes
+    asked: dict[str, Any]  # beside the classes
+
+
+def write_folder(learner: Learner, folder: Path, classes: int, target: str, samples: int = SAMPLES) -> dict[str, Any]:
+    """Write it all; what export.json holds comes back. The learner knows nothing yet. `samples` are the pictures of an
+    experience that a learner by replay has room for."""
     if target not in TARGETS:
         raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}.")
     if not 1 <= classes <= 65535:
         raise ValueError(f"classes must be a whole number from 1 to 65535, got {classes}.")
+    if not 1 <= samples <= 1 << 20:
+        raise ValueError(f"samples must be a whole number from 1 to {1 << 20}, got {samples}.")
     model, settings = learner.model, learner.settings
     assert model is not None
-    image = exact_image(model, settings)
-    program = features_of(model, settings)
     bare = target.startswith("cortex")
-    # On a device without vectors weights are read where they lie.
-    sizes = sizes_of(image, classes, native.footprint(program).derived if bare else 0)
+    made = _replay(learner, classes, samples, bare) if settings.strategy == "replay" else _exact(learner, classes, bare)
+    taken = asdict(made.sizes)
     about = {
         "model": model.name,
         "digest": model.digest,
         "strategy": settings.strategy,
-        "numbers": settings.numbers,
+        **made.asked,
         "classes": classes,
         "target": target,
-        "model_bin_sha256": hashlib.sha256(image).hexdigest(),
-        "bytes": {
-            "model": sizes.flash,
-            "learner": sizes.total,
-            "network": sizes.network,
-            "state": sizes.state,
-            "answers": sizes.answers,
-            "work": sizes.work,
-        },
+        "model_bin_sha256": hashlib.sha256(made.image).hexdigest(),
+        "bytes": {"model": taken.pop("flash"), "learner": made.sizes.total, **taken},
         "main_prints": _hash_of_main(learner),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model.bin").write_bytes(image)
-    (folder / "model.c").write_text(c_array(image, "bitreplay_model"))
-    (folder / "operations.h").write_text(operations_header(program))
-    (folder / "sizes.h").write_text(_header(sizes, classes))
-    (folder / "main.c").write_text(MAIN.format(side=SIDE, build=_build(target)))
+    (folder / "model.bin").write_bytes(made.image)
+    (folder / "model.c").write_text(c_array(made.image, "bitreplay_model"))
+    (folder / "operations.h").write_text(operations_header(*made.programs))
+    (folder / "sizes.h").write_text(_header(made, classes))
+    (folder / "main.c").write_text(main_of(settings.strategy, _build(target, settings.strategy)))
     (folder / "export.json").write_text(json.dumps(about, indent=2) + "\n")
     return about
 
 
-def _header(sizes: Sizes, classes: int) -> str:
+def _exact(learner: Learner, classes: int, bare: bool) -> _Made:
+    model, settings = learner.model, learner.settings
+    assert model is not None
+    image, program = exact_image(model, settings), features_of(model, settings)
+    # On a device without vectors weights are read where they lie.
+    sizes = sizes_of(image, classes, native.footprint(program).derived if bare else 0)
+    return _Made(image, [program], sizes, {"numbers": settings.numbers})
+
+
+def _replay(learner: Learner, classes: int, samples: int, bare: bool) -> _Made:
+    model, settings = learner.model, learner.settings
+    assert model is not None
+    image, programs = replay_image(model, settings, classes), replay_programs(model, settings, classes)
+    asked = {name: getattr(settings, name) for name in ("new", "replayed", "per_class")}
+    sizes = replay_sizes_of(image, programs, classes, samples, bare)
+    return _Made(image, list(programs.values()), sizes, {"bits": str(settings.bits), **asked, "samples": samples})
+
+
+def _header(made: _Made, classes: int) -> str:
+    samples = made.asked.get("samples")
     return (
-        "/* Bytes of RAM that br_learner_open is given, and of the model, which may lie in flash. */\n"
-        f"#define BITREPLAY_CLASSES {classes}\n#define BITREPLAY_MODEL_BYTES {sizes.flash}\n"
-        f"#define BITREPLAY_LEARNER_BYTES {sizes.total}\n"
+        "/* Bytes of RAM that the learner is given when it is opened, and of the model, which may lie in flash. */\n"
+        f"#define BITREPLAY_CLASSES {classes}\n#define BITREPLAY_MODEL_BYTES {made.sizes.flash}\n"
+        f"#define BITREPLAY_LEARNER_BYTES {made.sizes.total}\n"
+        + (f"#define BITREPLAY_SAMPLES {samples}\n" if samples else "")
     )
 
 
-def _build(target: str) -> str:
+def _build(target: str, strategy: str) -> str:
     if target == "linux":
         return "cc -O2 main.c model.c -I include lib/libbitreplay.a -lstdc++ -o main       (docs/c.md)"
     if target == "wasm":
         return "zig cc --target=wasm32-wasi main.c model.c ...                             (docs/c.md)"
-    return "with core/embedded and -DBITREPLAY_OPERATIONS=operations.h                   (docs/c.md)"
+    training = " -DBITREPLAY_TRAINING=ON" if strategy == "replay" else ""
+    return f"with core/embedded, -DBITREPLAY_OPERATIONS=operations.h{training}      (docs/microcontrollers.md)"
 
 
 def _hash_of_main(learner: Learner) -> str:

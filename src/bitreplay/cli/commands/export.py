@@ -15,9 +15,13 @@ from bitreplay.learner import Learner
 def export(
     model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder to write.", show_default=False)],
-    strategy: Annotated[str, typer.Option(help="How the device learns: exact.")] = "exact",
+    strategy: Annotated[str, typer.Option(help="How the device learns: exact, replay.")] = "exact",
     numbers: options.Numbers = None,
     bits: options.Bits = None,
+    per_class: options.PerClass = None,
+    new: Annotated[int | None, typer.Option(help="Of replay: new samples of a minibatch.", show_default="32")] = None,
+    replayed: Annotated[int | None, typer.Option(help="Of replay: its replayed ones.", show_default="128")] = None,
+    samples: Annotated[int, typer.Option(help="Of replay: room for so many pictures of an experience.")] = 64,
     classes: Annotated[int, typer.Option(help="Room for so many classes.")] = 16,
     target: Annotated[str, typer.Option(help=f"What it is for: {', '.join(TARGETS)}.")] = "linux",
     digests: Annotated[bool, typer.Option(help="Unlearn refuses what was never learned.")] = False,
@@ -26,16 +30,17 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write a model for the learner in C: one file, the same as a C array, sizes for the linker, a main that runs."""
-    given = {"numbers": numbers, "bits": bits}
+    given = options.given(numbers=numbers, bits=bits, per_class=per_class, new=new, replayed=replayed)
     kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
-    chosen = {name: value for name, value in given.items() if value is not None} | kept
-    about = write_folder(Learner.from_pretrained(model, strategy=strategy, **chosen), out, classes, target)
+    learner = Learner.from_pretrained(model, strategy=strategy, **(given | kept))
+    about = write_folder(learner, out, classes, target, samples)
     if json:
         show.as_json({"out": str(out), **about})
         return
-    taken = about["bytes"]
+    taken = dict(about["bytes"])
+    flash, ram = taken.pop("model"), taken.pop("learner")
+    parts = ", ".join(f"{name} {size}" for name, size in taken.items())
     show.say(
-        f"{out} has {about['model']} for {target}: {taken['model']} bytes of model, {taken['learner']} bytes of RAM "
-        f"for {classes} classes (network {taken['network']}, state {taken['state']}, answers {taken['answers']}, work "
-        f"{taken['work']}). main.c prints {about['main_prints'][:16]}..., docs/c.md says how to build it."
+        f"{out} has {about['model']} for {target}: {flash} bytes of model, {ram} bytes of RAM for {classes} classes "
+        f"({parts}). main.c prints {about['main_prints'][:16]}..., docs/c.md says how to build it."
     )

@@ -1,0 +1,124 @@
+/* A life by replay on a microcontroller: two experiences, each a few steps of forward, backward and update, saved and loaded
+ * between them, then answers. What the board says is compared with what the desk computes.
+ */
+#include <string.h>
+
+#include "bitreplay_replay.h"
+#include "board.h"
+#include "pictures.h" /* the pictures, and how much memory the learner is given */
+
+enum { PLACE = 96 * 1024 };
+
+extern const unsigned char model[], model_end[];
+static unsigned char memory[LEARNER_BYTES] __attribute__((aligned(64)));
+static unsigned char places[2][PLACE] __attribute__((section(".nvm"))); /* outside of the 512 KB, as a second flash */
+
+static int read_place(void* context, uint32_t slot, size_t offset, void* bytes, size_t size) {
+  (void)context;
+  memcpy(bytes, places[slot] + offset, size);
+  return 0;
+}
+
+static int erase_place(void* context, uint32_t slot, size_t size) {
+  (void)context;
+  memset(places[slot], 0xFF, size);
+  return 0;
+}
+
+static int write_place(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size) {
+  (void)context;
+  memcpy(places[slot] + offset, bytes, size);
+  return 0;
+}
+
+static int sync_place(void* context, uint32_t slot) {
+  (void)context;
+  (void)slot;
+  return 0;
+}
+
+static const br_slots slots = {0, PLACE, read_place, erase_place, write_place, sync_place};
+
+static void say_number(const char* what, uint64_t value) {
+  char text[24], *at = text + sizeof text - 1;
+  *at = 0;
+  *--at = '\n';
+  do *--at = (char)('0' + value % 10);
+  while (value /= 10);
+  board_say(what);
+  board_say(" ");
+  board_say(at);
+}
+
+static void need(int code, const char* what) {
+  if (!code) return;
+  board_say(what);
+  board_say(": ");
+  board_say(br_error_text(code));
+  board_say("\n");
+  board_end(2);
+}
+
+static void say_hash(br_replay* learner, const char* what) {
+  char hash[66];
+  need(br_replay_hash(learner, hash), "hash");
+  hash[64] = '\n';
+  hash[65] = 0;
+  board_say(what);
+  board_say(" ");
+  board_say(hash);
+}
+
+static void learn(br_replay* learner, int first, int last) {
+  br_replay_progress progress;
+  need(br_replay_begin(learner), "begin");
+  for (int i = first; i < last; ++i) {
+    const br_picture picture = {pictures[i], PICTURE_WIDTH, PICTURE_HEIGHT, 3, 0};
+    const br_name name = {names[i], strlen(names[i]), 0};
+    need(br_replay_add(learner, &picture, &name), "add");
+  }
+  do {
+    const uint64_t start = board_ticks();
+    need(br_replay_step(learner, &progress), "step");
+    if (progress.done == 2) say_number("ticks_step", board_ticks() - start);
+  } while (progress.done < progress.steps);
+  need(br_replay_end(learner), "end");
+}
+
+int main(void) {
+  const br_replay_options options = {LEARNER_CLASSES, 0, PICTURES, 0};
+  br_replay_memory taken;
+  br_replay* learner;
+  char error[128] = "";
+  const int opened = br_replay_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner, error, sizeof error);
+  if (opened) board_say(error), need(opened, "\nopen");
+  br_replay_taken(learner, &taken);
+  say_number("memory", taken.total);
+  say_number("network", taken.network);
+  say_number("state", taken.state);
+  say_number("experience", taken.experience);
+  say_number("work", taken.work);
+  learn(learner, 0, FIRST);
+  say_hash(learner, "first");
+  need(br_replay_save(learner, &slots), "save");
+  br_replay_clear(learner);
+  need(br_replay_load(learner, &slots), "load");
+  say_hash(learner, "loaded");
+  learn(learner, FIRST, PICTURES);
+  say_hash(learner, "learned");
+  say_number("steps", (uint64_t)br_replay_steps(learner));
+  for (int i = 0; i < PICTURES; ++i) {
+    const br_picture picture = {pictures[i], PICTURE_WIDTH, PICTURE_HEIGHT, 3, 0};
+    br_answer answer = {0};
+    br_name name;
+    const uint64_t start = board_ticks();
+    need(br_replay_predict(learner, &picture, &answer), "predict");
+    if (i == 0) say_number("ticks_predict", board_ticks() - start);
+    need(br_replay_class(learner, answer.label, &name, 0, 0), "class");
+    board_say("answer ");
+    board_say(names[PICTURES + answer.label]);
+    board_say("\n");
+  }
+  board_say("done\n");
+  return 0;
+}

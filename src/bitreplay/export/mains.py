@@ -1,0 +1,66 @@
+"""A main for each strategy: opens the exported model, learns a dark and a light picture, prints the state's hash."""
+
+from __future__ import annotations
+
+SIDE = 48
+_NAMES = {
+    "exact": {
+        "kind": "br_learner", "header": "bitreplay_learner.h", "options": "{.classes = BITREPLAY_CLASSES}",
+        "begin": "br_learn_begin", "add": "br_learn_add", "end": "br_learn_end", "predict": "br_predict",
+        "hash": "br_state_hash",
+    },
+    "replay": {
+        "kind": "br_replay", "header": "bitreplay_replay.h",
+        "options": "{.classes = BITREPLAY_CLASSES, .samples = BITREPLAY_SAMPLES}", "begin": "br_replay_begin",
+        "add": "br_replay_add", "end": "br_replay_end", "predict": "br_replay_predict", "hash": "br_replay_hash",
+    },
+}  # fmt: skip
+_MAIN = """\
+/* Opens the exported model, learns a dark and a light picture, and prints the state's hash: export.json has the same.
+ *
+ *   {build}
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "{header}"
+#include "sizes.h"
+
+extern const unsigned char bitreplay_model[BITREPLAY_MODEL_BYTES];
+static unsigned char memory[BITREPLAY_LEARNER_BYTES] __attribute__((aligned(64)));
+static unsigned char pixels[{side} * {side} * 3];
+
+static int learn({kind}* learner, int colour, const char* label) {{
+  const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
+  const br_name name = {{label, strlen(label), 0}};
+  memset(pixels, colour, sizeof pixels);
+  int failed = {begin}(learner);
+  if (!failed) failed = {add}(learner, &picture, &name);
+  return failed ? failed : {end}(learner);
+}}
+
+int main(void) {{
+  const {kind}_options options = {options};
+  const br_picture picture = {{pixels, {side}, {side}, 3, 0}};
+  br_answer answer = {{0, 0, 0, 0, 0}};
+  {kind}* learner;
+  char text[128] = "", hash[65];
+  int failed = {kind}_open(bitreplay_model, sizeof bitreplay_model, &options, memory, sizeof memory, &learner, text,
+                           sizeof text);
+  if (failed) {{
+    printf("%s\\n", text);
+    return 1;
+  }}
+  failed = learn(learner, 20, "dark");
+  if (!failed) failed = learn(learner, 230, "light");
+  if (!failed) failed = {predict}(learner, &picture, &answer);
+  if (!failed) failed = {hash}(learner, hash);
+  printf("%s\\n", failed ? br_error_text(failed) : hash);
+  return failed || answer.label != 1;
+}}
+"""
+
+
+def main_of(strategy: str, build: str) -> str:
+    """`build` says how it is built."""
+    return _MAIN.format(side=SIDE, build=build, **_NAMES[strategy])

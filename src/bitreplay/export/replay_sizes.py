@@ -1,0 +1,76 @@
+"""How much memory a replay learner in C takes, before it runs: core/include/bitreplay_replay.h, br_replay_plan."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_void_p
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bitreplay.engine import native
+from bitreplay.engine.aligned import aligned
+from bitreplay.engine.program import Program
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "texts")]
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = [(name, c_size_t) for name in ("total", "network", "state", "experience", "work")]
+
+
+@dataclass(frozen=True)
+class ReplaySizes:
+    """Bytes of RAM; the model itself is `flash`, read where it lies."""
+
+    flash: int
+    network: int
+    state: int
+    experience: int
+    work: int
+
+    @property
+    def total(self) -> int:
+        return self.network + self.state + self.experience + self.work
+
+
+def replay_sizes_of(
+    image: bytes, programs: dict[str, Program], classes: int, samples: int, bare: bool = False
+) -> ReplaySizes:
+    """Of a learner with room for so many classes, and pictures of an experience. `bare`: for a device without vectors,
+    whose forward pass reads binary weights where they lie. Pointers of 32 bits take a little less than this."""
+    with _scalar() if bare else nullcontext():
+        memory = _planned(image, classes, samples)
+        in_place = sum(_derived_forward(programs[name]) for name in ("backbone", max(programs))) if bare else 0
+    return ReplaySizes(len(image), memory.network - in_place, memory.state, memory.experience, memory.work)
+
+
+def _planned(image: bytes, classes: int, samples: int) -> _Memory:
+    plan = native.library().br_replay_plan
+    plan.restype, plan.argtypes = c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_char_p, c_size_t]
+    model, memory = aligned(np.frombuffer(image, np.uint8)), _Memory()
+    options, error = _Options(classes=classes, samples=samples), ctypes.create_string_buffer(256)
+    failed = plan(model.ctypes.data, len(image), byref(options), byref(memory), error, len(error))
+    if failed:
+        raise ValueError(f"The model cannot be opened by the learner in C: {error.value.decode()}.")
+    return memory
+
+
+def _derived_forward(program: Program) -> int:
+    """Rearranged weights of the forward pass."""
+    forward = [record for record in program.records if record.list in ("prepare", "forward")]
+    return native.footprint(replace(program, records=forward)).derived
+
+
+@contextmanager
+def _scalar() -> Iterator[None]:
+    before = native.path()
+    native.set_path("scalar")
+    try:
+        yield
+    finally:
+        native.set_path(before)
