@@ -99,6 +99,16 @@ def binary_conv_input_grad() -> Iterator[Case]:
             "gx": zeros(np.int32, (1, 3, 3, 70)),
         }
         yield Case("binary_conv_input_grad", operands, {"channels": 70, "stride": 1, "pad": 1}, 1, "largest sums")
+    # Four gradients of 16 bits whose |g| add up to just below 2^16 and to 2^16, where AVX2 takes other digits.
+    for limit, outputs in product((16383, 16384, -16384, 900), (31, 65)):
+        gradients = rng.integers(-abs(limit), abs(limit) + 1, (2, 3, 5, outputs)).astype(np.int16)
+        gradients[:, 1] = limit
+        operands = {
+            "g": Operand(gradients),
+            "w": Operand(signs(rng, (outputs, 3, 3, 40)), False, "constant"),
+            "gx": zeros(np.int32, (2, 3, 5, 40)),
+        }
+        yield Case("binary_conv_input_grad", operands, {"channels": 40, "stride": 1, "pad": 1}, 2, f"|g| up to {limit}")
 
 
 def integer_conv_case(

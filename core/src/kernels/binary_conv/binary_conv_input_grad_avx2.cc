@@ -1,85 +1,261 @@
-// Tables of 16 bytes looked up by vpshufb, 32 channels at a time (nibble_tables.h).
+// Tables of 16 bytes looked up by vpshufb, 32 channels and 32 outputs at a time; derived weights as in nibble_tables.h.
+//
+// The subset sums of four gradients, above the least of them, are at most R, the sum of |g|: digits of 5 bits, of which
+// eight add up in a byte (8 * 31 < 256), or of 6 bits, of which four do. Below 2^16 an R of 16-bit gradients takes 5, 5
+// and 6 bits, otherwise 6, 6 and 6. With the sum of |g| over all outputs, sum of +-g = 2 (sum of digits) - sum of |g|.
+// The weights of a tap are cut into nibbles once for up to eight pixels.
+// Bound: 56 operations for 1,024 products (5, 5, 6), 60 (6, 6, 6), and 12 for eight pixels to cut the weights.
 #include <immintrin.h>
 
 #include "kernels/binary_conv/nibble_tables.h"
+#include "kernels/lanes/subset_sums_avx2.h"
 
 namespace bitreplay {
 namespace {
 
+// Outputs at a time, their nibbles, the tables of all pixels that are held, and of one.
+constexpr int64_t kOutputs = 32, kNibbles = 8, kHeld = 128, kPixelOutputs = 1024, kMostPixels = 8;
+constexpr int64_t kCutBytes = kNibbles * kNibbleChannels;
+
+template <int kDigits>
+constexpr int64_t kTableBytes = kDigits * kNibbles * 16;
+
+// In a register and in the order of the text: otherwise 16 registers do not suffice.
+#define IN_ORDER(v) __asm__("" : "+x"(v))
+
+inline __m256i load(const uint8_t* from) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(from)); }
 inline __m256i table_at(const uint8_t* table) {
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
 }
 
-// Sums of 16 bits: 64 blocks of at most 4 * 63 fit. Bytes are gathered by two additions: `all` adds 16-bit lanes as they
-// are, modulo 2^16, and `odd` their upper bytes, so that the sum of the lower bytes is all - 256 odd.
-template <int kCount>
-struct LookUp {
-  static inline void run(const uint8_t* tables, const uint8_t* weights, int64_t blocks, uint32_t correction,
-                         uint32_t* to) {
-    const __m256i low = _mm256_set1_epi8(15);
-    __m256i all[kCount], odd[kCount];
-    for (int d = 0; d < kCount; ++d) all[d] = odd[d] = _mm256_setzero_si256();
-    for (int64_t block = 0; block < blocks; ++block, weights += kNibbleBlockBytes, tables += 4 * kCount * 16) {
-      const __m256i first = _mm256_load_si256(reinterpret_cast<const __m256i*>(weights));
-      const __m256i second = _mm256_load_si256(reinterpret_cast<const __m256i*>(weights + 32));
-      const __m256i nibbles[4] = {_mm256_and_si256(first, low), _mm256_and_si256(_mm256_srli_epi16(first, 4), low),
-                                  _mm256_and_si256(second, low), _mm256_and_si256(_mm256_srli_epi16(second, 4), low)};
-      for (int d = 0; d < kCount; ++d) {
-        __m256i sum = _mm256_shuffle_epi8(table_at(tables + 64 * d), nibbles[0]);
-        for (int n = 1; n < 4; ++n)
-          sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table_at(tables + 64 * d + 16 * n), nibbles[n]));
-        all[d] = _mm256_add_epi16(all[d], sum);
-        odd[d] = _mm256_add_epi16(odd[d], _mm256_srli_epi16(sum, 8));
-      }
-    }
-    for (int k = 0; k < 4; ++k) {
-      __m256i sum = _mm256_setzero_si256();
-      for (int d = kCount - 1; d >= 0; --d) {
-        // Words 0-3 and 8-11 of even and odd bytes interleave to channels 0-7 and 16-23, the others to 8-15 and 24-31.
-        const __m256i even = _mm256_sub_epi16(all[d], _mm256_slli_epi16(odd[d], 8));
-        const __m256i both = k % 2 ? _mm256_unpackhi_epi16(even, odd[d]) : _mm256_unpacklo_epi16(even, odd[d]);
-        const __m128i words = k / 2 ? _mm256_extracti128_si256(both, 1) : _mm256_castsi256_si128(both);
-        sum = _mm256_add_epi32(_mm256_slli_epi32(sum, 6), _mm256_cvtepu16_epi32(words));
-      }
-      __m256i* at = reinterpret_cast<__m256i*>(to + 8 * k);
-      const __m256i change = _mm256_sub_epi32(_mm256_add_epi32(sum, sum), _mm256_set1_epi32(int32_t(correction)));
-      _mm256_storeu_si256(at, _mm256_add_epi32(_mm256_loadu_si256(at), change));
-    }
+// 16-bit sums of bytes: `all` adds words as they are, modulo 2^16, and `odd` their upper bytes, so that the sum of the
+// lower ones is all - 256 odd.
+struct Digit {
+  __m256i all, odd;
+
+  __attribute__((always_inline)) void add(__m256i bytes) {
+    all = _mm256_add_epi16(all, bytes);
+    IN_ORDER(all);
+    odd = _mm256_add_epi16(odd, _mm256_srli_epi16(bytes, 8));
+    IN_ORDER(odd);
   }
 };
 
-inline __m256i broadcast2(const int16_t* g) {
-  int32_t both;
-  __builtin_memcpy(&both, g, sizeof both);
-  return _mm256_set1_epi32(both);
+// The sum of four look-ups.
+__attribute__((always_inline)) inline __m256i look_up(const uint8_t* tables, const __m256i nibbles[4]) {
+  __m256i sum = _mm256_shuffle_epi8(table_at(tables), nibbles[0]);
+  for (int n = 1; n < 4; ++n) {
+    sum = _mm256_add_epi8(sum, _mm256_shuffle_epi8(table_at(tables + 16 * n), nibbles[n]));
+    IN_ORDER(sum);
+  }
+  return sum;
 }
 
-// Tables of `nibbles` times four gradients: entries 0-7 and 8-15 as 32-bit sums, whose digits are packed to bytes.
-template <int kCount>
-struct Build {
-  static inline void run(const int16_t* g, int64_t nibbles, int32_t bias, uint8_t* tables) {
-    const int32_t first = 1, second = 1 << 16, both = first | second;
-    const __m256i bits01 = _mm256_setr_epi32(0, first, second, both, 0, first, second, both);
-    const __m256i bits23[2] = {_mm256_setr_epi32(0, 0, 0, 0, first, first, first, first),
-                               _mm256_setr_epi32(second, second, second, second, both, both, both, both)};
-    const __m256i digit = _mm256_set1_epi32(63), start = _mm256_set1_epi32(bias);
-    for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4) {
-      const __m256i g23 = broadcast2(g + 2), low = _mm256_add_epi32(start, _mm256_madd_epi16(bits01, broadcast2(g)));
-      __m256i sums[2];
-      for (int k = 0; k < 2; ++k) sums[k] = _mm256_add_epi32(low, _mm256_madd_epi16(bits23[k], g23));
-      for (int d = 0; d < kCount; ++d) {
-        const __m256i a = _mm256_and_si256(_mm256_srli_epi32(sums[0], 6 * d), digit);
-        const __m256i b = _mm256_and_si256(_mm256_srli_epi32(sums[1], 6 * d), digit);
-        const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xD8);
-        _mm_store_si128(reinterpret_cast<__m128i*>(tables + nibble_table<kCount>(nibble) + 64 * d),
-                        _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+// Digits below kShort have 5 bits, the others 6. Adds 2 (sum of digits) - magnitude to 32 channels.
+template <int kDigits, int kShort>
+__attribute__((noinline)) void add_pixel(const uint8_t* tables, const uint8_t* cut, int64_t count, uint32_t magnitude,
+                                         uint32_t* to) {
+  Digit digits[kDigits];
+#pragma GCC unroll 3
+  for (int d = 0; d < kDigits; ++d) digits[d].all = digits[d].odd = _mm256_setzero_si256();
+  for (int64_t k = 0; k < count; ++k, tables += kTableBytes<kDigits>, cut += kCutBytes) {
+    __m256i first[kDigits];
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+      __m256i nibbles[4];
+#pragma GCC unroll 4
+      for (int n = 0; n < 4; ++n) {
+        nibbles[n] = load(cut + (4 * half + n) * kNibbleChannels);
+        IN_ORDER(nibbles[n]);
+      }
+#pragma GCC unroll 3
+      for (int d = 0; d < kDigits; ++d) {
+        const __m256i sum = look_up(tables + (d * kNibbles + 4 * half) * 16, nibbles);
+        if (d >= kShort) digits[d].add(sum);
+        else if (half) digits[d].add(_mm256_add_epi8(first[d], sum));
+        else first[d] = sum;
       }
     }
   }
+  for (int k = 0; k < 4; ++k) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int d = kDigits - 1; d >= 0; --d) {
+      // Words 0-3 and 8-11 of even and odd bytes interleave to channels 0-7 and 16-23, the others to 8-15 and 24-31.
+      const __m256i odd = digits[d].odd, even = _mm256_sub_epi16(digits[d].all, _mm256_slli_epi16(odd, 8));
+      const __m256i both = k % 2 ? _mm256_unpackhi_epi16(even, odd) : _mm256_unpacklo_epi16(even, odd);
+      const __m128i words = k / 2 ? _mm256_extracti128_si256(both, 1) : _mm256_castsi256_si128(both);
+      sum = _mm256_add_epi32(_mm256_slli_epi32(sum, d < kShort ? 5 : 6), _mm256_cvtepu16_epi32(words));
+    }
+    __m256i* at = reinterpret_cast<__m256i*>(to + 8 * k);
+    const __m256i change = _mm256_sub_epi32(_mm256_add_epi32(sum, sum), _mm256_set1_epi32(int32_t(magnitude)));
+    _mm256_storeu_si256(at, _mm256_add_epi32(_mm256_loadu_si256(at), change));
+  }
+}
+
+// The sum of |g| over all gradients, a multiple of 32 of them, and the largest over four.
+struct Magnitudes {
+  uint32_t all = 0;
+  int32_t largest = 0;
+
+  Magnitudes(const int16_t* g, int64_t count) {
+    const __m256i lower = _mm256_set1_epi32(0xFFFF);
+    __m256i sums = _mm256_setzero_si256(), most = sums;
+    for (int64_t o = 0; o < count; o += 16) {
+      const __m256i each = _mm256_abs_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(g + o)));
+      const __m256i two = _mm256_add_epi32(_mm256_and_si256(each, lower), _mm256_srli_epi32(each, 16));
+      const __m256i four = _mm256_add_epi32(two, _mm256_shuffle_epi32(two, 0xB1));
+      sums = _mm256_add_epi32(sums, two);
+      most = _mm256_max_epi32(most, four);
+    }
+    alignas(32) int32_t lanes[8], fours[8];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sums);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(fours), most);
+    for (int k = 0; k < 8; ++k) {
+      all += uint32_t(lanes[k]);
+      largest = fours[k] > largest ? fours[k] : largest;
+    }
+  }
 };
+
+template <int kDigits>
+void build(const int16_t* g, int64_t count, int shorts, uint8_t* tables) {
+  for (int64_t k = 0; k < count; ++k, tables += kTableBytes<kDigits>) {
+    for (int64_t n = 0; n < kNibbles; n += 2, g += 8) {
+      __m256i sums[2][2];
+      subset_sums(g, sums[0]);
+      subset_sums(g + 4, sums[1]);
+      int down = 0;
+      for (int d = 0; d < kDigits; ++d) {
+        const int bits = d < shorts ? 5 : 6;
+        _mm256_store_si256(reinterpret_cast<__m256i*>(tables + (d * kNibbles + n) * 16),
+                           digit_tables(sums, down, (1 << bits) - 1));
+        down += bits;
+      }
+    }
+  }
+}
+
+// The nibbles of `blocks` blocks of 16 outputs, to 32 outputs at a time.
+inline void cut_weights(const uint8_t* weights, int64_t blocks, uint8_t* to) {
+  const __m256i low = _mm256_set1_epi8(15);
+  for (int64_t k = 0; k < blocks; ++k) {
+    for (int64_t half = 0; half < 2; ++half, weights += 32, to += 64) {
+      const __m256i bytes = load(weights);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_and_si256(bytes, low));
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to + 32), _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low));
+    }
+  }
+  if (blocks % 2) __builtin_memset(to, 0, kCutBytes / 2);
+}
+
+// A pixel of the output: where its taps go, and its tables.
+struct Pixel {
+  TapRange rows, columns;
+  int64_t row, column;  // of the first tap
+  uint32_t* gx;         // of its sample
+  const uint8_t* tables;
+  uint32_t magnitude;
+  bool is_short;
+};
+
+template <class G>
+class InputGrad {
+ public:
+  explicit InputGrad(const BinaryConvInputGradArgs& a) : a_(a) {}
+
+  void run() {
+    const int64_t pixels = a_.samples * a_.out_h * a_.out_w;
+    __builtin_memset(a_.gx, 0, size_t(a_.samples * a_.height * a_.width * a_.channels) * sizeof(uint32_t));
+    for (int64_t first = 0; first < a_.outputs; first += kPixelOutputs) {
+      const int64_t outputs = least_of(kPixelOutputs, a_.outputs - first);
+      count_ = (outputs + kOutputs - 1) / kOutputs;
+      const int64_t together = least_of(kMostPixels, kHeld / count_);
+      for (int64_t q = 0; q < pixels; q += together) {
+        const int64_t held = least_of(together, pixels - q);
+        for (int64_t k = 0; k < held; ++k) prepare(q + k, first, outputs, k);
+        add_taps(first / kNibbleOutputs, (outputs + kNibbleOutputs - 1) / kNibbleOutputs, held);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kDigits = sizeof(G) == 1 ? 2 : 3;
+  static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+  void prepare(int64_t q, int64_t first, int64_t outputs, int64_t k) {
+    const int64_t in_sample = q % (a_.out_h * a_.out_w), row = in_sample / a_.out_w, column = in_sample % a_.out_w;
+    const G* g = static_cast<const G*>(a_.g) + q * a_.outputs + first;
+    alignas(64) int16_t gradients[kPixelOutputs];
+    for (int64_t o = 0; o < outputs; ++o) gradients[o] = int16_t(g[o]);
+    for (int64_t o = outputs; o < count_ * kOutputs; ++o) gradients[o] = 0;
+    const Magnitudes magnitudes(gradients, count_ * kOutputs);
+    const bool is_short = magnitudes.largest < 1 << 16;
+    uint8_t* tables = tables_ + k * count_ * kTableBytes<kDigits>;
+    build<kDigits>(gradients, count_, is_short ? 2 : 0, tables);
+    pixels_[k] = {taps_inside(row, a_.stride, a_.pad, a_.kernel, a_.height),
+                  taps_inside(column, a_.stride, a_.pad, a_.kernel, a_.width), row * a_.stride - a_.pad,
+                  column * a_.stride - a_.pad,
+                  static_cast<uint32_t*>(a_.gx) + q / (a_.out_h * a_.out_w) * a_.height * a_.width * a_.channels, tables,
+                  magnitudes.all, is_short};
+  }
+
+  void add(const Pixel& pixel, uint32_t* to) const {
+    if (pixel.is_short) add_pixel<kDigits, 2>(pixel.tables, cut_, count_, pixel.magnitude, to);
+    else add_pixel<kDigits, 0>(pixel.tables, cut_, count_, pixel.magnitude, to);
+  }
+
+  // Outputs of `blocks` blocks from `block` on.
+  void add_taps(int64_t block, int64_t blocks, int64_t held) {
+    const int64_t taps = a_.kernel * a_.kernel, all_blocks = nibble_blocks(a_);
+    for (int64_t channel = 0; channel < a_.channels; channel += kNibbleChannels) {
+      const int64_t channels = least_of(kNibbleChannels, a_.channels - channel);
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t r = tap / a_.kernel, c = tap % a_.kernel;
+        bool is_cut = false;
+        for (int64_t k = 0; k < held; ++k) {
+          const Pixel& pixel = pixels_[k];
+          if (r < pixel.rows.first || r >= pixel.rows.last || c < pixel.columns.first || c >= pixel.columns.last) continue;
+          const uint8_t* weights =
+              a_.derived + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
+          if (!is_cut) cut_weights(weights, blocks, cut_);
+          is_cut = true;
+          uint32_t* to = pixel.gx + ((pixel.row + r) * a_.width + pixel.column + c) * a_.channels + channel;
+          if (channels == kNibbleChannels) {
+            add(pixel, to);
+            continue;
+          }
+          uint32_t some[kNibbleChannels] = {};
+          add(pixel, some);
+          for (int64_t i = 0; i < channels; ++i) to[i] += some[i];
+        }
+      }
+    }
+  }
+
+  const BinaryConvInputGradArgs& a_;
+  int64_t count_ = 0;  // times 32 outputs
+  Pixel pixels_[kMostPixels];
+  alignas(64) uint8_t tables_[kHeld * kTableBytes<kDigits>];
+  alignas(64) uint8_t cut_[kPixelOutputs / kOutputs * kCutBytes];
+};
+
+uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
+  return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
+}
+
+void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+  if (nibbles_serve(a)) return nibble_derive(a, derived);
+  kBinaryConvInputGradScalar.derive(a, derived);
+}
+
+void run(const BinaryConvInputGradArgs& a) {
+  if (!nibbles_serve(a)) return kBinaryConvInputGradScalar.run(a);
+  if (a.g_type == BR_INT8) return InputGrad<int8_t>(a).run();
+  InputGrad<int16_t>(a).run();
+}
 
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradAvx2 = Nibbles<LookUp, Build>::kKernel;
+extern const BinaryConvInputGrad kBinaryConvInputGradAvx2 = {derived_bytes, derive, run};
 
 }  // namespace bitreplay

@@ -9,36 +9,19 @@
 // A table: [digits][2][16 bytes], samples 0 to 3 first.
 #include <immintrin.h>
 
+#include "kernels/lanes/subset_sums_avx2.h"
 #include "kernels/latent_weights/latent_update_sixteens.h"
 
 namespace bitreplay {
 namespace {
 
+// Loaded once and kept: compilers would load it a second time.
+#define LOADED(v) __asm__("" : "+x"(v))
+
 inline __m256i load(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
 inline void store(void* to, __m256i x) { _mm256_store_si256(static_cast<__m256i*>(to), x); }
 inline __m256i table_at(const uint8_t* table) {
   return _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
-}
-
-inline __m256i broadcast2(const int16_t* g) {
-  int32_t both;
-  __builtin_memcpy(&both, g, sizeof both);
-  return _mm256_set1_epi32(both);
-}
-
-// The 16 sums of four gradients: entries 0-3 and 8-11, then 4-7 and 12-15.
-inline void subset_sums(const int16_t* g, __m256i sums[2]) {
-  const __m256i zero = _mm256_setzero_si256(), minus = _mm256_set1_epi16(-1);
-  const __m256i g01 = broadcast2(g), g23 = broadcast2(g + 2);
-  // Nothing set: the samples of negative g have its sign.
-  const __m256i none = _mm256_add_epi32(_mm256_madd_epi16(minus, _mm256_min_epi16(g01, zero)),
-                                        _mm256_madd_epi16(minus, _mm256_min_epi16(g23, zero)));
-  const int32_t first = 1, second = 1 << 16, both = first | second;
-  const __m256i bits01 = _mm256_setr_epi32(0, first, second, both, 0, first, second, both);
-  const __m256i low = _mm256_add_epi32(none, _mm256_madd_epi16(bits01, g01));
-  const __m256i bits23[2] = {_mm256_setr_epi32(0, 0, 0, 0, second, second, second, second),
-                             _mm256_setr_epi32(first, first, first, first, both, both, both, both)};
-  for (int k = 0; k < 2; ++k) sums[k] = _mm256_add_epi32(low, _mm256_madd_epi16(bits23[k], g23));
 }
 
 struct Sums {
@@ -54,7 +37,8 @@ struct Sums {
     const __m256i half = _mm256_set1_epi8(15);
     __m256i places[2 * N];
     for (int n = 0; n < N; ++n) {
-      const __m256i bytes = load(index + n * lanes);
+      __m256i bytes = load(index + n * lanes);
+      LOADED(bytes);
       places[2 * n] = _mm256_and_si256(bytes, half);
       places[2 * n + 1] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
     }
@@ -231,19 +215,10 @@ struct Avx2Tables {
   }
 
   static void build(const int16_t* g, uint8_t* table) {
-    const __m256i digit = _mm256_set1_epi32((1 << kDigitBits) - 1);
     __m256i sums[2][2];
     subset_sums(g, sums[0]);
     subset_sums(g + 4, sums[1]);
-    for (int d = 0; d < kDigits; ++d) {
-      __m256i words[2];
-      for (int n = 0; n < 2; ++n) {
-        const __m256i first = _mm256_and_si256(_mm256_srli_epi32(sums[n][0], kDigitBits * d), digit);
-        const __m256i second = _mm256_and_si256(_mm256_srli_epi32(sums[n][1], kDigitBits * d), digit);
-        words[n] = _mm256_packs_epi32(first, second);  // entries 0-7 and 8-15
-      }
-      store(table + 32 * d, _mm256_permute4x64_epi64(_mm256_packus_epi16(words[0], words[1]), 0xD8));
-    }
+    for (int d = 0; d < kDigits; ++d) store(table + 32 * d, digit_tables(sums, kDigitBits * d, (1 << kDigitBits) - 1));
   }
 };
 
