@@ -136,8 +136,9 @@ export class Classes {
     forget.setAttribute("aria-label", texts.forgetPicture(number, picture.name));
     forget.addEventListener("click", () => this.hands.attempt(() => this.session.forgetPicture(picture)));
     const image = element("img", { loading: "lazy", alt: texts.pictureOf(picture.name), src: addressOf(picture.thumbnail) });
-    const item = element("li", {}, image, forget);
-    if (picture.held) item.insertBefore(element("span", { className: "note" }, texts.heldBack), forget);
+    const item = element("li", {}, image);
+    if (picture.held) item.append(element("span", { className: "note" }, texts.heldBack));
+    if (picture.held || this.session.can.unlearn) item.append(forget);
     return item;
   }
 
@@ -229,7 +230,7 @@ export class Classes {
     });
     const others = session.classes.filter((one) => one.name !== name);
     const here = own.filter(({ held }) => !held).length;
-    if (others.length && here === learned) {
+    if (others.length && here === learned && session.can.unlearn) {
       const choice = element("select", {}, element("option", { value: "" }, "…"));
       for (const other of others) choice.append(element("option", { value: other.name }, other.name));
       choice.addEventListener("change", () => {

@@ -1,9 +1,11 @@
 /** The page, put together: source on the left, classes on the right, what it knows and costs below. */
 import { drawAnswers } from "./answers.js";
+import { nameOf, offer, remember } from "./choice.js";
 import { Classes } from "./classes.js";
 import { drawCosts } from "./costs.js";
 import { byId, element } from "./element.js";
 import { ofBlob, thumbnail } from "./frames.js";
+import { drawProgress } from "./progress.js";
 import { RemoteSession, RemoteTeacher, beServed } from "./remote.js";
 import { Session } from "./session.js";
 import { Source } from "./source.js";
@@ -181,8 +183,9 @@ async function use(model) {
     teacher = new RemoteTeacher(model);
     session = new RemoteSession(teacher, model);
   } else {
-    teacher = new Teacher();
-    session = new Session(teacher, await Store.open(), model.name);
+    teacher = new Teacher(model);
+    teacher.onprogress = drawProgress;
+    session = new Session(teacher, await Store.open(), nameOf(model));
   }
   classes = new Classes(session, { take, live: () => source.live, read, tell, attempt, openPictures });
   floatBytes = model.floatBytes;
@@ -191,8 +194,9 @@ async function use(model) {
   asked = [];
   const own = session;
   session.addEventListener("change", () => own === session && draw());
-  await session.open(model.file);
-  localStorage.setItem("model", model.name);
+  await session.open(model);
+  remember(model);
+  byId("merge-button").hidden = !session.can.merge;
   tell("");
 }
 
@@ -227,20 +231,14 @@ if (list.status === 401) tell(texts.served.needsLink);
 const models = list.ok ? await list.json() : [];
 const remote = models[0]?.remote;
 if (remote) beServed();
-for (const { name, bytes } of models)
-  byId("model").append(element("option", { value: name }, texts.models(name, texts.bytes(bytes))));
-byId("model").value = models.some(({ name }) => name === localStorage.getItem("model"))
-  ? localStorage.getItem("model")
-  : models[0].name;
-const chosen = () => models.find(({ name }) => name === byId("model").value) ?? models[0];
-byId("model").addEventListener("change", () =>
+const first = offer(models, (model) =>
   attempt(async () => {
-    await use(chosen());
+    await use(model);
     if (!session.classes.length) tell(texts.ownClasses);
   }),
 );
 
-await attempt(() => use(chosen()));
+await attempt(() => use(first));
 await source.choose("examples");
 loaded = new Set(await requests());
 drawRequests();

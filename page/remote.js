@@ -7,7 +7,7 @@ import { bmp, fit } from "./fit.js";
 import { Session } from "./session.js";
 import { texts } from "./texts.js";
 
-/** @typedef {{name: string, file: string, bytes: number, floatBytes: number, remote?: boolean, side?: number, path?: string, work?: number}} Model */
+/** @typedef {{name: string, strategy?: string, file: string, bytes: number, floatBytes: number, remote?: boolean, side?: number, path?: string, work?: number}} Model */
 /** @typedef {{turn: number, hash: string, stateBytes: number, experiences: number, classes: {name: string, pictures: number}[], pictures: [number, string, number][], tested: [number, string][], steps: {did: [string, ...any[]], right: Record<string, [number, number]>}[], undo: [string, ...any[]] | null}} Now */
 
 /**

@@ -5,7 +5,7 @@
  * @typedef {import("./store.js").Kept} Kept
  * @typedef {import("./store.js").Step} Step
  * @typedef {{name: string, pictures: number}} Class
- * @typedef {{x: Int8Array, thumbnail: Uint8Array}} Seen
+ * @typedef {{x: Int8Array | BigUint64Array, thumbnail: Uint8Array}} Seen
  * @typedef {{text: string, state: Uint8Array, pictures: Kept[]}} Past
  */
 import { texts } from "./texts.js";
@@ -21,7 +21,7 @@ const MOST_PAST = 12;
 const MOST_PAST_BYTES = 64e6;
 
 export class Session extends EventTarget {
-  /** @param {import("./teacher.js").Teacher} teacher @param {import("./store.js").Store} store @param {string} model */
+  /** @param {import("./teacher.js").Teacher} teacher @param {import("./store.js").Store} store @param {string} model a name */
   constructor(teacher, store, model) {
     super();
     this.teacher = teacher;
@@ -43,16 +43,18 @@ export class Session extends EventTarget {
     this.share = 0; // of "unknown"
     /** @type {{memory: {network: number, state: number, answers: number, work: number}, modelBytes: number, path: string} | null} */
     this.costs = null;
+    this.can = { unlearn: true, merge: true }; // single pictures, states
     /** @type {{ms: number, count: number} | null} */
     this.learned = null;
     this.turn = Promise.resolve();
   }
 
-  /** @param {string} file */
-  async open(file) {
+  /** @param {{file: string, strategy?: string}} model */
+  async open(model) {
     const { saved, pictures } = await this.store.read(this.model);
-    const found = await this.teacher.ask("open", file, saved?.state);
+    const found = await this.teacher.ask("open", model, saved?.state);
     this.costs = found;
+    this.can = found.can;
     this.steps = saved?.steps ?? [];
     this.pictures = pictures;
     this._take(found);
@@ -158,7 +160,7 @@ export class Session extends EventTarget {
     await this._change(
       texts.did.learn(added.length, name),
       async () => {
-        if (!fresh.length) return this.teacher.ask("unlearn", []);
+        if (!fresh.length) return this.teacher.ask("unlearn", []); // changes nothing
         const found = await this.teacher.ask("learn", fresh.map(({ x }) => ({ x, name })));
         this.learned = { ms: found.ms, count: fresh.length };
         return found;

@@ -1,7 +1,7 @@
 /**
  * What survives: states and pictures, in IndexedDB. A change is one transaction, so that a tab may be killed at any moment.
  *
- * @typedef {{id: string, model: string, name: string, held: boolean, x: Int8Array, thumbnail: Uint8Array, when: number}} Kept
+ * @typedef {{id: string, model: string, name: string, held: boolean, x: Int8Array | BigUint64Array, thumbnail: Uint8Array, when: number}} Kept
  * @typedef {{model: string, state: Uint8Array, steps: Step[]}} Saved
  * @typedef {{what: string, right: Record<string, [number, number]>}} Step
  */

@@ -1,15 +1,18 @@
 /**
- * The learner, away from what is drawn. A message is { id, what, words }, its answer { id, found } or { id, error }. Each
- * does little, so that answers come in between while many pictures are learned.
+ * The learner, away from what is drawn. A message is { id, what, words }, its answer { id, found } or { id, error }; while it
+ * learns in steps, { id, progress } comes before. Each does little, so that answers come in between while many pictures are
+ * read.
  */
 import { Core, hasVectors } from "./bitreplay/core.js";
-import { Learner } from "./bitreplay/learner.js";
+import { ByReplay } from "./by_replay.js";
+import { BySums } from "./by_sums.js";
 
-/** @type {Learner} */
+/** @typedef {import("./by_sums.js").Sample} Sample */
+
+/** @type {any} by_sums.js or by_replay.js */
+let strategy;
+/** @type {any} what both stand on: classes, forgetting, renaming, states */
 let learner;
-/** @type {Core} */
-let core;
-let modelBytes = 0;
 
 /** @param {string} name */
 async function bytesOf(name) {
@@ -27,44 +30,46 @@ const summary = () => ({
 
 /** @type {Record<string, (...words: any[]) => any>} */
 const does = {
-  async open(/** @type {string} */ model, /** @type {Uint8Array | undefined} */ state) {
-    core = await Core.open(await bytesOf(hasVectors() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
-    const file = await bytesOf(model);
-    modelBytes = file.length;
-    learner = Learner.open(core, file);
+  async open(/** @type {{file: string, strategy?: string}} */ model, /** @type {Uint8Array | undefined} */ state) {
+    const core = await Core.open(await bytesOf(hasVectors() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
+    const file = await bytesOf(model.file);
+    strategy = model.strategy === "replay" ? new ByReplay(core, file) : new BySums(core, file);
+    learner = strategy.own;
     if (state) learner.load(state);
-    return { ...summary(), memory: learner.memory, modelBytes, path: core.path(), side: learner.side };
+    const { memory, can } = strategy;
+    return { ...summary(), memory, can, modelBytes: file.length, path: core.path(), side: learner.side };
   },
-  numbers: (picture) => learner.numbersOf(picture),
+  numbers: (picture) => strategy.numbersOf(picture),
   /** The three likeliest, and whether it is unlike them all: `unknown` is a share, as in docs/unknown.md. */
   predict(picture, /** @type {number} */ unknown) {
     const start = performance.now();
-    if (!learner.classes().length) return { answers: [], unknown: false, ms: 0 };
-    const found = learner.predict(picture, { unknown });
-    const answers = learner.classes().map(({ name }, k) => ({ name, share: found.probabilities[k] }));
-    answers.sort((a, b) => b.share - a.share);
+    const classes = learner.classes();
+    if (!classes.length) return { answers: [], unknown: false, ms: 0 };
+    const found = strategy.predict(picture, unknown);
+    const answers = classes.map((/** @type {any} */ { name }, /** @type {number} */ k) => ({
+      name,
+      share: found.probabilities[k],
+    }));
+    answers.sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
     return { answers: answers.slice(0, 3), unknown: found.unknown, ms: performance.now() - start };
   },
   /** The class that each is taken for. */
-  evaluate: (/** @type {Int8Array[]} */ all) => learner.namesOf(all),
+  evaluate: (/** @type {any[]} */ all) => strategy.namesOf(all),
   /** The largest of these shares with which no more than `most` of the pictures are unknown; 0: there is none. */
-  share(/** @type {Int8Array[]} */ all, /** @type {number[]} */ shares, /** @type {number} */ most) {
-    const refused = (/** @type {number} */ unknown) => all.filter((x) => learner.predictNumbers(x, { unknown }).unknown).length;
-    return learner.unknown || (shares.find((share) => refused(share) <= most * all.length) ?? 0);
-  },
-  learn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
+  share: (/** @type {any[]} */ all, /** @type {number[]} */ shares, /** @type {number} */ most) =>
+    strategy.unknown || (shares.find((share) => strategy.refused(all, share) <= most * all.length) ?? 0),
+  learn(/** @type {Sample[]} */ samples, /** @type {(progress: any) => void} */ tell) {
     const start = performance.now();
-    learner.learn(pictures);
-    learner.ready();
+    for (const progress of strategy.learning(samples)) tell(progress);
     return { ...summary(), ms: performance.now() - start };
   },
-  unlearn(/** @type {{x: Int8Array, name: string}[]} */ pictures) {
-    for (const { x, name } of pictures) learner.unlearn(x, name);
+  unlearn(/** @type {Sample[]} */ samples) {
+    for (const { x, name } of samples) strategy.unlearn(x, name);
     return summary();
   },
-  relabel(/** @type {{x: Int8Array, name: string}[]} */ pictures, /** @type {string} */ name) {
-    for (const { x, name: old } of pictures) learner.unlearn(x, old);
-    learner.learn(pictures.map(({ x }) => ({ x, name })));
+  relabel(/** @type {Sample[]} */ samples, /** @type {string} */ name) {
+    for (const { x, name: old } of samples) strategy.unlearn(x, old);
+    learner.learn(samples.map(({ x }) => ({ x, name })));
     return summary();
   },
   forget(name) {
@@ -80,7 +85,7 @@ const does = {
     return summary();
   },
   merge(/** @type {Uint8Array} */ state) {
-    learner.merge(state);
+    strategy.merge(state);
     return summary();
   },
   clear() {
@@ -92,7 +97,8 @@ const does = {
 
 onmessage = async ({ data: { id, what, words } }) => {
   try {
-    const found = await does[what](...words);
+    const tell = (/** @type {any} */ progress) => postMessage({ id, progress });
+    const found = await does[what](...words, tell);
     postMessage({ id, found }, { transfer: found?.state ? [found.state.buffer] : [] });
   } catch (error) {
     postMessage({ id, error: error instanceof Error ? error.message : String(error) });

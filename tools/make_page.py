@@ -23,6 +23,7 @@ from bitreplay.serve.examples import examples
 REPOSITORY = Path(__file__).resolve().parents[1]
 MODULES = ("bitreplay.wasm", "bitreplay-plain.wasm")
 FLOAT_BYTES = 4
+STRATEGIES = ("exact", "replay")
 
 
 def make(out: Path, wasm: Path, models: list[str]) -> None:
@@ -33,18 +34,20 @@ def make(out: Path, wasm: Path, models: list[str]) -> None:
         shutil.copy(file, out / "bitreplay")
     for name in MODULES:
         (out / name).write_bytes((wasm / name).read_bytes())
-    rows = [_model(out, name) for name in models]
+    rows = [_model(out, name, strategy) for strategy in STRATEGIES for name in models]
     (out / "models.json").write_text(json.dumps(rows, indent=1))
     for name, content in examples().items():
         (out / name).write_bytes(content)
     _offline(out, later={row["file"] for row in rows[1:]})
 
 
-def _model(out: Path, name: str) -> dict[str, object]:
-    content = image_of(bitreplay.Learner.from_pretrained(name, strategy="exact"))
-    (out / f"{name}.model").write_bytes(content)
+def _model(out: Path, name: str, strategy: str) -> dict[str, object]:
+    content = image_of(bitreplay.Learner.from_pretrained(name, strategy=strategy))
+    file = f"{name}.{strategy}.model"
+    (out / file).write_bytes(content)
     weights = sum(binary + other for binary, other in table1.weights(zoo.find(name).graph).values())
-    return {"name": name, "file": f"{name}.model", "bytes": len(content), "floatBytes": FLOAT_BYTES * weights}
+    about = {"bytes": len(content), "floatBytes": FLOAT_BYTES * weights}
+    return {"name": name, "strategy": strategy, "file": file, **about}
 
 
 def _offline(out: Path, later: set[str]) -> None:
