@@ -8,7 +8,7 @@ import { Session } from "./session.js";
 import { texts } from "./texts.js";
 
 /** @typedef {{name: string, strategy?: string, file: string, bytes: number, floatBytes: number, remote?: boolean, side?: number, path?: string, work?: number}} Model */
-/** @typedef {{turn: number, hash: string, stateBytes: number, experiences: number, classes: {name: string, pictures: number}[], pictures: [number, string, number][], tested: [number, string][], steps: {did: [string, ...any[]], right: Record<string, [number, number]>}[], undo: [string, ...any[]] | null}} Now */
+/** @typedef {{turn: number, hash: string, stateBytes: number, experiences: number, classes: {name: string, pictures: number}[], pictures: [number, string, number][], tested: [number, string][], unknown: number, steps: {did: [string, ...any[]], right: Record<string, [number, number]>}[], undo: [string, ...any[]] | null}} Now */
 
 /**
  * @param {string} path
@@ -94,6 +94,7 @@ export class RemoteSession extends Session {
       return picture ? [{ is: picture.name, taken, picture }] : [];
     });
     this.classes = now.classes;
+    this.share = now.unknown;
     this.hash = now.hash;
     this.state = /** @type {any} */ ({ length: now.stateBytes });
     this.steps = now.steps.map(({ did, right }) => ({ what: told(did), right }));

@@ -36,6 +36,8 @@ from tests import tiny  # noqa: E402
 BOUNDARY = "the-end-of-a-part"
 JSON = {"Content-Type": "application/json"}
 PATIENCE = 60.0
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+heavy = pytest.mark.skipif("BITREPLAY_SERVE" not in os.environ, reason="Takes longer; `make test-serve` runs it.")
 
 
 @dataclass(frozen=True)
@@ -141,11 +143,13 @@ def served(
 
 
 @contextmanager
-def process(state: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
+def process(
+    state: Path, *words: str, source: Path = SOURCE
+) -> Iterator[tuple[subprocess.Popen[str], Client]]:  # fmt: skip
     """`bitreplay serve` as a user starts it."""
     command = [sys.executable, "-m", "bitreplay", "serve", str(state), "--port", "0", *words]
-    source = str(Path(__file__).resolve().parents[2] / "src")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+    places = [str(source), *(place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
     own = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         assert own.stdout is not None

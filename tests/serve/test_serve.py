@@ -58,6 +58,26 @@ def test_it_learns_and_answers_as_a_learner_does(state):
     assert Learner.load(state, tiny.model(state.parent)).state_hash() == own.state_hash()
 
 
+def test_unknown_is_said_with_a_share_that_the_held_back_pictures_bear(tmp_path):
+    """As often as few enough of them are refused; the setting, where there is one, as it is."""
+    pictures = colours("red", "green", each=30)
+    strange = np.random.default_rng(0).integers(0, 256, (8, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
+    with served(tmp_path / "a.state") as client:
+        now = teach(client, **pictures)
+        share = now["unknown"]
+        own = Learner.from_bytes(client.get("/api/state").body, tiny.model(tmp_path))
+        held = np.concatenate([shown[4::5] for shown in pictures.values()])
+        refused = {
+            one: sum(name is None for name in own.predict(held, unknown=one)) for one in (0.5, 0.3, 0.2, 0.1, 0.05)
+        }
+        assert share == next((one for one, count in refused.items() if count <= 0.05 * len(held)), 0)
+        for picture in [*strange, *held[:3]]:
+            assert client.predict(picture).json()["unknown"] == (own.predict(picture, unknown=share)[0] is None)
+    (tmp_path / "b").mkdir()
+    with served(tmp_path / "b" / "b.state", unknown=0.25) as client:
+        assert teach(client, **pictures)["unknown"] == 0.25
+
+
 def test_a_picture_of_any_size_is_fitted_as_files_are(state):
     large = np.random.default_rng(0).integers(0, 256, (37, 61, 3), dtype=np.uint8)
     own = Learner.from_pretrained(tiny.model(state.parent))
@@ -165,6 +185,14 @@ def test_other_viewers_are_told(state):
         assert client.learn("red", list(pictures)).status == 200
         assert turn() == client.now()["turn"]
         connection.close()
+
+
+@pytest.mark.parametrize("strategy", ["cwr", "naive"])
+def test_baselines_never_say_unknown(state, strategy):
+    with served(state, strategy=strategy, epochs=1) as client:
+        now = teach(client, **colours("red", "green", each=EACH))
+        assert now["unknown"] == 0 and len(now["classes"]) == 2
+        assert client.predict(np.zeros((9, 9, 3), np.uint8)).json()["unknown"] is False
 
 
 def test_replay_is_served_too(state):

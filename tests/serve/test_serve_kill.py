@@ -20,7 +20,7 @@ from bitreplay.serve.album import Shown
 from bitreplay.serve.limits import Limits
 from bitreplay.statefile import Lock
 from tests import tiny
-from tests.serve.serving import Client, process, served
+from tests.serve.serving import Client, heavy, process, served
 
 KILLS = 3
 EACH = 12
@@ -87,7 +87,7 @@ def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path):
     killed_in_the_middle(tmp_path, KILLS, seed=1, model=tiny.model(tmp_path))
 
 
-@pytest.mark.slow
+@heavy
 def test_kill_9_many_times_with_a_real_network(tmp_path):
     lost = killed_in_the_middle(tmp_path, 20, seed=2, model="react_tiny")
     assert lost > 0, "no change was ever hit in its middle"

@@ -85,7 +85,7 @@ class Answers:
             return [{"answers": [], "unknown": False, "ms": 0, "turn": view.turn}] * len(pixels)
         latents = self._learner.latents(pixels)
         shares = view.predictor.probabilities(latents)
-        named = view.predictor.names(latents, self._learner.settings.unknown)
+        named = view.predictor.names(latents, view.unknown)
         first = np.argsort(-shares, axis=1, kind="stable")[:, :FIRST]
         ms = round(1000 * (time.perf_counter() - start), 2)
         return [

@@ -40,7 +40,7 @@ from bitreplay.serve.uploads import Uploads
 
 STATUSES = {404: "There is nothing at this address.", 405: "This address does not take that method."}
 ENTERED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>bitreplay</title>
-<meta http-equiv="refresh" content="0; url=./"></head><body><p>{}</p></body></html>"""
+<link rel="icon" href="icon.svg"><meta http-equiv="refresh" content="0; url=./"></head><body><p>{}</p></body></html>"""
 
 
 class App:

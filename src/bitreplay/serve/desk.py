@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
@@ -37,15 +38,20 @@ from bitreplay.statefile import Lock, StateFileError
 T = TypeVar("T")
 HELD_BACK = 5  # the last of so many pictures of a class is held back
 MOST_STEPS = 200
+SHARES = tuple(Fraction(percent, 100) for percent in (50, 30, 20, 10, 5))
+REFUSED = Fraction(5, 100)
+LEAST_ASKED, MOST_ASKED = 4, 40
 MOST_PAST, MOST_PAST_BYTES = 12, 64_000_000
 
 
 @dataclass(frozen=True)
 class View:
-    """What everybody sees until the next change is done. `facts` are JSON; `body` is their text."""
+    """What everybody sees until the next change is done. `unknown` is the share of known pictures that may be called
+    so. `facts` are JSON; `body` is their text."""
 
     turn: int
     predictor: Predictor
+    unknown: Fraction
     facts: dict[str, Any]
     body: bytes
 
@@ -261,7 +267,7 @@ class Desk:
     def _seen(self, turn: int, tested: list[list[Any]]) -> View:
         learner = self.learner
         self._warm(learner.predictor)
-        counts = self._counts()
+        counts, unknown = self._counts(), self._share()
         facts = {
             "turn": turn,
             "hash": learner.state_hash(),
@@ -270,10 +276,11 @@ class Desk:
             "classes": [{"name": str(label), "pictures": counts.get(str(label), 0)} for label in learner.labels],
             "pictures": [[one.id, one.name, int(one.held)] for one in self._pictures],
             "tested": tested,
+            "unknown": float(unknown),
             "steps": self._steps,
             "undo": self._past[-1].done if self._past else None,
         }
-        return View(turn, learner.predictor, facts, json.dumps(facts, allow_nan=False).encode())
+        return View(turn, learner.predictor, unknown, facts, json.dumps(facts, allow_nan=False).encode())
 
     def _warm(self, predictor: Predictor) -> None:
         """All that is made at the first question, so that no reader waits for it."""
@@ -281,7 +288,20 @@ class Desk:
             strategy = self.learner.strategy
             nothing: NDArray = np.zeros((1, *strategy.latent_shape), strategy.latent_type)
             predictor.probabilities(nothing)
-            predictor.names(nothing, self.learner.settings.unknown)
+            predictor.names(nothing, SHARES[-1] if strategy.refuses else Fraction(0))
+
+    def _share(self) -> Fraction:
+        """The setting `unknown`; if it is 0, the largest of SHARES with which few enough of the held-back pictures are
+        unknown, as the page chooses it: of classes with few pictures the rule expects too much or too little."""
+        held = [*self._numbers.values()]
+        some = held[:: max(1, -(-len(held) // MOST_ASKED))]
+        if self.learner.settings.unknown or not self.learner.strategy.refuses or len(some) < LEAST_ASKED:
+            return self.learner.settings.unknown
+        for share in SHARES:
+            refused = sum(name is None for name in self.learner.predict_latents(np.stack(some), unknown=share))
+            if refused <= REFUSED * len(some):
+                return share
+        return Fraction(0)
 
     def _tested(self, shown: dict[int, Shown]) -> list[list[Any]]:
         """Pictures that were held back and what they are taken for now: [number, name]. `shown` are not in the album
@@ -289,6 +309,7 @@ class Desk:
         known = {str(label) for label in self.learner.labels}
         held = [one for one in self._pictures if one.held and one.name in known]
         if not held:
+            self._numbers = {}
             return []
         fresh = [one.id for one in held if one.id not in self._numbers]
         if fresh:

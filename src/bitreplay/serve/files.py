@@ -17,8 +17,7 @@ KINDS = {
     ".json": "application/json",
     ".bin": "application/octet-stream",
 }
-PACKED = Path(__file__).with_name("page")  # in a wheel
-CLONED = Path(__file__).resolve().parents[3] / "page"
+FOLDER = Path(__file__).with_name("page")  # in a clone a link to page/, in a wheel its files
 LEFT_OUT = ("offline.js", "worker.js")  # a learner in the browser, and its way to do without a server
 INSTEAD = {"/offline.js": "/online.js"}
 
@@ -32,10 +31,9 @@ class File:
 
 def page_files() -> dict[str, File]:
     """By the path of the request, such as /main.js."""
-    folder = next((place for place in (PACKED, CLONED) if (place / "index.html").is_file()), None)
-    if folder is None:
-        raise ValueError(f"The page's files are not here: {PACKED} has no index.html. Install bitreplay again.")
-    found = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in KINDS}
+    if not (FOLDER / "index.html").is_file():
+        raise ValueError(f"The page's files are not here: {FOLDER} has no index.html. Install bitreplay again.")
+    found = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in KINDS}
     found = {name: content for name, content in found.items() if name not in LEFT_OUT} | examples()
     files = {f"/{name}": file(content, Path(name).suffix) for name, content in found.items()}
     return files | {"/": files["/index.html"]} | {path: files[other] for path, other in INSTEAD.items()}

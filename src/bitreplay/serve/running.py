@@ -175,7 +175,7 @@ def own_names(place: Place) -> Iterable[str]:
         return ()
     with suppress(OSError):
         name = socket.gethostname()
-        return (place.host, name, f"{name}.local", socket.getfqdn())
+        return (place.host, name, f"{name}.local")
     return (place.host,)
 
 

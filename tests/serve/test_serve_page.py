@@ -1,0 +1,145 @@
+"""The served page in a real Chromium: one browser teaches, another one sees it; all is there after a restart."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bitreplay import Learner
+from bitreplay.data.pictures import fitting
+from bitreplay.serve.examples import examples
+from bitreplay.serve.keys import Keys
+from tests.page.browser import PATIENCE, Page, chromium
+from tests.serve.serving import process, served
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = "react_tiny"
+
+
+def photographs(fruit: str, kind: str = "learn") -> list[np.ndarray]:
+    found = examples()
+    (row,) = [row for row in json.loads(found["examples.json"]) if row["name"] == fruit]
+    content = found["examples.bin"]
+    return [np.asarray(Image.open(io.BytesIO(content[a:b])).convert("RGB")) for a, b in row[kind]]
+
+
+def see(page: Page, *names: str) -> None:
+    page.own.wait_for_function(
+        "names => [...document.querySelectorAll('#classes h3')].map(e => e.textContent).sort().join() === names",
+        arg=",".join(sorted(names)),
+    )
+
+
+def only_to(page: Page, address: str) -> None:
+    assert {url for url in page.requests if not url.startswith((address, "blob:"))} == set()
+
+
+def test_one_teaches_and_all_see_and_a_restart_loses_nothing(tmp_path):
+    state = tmp_path / "a.state"
+    own = Learner.from_pretrained(MODEL)
+    with process(state, "--model", MODEL) as (server, client), chromium() as one:
+        two = one.browser.new_context(viewport={"width": 390, "height": 800})
+        two.set_default_timeout(PATIENCE)
+        address = f"http://localhost:{client.port}/"
+        first, second = Page(one, address), Page(two, address)
+        for fruit in ("Orange", "Conference"):
+            first.teach(fruit)
+            own.learn([shown for k, shown in enumerate(photographs(fruit)) if k % 5 != 4], fruit)
+        see(second, "Orange", "Conference")
+        assert first.hash == second.hash == client.now()["hash"]
+        for fruit in ("Orange", "Conference"):
+            assert second.answer_to(fruit) == fruit
+        assert "20 pictures, 5 held back" in second.card("Orange").inner_text()
+
+        second.teach("Watermelon")
+        see(first, "Orange", "Conference", "Watermelon")
+        first.menu("Orange", "Forget")
+        see(second, "Conference", "Watermelon")
+        second.own.click("#undo")
+        see(first, "Orange", "Conference", "Watermelon")
+        second.own.click("#undo")
+        see(first, "Orange", "Conference")
+        before = first.hash
+        assert before == own.state_hash(), "the browser's pixels are not those that Python reads"
+
+        server.terminate()
+        server.wait(30)
+        with process(state, "--port", str(client.port)) as (_, again):
+            first.own.wait_for_function(
+                "() => document.getElementById('undo').disabled"
+            )  # it has looked again by itself
+            assert first.hash == before and first.answer_to("Orange") == "Orange"
+            second.errors.clear()
+            second.reload()
+            see(second, "Orange", "Conference")
+            assert second.hash == before == again.now()["hash"]
+            assert second.answer_to("Conference") == "Conference"
+            assert second.errors == []
+            with second.own.expect_download() as download:
+                second.own.click("#download")
+            assert Learner.load(download.value.path(), MODEL).state_hash() == before
+            images = second.own.locator("#classes img")
+            assert images.first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
+        for page in (first, second):
+            only_to(page, address)
+
+
+def test_a_link_lets_another_browser_in(tmp_path):
+    """Without a cookie the page says what is missing; with the link's cookie, which no script can read, it works."""
+    keys = Keys("the-token-of-a-test-that-is-long")
+    learner = Learner.from_pretrained(MODEL)
+    with served(tmp_path / "a.state", learner, keys=keys) as client, chromium() as context:
+        address = f"http://127.0.0.1:{client.port}/"
+        stranger = context.new_page()
+        stranger.goto(address)
+        stranger.wait_for_function("() => document.getElementById('status').textContent.includes('link')")
+        page = Page(context, f"{address}enter?key={keys.link()}")
+        assert page.own.url == address
+        page.teach("Orange")
+        assert page.classes() == ["Orange"] and page.errors == []
+        (cookie,) = context.cookies()
+        assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["value"] == keys.cookie
+        assert page.own.evaluate("document.cookie") == ""
+        another = "fetch('api/link', {method: 'POST', body: '{}', headers: {'Content-Type': 'application/json'}})"
+        assert page.own.evaluate(f"{another}.then((answer) => answer.status)") == 200
+
+
+def test_fitting_in_the_browser_is_that_of_the_core(tmp_path):
+    """page/fit.js in Node: sizes around that of the network, wide and high, to the pixel; its BMP is read back."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node is not installed: page/fit.js was not compared.")
+    rng, cases = np.random.default_rng(5), []
+    for height, width, side in [
+        (32, 32, 32), (31, 31, 32), (33, 33, 32), (1, 1, 32), (2, 3, 32), (64, 64, 32), (100, 37, 32), (37, 100, 32),
+        (97, 97, 32), (160, 224, 32), (224, 224, 128), (127, 131, 128), (5, 5, 3), (40, 41, 7),
+    ]:  # fmt: skip
+        image = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
+        image[rng.random((height, width)) < 0.3] = 255
+        cases.append((image, side))
+    (tmp_path / "cases.json").write_text(
+        json.dumps([{"data": image.ravel().tolist(), "width": image.shape[1], "height": image.shape[0], "side": side}
+                    for image, side in cases])
+    )  # fmt: skip
+    program = (
+        f"import {{ fit, bmp }} from {json.dumps((ROOT / 'page' / 'fit.js').as_uri())};"
+        "import fs from 'node:fs';"
+        "const cases = JSON.parse(fs.readFileSync('cases.json'));"
+        "fs.writeFileSync('found.json', JSON.stringify(cases.map((one) => {"
+        "  const fitted = fit({ ...one, data: Uint8Array.from(one.data) }, one.side);"
+        "  return { fitted: [...fitted], bmp: [...bmp(fitted, one.side)] };"
+        "})));"
+    )
+    (tmp_path / "program.mjs").write_text(program)
+    subprocess.run([node, "program.mjs"], check=True, cwd=tmp_path)
+    for (image, side), found in zip(cases, json.loads((tmp_path / "found.json").read_text()), strict=True):
+        expected = fitting.pictures(image[..., :3], side)[0]
+        assert np.array_equal(np.reshape(found["fitted"], (side, side, 3)), expected), (image.shape, side)
+        assert np.array_equal(np.asarray(Image.open(io.BytesIO(bytes(found["bmp"])))), expected)
