@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz \
-  hashes wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm page test-page docs lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm page test-page test-serve docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -202,6 +202,12 @@ test-page: page
 	BITREPLAY_PAGE="$(CURDIR)/build/page" BITREPLAY_NODE="$(CURDIR)/build/node/node_modules" \
 	  BITREPLAY_SCREENSHOTS="$(CURDIR)/build/screenshots" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" \
 	  $(BIN)/python -m pytest -n 2 -m "not slow" tests/page
+
+# `bitreplay serve`: killed again and again, fifty clients, from a wheel, and in Chromium where it and Playwright are there.
+test-serve: build
+	$(MAKE) --no-print-directory wasm-tools || true
+	BITREPLAY_SERVE=1 PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m pytest -n 2 -m "not slow" \
+	  tests/serve/test_serve_kill.py tests/serve/test_serve_crowd.py tests/serve/test_serve_process.py tests/serve/test_serve_page.py
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build
