@@ -4,6 +4,7 @@
  */
 import { element, byId } from "./element.js";
 import { bmp, fit } from "./fit.js";
+import { drawProgress } from "./progress.js";
 import { Session } from "./session.js";
 import { texts } from "./texts.js";
 
@@ -57,6 +58,7 @@ export class RemoteSession extends Session {
     this.about = model;
     this.now = -1;
     this.run = "";
+    this.can = { unlearn: model.strategy === "exact", merge: model.strategy === "exact" };
   }
 
   async open() {
@@ -70,8 +72,8 @@ export class RemoteSession extends Session {
     });
     events.addEventListener("turn", ({ data }) => Number(data) !== this.now && this.look());
     events.addEventListener("progress", ({ data }) => {
-      const [done, all] = JSON.parse(data);
-      byId("status").textContent = done < all ? texts.reading(done, all) : "";
+      const [done, steps] = JSON.parse(data);
+      drawProgress({ done, steps });
     });
   }
 

@@ -335,7 +335,8 @@ class Desk:
         return dict(sums) if sums is not None else {str(one.label): one.seen for one in self.learner.stored()}
 
     def _progress(self, done: Progress) -> None:
-        self._tell("progress", [done.done, done.total])
+        if done.part == "steps":
+            self._tell("progress", [done.done, done.total])
 
     # names and states that a client sends
 
