@@ -20,6 +20,7 @@ from tests.engine.paths.cases_file import file_of, pairs
 from tests.engine.paths.one_record import Case
 
 PATHS = ("scalar", "neon")
+ALL = (*PATHS, "dotprod")  # which is NEON with some kernels of its own
 LISTS = {"forward": 1, "step": 4}
 FOLDER = os.environ.get("BITREPLAY_ARM", "")
 needs_arm = pytest.mark.skipif(not FOLDER, reason="The ARM build is not there; `make test-arm` makes it and runs this.")
@@ -32,10 +33,11 @@ def emulate(path: str, tool: str, *words: str, plugin: str = "") -> subprocess.C
     return done
 
 
-def emulated(path: str, tool: str, *words: str, plugin: str = "") -> subprocess.CompletedProcess[str]:
+def emulated(path: str, tool: str, *words: str, plugin: str = "", cpu: str = "max") -> subprocess.CompletedProcess[str]:
+    """`path` "" is the library's own choice for the CPU, which qemu names."""
     emulator = shutil.which("qemu-aarch64")
     assert emulator is not None, "qemu-aarch64 is not installed"
-    options = ["-plugin", plugin] if plugin else []
+    options = ["-cpu", cpu, *(["-plugin", plugin] if plugin else [])]
     command = [emulator, "-L", "/usr/aarch64-linux-gnu", *options, str(Path(FOLDER) / "core" / "tools" / tool), *words]
     done = subprocess.run(command, env=os.environ | {"BITREPLAY_PATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, f"{tool} on {path}: exit {done.returncode}, {done.stderr}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bitreplay.export import image_of
-from tests.arm.emulator import PATHS, emulated, needs_arm
+from tests.arm.emulator import ALL, emulated, needs_arm
 from tests.hashes import sixty
 
 FEW = 3  # classes, and pictures of each; `make hashes` has all
 
 
 @needs_arm
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ALL)
 def test_photographs_learned_on_arm_end_in_the_desk_s_hash(path, tmp_path, record_property):
     record_property("path", f"{path} on ARM")
     (tmp_path / "model.bin").write_bytes(image_of(sixty.learner()))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.arm.emulator import PATHS, emulate, needs_arm
+from tests.arm.emulator import ALL, emulate, needs_arm
 from tests.engine.paths.sums_cases import every_size, expected, extremes, file_of
 
 
 @needs_arm
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ALL)
 def test_sums_equal_the_reference_on_arm(path, tmp_path, record_property):
     record_property("path", f"{path} on ARM")
     cases = [*every_size(), *extremes()]

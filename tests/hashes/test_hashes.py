@@ -47,7 +47,7 @@ def table(folder: Path) -> Iterator[tuple[str, str]]:
     for path in native.available_paths():
         yield f"C, {path}", in_c([binary], folder / path, files, path)
     arm, emulator = ARM / "core" / "tools" / "learn", shutil.which("qemu-aarch64")
-    for path in ("scalar", "neon"):
+    for path in ("scalar", "neon", "dotprod"):
         name = f"C on 64-bit ARM (qemu-user), {path}"
         there = arm.exists() and emulator is not None
         command: list[str | Path] = [emulator or "", "-L", "/usr/aarch64-linux-gnu", arm]

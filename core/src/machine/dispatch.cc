@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bitreplay.h"
+#include "machine/cpu_arm.h"
 #include "machine/cpu_x86.h"
 #include "machine/program.h"
 
@@ -16,6 +17,9 @@ bool always() { return true; }
 const CpuX86 kCpu = cpu_x86();  // once, when the library is loaded: a virtual machine's cpuid is slow
 bool has_avx2() { return kCpu.avx2; }
 bool has_avx512() { return kCpu.avx512; }
+#elif defined(__aarch64__)
+const bool kHasDotprod = cpu_has_dotprod();
+bool has_dotprod() { return kHasDotprod; }
 #endif
 
 const Kernels kPaths[] = {
@@ -89,6 +93,23 @@ const Kernels kPaths[] = {
      .latent_signs = latent_signs_neon,
      .sums = kSumsNeon,
      .loops = nullptr},
+    {.name = "dotprod",
+     .supported = has_dotprod,
+     .pack_signs = pack_signs_neon,
+     .sign_input_grad = sign_input_grad_neon,
+     .binary_conv = {binary_conv_neon, interleaved_bytes, interleave_outputs},
+     .binary_conv_input_grad = kBinaryConvInputGradNeon,
+     .affine = affine_neon,
+     .affine_input_grad = affine_input_grad_neon,
+     .affine_param_grad = affine_param_grad_neon,
+     .integer_conv = kIntegerConvDotprod,
+     .integer_conv_input_grad = kIntegerConvInputGradNeon,
+     .encode_level = encode_level_neon,
+     .decode_level = decode_level_neon,
+     .latent_update = kLatentUpdateNeon,
+     .latent_signs = latent_signs_neon,
+     .sums = {pair_products_dotprod, kSumsNeon.row_products, kSumsNeon.take_away, kSumsNeon.score},
+     .loops = nullptr},
 #elif defined(BITREPLAY_WASM_SIMD)
     {.name = "wasm",
      .supported = always,
@@ -112,7 +133,7 @@ const Kernels kPaths[] = {
 #if defined(__x86_64__)
 const char* const kPathNames = "scalar avx2 avx512";
 #elif defined(__aarch64__)
-const char* const kPathNames = "scalar neon";
+const char* const kPathNames = "scalar neon dotprod";
 #elif defined(BITREPLAY_WASM_SIMD)
 const char* const kPathNames = "scalar wasm";
 #else

@@ -14,6 +14,7 @@ from bitreplay.planning.work import KINDS
 PICOSECONDS = {
     "avx512": (3, 8, 60, 350),
     "avx2": (4, 12, 700, 600),
+    "dotprod": (15, 100, 100, 1000),
     "neon": (15, 100, 250, 1000),
     "scalar": (105, 45, 1350, 1000),
 }

@@ -29,7 +29,7 @@ struct IntegerConv {
   void (*run)(const IntegerConvArgs&);
 };
 extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
-    kIntegerConvWasm;
+    kIntegerConvDotprod, kIntegerConvWasm;
 void integer_conv_scalar(const IntegerConvArgs&);
 
 }  // namespace bitreplay

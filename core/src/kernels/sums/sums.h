@@ -34,5 +34,6 @@ struct SumsKernels {
 };
 
 extern const SumsKernels kSumsScalar, kSumsAvx2, kSumsAvx512, kSumsNeon, kSumsWasm;
+PairProducts pair_products_dotprod;
 
 }  // namespace bitreplay
