@@ -75,8 +75,9 @@ class RareSteps {
   // All outputs but those it inserts into `left`.
   void run(Outputs& left) {
     make_valid();
-    for (int64_t word = 0; word < a_.words; word += plan_.words) {
-      bool made = false;
+    bool made = true;  // channels behind the first are looked at where an output is rare
+    for (int64_t word = 0; word < a_.words && made; word += plan_.words) {
+      made = false;
       for (int64_t tile = a_.first; tile < a_.last; tile += kWord) {
         Measure measured[kWord];
         const int64_t end = least(tile + kWord, a_.last);
