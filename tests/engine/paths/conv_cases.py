@@ -172,3 +172,8 @@ def integer_conv() -> Iterator[Case]:
     sizes = [(1, 1), (3, 16), (3, 17), (16, 15), (33, 64), (64, 9)]
     for geometry, (channels, outputs), widths in product(geometries, sizes, WIDTHS):
         yield integer_conv_case(rng, geometry, channels, outputs, widths)
+    # Four pixels and more in a row, whose taps are all inside, up to the last number of the map.
+    maps = [(7, 10, 3, 1, 0), (9, 11, 3, 2, 0), (6, 9, 3, 1, 1), (3, 8, 1, 1, 0), (5, 8, 2, 1, 0)]
+    for geometry, (channels, outputs), samples in product(maps, [(3, 16), (1, 33), (4, 16)], (1, 2)):
+        yield integer_conv_case(rng, geometry, channels, outputs, WIDTHS[1 + channels % 2], samples=samples)
+        yield integer_conv_case(rng, geometry, channels, outputs, WIDTHS[1], x_zero=0, samples=samples)

@@ -57,7 +57,7 @@ struct Avx2 {
     Words words[2 * kPairs];
 
     // A function of its own: what is around it would take registers from it.
-    __attribute__((noinline)) void add(const uint16_t* index, const uint8_t* w, int64_t bytes) {
+    __attribute__((noinline)) void add(const uint16_t* index, int64_t pitch, const uint8_t* w, int64_t bytes) {
       const __m256i mask = _mm256_set1_epi8(15);
       Pair pairs[kPairs];
 #pragma GCC unroll 4
@@ -66,15 +66,15 @@ struct Avx2 {
         const __m256i first = load(w), second = load(w + kOutputs), third = load(w + 2 * kOutputs);
         const __m256i a = _mm256_and_si256(first, mask), b = upper(first, mask), c = _mm256_and_si256(second, mask);
 #pragma GCC unroll 4
-        for (int p = 0; p < kPairs; ++p) pairs[p].add3(index + p * kPairNibbles, a, b, c, mask);
+        for (int p = 0; p < kPairs; ++p) pairs[p].add3(index + p * pitch, a, b, c, mask);
         const __m256i d = upper(second, mask), e = _mm256_and_si256(third, mask), f = upper(third, mask);
 #pragma GCC unroll 4
-        for (int p = 0; p < kPairs; ++p) pairs[p].add3(index + p * kPairNibbles + 3, d, e, f, mask);
+        for (int p = 0; p < kPairs; ++p) pairs[p].add3(index + p * pitch + 3, d, e, f, mask);
       }
       for (; bytes > 0; --bytes, w += kOutputs, index += 2) {
         const __m256i first = load(w), a = _mm256_and_si256(first, mask), b = upper(first, mask);
 #pragma GCC unroll 4
-        for (int p = 0; p < kPairs; ++p) pairs[p].add2(index + p * kPairNibbles, a, b, mask);
+        for (int p = 0; p < kPairs; ++p) pairs[p].add2(index + p * pitch, a, b, mask);
       }
 #pragma GCC unroll 4
       for (int p = 0; p < kPairs; ++p) {
@@ -85,15 +85,16 @@ struct Avx2 {
       }
     }
 
-    INLINE void store(int64_t k, int64_t total, int16_t* to, int64_t outputs) const {
-      const __m256i odd = words[k].odd, even = _mm256_sub_epi16(words[k].all, _mm256_slli_epi16(odd, 8));
+    INLINE void store(int64_t pair, int64_t half, int64_t total, int16_t* to, int64_t outputs) const {
+      const Words& own = words[2 * pair + half];
+      const __m256i odd = own.odd, even = _mm256_sub_epi16(own.all, _mm256_slli_epi16(odd, 8));
       const __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
       const __m256i counts[2] = {_mm256_permute2x128_si256(low, high, 0x20), _mm256_permute2x128_si256(low, high, 0x31)};
       alignas(32) int16_t some[kOutputs];
       int16_t* row = outputs < kOutputs ? some : to;
-      for (int half = 0; half < 2; ++half) {
-        const __m256i twice = _mm256_add_epi16(counts[half], counts[half]);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row) + half,
+      for (int part = 0; part < 2; ++part) {
+        const __m256i twice = _mm256_add_epi16(counts[part], counts[part]);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row) + part,
                             _mm256_sub_epi16(_mm256_set1_epi16(int16_t(total)), twice));
       }
       for (int64_t o = 0; row != to && o < outputs; ++o) to[o] = some[o];

@@ -2,8 +2,9 @@
 //
 // Entry w of a table counts the bits in which four channels of a pixel differ from the weight nibble w, in its low nibble,
 // and those of another pixel in its high one: a look-up serves four channels of two pixels, and as many outputs as a
-// vector has bytes. Eight places of the output share the weights that were cut into nibbles: the same place of several
-// samples, or places side by side. Taps outside the map for all of them are left out.
+// vector has bytes. Eight places of the output share the weights that were cut into nibbles: neighbours in a row, whose
+// windows share pixels and so tables, or, where rows are short or strides wide, any places, the same one of several samples
+// first. Taps outside the map for all of them are left out.
 //
 // Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight channels.
 // Windows of more nibbles than there is room for are the scalar kernel's.
@@ -56,8 +57,8 @@ struct PairPlace {
 };
 
 // Set::kOutputs; Set::index(first, second, words, to): the tables' indices of two pixels, either of which may be null;
-// Set::Counts<kPairs>: add(index, w, bytes) counts what bytes_together allows, pair p's indices p * kPairNibbles further;
-// store(k, total, to, outputs) writes total - 2 count of the k-th place.
+// Set::Counts<kPairs>: add(index, pitch, w, bytes) counts what bytes_together allows, pair p's indices p * pitch further;
+// store(pair, half, total, to, outputs) writes total - 2 count of one place.
 template <class Set>
 class PairConvolution {
  public:
@@ -72,33 +73,77 @@ class PairConvolution {
   static bool serves(const BinaryConvArgs& a) { return 2 * window_bytes(a) <= kMostNibbles; }
 
   void run() {
+    if (a_.stride == 1 && a_.out_w > kMostPairs && row_nibbles(kMostPairs) * a_.kernel <= kMostNibbles) return run_rows();
     const int64_t places = a_.samples * a_.out_h * a_.out_w, together = places_together();
     for (int64_t first = 0; first < places; first += together) {
-      const int64_t count = pair_least(together, places - first), pairs = (count + 1) / 2;
+      const int64_t count = pair_least(together, places - first);
       for (int64_t k = 0; k < 2 * kMostPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
       choose_taps(count);
-      gather(pairs);
-      if (pairs == 1) count_all<1>(count);
-      else if (pairs == 2) count_all<2>(count);
-      else if (pairs == 3) count_all<3>(count);
-      else count_all<4>(count);
+      gather((count + 1) / 2);
+      const bool whole = columns_.first == 0 && columns_.last == a_.kernel;
+      const int64_t columns = pair_most(columns_.last - columns_.first, 0), rows = pair_most(rows_.last - rows_.first, 0);
+      count_all(count, {kPairNibbles, whole ? 1 : rows, (whole ? rows : 1) * columns * tap_bytes_, 0});
     }
   }
 
  private:
+  // Indices of a pair are `pitch` behind those of the one before. `runs` of `bytes` of weights side by side: one a row of
+  // taps, `apart` indices from the next (0: they follow one another), or one for all rows.
+  struct Layout {
+    int64_t pitch, runs, bytes, apart;
+  };
+
   // Narrow maps of one sample go row by row: above the first and below the last row there are no taps to count.
   int64_t places_together() const {
     if (2 * window_bytes(a_) > kPairNibbles) return 2;
     return a_.samples == 1 && a_.out_w <= 4 ? a_.out_w : 2 * kMostPairs;
   }
 
+  // Of the pixels that the windows of `pairs` neighbours meet in one row.
+  int64_t row_nibbles(int64_t pairs) const { return (pairs + a_.kernel - 1) * 2 * tap_bytes_; }
+
+  // Neighbours in a row: place k is paired with place k + pairs, so that the pair of pixels under a tap is the one that
+  // the next pair of places has under the tap before.
+  void run_rows() {
+    for (sample_ = 0; sample_ < a_.samples; ++sample_) {
+      for (row_ = 0; row_ < a_.out_h; ++row_) {
+        for (column_ = 0; column_ < a_.out_w;) {
+          const int64_t count = pair_least(2 * kMostPairs, a_.out_w - column_), pairs = (count + 1) / 2;
+          const int64_t column = column_ - a_.pad;
+          places_[0] = place();
+          for (int64_t k = 1; k < count; ++k) {
+            ++column_;
+            places_[k] = places_[0];
+            places_[k].sums += k * a_.outputs;
+            places_[k].columns = taps_inside(column_, 1, a_.pad, a_.kernel, a_.width);
+          }
+          ++column_;
+          rows_ = a_.padding ? TapRange{0, a_.kernel} : places_[0].rows;
+          columns_ = {0, a_.kernel};
+          uint16_t* to = index_;
+          for (int64_t r = rows_.first; r < rows_.last; ++r)
+            for (int64_t c = column; c < column + pairs + a_.kernel - 1; ++c, to += 2 * tap_bytes_)
+              Set::index(pixel_at(places_[0].row + r, c), pixel_at(places_[0].row + r, c + pairs), a_.words, to);
+          count_all(count, {2 * tap_bytes_, rows_.last - rows_.first, a_.kernel * tap_bytes_, row_nibbles(pairs)});
+        }
+      }
+    }
+  }
+
+  const uint64_t* pixel_at(int64_t row, int64_t column) const {
+    if (row < 0 || row >= a_.height || column < 0 || column >= a_.width) return a_.padding ? ones_ : nullptr;
+    return a_.x + ((sample_ * a_.height + row) * a_.width + column) * a_.words;
+  }
+
   // Sample by sample, then along the rows.
+  PairPlace place() const {
+    return {a_.x + sample_ * a_.height * a_.width * a_.words,
+            a_.sums + ((sample_ * a_.out_h + row_) * a_.out_w + column_) * a_.outputs, row_ * a_.stride - a_.pad,
+            column_ * a_.stride - a_.pad, taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height),
+            taps_inside(column_, a_.stride, a_.pad, a_.kernel, a_.width)};
+  }
   PairPlace next_place() {
-    const PairPlace found = {a_.x + sample_ * a_.height * a_.width * a_.words,
-                             a_.sums + ((sample_ * a_.out_h + row_) * a_.out_w + column_) * a_.outputs,
-                             row_ * a_.stride - a_.pad, column_ * a_.stride - a_.pad,
-                             taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height),
-                             taps_inside(column_, a_.stride, a_.pad, a_.kernel, a_.width)};
+    const PairPlace found = place();
     if (++sample_ < a_.samples) return found;
     sample_ = 0;
     if (++column_ < a_.out_w) return found;
@@ -129,24 +174,29 @@ class PairConvolution {
     for (int64_t r = rows_.first; r < rows_.last; ++r)
       for (int64_t c = columns_.first; c < columns_.last; ++c, to += 2 * tap_bytes_)
         for (int64_t p = 0; p < pairs; ++p)
-          Set::index(pixel(places_[2 * p], r, c), pixel(places_[2 * p + 1], r, c), a_.words, to + p * kPairNibbles);
+          Set::index(pixel(places_[p], r, c), pixel(places_[p + pairs], r, c), a_.words, to + p * kPairNibbles);
   }
 
-  // Weights of taps side by side are one run, and so are all rows of taps where none is left out of a row.
+  void count_all(int64_t count, Layout layout) {
+    const int64_t pairs = (count + 1) / 2;
+    if (pairs == 1) count_pairs<1>(count, layout);
+    else if (pairs == 2) count_pairs<2>(count, layout);
+    else if (pairs == 3) count_pairs<3>(count, layout);
+    else count_pairs<4>(count, layout);
+  }
+
   template <int kPairs>
-  void count_all(int64_t count) {
-    const int64_t columns = pair_most(columns_.last - columns_.first, 0), rows = pair_most(rows_.last - rows_.first, 0);
-    const bool whole = columns == a_.kernel;
-    const int64_t runs = whole ? 1 : rows, run_bytes = (whole ? rows : 1) * columns * tap_bytes_;
+  void count_pairs(int64_t count, Layout layout) {
     for (int64_t first = 0; first < a_.outputs; first += Set::kOutputs) {
       const uint8_t* w = reinterpret_cast<const uint8_t*>(a_.w) + first * window_bytes(a_);
       typename Set::template Counts<kPairs> counts;
       const uint16_t* index = index_;
-      for (int64_t run = 0; run < runs; ++run) {
+      for (int64_t run = 0; run < layout.runs; ++run) {
         const uint8_t* at = w + ((rows_.first + run) * a_.kernel + columns_.first) * tap_bytes_ * Set::kOutputs;
-        for (int64_t left = run_bytes; left > 0;) {
+        if (layout.apart) index = index_ + run * layout.apart;
+        for (int64_t left = layout.bytes; left > 0;) {
           const int64_t bytes = bytes_together(left);
-          counts.add(index, at, bytes);
+          counts.add(index, layout.pitch, at, bytes);
           left -= bytes;
           at += bytes * Set::kOutputs;
           index += 2 * bytes;
@@ -154,7 +204,7 @@ class PairConvolution {
       }
       for (int64_t k = 0; k < count; ++k) {
         const int64_t taps = a_.padding ? a_.kernel * a_.kernel : places_[k].taps();
-        counts.store(k, taps * a_.channels, places_[k].sums + first, a_.outputs - first);
+        counts.store(k % kPairs, k / kPairs, taps * a_.channels, places_[k].sums + first, a_.outputs - first);
       }
     }
   }

@@ -72,7 +72,7 @@ struct InputGradPairs {
       }
       const int32_t* w = reinterpret_cast<const int32_t*>(a.derived);
       for (int64_t first = 0; first < a.channels; first += kGroup, w += pairs * kGroup) {
-        const PixelSums<Lanes> found = pixel_sums<Lanes>(x, w, pairs);
+        const PixelSums<Lanes> found = pixel_sums<Lanes>({{x[0], x[1], x[2], x[3]}, 1, pairs, 0}, w);
         for (int64_t k = 0; k < count; ++k) {
           Lanes::store(sums, found.of[k][0]);
           Lanes::store(sums + Lanes::kLanes, found.of[k][1]);
