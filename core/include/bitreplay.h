@@ -126,6 +126,21 @@ BR_API const char* br_program_path(const br_program* program);
 /* `parameters` and `arena` must be aligned to 64; a region of no bytes may be null. */
 BR_API int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args);
 
+/* A step whose minibatch comes in parts of at most max_samples: it ends in the same bits as BR_STEP over the whole one, in
+ * the arena of a part. Every part is written into the arena and passes twice:
+ *     br_parts_begin                   once
+ *     br_parts_measure                 each part: forward, backward, and the exponents that its sums need
+ *     br_parts_gather                  each part: forward, backward, and its share of the sums; `minibatch` is all samples
+ *     br_parts_end                     once: update, prepare; args->samples is `minibatch`
+ * Between them nothing else runs in this arena. br_parts_bytes is the size of `work`, aligned to 64, whose content nobody
+ * needs; 0 for a program that was not compiled for it, or whose weights learn within the backward pass. */
+BR_API uint64_t br_parts_bytes(const br_program* program);
+BR_API int br_parts_begin(const br_program* program, void* arena);
+BR_API int br_parts_measure(const br_program* program, void* parameters, void* arena, const br_run_args* args, void* work);
+BR_API int br_parts_gather(const br_program* program, void* parameters, void* arena, const br_run_args* args,
+                           uint32_t minibatch, void* work);
+BR_API int br_parts_end(const br_program* program, void* parameters, void* arena, const br_run_args* args);
+
 /* Instruction sets. Programs opened later use the chosen one; the first choice is the environment variable
  * BITREPLAY_PATH, or else the fastest that the CPU has. */
 BR_API const char* br_paths(void); /* those built, separated by spaces, slowest first */

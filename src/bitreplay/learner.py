@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -297,9 +297,14 @@ class Learner:
         _warn(f"{path} is saved, but", remark)
 
     @classmethod
-    def load(cls, path: str | Path, model: str | Path | Model | None = None) -> Learner:
-        """A learner as it was saved. `model` is needed only if the state's own is not among those shipped."""
+    def load(
+        cls, path: str | Path, model: str | Path | Model | None = None, *, micro: int | None = None
+    ) -> Learner:  # fmt: skip
+        """A learner as it was saved. `model` is needed only if the state's own is not among those shipped. `micro` is a
+        setting that states do not keep."""
         content, origin = statefile.load(path_of(path, "The state"))
+        if micro is not None:
+            content = replace(content, settings=content.settings.changed(micro=micro))
         learner = cls._of(content, model, path)
         learner._origin = origin
         return learner

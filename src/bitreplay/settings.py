@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -29,6 +29,7 @@ OF_REPLAY = {
     "replayed",
     "rate",
     "augment",
+    "micro",
 }
 LONGEST_NUMBER = 1000
 LONGEST_NUMBERS = 400
@@ -49,6 +50,8 @@ class Settings:
     new, replayed    parts of a minibatch; 1 : 4 in the paper
     rate             learning rate at the start of an experience: a fraction, a decimal, or text such as "1/100"; None
                      fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
+    micro            samples that pass the tail at once, None for a whole minibatch: the same bits in less memory and
+                     twice the time (engine/minibatch_parts.py). Of this machine: states do not keep it
     augment          crop and flip new pictures anew in each epoch
     unknown          share of known pictures that may be called unknown; 0 never answers "unknown". By exact, from the
                      sums (engine/unseen.py); by replay, of the stored samples (prediction/novelty.py)
@@ -81,11 +84,12 @@ class Settings:
     digests: bool = False
     projection: str | None = None
     exact_forget: bool = False
+    micro: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         rate, unknown = self.rate, self.unknown
         if self.strategy == USUAL:
-            others = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+            others = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
             object.__setattr__(self, "strategy", _usual(others))
         object.__setattr__(self, "bits", _bits(self.bits))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
@@ -116,6 +120,10 @@ class Settings:
         )
         sums = not self.exact_forget or STRATEGIES[self.strategy].unlearns
         _need(sums, f"exact_forget must be False with {self.strategy}, whose weights do not forget, got True.")
+        if self.micro is not None:
+            object.__setattr__(self, "micro", _whole("micro", self.micro, 1, 1 << 20))
+            steps = STRATEGIES[self.strategy].augments and self.bits != FLOAT
+            _need(steps, f"micro must be None with {self.strategy} and bits {self.bits}, got {self.micro}.")
         _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
         fits = not self.unknown or STRATEGIES[self.strategy].refuses
         _need(fits, f"unknown must be 0 with {self.strategy}, which has nothing to compare with, got {told(unknown)}.")
@@ -127,7 +135,7 @@ class Settings:
     @staticmethod
     def of(**arguments: Any) -> Settings:
         """Settings(**arguments) with a sentence for a name that does not exist."""
-        known = [field.name for field in fields(Settings)]
+        known = [each.name for each in fields(Settings)]
         for name in arguments:
             _need(name in known, f"There is no setting {told(name)}; expected one of {', '.join(known)}.")
         return Settings(**({"strategy": _usual(arguments)} | arguments))
@@ -137,7 +145,9 @@ class Settings:
         return Settings.of(**(dict(vars(self)) | arguments))
 
     def to_json(self) -> dict[str, Any]:
+        """What a state keeps."""
         plain = asdict(self)
+        del plain["micro"]
         rate = None if self.rate is None else str(self.rate)
         return plain | {"bits": str(self.bits), "rate": rate, "unknown": str(self.unknown)}
 

@@ -340,3 +340,12 @@ def test_of_many_files_left_out_the_first_are_named(shell, begun, tiny_model, tm
     lines = [line for line in err.splitlines() if line.startswith("left out: ")]
     assert code == 0 and len(lines) == 21 and "19.txt is no picture" in lines[19]
     assert lines[20] == "left out: 30 more; --json names all."
+
+
+def test_samples_at_once_are_no_setting_of_the_state(shell, tiny_model, tmp_path):
+    write_pictures(tmp_path / "in", "red", "green")
+    for name, words in (("one", ["--strategy", "replay"]), ("other", ["--micro", 7])):
+        assert shell("learn", name, "in", "--model", tiny_model, *words)[0] == 0
+    assert shell("learn", "one", "in", "--model", tiny_model)[0] == 0
+    assert shell("learn", "other", "in", "--model", tiny_model, "--micro", 5)[0] == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()

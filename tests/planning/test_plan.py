@@ -25,6 +25,7 @@ def settings(model: zoo.Model) -> dict[str, Settings]:
     """Two of each strategy: other levels, widths, numbers."""
     return {
         "replay, last level": Settings(strategy="replay", **FEW),
+        "replay, in parts": Settings(strategy="replay", micro=2, **FEW),
         "replay, first level, latent weights": Settings(
             strategy="replay", level=model.levels[0], bits="8/4/16", code_bits=2, **FEW
         ),

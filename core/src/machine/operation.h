@@ -27,6 +27,8 @@ struct Operation {
   void (*derive)(const Call&, uint8_t* derived) = nullptr;
   int counts = -1;  // the role that counts saturated numbers: one int64, which only grows
   bool in_parts = false;
+  // What it writes are sums over the samples, int64, and last their exponents, int32: one, or one for each of the sums.
+  bool merges = false;
 };
 
 const Operation* operation_of_code(uint32_t code);

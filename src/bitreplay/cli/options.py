@@ -43,6 +43,14 @@ Numbers = Annotated[
         show_default="by the model",
     ),
 ]
+Micro = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of replay: samples that pass the tail at once; less memory, twice the time, the same state.",
+        show_default="a minibatch",
+    ),
+]
 Epochs = Annotated[
     int | None, typer.Option(help="Passes over the new samples of an experience.", show_default=str(USUAL.epochs))
 ]

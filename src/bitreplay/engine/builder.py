@@ -111,6 +111,14 @@ class Builder:
         self._held.add(tensor)
         return tensor
 
+    def hold_sums(self) -> None:
+        """Let sums over samples live for the whole program: they wait for the other parts of a minibatch."""
+        for record in self.records:
+            entry = OPERATIONS[record.operation]
+            if entry.merges:
+                written = [n for role, n in zip(entry.tensors, record.tensors, strict=True) if entry.written(role)]
+                self._held |= {number for number in written if number >= 0}
+
     def reshaped(self, tensor: int, name: str, shape: tuple[int, ...]) -> int:
         """The same bytes under another name and shape."""
         base = self.tensors[tensor]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bitreplay.engine import minibatch_parts
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.graph import Graph, Node
@@ -62,14 +63,23 @@ def compile_tail(
     *,
     train: str = "tail",
     keep: bool = False,
+    in_parts: bool = False,
 ) -> Program:
-    """The code of a level -> logits over `classes`, and the step that trains "tail", "head" or "nothing"."""
+    """The code of a level -> logits over `classes`, and the step that trains "tail", "head" or "nothing".
+
+    With `in_parts`, minibatches may come in parts of `max_samples` (minibatch_parts.py).
+    """
     _check(graph, level, code_bits)
     if type(classes) is not int or not 1 <= classes <= MOST_CLASSES:
         raise ProgramError(f"the classes must be a whole number from 1 to {MOST_CLASSES}, got {classes!r}")
     builder = Builder(graph, bits, max_samples, train, keep)
     emit_tail(builder, level, classes, code_bits)
-    return builder.finish()
+    if in_parts:
+        builder.hold_sums()
+    program = builder.finish()
+    if in_parts:
+        minibatch_parts.check(program)
+    return program
 
 
 def emit_tail(builder: Builder, level: str, classes: int, code_bits: int) -> None:

@@ -4,6 +4,7 @@
     machine.run("forward", Run(samples=32))
     machine.run_step(Run(samples=32, ...))    forward, backward, update, prepare in one call
     answering = machine.sibling()             the same opened program in an arena of its own, for another thread
+    machine.begin_parts(), measure, gather, end_parts: such a step in parts (minibatch_parts.py)
     native.footprint(program).total           the bytes that this takes, known without a machine
 
 The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
@@ -22,13 +23,15 @@ import warnings
 import weakref
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from dataclasses import fields
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine import minibatch_parts
 from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.operations import Run
@@ -77,6 +80,11 @@ SIGNATURES = {
     "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
     "br_program_path": (c_char_p, [c_void_p]),
     "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
+    "br_parts_bytes": (c_uint64, [c_void_p]),
+    "br_parts_begin": (c_int, [c_void_p, c_void_p]),
+    "br_parts_measure": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_void_p]),
+    "br_parts_gather": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_uint32, c_void_p]),
+    "br_parts_end": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs)]),
     "br_paths": (c_char_p, []),
     "br_path": (c_char_p, []),
     "br_path_supported": (c_int, [c_char_p]),
@@ -197,12 +205,39 @@ class NativeMachine(Memory):
         self._run(STEP, run)
 
     def _run(self, number: int, run: Run) -> None:
+        core, (parameters, arena, args) = self._opened.core, self._given(run)
+        self._done(core.br_run(self._opened.handle, number, parameters, arena, args))
+
+    def _given(self, run: Run) -> tuple[int, int, Any]:
         args = RunArgs(run.seed & _64, run.step & _64, run.samples, run.rate_mantissa, run.rate_shift)
-        parameters, arena = self.regions["parameter"].ctypes.data, self.regions["arena"].ctypes.data
-        core = self._opened.core
-        failed = core.br_run(self._opened.handle, number, parameters, arena, ctypes.byref(args))
+        return self.regions["parameter"].ctypes.data, self.regions["arena"].ctypes.data, ctypes.byref(args)
+
+    def _done(self, failed: int) -> None:
         if failed:
-            raise ValueError(f"the program could not run: {core.br_error_text(failed).decode()}")
+            raise ValueError(f"the program could not run: {self._opened.core.br_error_text(failed).decode()}")
+
+    # a minibatch in parts: minibatch_parts.py
+
+    @cached_property
+    def _work(self) -> NDArray[np.uint8]:
+        """What sums of one sample are written to; none where the program does not take parts."""
+        return aligned_zeros(self._opened.core.br_parts_bytes(self._opened.handle))
+
+    def begin_parts(self) -> None:
+        self._done(self._opened.core.br_parts_begin(self._opened.handle, self.regions["arena"].ctypes.data))
+
+    def measure(self, run: Run) -> None:
+        self._may_run("backward")
+        self._done(self._opened.core.br_parts_measure(self._opened.handle, *self._given(run), self._work.ctypes.data))
+
+    def gather(self, run: Run, minibatch: int) -> None:
+        self._may_run("backward")
+        place = self._work.ctypes.data
+        self._done(self._opened.core.br_parts_gather(self._opened.handle, *self._given(run), minibatch, place))
+
+    def end_parts(self, run: Run) -> None:
+        self._may_run("update")
+        self._done(self._opened.core.br_parts_end(self._opened.handle, *self._given(run)))
 
 
 class SlowMachine(ReferenceMachine):
@@ -217,6 +252,18 @@ class SlowMachine(ReferenceMachine):
     def run_step(self, run: Run) -> None:
         for name in ("forward", "backward", "update", "prepare"):
             self.run(name, run)
+
+    def begin_parts(self) -> None:
+        minibatch_parts.begin(self)
+
+    def measure(self, run: Run) -> None:
+        minibatch_parts.measure(self, run)
+
+    def gather(self, run: Run, minibatch: int) -> None:
+        minibatch_parts.gather(self, run, minibatch)
+
+    def end_parts(self, run: Run) -> None:
+        minibatch_parts.end(self, run)
 
 
 def known_operations() -> set[str]:

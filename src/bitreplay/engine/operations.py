@@ -9,7 +9,9 @@ attributes, and a reference function. A layer's file declares its operations bes
 
 `t` has one array per tensor (None where an optional one, written with `?`, is absent), `a` one int per attribute,
 `run` is the Run below. Tensors that change in place stand in both lists. Numbers never change once released: they are
-written into program files. core/src/operations/ declares the same, and a test compares the two.
+written into program files. core/src/operations/ declares the same, and a test compares the two. One that `merges`
+writes sums over the samples, int64, and last their exponents, int32: one, or one for each of them
+(minibatch_parts.py).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Operation:
     writes: tuple[str, ...]
     attributes: tuple[str, ...]
     reference: Reference
+    merges: bool = False
 
     @property
     def tensors(self) -> tuple[str, ...]:
@@ -60,10 +63,11 @@ BY_CODE: dict[int, Operation] = {}
 
 
 def operation(
-    name: str, *, code: int, reads: str, writes: str, attributes: str = ""
+    name: str, *, code: int, reads: str, writes: str, attributes: str = "", merges: bool = False
 ) -> Callable[[Reference], Reference]:
     def register(function: Reference) -> Reference:
-        entry = Operation(name, code, tuple(reads.split()), tuple(writes.split()), tuple(attributes.split()), function)
+        words = [tuple(text.split()) for text in (reads, writes, attributes)]
+        entry = Operation(name, code, words[0], words[1], words[2], function, merges)
         assert name not in OPERATIONS and code not in BY_CODE, f"operation {name} or number {code} is taken"
         OPERATIONS[name] = BY_CODE[code] = entry
         return function

@@ -6,6 +6,7 @@ A tail holds the learned parameters in its machine's parameter region: gamma, be
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, Protocol
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine import minibatch_parts
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
@@ -48,19 +50,24 @@ class TailLike(Protocol):
 
 class Tail:
     """A part (part.py). `train` is "tail" (everything above the level learns) or "head" (only the last layer, as in
-    BNN+CWR*)."""
+    BNN+CWR*). With `micro`, a minibatch passes in parts of so many samples, twice: the same bits in less memory."""
 
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(
         self, graph: Graph, level: str, bits: Bits, classes: int, max_samples: int, *, code_bits: int = 1,
-        train: str = "tail", seed: int = 0,
+        train: str = "tail", seed: int = 0, micro: int | None = None,
     ) -> None:  # fmt: skip
-        self.program = compile_tail(graph, level, bits, max_samples, classes, code_bits, train=train)
+        self._whole = micro is None or micro >= max_samples
+        at_once = max_samples if micro is None else min(micro, max_samples)
+        self.program = compile_tail(
+            graph, level, bits, at_once, classes, code_bits, train=train, in_parts=not self._whole
+        )
+        self.parts_bytes = 0 if self._whole else minibatch_parts.work_bytes(self.program)
         check_room(self.program)
         self._resize = partial(
-            Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed
+            Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed, micro=micro
         )
         self._machine = machine(self.program)
         self._head = f"{graph.nodes[-1].name}.weights"
@@ -89,13 +96,37 @@ class Tail:
     def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
         """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
         multiplier = Multiplier.of(Fraction(rate))
-        self._machine.write("latents", latents)
-        self._machine.write("labels", labels)
         if len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
-        self._machine.run_step(Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift))
+        run = Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift)
+        found = self._step(latents, labels, run) if self._whole else self._step_in_parts(latents, labels, run)
         self.steps += 1
+        return found
+
+    def _step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], run: Run) -> NDArray[np.int32]:
+        self._fill(latents, labels)
+        self._machine.run_step(run)
         return self._machine.read("p_label", len(latents))
+
+    def _step_in_parts(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], run: Run) -> NDArray[np.int32]:
+        """The same bits in the arena of a part, which every part passes twice."""
+        each = self.program.max_samples
+        parts = [slice(start, start + each) for start in range(0, len(latents), each)]
+        self._machine.begin_parts()
+        for part in parts:
+            self._fill(latents[part], labels[part])
+            self._machine.measure(replace(run, samples=len(latents[part])))
+        found = []
+        for part in parts:
+            self._fill(latents[part], labels[part])
+            self._machine.gather(replace(run, samples=len(latents[part])), run.samples)
+            found.append(self._machine.read("p_label", len(latents[part])))
+        self._machine.end_parts(run)
+        return np.concatenate(found)
+
+    def _fill(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> None:
+        self._machine.write("latents", latents)
+        self._machine.write("labels", labels)
 
     def answering(self) -> Logits:
         """Logits as of now, whatever is learned later: 16 bits behind the point, the lowest int32 for classes that are

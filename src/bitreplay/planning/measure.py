@@ -65,6 +65,7 @@ def _items(strategy: Any) -> dict[tuple[str, str], int]:
         samples = f"{len(strategy.memory)} samples of {one} bytes"
         return {
             **_program("backbone", strategy.backbone.taken), **_program("tail", strategy.tail.taken),
+            ("tail", "sums of a sample"): strategy.tail.parts_bytes,
             ("head", "consolidated weights and counts"): strategy.head.consolidated_weights.nbytes
             + strategy.head.past.nbytes,
             ("memory", samples): sum(r.latents.nbytes for r in kept),

@@ -16,7 +16,7 @@ from typing import Any
 
 from bitreplay import assembly
 from bitreplay.arguments import told, whole_number
-from bitreplay.engine import native, native_sums
+from bitreplay.engine import minibatch_parts, native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.features import compile_features, part_lengths
@@ -118,13 +118,16 @@ def _gradient(ground: Ground, classes: int) -> Plan:
     while room < classes:
         room *= 2
     backbone = compile_backbone(ground.graph, ground.level, settings.bits, AT_ONCE, settings.code_bits)
-    tail = compile_tail(ground.graph, ground.level, settings.bits, settings.minibatch, room, settings.code_bits,
-                        train=kind.trains)  # fmt: skip
+    at_once = min(settings.micro or settings.minibatch, settings.minibatch)
+    in_parts = at_once < settings.minibatch
+    tail = compile_tail(ground.graph, ground.level, settings.bits, at_once, room, settings.code_bits,
+                        train=kind.trains, in_parts=in_parts)  # fmt: skip
     head = room * 4 * tail.tensor(f"{ground.graph.nodes[-1].name}.weights").shape[1] + room * 8
     one = backbone.tensor("latents").sample_bytes
     samples = classes * settings.per_class if kind.stores_samples else 0
     items = [
         *_of("backbone", backbone), *_of("tail", tail),
+        Item(RAM, "tail", "sums of a sample", minibatch_parts.work_bytes(tail) if in_parts else 0),
         Item(RAM, "head", "consolidated weights and counts", head),
         Item(RAM, "memory", f"{samples} samples of {one} bytes", samples * one),
         Item(RAM, "memory", "their numbers", samples * OF_A_SAMPLE),

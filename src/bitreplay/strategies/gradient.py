@@ -221,6 +221,7 @@ class Gradient(Strategy):
         if isinstance(self.tail, Tail):
             taken = native.footprint(self.tail.program)
             found["tail_working_memory"] = taken.total - taken.parameters
+            found["tail_sums_of_a_sample"] = self.tail.parts_bytes
             found["tail_another_arena"] = taken.arena + taken.scratch
         found["learned_parameters"] = sum(values.nbytes for values in self.tail.give().arrays.values())
         found["one_latent"] = sample
@@ -278,7 +279,7 @@ def _tail(ground: Ground, room: int, train: str) -> TailLike:
     if settings.bits != FLOAT:
         assert isinstance(settings.bits, Bits)
         return Tail(ground.graph, ground.level, settings.bits, room, settings.minibatch, code_bits=settings.code_bits,
-                    train=train, seed=settings.seed)  # fmt: skip
+                    train=train, seed=settings.seed, micro=settings.micro)  # fmt: skip
     try:
         from bitreplay.torch.twin.float_learner import FloatStepper
     except ImportError:

@@ -77,6 +77,6 @@ extern const Operation kRPReLUInputGrad = {.name = "rprelu_input_grad", .code = 
     .run = rprelu_input_grad::run};
 extern const Operation kRPReLUParamGrad = {.name = "rprelu_param_grad", .code = 122, .reads = "g e x s b",
     .writes = "ps? pb po? pe", .attributes = "x_zero point one slope_down slope_bound z_down z_bound g_bound",
-    .check = rprelu_param_grad::check, .run = rprelu_param_grad::run};
+    .check = rprelu_param_grad::check, .run = rprelu_param_grad::run, .merges = true};
 
 }  // namespace bitreplay

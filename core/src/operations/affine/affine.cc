@@ -163,6 +163,6 @@ extern const Operation kAffineInputGrad = {.name = "affine_input_grad", .code = 
     .attributes = "shift bits", .check = affine_input_grad::check, .run = affine_input_grad::run};
 extern const Operation kAffineParamGrad = {.name = "affine_param_grad", .code = 23, .reads = "g e x",
     .writes = "p q pe", .attributes = "x_zero bound", .check = affine_param_grad::check, .run = affine_param_grad::run,
-    .in_parts = true};
+    .in_parts = true, .merges = true};
 
 }  // namespace bitreplay

@@ -69,6 +69,6 @@ extern const Operation kRSignInputGrad = {.name = "rsign_input_grad", .code = 11
     .check = rsign_input_grad::check, .run = rsign_input_grad::run};
 extern const Operation kRSignParamGrad = {.name = "rsign_param_grad", .code = 112, .reads = "g e x threshold",
     .writes = "p pe", .attributes = "zero point peak slope_mantissa slope_shift down bound",
-    .check = rsign_param_grad::check, .run = rsign_param_grad::run};
+    .check = rsign_param_grad::check, .run = rsign_param_grad::run, .merges = true};
 
 }  // namespace bitreplay

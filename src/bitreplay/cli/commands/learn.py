@@ -31,6 +31,7 @@ def learn(
     epochs: options.Epochs = None,
     rate: options.Rate = None,
     augment: options.Augment = None,
+    micro: options.Micro = None,
     seed: options.Seed = None,
     digests: Annotated[
         bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
@@ -53,9 +54,9 @@ def learn(
         if state.exists():
             if named:
                 raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
-            learner = Learner.load(state, model)
+            learner = Learner.load(state, model, micro=micro)
         else:
-            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
+            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named, **options.given(micro=micro))
         left_out = LeftOut(skip_unreadable)
         with show.bar(quiet=json) as bar:
             images, labels, _ = labelled(folder, label, learner.strategy.side, left_out, bar.reading)

@@ -30,6 +30,7 @@ def plan(
     classes: Annotated[int, typer.Option(help="Classes that will be learned.", min=1)] = 10,
     per_class: options.PerClass = None,
     new: Annotated[int, typer.Option(help="New samples of a minibatch; four times as many are replayed.", min=1)] = 32,
+    micro: options.Micro = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
     numbers: options.Numbers = None,
@@ -47,7 +48,7 @@ def plan(
         _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), json)
         return
     given = options.given(strategy=strategy, level=level, per_class=per_class, bits=bits, code_bits=code_bits,
-                          numbers=numbers)  # fmt: skip
+                          numbers=numbers, micro=micro)  # fmt: skip
     settings = Settings.of(**given)
     settings = settings.changed(new=new, replayed=4 * new)
     if target is not None:

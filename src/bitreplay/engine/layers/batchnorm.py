@@ -88,7 +88,7 @@ def affine_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...], t.ex[...] = quantise_samples(wide(t.g) * wide(t.a), wide(t.e) - a.shift, a.bits)
 
 
-@operation("affine_param_grad", code=23, reads="g e x", writes="p q pe", attributes="x_zero bound")
+@operation("affine_param_grad", code=23, reads="g e x", writes="p q pe", attributes="x_zero bound", merges=True)
 def affine_param_grad(t: Any, a: Any, run: Run) -> None:
     g = wide(t.g)
     products = (g * (wide(t.x) - a.x_zero)).sum(axis=(1, 2))

@@ -56,7 +56,7 @@ def dense_input_grad(t: Any, a: Any, run: Run) -> None:
     t.gx[...] = stored.reshape(t.gx.shape)
 
 
-@operation("dense_param_grad", code=83, reads="g e x", writes="gw ge", attributes="x_zero bound")
+@operation("dense_param_grad", code=83, reads="g e x", writes="gw ge", attributes="x_zero bound", merges=True)
 def dense_param_grad(t: Any, a: Any, run: Run) -> None:
     x = wide(t.x).reshape(run.samples, -1) - a.x_zero
     common, live = merged_exponent(wide(t.e), a.bound)

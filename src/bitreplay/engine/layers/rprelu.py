@@ -53,7 +53,8 @@ def rprelu_input_grad(t: Any, a: Any, run: Run) -> None:
 
 
 @operation("rprelu_param_grad", code=122, reads="g e x s b", writes="ps? pb po? pe",
-           attributes="x_zero point one slope_down slope_bound z_down z_bound g_bound")  # fmt: skip
+           attributes="x_zero point one slope_down slope_bound z_down z_bound g_bound",
+           merges=True)  # fmt: skip
 def rprelu_param_grad(t: Any, a: Any, run: Run) -> None:
     g, e, z = wide(t.g), wide(t.e), position(t.x, t.s, a)
     t.pe[...] = NO_GRADIENT

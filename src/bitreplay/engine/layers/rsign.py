@@ -54,7 +54,7 @@ def rsign_input_grad(t: Any, a: Any, run: Run) -> None:
 
 
 @operation("rsign_param_grad", code=112, reads="g e x threshold", writes="p pe",
-           attributes="zero point peak slope_mantissa slope_shift down bound")  # fmt: skip
+           attributes="zero point peak slope_mantissa slope_shift down bound", merges=True)  # fmt: skip
 def rsign_param_grad(t: Any, a: Any, run: Run) -> None:
     products = round_shift(-wide(t.g) * derivative(t.x, t.threshold, a), a.down)
     t.p[...], t.pe[...] = merge_samples(products.sum(axis=(1, 2)), wide(t.e), a.bound)
