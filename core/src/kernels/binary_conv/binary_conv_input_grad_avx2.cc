@@ -243,8 +243,47 @@ uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
   return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
 }
 
+// transpose8 (packing.h) of four squares.
+inline __m256i transpose_squares(__m256i x) {
+  const auto swap = [&](int64_t mask, int places) {
+    const __m256i t = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, places)), _mm256_set1_epi64x(mask));
+    x = _mm256_xor_si256(x, _mm256_xor_si256(t, _mm256_slli_epi64(t, places)));
+  };
+  swap(0x00AA00AA00AA00AA, 7);
+  swap(0x0000CCCC0000CCCC, 14);
+  swap(0x00000000F0F0F0F0, 28);
+  return x;
+}
+
+// nibble_derive: a word of eight outputs is eight squares of bits, which its bytes make one after the other.
+void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
+  for (int64_t at = 0; at < taps * octets; ++at) {
+    const int64_t tap = at / octets, first = at % octets * 8;
+    for (int64_t word = 0; word < a.words; ++word) {
+      __m128i rows[8], twos[4], fours[4];
+      for (int64_t j = 0; j < 8; ++j)
+        rows[j] = first + j < a.outputs
+                      ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(a.w + ((first + j) * taps + tap) * a.words + word))
+                      : _mm_setzero_si128();
+      for (int k = 0; k < 4; ++k) twos[k] = _mm_unpacklo_epi8(rows[k], rows[k + 4]);
+      for (int k = 0; k < 2; ++k) {
+        fours[k] = _mm_unpacklo_epi8(twos[k], twos[k + 2]);      // bytes 0-3
+        fours[k + 2] = _mm_unpackhi_epi8(twos[k], twos[k + 2]);  // bytes 4-7
+      }
+      uint8_t* to = derived + 2 * word * group_bytes + at * kNibbleChannels;
+      for (int half = 0; half < 2; ++half, to += group_bytes) {
+        if (half && a.channels - word * kWord <= kNibbleChannels) break;
+        const __m128i *even = fours + 2 * half, *odd = even + 1;
+        const __m256i squares = _mm256_set_m128i(_mm_unpackhi_epi8(*even, *odd), _mm_unpacklo_epi8(*even, *odd));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(to), transpose_squares(squares));
+      }
+    }
+  }
+}
+
 void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  if (nibbles_serve(a)) return nibble_derive(a, derived);
+  if (nibbles_serve(a)) return derive_nibbles(a, derived);
   kBinaryConvInputGradScalar.derive(a, derived);
 }
 

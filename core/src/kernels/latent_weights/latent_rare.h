@@ -19,6 +19,8 @@
 //                                             place = number of the first element * kElementFactor + lower half of key
 //    class Total: add(g, bits) for a chunk, sum()
 //    add_signed(rows, count, word, start, to) to[i] = start + sum of g where bit i of the row's word is set, modulo 2^16
+//    kMostMasks                               bytes up to which it reads a mask of 16 bits a sign instead; 0: never
+//    spread(x, words, masks)                  makes 64 such masks a word
 //    kSumStart, kSumChunk                     what a sum costs, in units of an item of the tables for one weight
 #pragma once
 #include "kernels/latent_weights/latent_step.h"
@@ -33,6 +35,7 @@ constexpr int64_t kMostRows = 256, kStepItems = 16;
 struct SignedRow {
   const uint64_t* x;
   int16_t g;
+  const int16_t* masks;  // null: x is read
 };
 
 // Outputs that are left for the tables.
@@ -44,9 +47,10 @@ struct Outputs {
 
 // `most_bytes`: as many channels at a time as fit, at least one word of them.
 struct RarePlan {
-  int64_t pitch, length, chunks, string_bytes, words, gradients, sums, strings, valid, end;
+  int64_t pitch, length, chunks, string_bytes, words, gradients, sums, masks, strings, valid, end;
+  bool spread;  // signs as masks, too
 
-  RarePlan(const LatentUpdateArgs& a, int64_t most_bytes) {
+  RarePlan(const LatentUpdateArgs& a, int64_t most_bytes, int64_t most_masks) {
     pitch = a.width + 2 * a.pad;
     length = (a.height + 2 * a.pad) * pitch;
     chunks = ((a.out_h - 1) * pitch + a.out_w + kChunk - 1) / kChunk;
@@ -54,10 +58,13 @@ struct RarePlan {
     string_bytes = (most(last / 8 + 8, (length + 7) / 8) + 7) / 8 * 8;
     gradients = 0;
     sums = kOutputsTogether * a.samples * chunks * kChunk * 2;
-    valid = sums + a.words * kWord * 4;
+    const int64_t mask_bytes = a.samples * a.height * a.width * a.words * kWord * 2;
+    spread = mask_bytes <= most_masks;
+    masks = sums + a.words * kWord * 4;
+    valid = masks + (spread ? mask_bytes : 0);
     strings = valid + string_bytes;
     const int64_t word_bytes = kWord * a.samples * string_bytes;
-    words = most(1, least(a.words, (most_bytes - strings) / word_bytes));
+    words = most(1, least(a.words, (most_bytes - (strings - (valid - masks))) / word_bytes));
     end = strings + words * word_bytes;
   }
 };
@@ -66,7 +73,7 @@ template <class Scan, class Path>
 class RareSteps {
  public:
   RareSteps(const LatentUpdateArgs& a, int64_t most_bytes)
-      : a_(a), plan_(a, most_bytes), narrow_(narrow_step(a)), down_(least(narrow_.shift - 32, 63)) {}
+      : a_(a), plan_(a, most_bytes, Scan::kMostMasks), narrow_(narrow_step(a)), down_(least(narrow_.shift - 32, 63)) {}
 
   static bool fits(const LatentUpdateArgs& a) {
     return a.stride == 1 && sums_are_narrow(a) && a.outputs <= kMostOutputs;
@@ -93,6 +100,7 @@ class RareSteps {
  private:
   int64_t per_output() const { return a_.samples * plan_.chunks * kChunk; }
   int16_t* gradients() const { return reinterpret_cast<int16_t*>(a_.scratch + plan_.gradients); }
+  int16_t* masks() const { return reinterpret_cast<int16_t*>(a_.scratch + plan_.masks); }
   uint8_t* valid() const { return a_.scratch + plan_.valid; }
   uint8_t* strings() const { return a_.scratch + plan_.strings; }
 
@@ -279,6 +287,10 @@ class RareSteps {
 
   // Sums of all weights of an output from its gradients that are not 0, at most kMostRows.
   void all_of_few(int64_t o, const int16_t* g) {
+    if constexpr (Scan::kMostMasks > 0) {
+      if (plan_.spread && !spread_) Scan::spread(a_.x, a_.samples * a_.height * a_.width * a_.words, masks());
+      spread_ = true;
+    }
     Live live[kMostRows];
     int64_t count = 0;
     for (int64_t n = 0; n < a_.samples; ++n, g += plan_.chunks * kChunk)
@@ -290,6 +302,10 @@ class RareSteps {
     for (int64_t tap = 0; tap < a_.kernel * a_.kernel; ++tap) few_of_tap(o, tap, live, count);
   }
 
+  SignedRow signed_row(const uint64_t* x, int16_t g) const {
+    return {x, g, plan_.spread ? masks() + (x - a_.x) * kWord : nullptr};
+  }
+
   void few_of_tap(int64_t o, int64_t tap, const Live* live, int64_t count) {
     const int64_t down = tap / a_.kernel, right = tap % a_.kernel;
     SignedRow rows[kMostRows];
@@ -298,7 +314,7 @@ class RareSteps {
     for (int64_t k = 0; k < count; ++k) {
       const int64_t row = live[k].row + down, column = live[k].column + right;
       if (row >= 0 && row < a_.height && column >= 0 && column < a_.width)
-        rows[inside++] = {live[k].x + (row * a_.width + column) * a_.words, live[k].g};
+        rows[inside++] = signed_row(live[k].x + (row * a_.width + column) * a_.words, live[k].g);
       else if (a_.padding) outside += uint32_t(int32_t(live[k].g));
     }
     uint32_t* sums = reinterpret_cast<uint32_t*>(a_.scratch + plan_.sums);
@@ -327,13 +343,14 @@ class RareSteps {
   const RarePlan plan_;
   const NarrowStep narrow_;
   const int64_t down_;
+  bool spread_ = false;
 };
 
 // What both ways need of the scratch, and both in turn.
 template <class Scan, class Path>
 static inline uint64_t rare_scratch_bytes(const LatentUpdateArgs& a) {
   const int64_t tables = gradients_are_narrow(a) ? LatentPlan<Path>(a).end : 0;
-  const int64_t rare = RareSteps<Scan, Path>::fits(a) ? RarePlan(a, tables).end : 0;
+  const int64_t rare = RareSteps<Scan, Path>::fits(a) ? RarePlan(a, tables, Scan::kMostMasks).end : 0;
   return uint64_t(most(tables, rare));
 }
 

@@ -139,15 +139,26 @@ struct ScanAvx2 {
 
   static constexpr int64_t kSumStart = 400, kSumChunk = 110;
 
-  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
+  static constexpr int64_t kMostMasks = 1 << 16;
+
+  static __m256i mask_of(int16_t bits) {
     const __m256i places = sixteen_bits();
+    return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits), places), places);
+  }
+
+  static void spread(const uint64_t* x, int64_t words, int16_t* masks) {
+    const int16_t* bits = reinterpret_cast<const int16_t*>(x);
+    for (int64_t k = 0; k < 4 * words; ++k) store(masks + 16 * k, mask_of(bits[k]));
+  }
+
+  static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     __m256i sums[4];
     for (__m256i& sum : sums) sum = _mm256_set1_epi16(int16_t(start));
     for (const SignedRow* row = rows; row < rows + count; ++row) {
       const __m256i g = _mm256_set1_epi16(row->g);
       const int16_t* bits = reinterpret_cast<const int16_t*>(row->x + word);
       for (int k = 0; k < 4; ++k) {
-        const __m256i set = _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits[k]), places), places);
+        const __m256i set = row->masks ? load(row->masks + word * kWord + 16 * k) : mask_of(bits[k]);
         sums[k] = _mm256_add_epi16(sums[k], _mm256_and_si256(set, g));
       }
     }
@@ -158,8 +169,7 @@ struct ScanAvx2 {
    public:
     void add(const int16_t* g, uint32_t bits) {
       for (int half = 0; half < 2; ++half, g += 16, bits >>= 16) {
-        const __m256i places = sixteen_bits();
-        const __m256i set = _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(int16_t(bits)), places), places);
+        const __m256i set = mask_of(int16_t(bits));
         // set is -1: the sum of -g is taken away.
         sums_ = _mm256_sub_epi32(sums_, _mm256_madd_epi16(load(g), set));
       }

@@ -53,6 +53,7 @@ struct Scalar {
 struct ScanScalar {
   static constexpr int64_t kSumStart = 400, kSumChunk = 110;
 
+  static constexpr int64_t kMostMasks = 0;
   static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     for (int64_t i = 0; i < kWord; ++i) to[i] = start;
     for (const SignedRow* row = rows; row < rows + count; ++row)
