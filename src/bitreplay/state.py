@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.parts.part import MOST, Given, Names, need
+from bitreplay.parts.written_names import as_tuple
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class State:
 
     def hash(self) -> str:
         """sha256 of all of it: equal states have equal hashes, on every machine."""
-        digest = hashlib.sha256(repr((self.names, sorted(self.counters().items()))).encode())
+        text = f"({as_tuple(self.names)}, {sorted(self.counters().items())})"
+        digest = hashlib.sha256(text.encode())
         for name, values in sorted(self.arrays().items()):
             little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
             digest.update(f"{name} {little.dtype.str} {little.shape}".encode())

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.classes import Name
+from bitreplay.parts.written_names import as_list
 
 DIGITS = 16
 MOST_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
@@ -70,7 +71,7 @@ def united(marks: frozenset[str]) -> Lineage:
 
 def brought(x: NDArray[np.int8], names: Sequence[Name]) -> bytes:
     """A part of an experience, as its digest sees it."""
-    return np.ascontiguousarray(x).tobytes() + repr(list(names)).encode()
+    return np.ascontiguousarray(x).tobytes() + as_list(names).encode()
 
 
 def _cut(text: str) -> list[str]:
