@@ -133,7 +133,7 @@ fuzz: build
 test-mcu: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
-# One table of state hashes: 60 photographs learned by sums, on everything that is here and was built.
+# Tables of state hashes: 60 photographs learned by sums, and by 200 steps of replay, on everything that is here and was built.
 hashes: build
 	BITREPLAY_HASHES=1 $(BIN)/python -m pytest -q tests/hashes
 

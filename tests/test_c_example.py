@@ -65,6 +65,26 @@ def test_c_and_python_go_on_with_one_another_s_state(places, tiny_model):
         assert Learner.load(folder / name, tiny_model).labels == ["blue"]
 
 
+def test_replay_in_c_and_in_python_goes_on_with_one_another_s_state(places, tiny_model, tmp_path):
+    _, _, paths = places
+    images, labels = tiny.pictures("red", "blue", each=3, side=20)
+    python = Learner.from_pretrained(tiny_model, strategy="replay", new=2, replayed=3, per_class=2, least_steps=3)
+    (tmp_path / "model.bin").write_bytes(image_of(python))
+    binary = build(tmp_path, "cc", "-std=c11", str(ROOT / "examples" / "replay.c"))
+    found = said(binary, tmp_path, "learn", "red", *paths[:3])[-1]
+    python.learn(images[:3], labels[:3])
+    assert found == python.state_hash()
+    python = Learner.load(tmp_path / "c.state", tiny_model)
+    python.learn(images[3:5], labels[3:5])
+    python.save(tmp_path / "c.state")
+    found = said(binary, tmp_path, "learn", "blue", paths[5])[-1]
+    python.learn(images[5:], labels[5:])
+    assert found == python.state_hash()
+    answers = said(binary, tmp_path, "predict", *paths)
+    assert [line.rpartition(": ")[2] for line in answers[:-1]] == python.predict(images).tolist()
+    assert answers[-1] == python.state_hash()
+
+
 @pytest.mark.parametrize(
     "state, picture, sentence",
     [(b"", b"P6 1 1 255\n123", "truncated"), (None, b"P5 1 1 255\n1", "PPM"), (None, b"P6 2 1 255\n123", "PPM")],
@@ -82,7 +102,9 @@ def test_what_cannot_be_read_is_said(places, state, picture, sentence):
 
 def test_the_headers_are_c99_and_the_example_in_c_plus_plus_runs(places, tmp_path):
     folder, _, _ = places
-    (tmp_path / "empty.c").write_text('#include "bitreplay_learner.h"\nint main(void) { return 0; }\n')
+    (tmp_path / "empty.c").write_text(
+        '#include "bitreplay_replay.h"\n#include "bitreplay_method.h"\nint main(void) { return 0; }\n'
+    )
     build(tmp_path, "cc", "-std=c99", str(tmp_path / "empty.c"))
     binary = build(tmp_path, "c++", "-std=c++17", str(ROOT / "examples" / "learn.cc"))
     done = subprocess.run([binary, folder / "model.bin"], capture_output=True, text=True)
