@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from run import Run
-from tables import MODELS, SWEPT, TITLES, Claim, Rows, Table
+from tables import MODELS, SWEPT, TITLES, Claim, Rows, Table, span
 
 FLOAT: dict[str, Any] = {"bits": "32/1/32", "code_bits": 32}
 COUNTS = (15, 20, 30)
@@ -50,12 +50,12 @@ def claims(rows: Rows) -> list[Claim]:
     costs = rows.differences(line(**FLOAT), line())
     if costs:
         verdict = "holds" if max(costs) <= 1 else "nearly" if max(costs) <= 1.5 else "does not hold"
-        told = f"1 bit costs {min(costs):.1f} to {max(costs):.1f} points at 30 a class"
+        told = f"1 bit costs {span(costs, '.1f')} points at 30 a class"
         one_bit = replace(one_bit, ours=told, verdict=verdict)
     bytes_ = Claim("(not in the paper) float and 1 bit in the same bytes", "-")
     gains = rows.differences(line(), line(**FLOAT, per_class=1))
     if gains:
-        told = f"30 of 1 bit end {min(gains):.1f} to {max(gains):.1f} points above 1 of float"
+        told = f"30 of 1 bit end {span(gains, '.1f')} points above 1 of float"
         bytes_ = replace(bytes_, ours=told, verdict="1 bit is better" if min(gains) > 0 else "float is better")
     few = [
         samples(rows, Claim("15, 20 or 30 samples a class: within a point", "1"), "replay"),
@@ -69,5 +69,5 @@ def samples(rows: Rows, claim: Claim, strategy: str) -> Claim:
     costs = [each for few in fewer for each in rows.differences(most, few)]
     if not costs:
         return claim
-    told = f"15 or 20 end {min(costs):.1f} to {max(costs):.1f} points below 30"
+    told = f"15 or 20 end {span(costs, '.1f')} points below 30{rows.seeds(run for few in fewer for run in few)}"
     return replace(claim, ours=told, verdict="holds" if max(costs) <= 1 else "does not hold")

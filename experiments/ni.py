@@ -9,7 +9,7 @@ computed once.
 from __future__ import annotations
 
 from run import Run
-from tables import MODELS, TITLES, Chart, Claim, Rows, Table
+from tables import MODELS, TITLES, Chart, Claim, Rows, Table, span
 from tuned import GAINS
 
 STRATEGIES = {"replay": "1-bit replay", "cwr": "BNN+CWR*", "naive": "naive: tail and head, no memory"}
@@ -32,7 +32,7 @@ def claims(rows: Rows) -> list[Claim]:
     gains = [replay.final - max(cwr.final, naive.final) for replay, cwr, naive in found if replay and cwr and naive]
     if not gains:
         return [Claim("NI: a replay memory helps little", "little")]
-    told = f"{min(gains):+.1f} to {max(gains):+.1f} points against the better of the two without a memory"
+    told = f"{span(gains, '+.1f')} points against the better of the two without a memory"
     return [
         Claim("NI: a replay memory helps little", "little", told, "holds" if max(gains) < 3 else "it helps more here")
     ]

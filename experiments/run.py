@@ -26,6 +26,7 @@ from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
+from bitreplay.rates import MOST_WITH_FLIPS
 from bitreplay.samples import Latents
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
@@ -128,6 +129,8 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
         from float_latents import learning_tail
 
         strategy.tail = learning_tail(strategy.tail, run.binary, run.latent_start, run.latent_gain, run.seed)
+        usual = strategy._first_rate
+        strategy._first_rate = lambda steps: min(usual(steps), MOST_WITH_FLIPS)  # as with whole numbers
     return strategy
 
 

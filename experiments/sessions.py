@@ -11,7 +11,7 @@ object.
 from __future__ import annotations
 
 from run import Run
-from tables import TITLES, Chart, Claim, Rows, Table
+from tables import TITLES, Chart, Claim, Rows, Table, span
 from tuned import GAINS
 
 MODELS = ("quicknet", "quicknet_large")
@@ -43,6 +43,6 @@ def claims(rows: Rows) -> list[Claim]:
     gains = [ours.final - base.final for ours, base in pairs if ours and base]
     if not gains:
         return [Claim("CORe50, QuickNets: replay is better than BNN+CWR*", "better")]
-    told = f"object sessions, a stand-in: {min(gains):+.1f} to {max(gains):+.1f} points"
+    told = f"object sessions, a stand-in: {span(gains, '+.1f')} points"
     return [Claim("CORe50, QuickNets: replay is better than BNN+CWR*", "better", told, "holds on the stand-in"
                   if min(gains) > 0 else "does not hold on the stand-in")]  # fmt: skip

@@ -18,7 +18,7 @@ SWEPT = 200  # images a class where many settings are compared
 
 @dataclass(frozen=True)
 class Table:
-    """A line a label, a column a run; `show` is the figure of a cell: final, incremental, forgetting or flipped."""
+    """A line a label, a column a run; `show`: final, incremental, forgetting, memory or flipped."""
 
     text: str
     columns: Sequence[str]
@@ -86,6 +86,8 @@ class Figures:
             return "-"
         if show == "flipped":
             return ", ".join(f"{row['flipped']:,}" for row in self.rows)
+        if show == "memory":
+            return f"{self.memory:,.0f}"
         mean = f"{getattr(self, show):.1f}"
         if show != "final":
             return mean
@@ -124,12 +126,23 @@ class Rows:
         found = [self.difference(one, two) for one, two in zip(ours, others, strict=True)]
         return [each for each in found if each is not None]
 
+    def seeds(self, runs: Iterable[Run]) -> str:
+        """Said of runs that have fewer than all seeds, else nothing."""
+        least = min(len(figures.rows) for run in runs if (figures := self.of(run)))
+        return "" if least == len(SEEDS) else " (one seed)" if least == 1 else f" ({least} seeds)"
+
     def best(self, runs: Iterable[Run], seeds: Sequence[int]) -> Run | None:
         """The one with the highest mean; None if one of them lacks a row."""
         found = {run: self.of(run, seeds) for run in runs}
         if not all(len(figures.rows) == len(seeds) for figures in found.values()):
             return None
         return max(found, key=lambda run: found[run].final)
+
+
+def span(values: Sequence[float], form: str) -> str:
+    """From the least to the most, one figure where both read the same."""
+    least, most = f"{min(values):{form}}", f"{max(values):{form}}"
+    return least if least == most else f"{least} to {most}"
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[object]]) -> list[str]:

@@ -18,6 +18,10 @@ LATENT_GAINS: dict[tuple[str, str], int] = {
     ("react18", "8/4/16"): 0,
     ("bireal18", "8/8/16"): 0,
     ("bireal18", "8/4/16"): -2,
+    ("react18", "8/8/16, magnitude"): 0,  # not tried: trained without that term
+    ("bireal18", "8/8/16, magnitude"): 0,
+    ("react18", "flips"): -6,
+    ("bireal18", "flips"): -6,
     ("trial", "8/8/16"): -2,
     ("trial", "8/4/16"): 0,
 }

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from run import Run
-from tables import MODELS, TITLES, Claim, Rows, Table
+from tables import MODELS, TITLES, Claim, Rows, Table, span
 from tuned import GAINS
 
 COLUMNS = [TITLES[m] for m in MODELS]
@@ -51,13 +51,13 @@ def claims(rows: Rows) -> list[Claim]:
     tail = Claim("(not in the paper) training the tail, against replay with a frozen one", "-")
     gains = differences(rows, "replay", "frozen-tail")
     if gains:
-        told = f"{min(gains):+.2f} to {max(gains):+.2f} points at default gains"
+        told = f"{span(gains, '+.2f')} points at default gains"
         tail = replace(tail, ours=told, verdict="worth little here" if max(gains) < 0.5 else "worth it")
     sums = Claim("(not in the paper) exact sums against replay", "-")
     gains = differences(rows, "exact", "replay")
     if gains:
         sizes = [f"{rows.of(usual('react18', s)).memory / 1e6:.1f} MB" for s in ("exact", "replay")]
-        told = f"{min(gains):+.1f} to {max(gains):+.1f} points; ReAct-18 keeps {sizes[0]} instead of {sizes[1]}"
+        told = f"{span(gains, '+.1f')} points; ReAct-18 keeps {sizes[0]} instead of {sizes[1]}"
         sums = replace(sums, ours=told, verdict="better" if min(gains) > 0 else "not better")
     return [tail, sums]
 
