@@ -243,10 +243,24 @@ export class Learner extends Caller {
    * @param {Uint8Array} [base]
    */
   merge(bytes, base) {
-    if (!base) return this._state(bytes, "br_state_merge_bytes");
+    this._since("br_state_merge", bytes, base);
+  }
+
+  /**
+   * As if a state that was merged before never had been.
+   * @param {Uint8Array} bytes
+   * @param {Uint8Array} [base] which both began as
+   */
+  takeOut(bytes, base) {
+    this._since("br_state_take_out", bytes, base);
+  }
+
+  /** @param {string} how @param {Uint8Array} bytes @param {Uint8Array} [base] */
+  _since(how, bytes, base) {
+    if (!base) return this._state(bytes, `${how}_bytes`);
     const at = this.core.place(base);
     try {
-      this._state(bytes, "br_state_merge_since_bytes", at, base.length);
+      this._state(bytes, `${how}_since_bytes`, at, base.length);
     } finally {
       this.core.give(at);
     }

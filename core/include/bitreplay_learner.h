@@ -139,6 +139,11 @@ BR_API int br_state_merge(br_learner* learner, br_read* read, void* context, siz
 /* The same where both began as one state, the base: what it saw counts once. BR_OTHER_BASE if one does not contain it. */
 BR_API int br_state_merge_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
                                 void* base_context, size_t base_size);
+/* As if a state that was merged before, now or long ago, never had been: BR_OTHER_BASE if it cannot have been, BR_NEVER_LEARNED
+ * if what is left could not be sums of pictures. */
+BR_API int br_state_take_out(br_learner* learner, br_read* read, void* context, size_t size);
+BR_API int br_state_take_out_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
+                                   void* base_context, size_t base_size);
 
 /* Two places of non-volatile memory, numbered 0 and 1, each with room for a state and BR_SLOT_HEADER bytes. `erase`
  * makes a place ready to be written, `write` is asked for rising offsets except for the header, which comes last, after a

@@ -38,7 +38,7 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
   Bytes base = copy(draw(3) ? begun : state);
   if (draw(2)) spoil(given, draw(2) ? 1200 : kMost), seal_state(given);
   if (draw(4) == 0) spoil(base, draw(2) ? 1200 : kMost), seal_state(base);
-  switch (draw(18)) {
+  switch (draw(20)) {
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
     case 2: br_learn_add(learner, &picture, &name); break;
@@ -55,6 +55,8 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
     case 14: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
     case 15: br_learner_share(learner); break;
     case 16: br_state_merge_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
+    case 17: br_state_take_out(learner, read_bytes, &given, given.size); break;
+    case 18: br_state_take_out_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
     default: br_state_hash(learner, hash);
   }
   free(given.at);

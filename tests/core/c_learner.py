@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
 
@@ -72,7 +73,9 @@ class Failed(Exception):
 
 
 def library() -> ctypes.CDLL:
-    core = native.library()
+    """The core, or another library with the learner in it, as `make fuzz` builds it with sanitizers."""
+    other = os.environ.get("BITREPLAY_C_LEARNER")
+    core = native.library() if other is None else ctypes.CDLL(other)
     core.br_error_text.restype = c_char_p
     core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
     core.br_state_bytes.restype = c_size_t
@@ -81,8 +84,21 @@ def library() -> ctypes.CDLL:
         getattr(core, f"br_learner_{name}").argtypes = pointer
     core.br_state_bytes.argtypes = pointer
     core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
-    core.br_state_read.argtypes = core.br_state_merge.argtypes = [c_void_p, READ, c_void_p, c_size_t]
-    core.br_state_merge_since.argtypes = [c_void_p, READ, c_void_p, c_size_t, READ, c_void_p, c_size_t]
+    core.br_state_read.argtypes = core.br_state_merge.argtypes = core.br_state_take_out.argtypes = [
+        c_void_p,
+        READ,
+        c_void_p,
+        c_size_t,
+    ]
+    core.br_state_merge_since.argtypes = core.br_state_take_out_since.argtypes = [
+        c_void_p,
+        READ,
+        c_void_p,
+        c_size_t,
+        READ,
+        c_void_p,
+        c_size_t,
+    ]
     return core
 
 
@@ -211,12 +227,13 @@ class CLearner:
     def from_bytes(self, data: bytes) -> None:
         check(self.core.br_state_read(self.learner, READ(reader(data)), None, len(data)))
 
-    def merge(self, data: bytes, base: bytes | None = None) -> None:
+    def merge(self, data: bytes, base: bytes | None = None, how: str = "merge") -> None:
         given = (READ(reader(data)), None, len(data))
         if base is None:
-            check(self.core.br_state_merge(self.learner, *given))
+            check(getattr(self.core, f"br_state_{how}")(self.learner, *given))
         else:
-            check(self.core.br_state_merge_since(self.learner, *given, READ(reader(base)), None, len(base)))
+            since = getattr(self.core, f"br_state_{how}_since")
+            check(since(self.learner, *given, READ(reader(base)), None, len(base)))
 
 
 def reader(data: bytes):

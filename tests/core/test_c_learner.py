@@ -96,7 +96,20 @@ def test_a_model_of_the_zoo_gives_the_same_numbers_and_states(path, record_prope
 
 # whole lives
 
-STEPS = ["learn", "learn", "learn", "unlearn", "forget", "rename", "reload", "merge", "base", "merge_since", "answer"]
+STEPS = [
+    "learn",
+    "learn",
+    "learn",
+    "unlearn",
+    "forget",
+    "rename",
+    "reload",
+    "merge",
+    "base",
+    "merge_since",
+    "without",
+    "answer",
+]
 KEPT: list[dict[str, Any]] = [{}, {"digests": True}, {"exact_forget": True}, {"digests": True, "exact_forget": True}]
 
 
@@ -151,11 +164,26 @@ def test_a_life_ends_in_the_same_bytes(tiny_model, kept, data):
             other.learn(POOL[2:5], ["b", 9, "it's"])
             if other.labels[0] != 9 and data.draw(st.booleans()):
                 other.forget(other.labels[0])
-            given = [statefile.to_bytes(content) for content in (other._content(), base)]
+            state, common = statefile.to_bytes(other._content()), statefile.to_bytes(base)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MergedTwice)
                 refused = _refused(lambda: python.merge(other, base=began))  # noqa: B023
-            assert _refused(lambda: c.merge(*given)) == refused  # noqa: B023
+            assert _refused(lambda: c.merge(state, common)) == refused  # noqa: B023
+        elif step == "without":
+            began, gone = (Learner._of(base, tiny_model, "a copy") for _ in range(2))
+            gone.learn(POOL[2:5], ["b", 9, "it's"])
+            since = data.draw(st.booleans())
+            if data.draw(st.booleans()):  # it was merged before
+                words: dict[str, Any] = {"base": began} if since else {}
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", MergedTwice)
+                    if not _refused(lambda: python.merge(gone, **words)):  # noqa: B023
+                        c.merge(statefile.to_bytes(gone._content()), statefile.to_bytes(base) if since else None)
+                same(python, c)
+            state = statefile.to_bytes(gone._content())
+            maybe = statefile.to_bytes(base) if since else None
+            refused = _refused(lambda: python.merge(without=[gone], base=began if since else None))  # noqa: B023
+            assert _refused(lambda: c.merge(state, maybe, "take_out")) == refused  # noqa: B023
         elif step == "answer" and python.labels:
             assert c.predict(PROBE) == python.predict(PROBE).tolist()
             found = np.array([c.answer(image)[2] for image in PROBE]) / 2.0**30

@@ -199,6 +199,7 @@ export async function teach(core, model, pixels, steps, ...states) {
     rename: (from, to) => learner.rename(from, to),
     load: (k) => learner.load(states[k]),
     merge: (k, base) => learner.merge(states[k], base === undefined ? undefined : states[base]),
+    takeOut: (k, base) => learner.takeOut(states[k], base === undefined ? undefined : states[base]),
     refuses: (what, ...words) => {
       const before = learner.hash();
       let sentence = "";

@@ -11,6 +11,7 @@ import pytest
 import bitreplay
 from bitreplay.data.groceries import groceries
 from bitreplay.export.image import image_of
+from bitreplay.merging import MergedTwice
 from tests import tiny
 from tests.core.test_c_unknown import around, asked
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
@@ -109,7 +110,16 @@ def test_what_settings_keep_and_a_merge_since_a_base_are_pythons(tmp_path):
     learner.learn(images[14:], labels[14:])
     turns.append(["learn", [[k, labels[k]] for k in range(14, len(images))]])
     learner.merge(device, base=base)
-    turns += [["merge", 1, 0], ["refuses", "merge", 0, 1], ["refuses", "unlearn", 0, labels[-1]]]
+    with pytest.warns(MergedTwice):
+        learner.merge(device)
+    learner.merge(without=[device])
+    turns += [
+        ["merge", 1, 0],
+        ["merge", 1],
+        ["takeOut", 1],
+        ["refuses", "merge", 0, 1],
+        ["refuses", "unlearn", 0, labels[-1]],
+    ]
     learner.unlearn(images[[9]], [labels[9]])
     learner.forget(labels[0])
     turns += [["unlearn", 9, labels[9]], ["forget", labels[0]]]

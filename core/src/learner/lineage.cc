@@ -70,6 +70,20 @@ void Lineage::unite(const Lineage& other) {
   if (merged_ > kMostMerged) merged_ = kMostMerged;
 }
 
+bool Lineage::has(uint64_t mark) const {
+  for (uint32_t i = 0; i < merged_ + own_; ++i)
+    if (marks_[i] == mark) return true;
+  return false;
+}
+
+void Lineage::leave_out(const Lineage& gone, const Lineage& base) {
+  unite(Lineage());
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < merged_; ++i)
+    if (!gone.has(marks_[i]) || base.has(marks_[i])) marks_[kept++] = marks_[i];
+  merged_ = kept;
+}
+
 void Lineage::copy(const Lineage& other) {
   merged_ = other.merged_;
   own_ = other.own_;

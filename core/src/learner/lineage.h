@@ -21,9 +21,12 @@ class Lineage {
   bool add_own(uint64_t mark);
   bool can_unite(const Lineage& other) const { return merged_ + own_ + other.merged_ + other.own_ <= room_; }
   void unite(const Lineage& other);  // all marks of both, as merged ones
+  void leave_out(const Lineage& gone, const Lineage& base);  // what is in the first and not in the second; all merged then
   void copy(const Lineage& other);
 
  private:
+  bool has(uint64_t mark) const;
+
   uint64_t* marks_ = nullptr;  // merged ones, then own ones
   uint32_t room_ = 0, merged_ = 0, own_ = 0;
 };

@@ -1,6 +1,7 @@
 // Other states added to a learner's: merging.py. With a base, which all of them began as, what it saw counts once:
 //
-//     ours + (theirs - base)
+//     ours + (theirs - base)               merge
+//     ours - (theirs - base)               what was merged before is taken out, bit for bit
 //
 // Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no harm.
 #include "arithmetic/fixedpoint.h"
@@ -182,19 +183,31 @@ uint32_t missing(const br_learner& l, const Names& others) {
   return count;
 }
 
-int merge(br_learner* l, const File& file, const File* base_file) {
-  if (!l || !file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
+// Both files, checked; the learner and the state contain the base.
+int read_both(br_learner* l, const File& file, const File* base_file, Reading* reading) {
+  if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
+  if (const int wrong = find(*l, file, reading->scratch, &reading->state)) return wrong;
+  if (!base_file) return BR_OK;
+  if (const int wrong = find(*l, *base_file, reading->scratch, &reading->base)) return wrong;
+  const State common = {nullptr, &reading->base, base_file};
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading->scratch)) return wrong;
+  return contains(*l, {nullptr, &reading->state, &file}, common, reading->scratch);
+}
+
+// What is counted beside the sums.
+void count(br_learner* l, const Reading& reading, int sign) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  l->known.forgotten += sign * (known.forgotten - base.forgotten);
+  l->known.experiences = most(l->known.experiences + sign * (known.experiences - base.experiences), 0);
+}
+
+int merge(br_learner* l, const File& file, const File* base_file) {
+  if (!l) return BR_BAD_ARGUMENT;
   Places places(l->use_work());
   Reading reading(*l, places);
   const Found &found = reading.state, &base = reading.base;
-  if (const int wrong = find(*l, file, reading.scratch, &reading.state)) return wrong;
-  if (base_file) {
-    if (const int wrong = find(*l, *base_file, reading.scratch, &reading.base)) return wrong;
-    const State common = {nullptr, &base, base_file};
-    if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading.scratch)) return wrong;
-    if (const int wrong = contains(*l, {nullptr, &found, &file}, common, reading.scratch)) return wrong;
-  }
+  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
   const int64_t pictures = pictures_of(*l) + found.pictures - base.pictures;
   if (!has_room_for(*l, pictures) || !l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
   if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
@@ -205,8 +218,45 @@ int merge(br_learner* l, const File& file, const File* base_file) {
     return BR_STORAGE;
   }
   l->known.lineage.unite(found.known.lineage);
-  l->known.forgotten += found.known.forgotten - base.known.forgotten;
-  l->known.experiences = most(l->known.experiences + found.known.experiences - base.known.experiences, 0);
+  count(l, reading, 1);
+  return BR_OK;
+}
+
+// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/tally.py, `settle`.
+bool is_settled(const br_learner& l) {
+  for (uint32_t row = 0; row < l.sums.classes; ++row)
+    if (!are_class_products(l, row)) return false;
+  if (pictures_of(l)) return are_possible(l);
+  for (int64_t at = 0; at < triangle(l.numbers) && !l.known.forgotten; ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
+}
+
+int take_out(br_learner* l, const File& file, const File* base_file) {
+  if (!l) return BR_BAD_ARGUMENT;
+  Places places(l->use_work());
+  Reading reading(*l, places);
+  const Found &found = reading.state, &base = reading.base;
+  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, {nullptr, &found, &file}, reading.scratch)) return wrong;
+  const int64_t before = l->known.experiences;
+  l->ready = false;
+  bool done = change(l, file, found, -1) && (!base_file || change(l, *base_file, base, 1));
+  count(l, reading, -1);
+  const bool right = done && is_settled(*l);
+  if (done && !right) {  // as it was
+    done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
+    count(l, reading, 1);
+    l->known.experiences = before;
+  }
+  if (!done) clear(l);
+  if (!right) return done ? BR_NEVER_LEARNED : BR_STORAGE;
+  l->past_is_gone = true;
+  if (!pictures_of(*l)) return leave_nothing(l), BR_OK;
+  l->known.lineage.leave_out(found.known.lineage, base.known.lineage);
+  for (uint32_t row = l->sums.classes; row-- > 0;)
+    if (!l->sums.counts[row]) erase_row(l, row);
+  set_width(l, pictures_of(*l));
   return BR_OK;
 }
 
@@ -217,6 +267,16 @@ using namespace bitreplay;
 
 int br_state_merge(br_learner* l, br_read* read, void* context, size_t size) {
   return merge(l, {read, context, size}, nullptr);
+}
+
+int br_state_take_out(br_learner* l, br_read* read, void* context, size_t size) {
+  return take_out(l, {read, context, size}, nullptr);
+}
+
+int br_state_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                            void* base_context, size_t base_size) {
+  const File base = {base_read, base_context, base_size};
+  return take_out(l, {read, context, size}, &base);
 }
 
 int br_state_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
