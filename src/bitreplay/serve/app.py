@@ -20,7 +20,7 @@ import html
 import json
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import anyio
@@ -39,6 +39,7 @@ from bitreplay.serve.limits import Limits, Refused
 from bitreplay.serve.uploads import Uploads
 
 STATUSES = {404: "There is nothing at this address.", 405: "This address does not take that method."}
+PART = 1 << 16  # of a state that is given out: so much waits for a slow reader
 ENTERED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>bitreplay</title>
 <link rel="icon" href="icon.svg"><meta http-equiv="refresh" content="0; url=./"></head><body><p>{}</p></body></html>"""
 
@@ -98,7 +99,9 @@ class App:
 
     async def state(self, request: Request) -> Response:
         content = await anyio.to_thread.run_sync(self.desk.state.read_bytes)
-        return Response(content, 200, media_type="application/octet-stream")
+        parts = (content[start : start + PART] for start in range(0, len(content), PART))
+        headers = {"Content-Length": str(len(content))}
+        return StreamingResponse(_each(parts), 200, headers, "application/octet-stream")
 
     async def predict(self, request: Request) -> Response:
         pixels = await self.uploads.picture(request, self.side)
@@ -160,6 +163,11 @@ class App:
             raise Refused(401, "This link is used up, or too old. Ask for another one.")
         headers = {"Set-Cookie": self.keys.set_cookie(request.url.scheme == "https")}
         return Response(ENTERED.format(html.escape("You may look.")), 200, headers, "text/html; charset=utf-8")
+
+
+async def _each(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
 
 
 def _json(body: bytes, headers: dict[str, str] | None = None) -> Response:

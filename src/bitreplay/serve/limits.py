@@ -33,4 +33,5 @@ class Limits:
     of_one_address: int = 256
     header_seconds: float = 10.0
     body_seconds: float = 60.0
+    reading_seconds: float = 30.0  # that a client may leave an answer unread
     idle_seconds: float = 30.0  # between two requests of one connection

@@ -1,5 +1,5 @@
-"""A connection has so long to send its request, and one address so many connections: who opens many and sends a byte
-now and then keeps nobody else out. uvicorn has no such limits of its own.
+"""A connection has so long to send its request and to read its answer, and one address so many connections: who opens
+many and sends or reads a byte now and then keeps nobody else out. uvicorn has no such limits of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Patience(H11Protocol):
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         self._timer: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
         self.open[self._address] += 1
         if self.open[self._address] > self.limits.of_one_address or self.open.total() > self.limits.connections:
             transport.abort()
@@ -38,6 +39,7 @@ class Patience(H11Protocol):
         if not self.open[self._address]:
             del self.open[self._address]
         self._rest()
+        self._read()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -55,6 +57,20 @@ class Patience(H11Protocol):
                 self._wait()
             if self.transport.is_closing():
                 return
+
+    def pause_writing(self) -> None:
+        """So much of the answer waits that the rest is held back: the client has so long to read on."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self.limits.reading_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._read()
+
+    def _read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete

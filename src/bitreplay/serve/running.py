@@ -39,6 +39,7 @@ from bitreplay.statefile import Lock
 FLOAT_BYTES = 4
 END_SECONDS = 10
 BACKLOG = 256
+UNREAD = 1 << 17  # bytes of an answer that the system keeps for a client that does not read
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def listening(place: Place) -> socket.socket:
         own = socket.socket(family, socket.SOCK_STREAM)
         try:
             own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
             own.bind(address)
             own.listen(BACKLOG)  # who comes before the loop runs waits for it
         except BaseException:
