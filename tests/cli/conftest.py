@@ -2,7 +2,9 @@ import sys
 
 import pytest
 
+from bitreplay import Learner
 from bitreplay.cli import main
+from tests import tiny
 
 
 @pytest.fixture
@@ -19,3 +21,13 @@ def shell(monkeypatch, capsys, tmp_path):
         return int(code or 0), written.out, written.err
 
     return call
+
+
+@pytest.fixture
+def taught(tiny_model, tmp_path, monkeypatch):
+    """A learner that knows red and green by exact sums, saved as `state` in an empty folder, the present one."""
+    monkeypatch.chdir(tmp_path)
+    learner = Learner.from_pretrained(tiny_model, strategy="exact")
+    learner.learn(*tiny.pictures("red", "green", each=6))
+    learner.save("state")
+    return learner

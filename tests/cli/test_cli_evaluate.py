@@ -14,17 +14,13 @@ from tests import tiny
 
 
 @pytest.fixture
-def begun(tiny_model, tmp_path, monkeypatch):
+def begun(taught, tmp_path):
     """A state that knows red and green, and a folder of red, green and blue pictures."""
-    monkeypatch.chdir(tmp_path)
-    learner = Learner.from_pretrained(tiny_model, strategy="exact")
-    learner.learn(*tiny.pictures("red", "green", each=6))
-    learner.save("state")
     images, labels = tiny.pictures("red", "green", "blue", each=4, seed=5, side=12)
     for number, (image, label) in enumerate(zip(images, labels, strict=True)):
         (tmp_path / "test" / label).mkdir(parents=True, exist_ok=True)
         Image.fromarray(image).save(tmp_path / "test" / label / f"{number:02d}.png")
-    return learner, images, labels
+    return taught, images, labels
 
 
 def test_evaluate_agrees_with_python(shell, begun, tiny_model):

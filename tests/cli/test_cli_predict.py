@@ -10,19 +10,9 @@ from types import SimpleNamespace
 import pytest
 from PIL import Image
 
-from bitreplay import Learner
 from bitreplay.cli.commands import predict as command
 from bitreplay.cli.watching import arrivals
 from tests import tiny
-
-
-@pytest.fixture
-def begun(tiny_model, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    learner = Learner.from_pretrained(tiny_model, strategy="exact")
-    learner.learn(*tiny.pictures("red", "green", each=6))
-    learner.save("state")
-    return learner
 
 
 def write(place: Path, colour: str, seed: int = 3) -> Path:
@@ -31,7 +21,7 @@ def write(place: Path, colour: str, seed: int = 3) -> Path:
     return place
 
 
-def test_folders_are_walked_and_links_to_folders_are_not(shell, begun, tiny_model, tmp_path):
+def test_folders_are_walked_and_links_to_folders_are_not(shell, taught, tiny_model, tmp_path):
     for place, colour in (
         ("in/a.png", "red"),
         ("in/b/a.png", "green"),
@@ -46,11 +36,11 @@ def test_folders_are_walked_and_links_to_folders_are_not(shell, begun, tiny_mode
     assert code == 0 and [(p["image"], p["label"]) for p in found["predictions"]] == [
         ("in/a.png", "red"), ("in/b/a.png", "green"), ("in/b/c/d.png", "red"),
     ]  # fmt: skip
-    assert found["labels"] == begun.labels
+    assert found["labels"] == taught.labels
     assert [s.split(" is ")[0] for s in found["left_out"]] == ["in/.h", "in/notes.txt"] and "in/notes.txt" in err
 
 
-def test_the_table_names_files_that_can_be_told_apart_and_the_answer_once(shell, begun, tiny_model, tmp_path):
+def test_the_table_names_files_that_can_be_told_apart_and_the_answer_once(shell, taught, tiny_model, tmp_path):
     deep = "a-folder-with-a-long-name/and-another-one-that-is-no-shorter-than-it"
     for name in ("one", "two"):
         write(tmp_path / deep / f"photograph-taken-on-a-sunny-day-in-the-garden-number-{name}.png", "red")
@@ -63,7 +53,7 @@ def test_the_table_names_files_that_can_be_told_apart_and_the_answer_once(shell,
     assert all("red" not in line.split("│")[3] for line in body)
 
 
-def test_csv_has_a_row_a_picture(shell, begun, tiny_model, tmp_path):
+def test_csv_has_a_row_a_picture(shell, taught, tiny_model, tmp_path):
     write(tmp_path / "in" / 'a, "b".png', "red")
     write(tmp_path / "in" / "c.png", "green")
     code, out, _ = shell("predict", "state", "in", "--model", tiny_model, "--csv", "--top", 2)
@@ -75,7 +65,7 @@ def test_csv_has_a_row_a_picture(shell, begun, tiny_model, tmp_path):
     assert all(abs(float(row["probability_1"]) + float(row["probability_2"]) - 1) < 1e-4 for row in rows)
 
 
-def test_a_picture_comes_through_stdin(shell, begun, tiny_model, tmp_path, monkeypatch):
+def test_a_picture_comes_through_stdin(shell, taught, tiny_model, tmp_path, monkeypatch):
     content = write(tmp_path / "a.png", "green").read_bytes()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     code, out, _ = shell("predict", "state", "-", "--model", tiny_model, "--json")
@@ -95,7 +85,7 @@ def test_a_picture_comes_through_stdin(shell, begun, tiny_model, tmp_path, monke
         (("--watch", "none"), "none is not a folder"),
     ],
 )
-def test_what_cannot_be_answered_is_refused(shell, begun, tiny_model, arguments, sentence):
+def test_what_cannot_be_answered_is_refused(shell, taught, tiny_model, arguments, sentence):
     code, out, err = shell("predict", "state", *arguments, "--model", tiny_model)
     assert code == 1 and out == "" and sentence in err
 
@@ -124,7 +114,7 @@ def test_arrivals_are_new_or_changed_and_whole(tmp_path):
     assert looks == ["", "", "new.png", "", "", "old.png", "", "", "", ""]
 
 
-def test_watching_answers_by_the_newest_state(shell, begun, tiny_model, tmp_path, monkeypatch):
+def test_watching_answers_by_the_newest_state(shell, taught, tiny_model, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     looks = iter(range(100))
 
@@ -134,8 +124,8 @@ def test_watching_answers_by_the_newest_state(shell, begun, tiny_model, tmp_path
                 write(tmp_path / "in" / "a.png", "blue")
                 (tmp_path / "in" / "b.png").write_bytes(b"text")
             case 2:
-                begun.learn(*tiny.pictures("blue", each=6))
-                begun.save("state")
+                taught.learn(*tiny.pictures("blue", each=6))
+                taught.save("state")
                 write(tmp_path / "in" / "c.png", "blue", seed=4)
             case 5:
                 raise KeyboardInterrupt

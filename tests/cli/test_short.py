@@ -20,11 +20,7 @@ IN_THE_WAY = (
 
 
 @pytest.fixture
-def begun(tiny_model, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    learner = Learner.from_pretrained(tiny_model, strategy="exact")
-    learner.learn(*tiny.pictures("red", "green", each=6))
-    learner.save("state")
+def begun(taught, tmp_path):
     for number, image in enumerate(tiny.pictures("red", "green", each=2, seed=5)[0]):
         Image.fromarray(image).save(tmp_path / f"{number}.png")
         (tmp_path / "in" / "deeper").mkdir(parents=True, exist_ok=True)

@@ -113,6 +113,14 @@ def test_whatever_a_state_says_it_is_refused_or_it_works(kind, tiny_model, tmp_p
     assert found["works"] > runs / 20 and found["refused"] > runs / 2
 
 
+def with_value(state: bytes, array: str, place: Any, value: int) -> bytes:
+    """The state with another number at one place, and a checksum that fits."""
+    arrays, texts = unpack_container(state, "")
+    del texts["sha256"]
+    arrays[array][place] = value
+    return pack_container(arrays, texts)
+
+
 @pytest.mark.parametrize(
     ("array", "place", "value", "sentence"),
     [
@@ -126,10 +134,7 @@ def test_whatever_a_state_says_it_is_refused_or_it_works(kind, tiny_model, tmp_p
     ],
 )
 def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_path, array, place, value, sentence):
-    arrays, texts = unpack_container(good, "")
-    del texts["sha256"]
-    arrays[array][place] = value
-    (tmp_path / "state").write_bytes(pack_container(arrays, texts))
+    (tmp_path / "state").write_bytes(with_value(good, array, place, value))
     with pytest.raises(ValueError, match=sentence):
         Learner.load(tmp_path / "state", tiny_model)
 
@@ -146,10 +151,7 @@ def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_pa
     ],
 )
 def test_sums_that_no_pictures_make_are_refused(exact, tiny_model, tmp_path, array, place, value, sentence):
-    arrays, texts = unpack_container(exact, "")
-    del texts["sha256"]
-    arrays[array][place] = value
-    (tmp_path / "state").write_bytes(pack_container(arrays, texts))
+    (tmp_path / "state").write_bytes(with_value(exact, array, place, value))
     with pytest.raises(ValueError, match=sentence):
         Learner.load(tmp_path / "state", tiny_model)
 
