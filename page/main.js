@@ -16,7 +16,9 @@ import { texts } from "./texts.js";
 
 const BETWEEN_ANSWERS = 150; // milliseconds: several a second
 const SHOWN = 12000; // milliseconds that a message stays
-const LANES = 4; // files that are read at the same time
+const LANES = 4; // files that are read at the same time, and large ones: a photograph of 12 megapixels takes 48 MB meanwhile
+const LARGE_LANES = 2;
+const LARGE = 300e3; // bytes
 
 for (const place of document.querySelectorAll("[data-text]"))
   place.textContent = String(/** @type {any} */ (texts)[/** @type {HTMLElement} */ (place).dataset.text ?? ""]);
@@ -78,7 +80,8 @@ async function read(files) {
       if (done % 10 === 0) tell(texts.reading(done, files.length));
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  const lanes = files.some(({ size }) => size > LARGE) ? LARGE_LANES : LANES;
+  await Promise.all(Array.from({ length: lanes }, lane));
   const pictures = found.filter((one) => one !== null);
   tell(pictures.length < files.length ? texts.notPictures(files.length - pictures.length) : "");
   return pictures;

@@ -1,4 +1,4 @@
-"""The page in Firefox, by WebDriver BiDi: it learns, answers, and keeps what it learned, with Chromium's hash."""
+"""The page in Firefox, by WebDriver BiDi: it learns, answers, and keeps what it learned, with Python's hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+import bitreplay
+from bitreplay.data.groceries import groceries
 from tests.page.browser import Page, chromium, needs_page, served
+from tests.page.dropping import DROP, as_text
 
 PATIENCE = 180.0  # seconds: the machine may be busy
 TEACH = """(async () => {
@@ -32,6 +35,25 @@ TEACH = """(async () => {
   document.querySelector('[aria-label="Show Orange"]').click();
   await ready(() => document.getElementById("answers").dataset.shown === `1 ${hash()}`);
   return JSON.stringify([hash(), document.querySelector(".answer span").textContent]);
+})()"""
+TEACH_FILES = """(async () => {
+  const drop = %s;
+  const hash = () => document.getElementById("hash").textContent;
+  const before = hash();
+  document.getElementById("name").value = "mine";
+  document.getElementById("new").requestSubmit();
+  drop([".class", "mine", %s]);
+  await new Promise((done) => {
+    const look = () => hash() !== before ? done() : setTimeout(look, 100);
+    look();
+  });
+  return JSON.stringify(hash());
+})()"""
+FORGET = """(async () => {
+  document.getElementById("clear").click();
+  const look = (done) => document.querySelector(".class") ? setTimeout(() => look(done), 100) : done();
+  await new Promise(look);
+  return JSON.stringify("");
 })()"""
 AGAIN = """(async () => {
   const look = (done) => document.documentElement?.dataset.ready ? done() : setTimeout(() => look(done), 100);
@@ -96,6 +118,12 @@ def test_firefox_ends_in_the_same_state(tmp_path, record_property):
             assert answer.removeprefix("Not sure: ") == "Orange"
             browser.go(address)
             assert browser.run(AGAIN) == found
+            browser.run(FORGET)
+            images = groceries().train_images[:4]
+            learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
+            learner.learn(images, ["mine"] * len(images))
+            files = json.dumps([as_text(image) for image in images])
+            assert browser.run(TEACH_FILES % (DROP, files)) == learner.state_hash()
         with chromium() as context:
             page = Page(context, address)
             page.teach("Orange")

@@ -4,30 +4,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import io
-
-from PIL import Image
 
 from bitreplay.data.groceries import groceries
 from tests.page.browser import Page, chromium, needs_page, served
+from tests.page.dropping import DROP, as_text
 
 pytestmark = needs_page
-# Files as a reader drops them: a data transfer made of base64 texts.
-DROP = """([selector, name, files]) => {
-  const transfer = new DataTransfer();
-  files.forEach((text, k) => {
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    transfer.items.add(new File([bytes], `${k}.png`, { type: "image/png" }));
-  });
-  const place = [...document.querySelectorAll(selector)].find((one) => one.textContent.includes(name));
-  place.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
-}"""
-
-
-def as_text(image) -> str:
-    file = io.BytesIO()
-    Image.fromarray(image).save(file, "png")
-    return base64.b64encode(file.getvalue()).decode()
 
 
 def kill(page: Page) -> None:
