@@ -128,7 +128,9 @@ class CLearner:
         chosen, self.memory = Options(classes=classes, **options), Memory()
         error = ctypes.create_string_buffer(256)
         given = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
-        code = 0 if room else self.core.br_learner_plan(*given, byref(self.memory), error, c_size_t(256))
+        # Builds without a heap have no plan; they take no more than this one.
+        plan = native.library().br_learner_plan
+        code = 0 if room else plan(*given, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
         self.room = aligned_zeros(room or self.memory.total)
         self.room[:] = 0xA5  # nothing relies on zeros
