@@ -15,6 +15,12 @@ export const nameOf = (model) => (strategyOf(model) === "exact" ? model.name : `
 /** @param {Model} model */
 export const remember = (model) => localStorage.setItem("model", nameOf(model));
 
+/** @param {Model} model */
+export function choose(model) {
+  byId("model").value = model.name;
+  byId("strategy").value = strategyOf(model);
+}
+
 /** Fills both lists; the pair that was used last. @param {Model[]} models @param {(model: Model) => void} use */
 export function offer(models, use) {
   const first = models.find((model) => nameOf(model) === localStorage.getItem("model")) ?? models[0];
@@ -26,8 +32,7 @@ export function offer(models, use) {
   }
   for (const strategy of strategies)
     byId("strategy").append(element("option", { value: strategy }, texts.strategies[strategy] ?? strategy));
-  byId("model").value = first.name;
-  byId("strategy").value = strategyOf(first);
+  choose(first);
   byId("strategy").parentElement.hidden = strategies.length < 2;
   const chosen = () =>
     models.find((model) => model.name === byId("model").value && strategyOf(model) === byId("strategy").value) ?? first;

@@ -1,6 +1,6 @@
 /** The page, put together: source on the left, classes on the right, what it knows and costs below. */
 import { drawAnswers } from "./answers.js";
-import { nameOf, offer, remember } from "./choice.js";
+import { choose, nameOf, offer, remember } from "./choice.js";
 import { Classes } from "./classes.js";
 import { drawCosts } from "./costs.js";
 import { byId, element } from "./element.js";
@@ -9,6 +9,7 @@ import { drawProgress } from "./progress.js";
 import { RemoteSession, RemoteTeacher, beServed } from "./remote.js";
 import { Session } from "./session.js";
 import { Source } from "./source.js";
+import { headOf } from "./state_head.js";
 import { Store } from "./store.js";
 import { Teacher } from "./teacher.js";
 import { drawChart, drawMatrix } from "./tested.js";
@@ -203,6 +204,17 @@ async function use(model) {
   tell("");
 }
 
+/** The network and the strategy of a state, if it is not the learner's own. @param {Uint8Array} state */
+async function useOf(state) {
+  const head = headOf(state);
+  if (!head || models.some(({ remote }) => remote)) return;
+  const model = models.find((one) => one.name === head.name && one.strategy === head.strategy);
+  if (!model) throw new Error(texts.otherModel(head.name, head.strategy));
+  if (nameOf(model) === session.model) return;
+  choose(model);
+  await use(model);
+}
+
 byId("new").addEventListener("submit", (/** @type {Event} */ event) => {
   event.preventDefault();
   classes.plan(byId("name").value);
@@ -224,7 +236,10 @@ for (const [id, how] of /** @type {[string, "load" | "mergeState"][]} */ ([["ope
     attempt(async () => {
       const [file] = event.target.files;
       event.target.value = "";
-      if (file) await session[how](new Uint8Array(await file.arrayBuffer()));
+      if (!file) return;
+      const state = new Uint8Array(await file.arrayBuffer());
+      if (how === "load") await useOf(state);
+      await session[how](state);
     }),
   );
 

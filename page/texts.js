@@ -17,6 +17,8 @@ export const texts = {
   failed: (/** @type {string} */ why) => `This did not work: ${why}`,
   models: (/** @type {string} */ name, /** @type {string} */ size) => `${texts.sizes[name] ?? ""} ${name}, ${size}`.trim(),
   sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", react18: "Large:", bireal18: "Large:" }),
+  otherModel: (/** @type {string} */ name, /** @type {string} */ strategy) =>
+    `the state belongs to the network ${name} with the strategy ${strategy}, which this page does not have.`,
   ownClasses: "Each network and each way to learn has classes of its own. The others are kept.",
 
   see: "See",

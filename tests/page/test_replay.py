@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import struct
+
 import numpy as np
 from PIL import Image
 
@@ -81,4 +84,13 @@ def test_replay_learns_in_steps_and_answers_meanwhile(tmp_path):
 
         page.own.select_option("#strategy", "exact")
         page.own.wait_for_function("h => document.getElementById('hash').textContent === h", arg=exact)
+        page.own.set_input_files("#open", str(tmp_path / "page.state"))
+        page.own.wait_for_function("h => document.getElementById('hash').textContent === h", arg=three)
+        assert page.own.input_value("#strategy") == "replay" and "Conference" in page.classes()
+        texts = {"model": '{"name": "other"}', "settings": '{"strategy": "exact"}'}
+        head = json.dumps({"__metadata__": texts}).encode()
+        (tmp_path / "other.state").write_bytes(struct.pack("<Q", len(head)) + head)
+        page.own.set_input_files("#open", str(tmp_path / "other.state"))
+        page.own.wait_for_selector("#status:text('belongs to the network other with the strategy exact')")
+        assert page.hash == three
         assert page.errors == []
