@@ -29,7 +29,9 @@
  *   `share` of an answer above 0: to say "unknown" by stored latents is Python's               BR_BAD_ARGUMENT
  *   merging, unlearning single pictures                                                        there is no function
  *
- * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise.
+ * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise. A learner that comes
+ * to know more than 16 classes opens a larger tail in its memory: br_set_path in between may leave no room for it
+ * (BR_NO_MEMORY), and then every call is refused until clear, with the old instruction set, has begun anew.
  */
 #ifndef BITREPLAY_REPLAY_H
 #define BITREPLAY_REPLAY_H

@@ -127,6 +127,24 @@ def test_rooms_for_more_classes_are_those_of_python(tiny_model):
         CReplay(image_of(python, 32), classes=32).from_bytes(c.to_bytes())
 
 
+def test_another_instruction_set_meanwhile_does_no_harm():
+    """A larger tail may not fit then: the learner refuses everything until it is cleared."""
+    before, images = native.path(), np.concatenate([POOL, POOL])[:20]
+    labels = [f"k{number}" for number in range(20)]
+    try:
+        native.set_path("scalar")
+        python, c = both(zoo.find("react_tiny"), classes=20)
+        for path in native.available_paths():
+            native.set_path(path)
+            refused = _refused(lambda: c.learn(images, labels))  # noqa: B023
+            assert _refused(c.state_hash) == refused == _refused(lambda: c.answer(images[0]))
+            native.set_path("scalar")
+            c.core.br_replay_clear(c.learner)
+            same(python, c)
+    finally:
+        native.set_path(before)
+
+
 def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
     """Seed, rate, epochs and least steps are the state's own; other widths of a minibatch are refused."""
     python, c = both(tiny_model)
