@@ -8,6 +8,8 @@ import { drawProgress } from "./progress.js";
 import { Session } from "./session.js";
 import { texts } from "./texts.js";
 
+const AT_ONCE = 100; // pictures of one request
+
 /** @typedef {{name: string, strategy?: string, file: string, bytes: number, floatBytes: number, remote?: boolean, side?: number, path?: string, work?: number}} Model */
 /** @typedef {{turn: number, hash: string, stateBytes: number, experiences: number, classes: {name: string, pictures: number}[], pictures: [number, string, number][], tested: [number, string][], unknown: number, steps: {did: [string, ...any[]], right: Record<string, [number, number]>}[], undo: [string, ...any[]] | null}} Now */
 
@@ -117,16 +119,19 @@ export class RemoteSession extends Session {
 
   /** @param {string} name @param {import("./session.js").Seen[]} seen */
   async learn(name, seen) {
-    const form = new FormData();
-    form.append("name", name);
-    for (const { x, thumbnail } of seen) {
-      form.append("picture", new Blob([/** @type {any} */ (x)]), "picture");
-      form.append("look", new Blob([/** @type {any} */ (thumbnail)]), "look");
+    let ms = 0;
+    for (let start = 0; start < seen.length; start += AT_ONCE) {
+      const form = new FormData();
+      form.append("name", name);
+      for (const { x, thumbnail } of seen.slice(start, start + AT_ONCE)) {
+        form.append("picture", new Blob([/** @type {any} */ (x)]), "picture");
+        form.append("look", new Blob([/** @type {any} */ (thumbnail)]), "look");
+      }
+      const answer = asked("learn", form);
+      ms += Number((await answer).headers.get("Server-Timing")?.match(/dur=([\d.]+)/)?.[1] ?? 0);
+      this.learned = { ms, count: Math.min(start + AT_ONCE, seen.length) };
+      await this.done(answer);
     }
-    const answer = asked("learn", form);
-    const took = (await answer).headers.get("Server-Timing")?.match(/dur=([\d.]+)/);
-    if (took) this.learned = { ms: Number(took[1]), count: seen.length };
-    await this.done(answer);
   }
 
   /** @param {import("./store.js").Kept} picture @returns {Promise<any>} */

@@ -124,14 +124,14 @@ def form(*parts: tuple[str, str | None, bytes]) -> bytes:
 @contextmanager
 def served(
     state: Path, learner: Learner | None = None, limits: Limits | None = None, keys: Keys | None = None,
-    host: str = "127.0.0.1", **changes: Any,
+    host: str = "127.0.0.1", names: tuple[str, ...] = (), **changes: Any,
 ) -> Iterator[Client]:  # fmt: skip
     """On a thread. With keys it listens where others could reach it, as far as the server knows."""
     with Lock(state) as lock:
         if learner is None:
             model = tiny.model(state.parent)
             learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model, **changes)
-        own = Served(learner, state, lock, Place(host, 0, limits=limits or Limits()), keys)
+        own = Served(learner, state, lock, Place(host, 0, names, limits=limits or Limits()), keys)
         thread = threading.Thread(target=own.run)
         thread.start()
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -193,6 +195,23 @@ def test_baselines_never_say_unknown(state, strategy):
         now = teach(client, **colours("red", "green", each=EACH))
         assert now["unknown"] == 0 and len(now["classes"]) == 2
         assert client.predict(np.zeros((9, 9, 3), np.uint8)).json()["unknown"] is False
+
+
+def test_steps_of_learning_are_told(state):
+    import http.client
+
+    with served(state, strategy="replay", per_class=4, epochs=1) as client:
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+        connection.request("GET", "/api/events")
+        stream = connection.getresponse()
+        while stream.readline() != b"event: turn\n":
+            pass
+        teach(client, red=colours("red", each=6)["red"])
+        while stream.readline() != b"event: progress\n":
+            pass
+        done, steps = json.loads(stream.readline().removeprefix(b"data: "))
+        assert 0 < done <= steps
+        connection.close()
 
 
 def test_replay_is_served_too(state):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import io
 import json
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,7 @@ from bitreplay import Learner
 from bitreplay.data.pictures import fitting
 from bitreplay.serve.examples import examples
 from bitreplay.serve.keys import Keys
-from tests.page.browser import PATIENCE, Page, chromium
+from tests.page.browser import PATIENCE, Handler, Page, chromium
 from tests.serve.serving import process, served
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,11 +95,13 @@ def test_one_teaches_and_all_see_and_a_restart_loses_nothing(tmp_path):
 
 
 def test_a_link_lets_another_browser_in(tmp_path):
-    """Without a cookie the page says what is missing; with the link's cookie, which no script can read, it works."""
+    """Without a cookie the page says what is missing; with the link's cookie, which no script can read, it works, and
+    makes links for others. Chromium takes every name that ends in localhost for this machine."""
     keys = Keys("the-token-of-a-test-that-is-long")
     learner = Learner.from_pretrained(MODEL)
-    with served(tmp_path / "a.state", learner, keys=keys) as client, chromium() as context:
-        address = f"http://127.0.0.1:{client.port}/"
+    with served(tmp_path / "a.state", learner, keys=keys, names=("scale.localhost",)) as client, chromium() as context:
+        address = f"http://scale.localhost:{client.port}/"
+        assert context.new_page().goto(address.replace("scale", "other")).status == 403
         stranger = context.new_page()
         stranger.goto(address)
         stranger.wait_for_function("() => document.getElementById('status').textContent.includes('link')")
@@ -107,8 +112,43 @@ def test_a_link_lets_another_browser_in(tmp_path):
         (cookie,) = context.cookies()
         assert cookie["httpOnly"] and cookie["sameSite"] == "Strict" and cookie["value"] == keys.cookie
         assert page.own.evaluate("document.cookie") == ""
-        another = "fetch('api/link', {method: 'POST', body: '{}', headers: {'Content-Type': 'application/json'}})"
-        assert page.own.evaluate(f"{another}.then((answer) => answer.status)") == 200
+        page.own.click('button:text-is("Link for another browser")')
+        page.own.wait_for_function("() => document.getElementById('kept').textContent.includes('enter?key=')")
+        link = page.own.inner_text("#kept").split()[-1]
+        other = context.browser.new_context()
+        other.set_default_timeout(PATIENCE)
+        assert Page(other, link).classes() == ["Orange"]
+        assert other.new_page().goto(link).status == 401
+
+
+def test_the_page_without_a_server_gives_way_to_the_served_one(tmp_path):
+    """At one address first a folder, kept by its service worker, then a device: the browser shows the device's."""
+    folder = tmp_path / "page"
+    shutil.copytree(ROOT / "page", folder)
+    (folder / "models.json").write_text("[]")
+    handler = functools.partial(Handler, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with chromium() as context:
+        address = f"http://localhost:{server.server_port}/"
+        page = context.new_page()
+        page.goto(address)
+        page.evaluate(
+            "navigator.serviceWorker.register('offline.js').then(() => navigator.serviceWorker.ready).then(() => 1)"
+        )
+        page.goto(address)
+        page.evaluate("fetch('models.json').then((found) => found.text())")
+        assert page.evaluate("caches.keys()") == ["development"]
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        page.goto(address)  # kept: there is no server
+        with process(tmp_path / "a.state", "--model", MODEL, "--port", str(server.server_port)):
+            page.goto(address)
+            page.wait_for_function("() => document.documentElement.dataset.ready")
+            assert "device" in page.inner_text("#kept")
+            assert page.evaluate("caches.keys()") == []
 
 
 def test_fitting_in_the_browser_is_that_of_the_core(tmp_path):
