@@ -7,8 +7,8 @@
 `whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `tail32` of
 32; `trained` of one at 8/8/16, with latent weights.
 
-A program is cut behind its first record, its second and so on; each further record costs the difference. Counts repeat
-exactly. They say nothing of caches and of how many instructions a core starts at once.
+A program is cut into its records, which run one after the other on the same memory. Counts repeat exactly. They say
+nothing of caches and of how many instructions a core starts at once.
 """
 
 from __future__ import annotations
@@ -34,41 +34,46 @@ from bitreplay.engine.program import LISTS, Program
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
-STEP = len(LISTS)
 RESULTS = ROOT / "benchmarks" / "results" / "arm_instructions.csv"
 QUESTIONS = [(model, part) for model in ("bireal18", "quicknet") for part in ("whole", "tail", "trained")]
 QUESTIONS.insert(2, ("bireal18", "tail32"))
-PATHS = ("neon", "scalar")
+PATHS = ("neon", "dotprod", "scalar")
 
 
-def count(program: Program, path: str, which: int, samples: int) -> int:
-    with tempfile.NamedTemporaryFile() as file:
-        Path(file.name).write_bytes(program.to_bytes())
+def counts(parts: list[tuple[Program, int]], path: str, samples: int) -> list[int]:
+    """Instructions of a list of each program; all run on the same memory, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        words: list[str | Path | int] = []
+        for number, (program, which) in enumerate(parts):
+            file = Path(folder) / str(number)
+            file.write_bytes(program.to_bytes())
+            words += [file, which] + [samples] * (number == 0)
         command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", BUILD / "qemu_count.so",
-                   BUILD / "core" / "tools" / "count", file.name, which, samples]  # fmt: skip
+                   BUILD / "core" / "tools" / "count", *words]  # fmt: skip
         environment = os.environ | {"BITREPLAY_PATH": path}
         done = subprocess.run(
             [str(word) for word in command], env=environment, capture_output=True, text=True, check=True
         )
-    found = re.search(r"^instructions (\d+)$", done.stderr, re.MULTILINE)
-    assert found is not None and done.stdout.strip() == path, (done.stdout, done.stderr)
-    return int(found[1])
+    found = [int(number) for number in re.findall(r"^instructions (\d+)$", done.stderr, re.MULTILINE)]
+    assert len(found) == len(parts) and done.stdout.strip() == path, (done.stdout, done.stderr)
+    return found
 
 
 def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
-    """Instructions of all records of each operation, in the order of a step that begins with what it prepares."""
+    """Instructions of each operation; what a forward pass prepares is left out."""
     step = any(record.list == "backward" for record in program.records)
-    order = ("prepare", "forward", "backward", "update") if step else ("forward",)
-    ahead = [] if step else [record for record in program.records if record.list == "prepare"]
-    records = [record for name in order for record in program.records if record.list == name]
-    which = STEP if step else LISTS.index("forward")
-    found: Counter[str] = Counter()
-    before = count(replace(program, records=ahead), path, which, samples)
-    for number, record in enumerate(records, start=1):
-        now = count(replace(program, records=ahead + records[:number]), path, which, samples)
-        found[record.operation] += now - before
-        before = now
-    return found
+    records = [record for name in LISTS for record in program.records if record.list == name]
+    nothing, *found = counts(
+        [(replace(program, records=[]), 0)]
+        + [(replace(program, records=[record]), LISTS.index(record.list)) for record in records],
+        path,
+        samples,
+    )
+    by_name: Counter[str] = Counter()
+    for record, number in zip(records, found, strict=True):
+        if step or record.list == "forward":
+            by_name[record.operation] += number - nothing
+    return by_name
 
 
 def trained(program: Program, samples: int) -> Program:
@@ -82,8 +87,8 @@ def trained(program: Program, samples: int) -> Program:
     return replace(program, parameters=machine.regions["parameter"].copy())
 
 
-def measure(model: str, part: str) -> list[tuple[str, int, int]]:
-    """(operation, neon, scalar), the dearest first."""
+def measure(model: str, part: str) -> list[tuple[str | int, ...]]:
+    """(operation, its instructions on each of PATHS), the dearest first."""
     graph, _ = modelfile.load(ROOT / "src" / "bitreplay" / "zoo" / f"{model}.safetensors")
     samples = 32 if part == "tail32" else 1
     if part == "whole":
@@ -91,16 +96,15 @@ def measure(model: str, part: str) -> list[tuple[str, int, int]]:
     else:
         level, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
         program = trained(compile_tail(graph, level, Bits(8, binary, 16), samples, 10), samples)
-    neon, scalar = (by_operation(program, path, samples) for path in PATHS)
-    return [(name, count, scalar[name]) for name, count in neon.most_common()] + [
-        ("together", neon.total(), scalar.total())
-    ]
+    found = [by_operation(program, path, samples) for path in PATHS]
+    rows = [(name, *(each[name] for each in found)) for name, _ in found[0].most_common()]
+    return [*rows, ("together", *(each.total() for each in found))]
 
 
-def show(model: str, part: str, rows: list[tuple[str, int, int]]) -> None:
-    print(f"{model + ' ' + part:28}{'neon':>12}{'scalar':>12}{'ratio':>8}")
-    for name, neon, scalar in rows:
-        print(f"{name:28}{neon:>12,}{scalar:>12,}{scalar / max(neon, 1):>8.1f}")
+def show(model: str, part: str, rows: list[tuple[str | int, ...]]) -> None:
+    print(f"{model + ' ' + part:28}" + "".join(f"{path:>15}" for path in PATHS))
+    for name, *numbers in rows:
+        print(f"{name:28}" + "".join(f"{number:>15,}" for number in numbers), flush=True)
 
 
 def main() -> None:
