@@ -224,7 +224,7 @@ def table() -> None:
             key = (r["model"], r["part"], r["operation"])
             same = [float(other["taken"]) for other in rows if (other["model"], other["part"]) == key[:2]]
             taken, limit = (number(float(r[name]) / scale) for name in ("taken", "limit"))
-            cells[key][path] = f"{taken} / {limit} {unit}, {r['by']}: {float(r['ratio']):.3g}"
+            cells[key][path] = f"{taken} / {limit} {unit}, {r['by']}: {float(r['ratio'] or 0):.3g}"
             if float(r["taken"]) >= sum(same) / 100:
                 large.add(key)
     for model, part, _ in PARTS:
