@@ -50,9 +50,9 @@ def input_grad(dtype: type) -> Program:
 @pytest.mark.parametrize(
     "name, program, most",
     [
-        ("forward", forward(), 1.3 * MILLION),
-        ("input gradient int8", input_grad(np.int8), 3.5 * MILLION),
-        ("input gradient int16", input_grad(np.int16), 4.5 * MILLION),
+        ("forward", forward(), 1.0 * MILLION),
+        ("input gradient int8", input_grad(np.int8), 2.8 * MILLION),
+        ("input gradient int16", input_grad(np.int16), 4.0 * MILLION),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -63,7 +63,7 @@ def test_instructions_of_a_convolution(name, program, most, tmp_path, record_pro
         "figure", f"{name}: {first:,} instructions on neon, {scalar:,} on scalar, at most {int(most):,} asked"
     )
     assert first == second, "counts must repeat exactly"
-    assert MILLION < first <= most
+    assert most / 2 < first <= most
     assert first < scalar
 
 
@@ -71,24 +71,36 @@ ROWS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "arm_ins
 ALLOWED = 1.03
 
 
-def committed(model: str, part: str) -> int:
+def committed(model: str, part: str, path: str) -> int:
     with ROWS.open(newline="") as file:
         (row,) = [row for row in csv.DictReader(file) if (row["model"], row["part"]) == (model, part)
                   and row["operation"] == "together"]  # fmt: skip
-    return int(row["neon"])
+    return int(row[path])
 
 
 @needs_arm
-@pytest.mark.parametrize("model, part", [("bireal18", "whole"), ("bireal18", "tail"), ("quicknet", "whole")])
-def test_networks_take_no_more_than_the_committed_counts(model, part, tmp_path, record_property):
+@pytest.mark.parametrize(
+    "model, part, path",
+    [
+        ("bireal18", "whole", "neon"),
+        ("bireal18", "whole", "dotprod"),
+        ("bireal18", "tail", "neon"),
+        ("bireal18", "tail32", "neon"),
+        ("quicknet", "whole", "neon"),
+        ("quicknet", "whole", "dotprod"),
+    ],
+)
+def test_networks_take_no_more_than_the_committed_counts(model, part, path, tmp_path, record_property):
     graph, _ = modelfile.load(ROWS.parents[2] / "src" / "bitreplay" / "zoo" / f"{model}.safetensors")
+    samples = 32 if part == "tail32" else 1
     if part == "whole":
         program, name = compile_whole(graph, Bits(8), 1), "forward"
         nothing = [record for record in program.records if record.list == "prepare"]
     else:
-        program, name = compile_tail(graph, next(iter(graph.shapes)), Bits(8, 1, 16), 1, 10), "step"
+        program, name = compile_tail(graph, next(iter(graph.shapes)), Bits(8, 1, 16), samples, 10), "step"
         nothing = []
-    taken = instructions("neon", tmp_path, program, name, 1)
-    taken -= instructions("neon", tmp_path, replace(program, records=nothing), name, 1)
-    record_property("figure", f"{model} {part}: {taken:,} instructions, {committed(model, part):,} committed")
-    assert 0.5 * committed(model, part) < taken <= ALLOWED * committed(model, part)
+    taken = instructions(path, tmp_path, program, name, samples)
+    taken -= instructions(path, tmp_path, replace(program, records=nothing), name, samples)
+    most = committed(model, part, path)
+    record_property("figure", f"{model} {part} on {path}: {taken:,} instructions, {most:,} committed")
+    assert 0.5 * most < taken <= ALLOWED * most
