@@ -74,9 +74,8 @@ class PairConvolution {
 
   void run() {
     if (a_.stride == 1 && a_.out_w > kMostPairs && row_nibbles(kMostPairs) * a_.kernel <= kMostNibbles) return run_rows();
-    const int64_t places = a_.samples * a_.out_h * a_.out_w, together = places_together();
-    for (int64_t first = 0; first < places; first += together) {
-      const int64_t count = pair_least(together, places - first);
+    for (int64_t left = a_.samples * a_.out_h * a_.out_w, count; left > 0; left -= count) {
+      count = pair_least(places_together(), left);
       for (int64_t k = 0; k < 2 * kMostPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
       choose_taps(count);
       gather((count + 1) / 2);
@@ -93,10 +92,17 @@ class PairConvolution {
     int64_t pitch, runs, bytes, apart;
   };
 
-  // Narrow maps of one sample go row by row: above the first and below the last row there are no taps to count.
+  // Narrow maps of one sample go by rows that need the same taps.
   int64_t places_together() const {
     if (2 * window_bytes(a_) > kPairNibbles) return 2;
-    return a_.samples == 1 && a_.out_w <= 4 ? a_.out_w : 2 * kMostPairs;
+    if (a_.samples > 1 || a_.out_w > kMostPairs) return 2 * kMostPairs;
+    int64_t rows = 1;
+    const TapRange own = taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height);
+    for (; row_ + rows < a_.out_h && (rows + 1) * a_.out_w <= 2 * kMostPairs; ++rows) {
+      const TapRange next = taps_inside(row_ + rows, a_.stride, a_.pad, a_.kernel, a_.height);
+      if (next.first != own.first || next.last != own.last) break;
+    }
+    return rows * a_.out_w;
   }
 
   // Of the pixels that the windows of `pairs` neighbours meet in one row.
