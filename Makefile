@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz \
-  hashes wheel-arm test-wheel-arm wheels wasm wasm-tools test-wasm page test-page test-serve docs lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -155,6 +155,10 @@ test-wheel-arm: wheel-arm
 wheels: $(RUNS)
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
+
+# Does the core in the wheel for ARMv7 learn, to the hash of this machine? In dist/, from `make wheels`.
+test-wheels: $(RUNS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/try_wheels.py dist
 
 # The core as WebAssembly in build/wasm, by zig's compiler: bitreplay.wasm with SIMD128, bitreplay-plain.wasm without. zig
 # and Playwright are packages of PyPI that nothing else needs: they have a folder of their own.

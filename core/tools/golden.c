@@ -3,7 +3,7 @@
  *     golden PROGRAM INPUTS STEPS SAMPLES SEED RATE_MANTISSA RATE_SHIFT PARAMETERS
  *
  * INPUTS holds minibatches of SAMPLES level codes followed by as many labels; step i takes minibatch i modulo their
- * number. Prints the instruction set. */
+ * number, in parts if the program takes fewer samples. Prints the instruction set. */
 #include "bitreplay.h"
 #include "file.h"
 
@@ -14,6 +14,25 @@ static uint8_t* place(const br_program* program, const char* name, uint8_t* aren
   *bytes = samples * width[info.dtype];
   for (uint32_t axis = 0; axis < info.dimensions; ++axis) *bytes *= info.shape[axis];
   return arena + info.offset;
+}
+
+/* A step in parts: every part passes twice. `codes` and `labels` are one sample's bytes. */
+static int step_in_parts(const br_program* program, uint8_t* parameters, uint8_t* arena, const br_run_args* args,
+                         const uint8_t* from, size_t codes, size_t labels, uint8_t* work) {
+  const int64_t most = br_program_max_samples(program);
+  size_t unused;
+  int failed = br_parts_begin(program, arena);
+  for (int gather = 0; gather < 2; ++gather)
+    for (int64_t first = 0; first < args->samples && !failed; first += most) {
+      br_run_args part = *args;
+      part.samples = args->samples - first < most ? args->samples - first : most;
+      const uint8_t* label = from + (size_t)args->samples * codes + (size_t)first * labels;
+      memcpy(place(program, "latents", arena, 1, &unused), from + (size_t)first * codes, (size_t)part.samples * codes);
+      memcpy(place(program, "labels", arena, 1, &unused), label, (size_t)part.samples * labels);
+      failed = gather ? br_parts_gather(program, parameters, arena, &part, (uint32_t)args->samples, work)
+                      : br_parts_measure(program, parameters, arena, &part, work);
+    }
+  return failed ? failed : br_parts_end(program, parameters, arena, args);
 }
 
 int main(int count, char** words) {
@@ -30,14 +49,24 @@ int main(int count, char** words) {
   memcpy(parameters, br_program_initial_parameters(program), parameter_bytes);
   uint8_t* codes = place(program, "latents", arena, (size_t)args.samples, &code_bytes);
   uint8_t* labels = place(program, "labels", arena, (size_t)args.samples, &label_bytes);
+  const int in_parts = args.samples > (int64_t)br_program_max_samples(program);
+  const size_t code = code_bytes / (size_t)args.samples, label = label_bytes / (size_t)args.samples;
+  uint8_t* work = in_parts ? guarded(br_parts_bytes(program)) : NULL;
   size_t minibatches = input_bytes / (code_bytes + label_bytes);
   if (minibatches == 0) stop(words[2], "holds no whole minibatch");
-  if (br_run(program, BR_PREPARE, parameters, arena, &args)) stop(words[1], "cannot be prepared");
+  br_run_args one = args;
+  one.samples = 1;
+  if (br_run(program, BR_PREPARE, parameters, arena, &one)) stop(words[1], "cannot be prepared");
   for (args.step = 0; args.step < (uint64_t)steps; ++args.step) {
     const uint8_t* from = inputs + args.step % minibatches * (code_bytes + label_bytes);
-    memcpy(codes, from, code_bytes);
-    memcpy(labels, from + code_bytes, label_bytes);
-    int failed = br_run(program, BR_STEP, parameters, arena, &args);
+    int failed;
+    if (in_parts) {
+      failed = step_in_parts(program, parameters, arena, &args, from, code, label, work);
+    } else {
+      memcpy(codes, from, code_bytes);
+      memcpy(labels, from + code_bytes, label_bytes);
+      failed = br_run(program, BR_STEP, parameters, arena, &args);
+    }
     if (failed) stop("a step failed", br_error_text(failed));
   }
   write_file(words[8], parameters, parameter_bytes);

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 
+import numpy as np
 import pytest
 
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_tail
 from tests.arm.emulator import PATHS, needs_arm, train
 from tests.engine import networks
 
@@ -36,3 +38,21 @@ def test_many_steps_end_in_the_same_state(bits, tmp_path, record_property):
         found = train(path, tmp_path, program, minibatches, networks.run_of(SAMPLES, 0), STEPS)
         assert hashlib.sha256(found).hexdigest() == expected, path
     record_property("figure", f"{bits}: {STEPS} steps on ARM end in {expected[:16]}")
+
+
+@needs_arm
+@pytest.mark.parametrize("each", [1, 3])
+def test_minibatches_in_parts_end_in_the_same_state(each, tmp_path, record_property):
+    graph, steps = networks.tail_graph((3, 3, 40), np.random.default_rng(9)), STEPS // 10
+    whole, parts = (
+        compile_tail(graph, networks.LEVEL, Bits(), count, 5, in_parts=count == each) for count in (SAMPLES, each)
+    )
+    machine, minibatches = native.NativeMachine(whole), []
+    for step in range(steps):
+        networks.feed([machine], SAMPLES, seed=step % MINIBATCHES)
+        minibatches.append((machine.read("latents", SAMPLES), machine.read("labels", SAMPLES)))
+        machine.run_step(networks.run_of(SAMPLES, step))
+    for path in PATHS:
+        record_property("path", f"{path} on ARM")
+        found = train(path, tmp_path, parts, minibatches[:MINIBATCHES], networks.run_of(SAMPLES, 0), steps)
+        assert found == machine.regions["parameter"].tobytes(), path
