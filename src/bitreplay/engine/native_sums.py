@@ -166,9 +166,7 @@ def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> So
     core = library()
     if core is None:
         return discriminant.solve(sums, parts, shrink)
-    making = _Making(core, sums, parts, shrink)
-    making.call(core.br_sums_solve, making.solution)
-    return making.solved()
+    return _Made(core, "br_sums_solve", "solution", sums, parts, shrink).solved()
 
 
 def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
@@ -197,9 +195,7 @@ def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) ->
     core = library()
     if core is None:
         return reference_lengths.factored(sums, parts, shrink)
-    making = _Making(core, sums, parts, shrink)
-    making.call(core.br_sums_factor, making.factor)
-    return making.factored()
+    return _Made(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
 
 
 def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
@@ -207,15 +203,16 @@ def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> t
     core = library()
     if core is None:
         return reference_lengths.solved(sums, parts, shrink)
-    making = _Making(core, sums, parts, shrink)
-    making.call(core.br_sums_solve_factor, making.solution, making.factor)
-    return making.solved(), making.factored()
+    made = _Made(core, "br_sums_solve_factor", "solution factor", sums, parts, shrink)
+    return made.solved(), made.factored()
 
 
-class _Making:
-    """The memory that the core works in, what it writes to, and what becomes of it."""
+class _Made:
+    """What a function of the core made of sums: a solution, a factor, or both."""
 
-    def __init__(self, core: ctypes.CDLL, sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> None:
+    def __init__(
+        self, core: ctypes.CDLL, function: str, found: str, sums: Sums, parts: Sequence[int], shrink: Shrinkage
+    ) -> None:  # fmt: skip
         self._sums, self._parts = sums, tuple(parts)
         self._given = _parts(parts, checked_parts(sums, parts, shrink))
         self._weights = np.zeros((sums.classes, sums.numbers), np.int32)
@@ -223,10 +220,9 @@ class _Making:
         self._work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
         self.solution = SolutionInfo(self._weights.ctypes.data, self._biases.ctypes.data)
         self.factor = FactorInfo(ridges=self._ridges.ctypes.data)
-
-    def call(self, function: Any, *found: ctypes.Structure) -> None:
-        work = self._work.ctypes.data
-        _done(function(_info(self._sums), self._given, len(self._given), work, *map(ctypes.byref, found)))
+        results = [ctypes.byref(getattr(self, name)) for name in found.split()]
+        given = (_info(sums), self._given, len(self._given), self._work.ctypes.data)
+        _done(getattr(core, function)(*given, *results))
 
     def solved(self) -> Solution:
         info = self.solution

@@ -1,6 +1,7 @@
 // binary_conv and binary_conv_input_grad; the layer: engine/layers/binary_conv.py.
 #include "arithmetic/packing.h"
 #include "machine/operation.h"
+#include "operations/window.h"
 
 namespace bitreplay {
 namespace {
@@ -35,18 +36,9 @@ void check(Checker& c) {
 }
 
 BinaryConvArgs arguments(const Call& c) {
-  BinaryConvArgs a = {};
-  a.samples = c.samples();
-  a.height = c.size(X, 0);
-  a.width = c.size(X, 1);
+  BinaryConvArgs a = window_arguments<BinaryConvArgs>(c, X, W, SUMS, STRIDE, PAD);
   a.words = c.size(X, 2);
   a.channels = c.attribute(CHANNELS);
-  a.outputs = c.size(W, 0);
-  a.kernel = c.size(W, 1);
-  a.out_h = c.size(SUMS, 0);
-  a.out_w = c.size(SUMS, 1);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
   a.padding = c.attribute(PADDING);
   return a;
 }
@@ -88,18 +80,9 @@ void check(Checker& c) {
 }
 
 BinaryConvInputGradArgs arguments(const Call& c) {
-  BinaryConvInputGradArgs a = {};
-  a.samples = c.samples();
-  a.height = c.size(GX, 0);
-  a.width = c.size(GX, 1);
+  BinaryConvInputGradArgs a = window_arguments<BinaryConvInputGradArgs>(c, GX, W, G, STRIDE, PAD);
   a.words = c.size(W, 3);
   a.channels = c.attribute(CHANNELS);
-  a.outputs = c.size(W, 0);
-  a.kernel = c.size(W, 1);
-  a.out_h = c.size(G, 0);
-  a.out_w = c.size(G, 1);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
   a.g_type = c.type(G);
   a.gx_type = c.type(GX);
   return a;

@@ -2,6 +2,7 @@
 #include "arithmetic/packing.h"
 #include "arithmetic/elements.h"
 #include "machine/operation.h"
+#include "operations/window.h"
 #include "arithmetic/quant.h"
 
 namespace bitreplay {
@@ -71,18 +72,10 @@ void check(Checker& c) {
 }
 
 LatentUpdateArgs arguments(const Call& c, int64_t samples) {
-  LatentUpdateArgs a = {};
+  LatentUpdateArgs a = window_arguments<LatentUpdateArgs>(c, X, LATENT, G, STRIDE, PAD);
   a.samples = samples;
-  a.height = c.size(X, 0);
-  a.width = c.size(X, 1);
   a.words = c.size(X, 2);
   a.channels = c.attribute(CHANNELS);
-  a.outputs = c.size(G, 2);
-  a.kernel = c.size(LATENT, 1);
-  a.out_h = c.size(G, 0);
-  a.out_w = c.size(G, 1);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
   a.padding = c.attribute(PADDING);
   a.g_type = c.type(G);
   a.up = c.attribute(UP);

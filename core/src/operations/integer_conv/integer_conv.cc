@@ -1,5 +1,6 @@
 // integer_conv: engine/layers/integer_conv.py.
 #include "machine/operation.h"
+#include "operations/window.h"
 
 namespace bitreplay {
 namespace integer_conv {
@@ -21,18 +22,9 @@ void check(Checker& c) {
 }
 
 IntegerConvArgs arguments(const Call& c) {
-  IntegerConvArgs a = {};
-  a.samples = c.samples();
-  a.height = c.size(X, 0);
-  a.width = c.size(X, 1);
+  IntegerConvArgs a = window_arguments<IntegerConvArgs>(c, X, W, SUMS, STRIDE, PAD);
   a.channels = c.size(X, 2);
-  a.outputs = c.size(W, 0);
-  a.kernel = c.size(W, 1);
-  a.out_h = c.size(SUMS, 0);
-  a.out_w = c.size(SUMS, 1);
   a.x_zero = c.attribute(X_ZERO);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
   a.down = c.attribute(DOWN);
   a.x_type = c.type(X);
   a.w_type = c.type(W);

@@ -2,6 +2,7 @@
 // integer_conv.py.
 #include "arithmetic/sliding_window.h"
 #include "machine/operation.h"
+#include "operations/window.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
 
@@ -119,17 +120,8 @@ void check(Checker& c) {
 }
 
 IntegerConvInputGradArgs arguments(const Call& c) {
-  IntegerConvInputGradArgs a = {};
-  a.samples = c.samples();
-  a.height = c.size(GX, 0);
-  a.width = c.size(GX, 1);
+  IntegerConvInputGradArgs a = window_arguments<IntegerConvInputGradArgs>(c, GX, W, G, STRIDE, PAD);
   a.channels = c.size(GX, 2);
-  a.outputs = c.size(G, 2);
-  a.kernel = c.size(W, 1);
-  a.out_h = c.size(G, 0);
-  a.out_w = c.size(G, 1);
-  a.stride = c.attribute(STRIDE);
-  a.pad = c.attribute(PAD);
   a.room = c.attribute(ROOM);
   a.shift = -c.attribute(DOWN);
   a.bits = c.attribute(BITS);
