@@ -200,6 +200,13 @@ def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
             assert client.now() == before
         assert client.learn("green", list(batch(2))).status == 200
         fits_together(client.now())
+        with monkeypatch.context() as patched:  # what is done is done, though the album cannot be swept
+            patched.setattr("bitreplay.serve.album.Album.sweep", raising(sqlite3.OperationalError("disk is full")))
+            assert client.change("forget", name="red").status == 200
+            fits_together(client.now())
+        assert client.change("rename", old="green", new="verde").status == 200
+    with sqlite3.connect(tmp_path / "a.state.pictures") as own:
+        assert own.execute("SELECT COUNT(*) FROM pictures").fetchone() == (EACH,)
 
 
 def raising(error: Exception):

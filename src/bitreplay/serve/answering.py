@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.learner import Learner
-from bitreplay.serve.desk import View
 from bitreplay.serve.limits import Limits, Refused
+from bitreplay.serve.seeing import View
 
 AT_ONCE = 16
 FIRST = 3

@@ -31,11 +31,12 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bitreplay.serve.answering import Answers
-from bitreplay.serve.desk import Desk, View
+from bitreplay.serve.desk import Desk
 from bitreplay.serve.events import Events
 from bitreplay.serve.files import File
 from bitreplay.serve.keys import Keys
 from bitreplay.serve.limits import Limits, Refused
+from bitreplay.serve.seeing import View
 from bitreplay.serve.uploads import Uploads
 
 STATUSES = {404: "There is nothing at this address.", 405: "This address does not take that method."}

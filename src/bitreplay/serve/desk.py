@@ -15,45 +15,30 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bitreplay.classes import Name, checked_name, usual
 from bitreplay.learner import Learner
-from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import LearningStopped, Progress
 from bitreplay.serve.album import Album, Kept, Shown
 from bitreplay.serve.limits import Limits, Refused
+from bitreplay.serve.seeing import Judge, Taken, View, counts, right, view_of, warm
 from bitreplay.state import State
 from bitreplay.statefile import Lock, StateFileError
 
 T = TypeVar("T")
 HELD_BACK = 5  # the last of so many pictures of a class is held back
 MOST_STEPS = 200
-SHARES = tuple(Fraction(percent, 100) for percent in (50, 30, 20, 10, 5))
-REFUSED = Fraction(5, 100)
-LEAST_ASKED, MOST_ASKED = 4, 40
 MOST_PAST, MOST_PAST_BYTES = 12, 64_000_000
-
-
-@dataclass(frozen=True)
-class View:
-    """What everybody sees until the next change is done. `unknown` is the share of known pictures that may be called
-    so. `facts` are JSON; `body` is their text."""
-
-    turn: int
-    predictor: Predictor
-    unknown: Fraction
-    facts: dict[str, Any]
-    body: bytes
 
 
 @dataclass(frozen=True)
@@ -83,8 +68,9 @@ class Desk:
         self.album = Album(state.with_name(state.name + ".pictures"), learner.strategy.side, learner.state_hash())
         self._pictures, self._steps = self.album.pictures(), self.album.steps()
         self._past: list[Past] = []
-        self._numbers: dict[int, NDArray] = {}
-        self.view = self._seen(self.album.turn, self._tested({}))
+        self._judge = Judge(learner, self.album)
+        self._unswept = False
+        self.view = self._seen(self.album.turn, self._judge.tested(self._pictures, {}))
 
     async def turn(self, act: Callable[..., T], *words: Any) -> T:
         """`act(*words)`, a method of this class, when its turn has come."""
@@ -163,7 +149,7 @@ class Desk:
         own = [one for one in self._pictures if one.name == str(label) and not one.held]
         if label == other:
             raise Refused(422, "A class is merged with another one, got the same twice.")
-        if len(own) != self._counts().get(str(label), 0):
+        if len(own) != counts(self.learner).get(str(label), 0):
             raise Refused(422, f"Not all pictures of {label} are here; those learned elsewhere cannot be moved.")
 
         def act() -> tuple[Kept, ...]:
@@ -225,8 +211,8 @@ class Desk:
             gone = {one.id for one in was[0]} - {one.id for one in pictures}
             past = Past(done, before, was[0], self._shown(sorted(gone)))
             self._pictures = pictures
-            tested = self._tested(shown or {})
-            step = {"did": done, "right": self._right(tested)}
+            tested = self._judge.tested(pictures, shown or {})
+            step = {"did": done, "right": right(tested)}
             self._steps = was[1][:-1] if undoing else (*was[1], step)[-MOST_STEPS:]
             self.album.write(turn, self.learner.state_hash(), self._pictures, self._steps, shown or {})
             self._save()
@@ -238,7 +224,7 @@ class Desk:
             raise
         self._remember(past, undoing)
         self.view = self._seen(turn, tested)
-        self.album.sweep(forgetting)
+        self._sweep(forgetting)
         self._tell("turn", turn)
         return self.view
 
@@ -247,6 +233,13 @@ class Desk:
             self.learner.save(self.state, lock=self._lock)
         except StateFileError as error:
             raise Refused(507, f"Nothing was changed: {error}") from None
+
+    def _sweep(self, forgetting: bool) -> None:
+        """The change is done by now, whatever becomes of this; the next one sweeps again."""
+        self._unswept |= forgetting
+        with suppress(sqlite3.Error):
+            self.album.sweep(self._unswept)
+            self._unswept = False
 
     def _remember(self, past: Past, undoing: bool) -> None:
         if undoing:
@@ -262,77 +255,14 @@ class Desk:
         pixels = self.album.pixels(ids)
         return {id: Shown(pixels[k], self.album.thumbnail(id) or b"") for k, id in enumerate(ids)}
 
-    # what is seen
-
-    def _seen(self, turn: int, tested: list[list[Any]]) -> View:
-        learner = self.learner
-        self._warm(learner.predictor)
-        counts, unknown = self._counts(), self._share()
-        facts = {
-            "turn": turn,
-            "hash": learner.state_hash(),
-            "stateBytes": self.state.stat().st_size,
-            "experiences": learner.experiences,
-            "classes": [{"name": str(label), "pictures": counts.get(str(label), 0)} for label in learner.labels],
-            "pictures": [[one.id, one.name, int(one.held)] for one in self._pictures],
-            "tested": tested,
-            "unknown": float(unknown),
-            "steps": self._steps,
-            "undo": self._past[-1].done if self._past else None,
-        }
-        return View(turn, learner.predictor, unknown, facts, json.dumps(facts, allow_nan=False).encode())
-
-    def _warm(self, predictor: Predictor) -> None:
-        """All that is made at the first question, so that no reader waits for it."""
-        if predictor.labels:
-            strategy = self.learner.strategy
-            nothing: NDArray = np.zeros((1, *strategy.latent_shape), strategy.latent_type)
-            predictor.probabilities(nothing)
-            predictor.names(nothing, SHARES[-1] if strategy.refuses else Fraction(0))
-
-    def _share(self) -> Fraction:
-        """The setting `unknown`; if it is 0, the largest of SHARES with which few enough of the held-back pictures are
-        unknown, as the page chooses it: of classes with few pictures the rule expects too much or too little."""
-        held = [*self._numbers.values()]
-        some = held[:: max(1, -(-len(held) // MOST_ASKED))]
-        if self.learner.settings.unknown or not self.learner.strategy.refuses or len(some) < LEAST_ASKED:
-            return self.learner.settings.unknown
-        for share in SHARES:
-            refused = sum(name is None for name in self.learner.predict_latents(np.stack(some), unknown=share))
-            if refused <= REFUSED * len(some):
-                return share
-        return Fraction(0)
-
-    def _tested(self, shown: dict[int, Shown]) -> list[list[Any]]:
-        """Pictures that were held back and what they are taken for now: [number, name]. `shown` are not in the album
-        yet."""
-        known = {str(label) for label in self.learner.labels}
-        held = [one for one in self._pictures if one.held and one.name in known]
-        if not held:
-            self._numbers = {}
-            return []
-        fresh = [one.id for one in held if one.id not in self._numbers]
-        if fresh:
-            pixels = [shown[id].pixels if id in shown else self.album.pixels([id])[0] for id in fresh]
-            self._numbers |= dict(zip(fresh, self.learner.latents(np.stack(pixels)), strict=True))
-        self._numbers = {one.id: self._numbers[one.id] for one in held}
-        taken = self.learner.predict_latents(np.stack([*self._numbers.values()]), unknown=0)
-        return [[id, str(name)] for id, name in zip(self._numbers, taken.tolist(), strict=True)]
-
-    def _right(self, tested: list[list[Any]]) -> dict[str, list[int]]:
-        """[right, all] of the held-back pictures of each class."""
-        names = {one.id: one.name for one in self._pictures}
-        found: dict[str, list[int]] = {}
-        for id, taken in tested:
-            counts = found.setdefault(names[id], [0, 0])
-            counts[0] += taken == names[id]
-            counts[1] += 1
-        return found
-
-    def _counts(self) -> dict[str, int]:
-        """Pictures learned of each class; of replay those that were seen."""
-        sums = self.learner.strategy.described(self.learner.state()).get("pictures")
-        return dict(sums) if sums is not None else {str(one.label): one.seen for one in self.learner.stored()}
+    def _seen(self, turn: int, tested: Sequence[Taken]) -> View:
+        warm(self.learner)
+        undo = self._past[-1].done if self._past else None
+        size = self.state.stat().st_size
+        unknown = self._judge.share()
+        return view_of(
+            self.learner, turn, self._pictures, tested, unknown, stateBytes=size, steps=self._steps, undo=undo
+        )  # fmt: skip
 
     def _progress(self, done: Progress) -> None:
         if done.part == "steps":
