@@ -44,13 +44,15 @@ def test_what_is_refused_before_it_starts(tmp_path, capsys, monkeypatch):
         assert code == 1 and expected in sentence and sentence.count("\n") == 1, sentence
 
 
-def test_without_the_extra_a_sentence_says_so(tmp_path, capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("bitreplay.serve", "starlette", "uvicorn"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "starlette", None)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    code, sentence = told(capsys, monkeypatch, str(tmp_path / "a.state"))
-    assert code == 1 and "pip install 'bitreplay[web]'" in sentence
+def test_without_the_extra_a_sentence_says_so(tmp_path):
+    program = (
+        "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None\n"
+        f"sys.argv = ['bitreplay', 'serve', {str(tmp_path / 'a.state')!r}]\n"
+        "from bitreplay.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert "pip install 'bitreplay[web]'" in done.stderr
     assert not list(tmp_path.iterdir())
 
 
