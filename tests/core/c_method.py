@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import native
 from tests.core.c_learner import check
+from tests.core.c_learner import library as c_library
 
 KINDS = ("given", "fitted", "fitted with flips")
 
 
 def core() -> Any:
-    library = native.library()
+    library = c_library()
     library.br_reservoir_place.restype = c_int64
     library.br_reservoir_place.argtypes = [c_uint64, c_uint32, c_uint64, c_uint32, c_uint32]
     library.br_draw.argtypes = [c_uint64, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p]
