@@ -88,13 +88,10 @@ class Figures:
             return ", ".join(f"{row['flipped']:,}" for row in self.rows)
         if show == "memory":
             return f"{self.memory:,.0f}"
-        mean = f"{getattr(self, show):.1f}"
-        if show != "final":
-            return mean
-        finals = [row["final"] for row in self.rows]
+        mean, finals = f"{getattr(self, show):.1f}", [row["final"] for row in self.rows]
         if len(finals) < len(SEEDS):
             return f"{mean} ({'one seed' if len(finals) == 1 else f'{len(finals)} seeds'})"
-        return f"{mean} ± {statistics.stdev(finals):.1f}"
+        return mean if show != "final" else f"{mean} ± {statistics.stdev(finals):.1f}"
 
 
 def seen(row: dict[str, Any]) -> list[float]:
