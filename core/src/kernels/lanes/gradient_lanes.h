@@ -23,13 +23,20 @@ inline void round_columns(Make make, int64_t pixels, int64_t channels, int64_t l
   const int64_t shift = quantising_shift(largest, bits);
   *ex = quantised_exponent(largest, exponent, shift);
   const WideRound round(shift);
-  over_columns(pixels, channels, [&](auto width, int64_t first, int64_t rows, int64_t channel) {
-    const auto values = make(width, channel);
-    for (int64_t row = first; row < first + rows; ++row) {
-      const int64_t at = row * channels + channel;
-      width.store(gx + at, round.low(values(at)));
-    }
-  });
+  const auto columns = [&](auto low) {
+    over_columns(pixels, channels, [&](auto width, int64_t first, int64_t rows, int64_t channel) {
+      const auto values = make(width, channel);
+      for (int64_t row = first; row < first + rows; ++row) {
+        const int64_t at = row * channels + channel;
+        width.store(gx + at, low(values(at)));
+      }
+    });
+  };
+  // The shift is asked about once, not for every number.
+  if (shift <= 0 || shift > kLargestShift) return columns([=](Wide x) { return low_lanes(round(x)); });
+  const Wide half = round.half;
+  if (shift < 32) return columns([=](Wide x) { return low_right(less_one_below(x, all_wide(0)) + half, shift); });
+  columns([=](Wide x) { return high_lanes(less_one_below(x, all_wide(0)) + half) >> (shift - 32); });
 }
 
 // quantise_sample of a map. The values are made twice: for the largest, and to be rounded.

@@ -85,13 +85,21 @@ struct WideRound {
     if (shift > kLargestShift) return all_wide(0);
     return shift_right(less_one_below(x, all_wide(0)) + half, shift);
   }
-  // The low 32 bits of the result.
-  Lanes low(Wide x) const {
-    if (shift <= 0 || shift > kLargestShift) return low_lanes((*this)(x));
-    const Wide sum = less_one_below(x, all_wide(0)) + half;
-    return shift < 32 ? low_right(sum, shift) : high_lanes(sum) >> (shift - 32);
-  }
 };
+
+// round_shift where the shift is known not to be to the right.
+struct WideLeft {
+  int64_t places;
+
+  Wide operator()(Wide x) const { return shift_left(x, places); }
+};
+
+// Calls with(round) with a rounding whose way is known, so that loops do not ask.
+template <class With>
+inline void with_round(int64_t shift, With with) {
+  if (shift <= 0) with(WideLeft{least(-shift, kLargestShift)});
+  else with(WideRound(shift));
+}
 
 constexpr int64_t kRowsTogether = 16;  // rows of a map that stay in the first cache while its columns go through
 

@@ -71,17 +71,27 @@ bool rsign_input_grad_lanes(const RSignGradArgs& a, const X* x, Second<T> other,
   for (int64_t n = 0; n < a.samples; ++n) {
     Alignment both = {a.e[n] - peak_shift, {0, 0}, {true, false}};
     if (other.e) both = align(a.e[n] - peak_shift, bound, other.e[n] - other.shift, other.bound);
-    const WideRound first_round(both.shift[0]), second_round(both.shift[1]);
-    auto make = [&](auto width, int64_t channel) {
-      const int32_t* g = a.g + n * size;
-      const X* from = x + n * size;
-      const T* second = other.g + n * size;
-      return [=, column = DerivativeColumn(a.derivative, both.live[0], width, channel)](int64_t at) {
-        const Wide value = first_round(width.load(g + at) * column.at(width.load(from + at)));
-        return both.live[1] ? value + second_round(width.load(second + at) * factor) : value;
-      };
+    const int32_t* g = a.g + n * size;
+    const X* from = x + n * size;
+    const T* second = other.g + n * size;
+    const auto quantise = [&](auto make) {
+      quantise_columns(make, a.pixels, a.channels, both.exponent, bits, gx + n * size, ex + n);
     };
-    quantise_columns(make, a.pixels, a.channels, both.exponent, bits, gx + n * size, ex + n);
+    with_round(both.shift[0], [&](auto first_round) {
+      const auto first = [&](auto width, int64_t channel) {
+        return [=, column = DerivativeColumn(a.derivative, both.live[0], width, channel)](int64_t at) {
+          return first_round(width.load(g + at) * column.at(width.load(from + at)));
+        };
+      };
+      if (!both.live[1]) return quantise(first);
+      with_round(both.shift[1], [&](auto second_round) {
+        quantise([&](auto width, int64_t channel) {
+          return [=, value = first(width, channel)](int64_t at) {
+            return value(at) + second_round(width.load(second + at) * factor);
+          };
+        });
+      });
+    });
   }
   return true;
 }
