@@ -157,7 +157,7 @@ wheels: $(RUNS)
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
-# Does the core in the wheel for ARMv7 learn, to the hash of this machine? In dist/, from `make wheels`.
+# Does the core in the wheels for ARMv7 and musl on x86-64 learn, to the hash of this machine? In dist/, from `make wheels`.
 test-wheels: $(RUNS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/try_wheels.py dist
 

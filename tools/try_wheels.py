@@ -42,6 +42,7 @@ class Tried:
 
 TRIED = {
     "linux-armv7": Tried("armhf", "libc6", ("qemu-arm",)),
+    "musl-x86_64": Tried("amd64", "musl", (), "lib/ld-musl-x86_64.so.1"),
 }
 
 
@@ -82,8 +83,8 @@ def there(system: str, core: bytes, folder: Path, given: Path) -> str:
     assert spec is not None and spec.origin is not None, 'zig is missing: pip install "bitreplay[wheels]"'
     zig = Path(spec.origin).parent / "zig"
     subprocess.run(
-        [zig, "cc", "-target", SYSTEMS[system].target, "-O2", f"-I{ROOT / 'core' / 'include'}", "-o", program,
-         ROOT / "examples" / "learn.c", library, f"-Wl,-rpath,{folder}"],
+        [zig, "cc", "-target", SYSTEMS[system].target, "-dynamic", "-O2", f"-I{ROOT / 'core' / 'include'}",
+         "-o", program, ROOT / "examples" / "learn.c", library, f"-Wl,-rpath,{folder}"],
         check=True,
     )  # fmt: skip
     tried = TRIED[system]
