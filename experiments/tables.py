@@ -138,7 +138,8 @@ class Rows:
 
 def span(values: Sequence[float], form: str) -> str:
     """From the least to the most, one figure where both read the same."""
-    least, most = f"{min(values):{form}}", f"{max(values):{form}}"
+    told = (f"{value:{form}}" for value in (min(values), max(values)))
+    least, most = (text if text.strip("+-0.") else text.lstrip("+-") for text in told)  # nothing has no sign
     return least if least == most else f"{least} to {most}"
 
 
