@@ -52,26 +52,31 @@ struct Place {
   }
 };
 
-// Counts of kPlaces places, whose words lie `apart` words from one another.
-template <int kPlaces>
+// Counts of kPlaces places, whose words lie `apart` words from one another. kFew: bytes hold all of them.
+template <int kPlaces, bool kFew>
 struct Counts {
   Place first, second, third, fourth;
   int64_t held = 0;
 
   INLINE void run(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t length) {
     first.x = x, second.x = x + apart, third.x = x + 2 * apart, fourth.x = x + 3 * apart;
+    if (kFew) return some(w, length);
     while (length > 0) {
       if (held == kMostWords) sum_up();
-      const int64_t some = length < kMostWords - held ? length : kMostWords - held;
-      for (const uint64_t* end = w + some * kInterleaved; w < end; w += kInterleaved) {
-        const uint64x2x4_t weights = vld1q_u64_x4(w);
-        first.add(weights);
-        if (kPlaces > 1) second.add(weights);
-        if (kPlaces > 2) third.add(weights);
-        if (kPlaces > 2) fourth.add(weights);
-      }
-      held += some;
-      length -= some;
+      const int64_t next = length < kMostWords - held ? length : kMostWords - held;
+      some(w, next);
+      w += next * kInterleaved;
+      held += next;
+      length -= next;
+    }
+  }
+  INLINE void some(const uint64_t* w, int64_t length) {
+    for (const uint64_t* end = w + length * kInterleaved; w < end; w += kInterleaved) {
+      const uint64x2x4_t weights = vld1q_u64_x4(w);
+      first.add(weights);
+      if (kPlaces > 1) second.add(weights);
+      if (kPlaces > 2) third.add(weights);
+      if (kPlaces > 2) fourth.add(weights);
     }
   }
 
@@ -99,94 +104,110 @@ struct Block {
   int64_t outputs;
 };
 
-// kPlaces places whose taps inside are the same; x is the first one's sample.
-template <int kPlaces>
-void place(const Block& block, const uint64_t* x, int64_t apart, int64_t out_row, int64_t out_column, int16_t* sums,
-           int64_t sums_apart) {
+struct Taps {
+  TapRange rows, columns;
+
+  Taps(const BinaryConvArgs& a, int64_t out_row, int64_t out_column)
+      : rows(taps_inside(out_row, a.stride, a.pad, a.kernel, a.height)),
+        columns(taps_inside(out_column, a.stride, a.pad, a.kernel, a.width)) {}
+  int64_t in_a_row() const { return columns.last - columns.first; }
+  int64_t count() const { return (rows.last - rows.first) * in_a_row(); }
+  bool has(int64_t row, int64_t column) const {
+    return rows.first <= row && row < rows.last && columns.first <= column && column < columns.last;
+  }
+};
+
+// kPlaces places whose taps inside are the same; x is where the first one's first tap lies.
+template <int kPlaces, bool kFew>
+INLINE inline void together(const Block& block, const Taps& taps, const uint64_t* x, int64_t apart, int16_t* sums,
+                            int64_t sums_apart) {
   const BinaryConvArgs& a = block.a;
-  const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
-  const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
-  const int64_t side_by_side = columns.last - columns.first, left = out_column * a.stride + columns.first - a.pad;
-  Counts<kPlaces> counts;
-  for (int64_t row = rows.first; row < rows.last; ++row) {
-    const int64_t y = out_row * a.stride + row - a.pad;
-    counts.run(x + (y * a.width + left) * a.words, apart,
-               block.w + (row * a.kernel + columns.first) * a.words * kInterleaved, side_by_side * a.words);
-  }
-  int64_t taps = (rows.last - rows.first) * side_by_side;
-  if (a.padding && taps < a.kernel * a.kernel) {
-    for (int64_t tap = 0; tap < a.kernel * a.kernel; ++tap) {
-      const int64_t r = tap / a.kernel, c = tap % a.kernel;
-      if (rows.first <= r && r < rows.last && columns.first <= c && c < columns.last) continue;
-      counts.run(block.ones, 0, block.w + tap * a.words * kInterleaved, a.words);
-    }
-    taps = a.kernel * a.kernel;
-  }
-  counts.store(taps * a.channels, sums, sums_apart, block.outputs);
+  const int64_t length = taps.in_a_row() * a.words, row_words = a.kernel * a.words * kInterleaved;
+  const uint64_t* w = block.w + taps.rows.first * row_words + taps.columns.first * a.words * kInterleaved;
+  Counts<kPlaces, kFew> counts;
+  for (int64_t row = taps.rows.first; row < taps.rows.last; ++row, x += a.width * a.words, w += row_words)
+    counts.run(x, apart, w, length);
+  const int64_t all = a.kernel * a.kernel;
+  const bool padded = a.padding && taps.count() < all;
+  if (padded)
+    for (int64_t tap = 0; tap < all; ++tap)
+      if (!taps.has(tap / a.kernel, tap % a.kernel))
+        counts.run(block.ones, 0, block.w + tap * a.words * kInterleaved, a.words);
+  counts.store((padded ? all : taps.count()) * a.channels, sums, sums_apart, block.outputs);
 }
 
-// kSamples samples at the same place.
-template <int kSamples>
-void samples_at(const Block& block, int64_t sample, int16_t* sums) {
+// `count` places `apart` words from one another, with the taps of the first, which is (row, column) of the sample x.
+template <bool kFew>
+void places(const Block& block, const uint64_t* x, int64_t row, int64_t column, int64_t count, int64_t apart,
+            int16_t* sums, int64_t sums_apart) {
+  const BinaryConvArgs& a = block.a;
+  const Taps taps(a, row, column);
+  const int64_t y = row * a.stride + taps.rows.first - a.pad, left = column * a.stride + taps.columns.first - a.pad;
+  x += (y * a.width + left) * a.words;
+  for (; count >= 4; count -= 4, x += 4 * apart, sums += 4 * sums_apart)
+    together<4, kFew>(block, taps, x, apart, sums, sums_apart);
+  for (; count >= 2; count -= 2, x += 2 * apart, sums += 2 * sums_apart)
+    together<2, kFew>(block, taps, x, apart, sums, sums_apart);
+  if (count) together<1, kFew>(block, taps, x, 0, sums, 0);
+}
+
+// The first `samples` samples, a multiple of four, at the same place.
+template <bool kFew>
+void samples_at(const Block& block, int64_t samples, int16_t* sums) {
   const BinaryConvArgs& a = block.a;
   const int64_t map_words = a.height * a.width * a.words, map_sums = a.out_h * a.out_w * a.outputs;
-  sums += sample * map_sums;
   for (int64_t row = 0; row < a.out_h; ++row)
     for (int64_t column = 0; column < a.out_w; ++column, sums += a.outputs)
-      place<kSamples>(block, a.x + sample * map_words, map_words, row, column, sums, map_sums);
+      places<kFew>(block, a.x, row, column, samples, map_words, sums, map_sums);
 }
 
-// Whether all taps of a place lie inside the map along one side of it.
-bool inside(const BinaryConvArgs& a, int64_t at, int64_t outputs, int64_t length) {
-  return at < outputs && at * a.stride >= a.pad && at * a.stride - a.pad + a.kernel <= length;
-}
-
-// Calls places(first, count) for all of a line of `outputs` places on a side of `length` pixels, four or two together
-// where their taps lie inside.
-template <class Places>
-void over_line(const BinaryConvArgs& a, int64_t outputs, int64_t length, Places places) {
-  for (int64_t at = 0; at < outputs;) {
-    const bool one = inside(a, at, outputs, length);
-    const int64_t some = one && inside(a, at + 3, outputs, length) ? 4 : one && inside(a, at + 1, outputs, length) ? 2 : 1;
-    places(at, some);
-    at += some;
-  }
+// The places along one side of the map whose taps all lie inside.
+TapRange inside(const BinaryConvArgs& a, int64_t outputs, int64_t length) {
+  int64_t first = 0, last = outputs;
+  while (first < last && first * a.stride < a.pad) ++first;
+  while (last > first && (last - 1) * a.stride - a.pad + a.kernel > length) --last;
+  return {first, last};
 }
 
 // One sample: places side by side whose columns of taps lie inside; at the map's sides, places below one another.
+template <bool kFew>
 void sample_at(const Block& block, int64_t sample, int16_t* sums) {
   const BinaryConvArgs& a = block.a;
   const uint64_t* x = a.x + sample * a.height * a.width * a.words;
   sums += sample * a.out_h * a.out_w * a.outputs;
-  const auto together = [&](int64_t some, int64_t row, int64_t column, int64_t apart, int64_t sums_apart) {
-    int16_t* to = sums + (row * a.out_w + column) * a.outputs;
-    if (some == 4) place<4>(block, x, apart, row, column, to, sums_apart);
-    else if (some == 2) place<2>(block, x, apart, row, column, to, sums_apart);
-    else place<1>(block, x, 0, row, column, to, 0);
+  const TapRange columns = inside(a, a.out_w, a.width), rows = inside(a, a.out_h, a.height);
+  const auto run = [&](int64_t row, int64_t column, int64_t count, int64_t apart, int64_t sums_apart) {
+    places<kFew>(block, x, row, column, count, apart, sums + (row * a.out_w + column) * a.outputs, sums_apart);
   };
-  for (int64_t row = 0; row < a.out_h; ++row)
-    over_line(a, a.out_w, a.width, [&](int64_t column, int64_t some) {
-      if (inside(a, column, a.out_w, a.width)) together(some, row, column, a.stride * a.words, a.outputs);
-    });
-  for (int64_t column = 0; column < a.out_w; ++column)
-    if (!inside(a, column, a.out_w, a.width))
-      over_line(a, a.out_h, a.height, [&](int64_t row, int64_t some) {
-        together(some, row, column, a.stride * a.width * a.words, a.out_w * a.outputs);
-      });
+  if (columns.first < columns.last)
+    for (int64_t row = 0; row < a.out_h; ++row)
+      run(row, columns.first, columns.last - columns.first, a.stride * a.words, a.outputs);
+  for (int64_t column = 0; column < a.out_w; ++column) {
+    if (columns.first <= column && column < columns.last) continue;
+    for (int64_t row = 0; row < rows.first; ++row) run(row, column, 1, 0, 0);
+    if (rows.first < rows.last)
+      run(rows.first, column, rows.last - rows.first, a.stride * a.width * a.words, a.out_w * a.outputs);
+    for (int64_t row = rows.last; row < a.out_h; ++row) run(row, column, 1, 0, 0);
+  }
+}
+
+template <bool kFew>
+void run(const BinaryConvArgs& a) {
+  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
+  const int64_t blocks = (a.outputs + kInterleaved - 1) / kInterleaved, fours = a.samples / 4 * 4;
+  for (int64_t at = 0; at < blocks; ++at) {
+    const Block block = {a, a.w + at * block_words, a.w + blocks * block_words, a.outputs - at * kInterleaved};
+    int16_t* sums = a.sums + at * kInterleaved;
+    if (fours) samples_at<kFew>(block, fours, sums);
+    for (int64_t sample = fours; sample < a.samples; ++sample) sample_at<kFew>(block, sample, sums);
+  }
 }
 
 }  // namespace
 
 void binary_conv_neon(const BinaryConvArgs& a) {
-  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
-  const int64_t blocks = (a.outputs + kInterleaved - 1) / kInterleaved;
-  for (int64_t at = 0; at < blocks; ++at) {
-    const Block block = {a, a.w + at * block_words, a.w + blocks * block_words, a.outputs - at * kInterleaved};
-    int16_t* sums = a.sums + at * kInterleaved;
-    int64_t sample = 0;
-    for (; sample + 4 <= a.samples; sample += 4) samples_at<4>(block, sample, sums);
-    for (; sample < a.samples; ++sample) sample_at(block, sample, sums);
-  }
+  if (a.kernel * a.kernel * a.words <= kMostWords) return run<true>(a);
+  run<false>(a);
 }
 
 }  // namespace bitreplay
