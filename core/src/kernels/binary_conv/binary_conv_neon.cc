@@ -136,6 +136,13 @@ INLINE inline void together(const Block& block, const Taps& taps, const uint64_t
   counts.store((padded ? all : taps.count()) * a.channels, sums, sums_apart, block.outputs);
 }
 
+// Many words: in a function of its own, so that all registers are its.
+template <int kPlaces>
+__attribute__((noinline)) void many_together(const Block& block, const Taps& taps, const uint64_t* x, int64_t apart,
+                                             int16_t* sums, int64_t sums_apart) {
+  together<kPlaces, false>(block, taps, x, apart, sums, sums_apart);
+}
+
 // `count` places `apart` words from one another, with the taps of the first, which is (row, column) of the sample x.
 template <bool kFew>
 void places(const Block& block, const uint64_t* x, int64_t row, int64_t column, int64_t count, int64_t apart,
@@ -145,10 +152,12 @@ void places(const Block& block, const uint64_t* x, int64_t row, int64_t column, 
   const int64_t y = row * a.stride + taps.rows.first - a.pad, left = column * a.stride + taps.columns.first - a.pad;
   x += (y * a.width + left) * a.words;
   for (; count >= 4; count -= 4, x += 4 * apart, sums += 4 * sums_apart)
-    together<4, kFew>(block, taps, x, apart, sums, sums_apart);
+    kFew ? together<4, true>(block, taps, x, apart, sums, sums_apart)
+         : many_together<4>(block, taps, x, apart, sums, sums_apart);
   for (; count >= 2; count -= 2, x += 2 * apart, sums += 2 * sums_apart)
-    together<2, kFew>(block, taps, x, apart, sums, sums_apart);
-  if (count) together<1, kFew>(block, taps, x, 0, sums, 0);
+    kFew ? together<2, true>(block, taps, x, apart, sums, sums_apart)
+         : many_together<2>(block, taps, x, apart, sums, sums_apart);
+  if (count) kFew ? together<1, true>(block, taps, x, 0, sums, 0) : many_together<1>(block, taps, x, 0, sums, 0);
 }
 
 // The first `samples` samples, a multiple of four, at the same place.
