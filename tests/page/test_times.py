@@ -5,6 +5,7 @@ How long it took is told, not asserted.
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -13,19 +14,9 @@ from PIL import Image
 import bitreplay
 from bitreplay.data.groceries import groceries
 from tests.page.browser import Page, chromium, needs_page, served
+from tests.page.clock import took
 
 PICTURES, HELD_BACK = 20, 5
-# From the moment that files are given to the one that a condition holds, in milliseconds.
-CLOCK = """([selector, place, name]) => {
-  const now = () => (name ? document.getElementById(place).dataset[name] : document.getElementById(place).textContent);
-  const before = now();
-  window.took = new Promise((done) =>
-    document.querySelector(selector).addEventListener("change", () => {
-      const start = performance.now();
-      const look = () => (now() !== before ? done(performance.now() - start) : setTimeout(look, 2));
-      look();
-    }, { capture: true, once: true }));
-}"""
 
 
 @needs_page
@@ -46,9 +37,7 @@ def test_twenty_pictures_of_a_class(tmp_path, record_property):
             page.own.fill("#name", name)
             page.own.keyboard.press("Enter")
             place = f'input[aria-label="Add files: {name}"]'
-            page.own.evaluate(CLOCK, [place, "hash", ""])
-            page.own.set_input_files(place, files)
-            learned.append(page.own.evaluate("window.took"))
+            learned.append(took(page.own, place, "hash", "", partial(page.own.set_input_files, place, files)))
             rows = rows[np.arange(PICTURES) % HELD_BACK != HELD_BACK - 1]
             learner.learn(data.train_images[rows], [name] * len(rows))
             assert page.hash == learner.state_hash()
@@ -57,9 +46,9 @@ def test_twenty_pictures_of_a_class(tmp_path, record_property):
         tested = data.test_images[::45]
         for image in tested:
             Image.fromarray(image).save(tmp_path / "one.png")
-            page.own.evaluate(CLOCK, ["#file", "answers", "shown"])
-            found.append(page.answered(lambda: page.own.set_input_files("#file", str(tmp_path / "one.png"))))
-            answered.append(page.own.evaluate("window.took"))
+            show = partial(page.own.set_input_files, "#file", str(tmp_path / "one.png"))
+            answered.append(took(page.own, "#file", "answers", "shown", show))
+            found.append(page.answered(lambda: None))
         assert found == list(learner.predict(tested))
         assert page.errors == []
     first, *later = learned
