@@ -32,11 +32,18 @@ inline void round_columns(Make make, int64_t pixels, int64_t channels, int64_t l
       }
     });
   };
-  // The shift is asked about once, not for every number.
-  if (shift <= 0 || shift > kLargestShift) return columns([=](Wide x) { return low_lanes(round(x)); });
   const Wide half = round.half;
-  if (shift < 32) return columns([=](Wide x) { return low_right(less_one_below(x, all_wide(0)) + half, shift); });
-  columns([=](Wide x) { return high_lanes(less_one_below(x, all_wide(0)) + half) >> (shift - 32); });
+  const auto upper = [=](Wide x) { return high_lanes(less_one_below(x, all_wide(0)) + half) >> (shift - 32); };
+  const auto lower = [=](Wide x) { return low_right(less_one_below(x, all_wide(0)) + half, shift); };
+  const auto whole = [=](Wide x) { return low_lanes(round(x)); };
+  const bool outside = shift <= 0 || shift > kLargestShift;
+#ifdef __wasm__  // a module is fetched before it runs: one loop for every shift
+  columns([=](Wide x) { return outside ? whole(x) : shift < 32 ? lower(x) : upper(x); });
+#else  // The shift is asked about once, not for every number.
+  if (outside) return columns(whole);
+  if (shift < 32) return columns(lower);
+  columns(upper);
+#endif
 }
 
 // quantise_sample of a map. The values are made twice: for the largest, and to be rounded.

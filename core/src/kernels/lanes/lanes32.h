@@ -94,11 +94,14 @@ struct WideLeft {
   Wide operator()(Wide x) const { return shift_left(x, places); }
 };
 
-// Calls with(round) with a rounding whose way is known, so that loops do not ask.
+// Calls with(round) with a rounding whose way is known, so that loops do not ask. Modules of WebAssembly stay small: one
+// loop for both ways.
 template <class With>
 inline void with_round(int64_t shift, With with) {
-  if (shift <= 0) with(WideLeft{least(-shift, kLargestShift)});
-  else with(WideRound(shift));
+#ifndef __wasm__
+  if (shift <= 0) return with(WideLeft{least(-shift, kLargestShift)});
+#endif
+  with(WideRound(shift));
 }
 
 constexpr int64_t kRowsTogether = 16;  // rows of a map that stay in the first cache while its columns go through
