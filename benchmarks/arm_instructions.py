@@ -76,13 +76,13 @@ def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
     return by_name
 
 
-def trained(program: Program, samples: int) -> Program:
-    """The program after three steps: a head of zeros would let no gradient through."""
+def trained(program: Program, samples: int, classes: tuple[int, ...] = (0, 0, 0)) -> Program:
+    """The program after a step of each class: a head of zeros would let no gradient through."""
     machine, rng = NativeMachine(program), np.random.default_rng(0)
     codes = rng.integers(0, 1 << 64, (samples, *program.tensor("latents").shape), np.uint64)
-    for step in range(3):
+    for step, number in enumerate(classes):
         machine.write("latents", codes)
-        machine.write("labels", np.zeros(samples, np.int32))
+        machine.write("labels", np.full(samples, number, np.int32))
         machine.run_step(Run(samples, 0, step, 1 << 30, 37))
     return replace(program, parameters=machine.regions["parameter"].copy())
 

@@ -20,36 +20,48 @@ def version() -> str:
     return f"{onnxruntime.__version__} (onnx {onnx.__version__})"
 
 
-def int8_forward(model: Any) -> Callable[[], object]:
-    """One forward pass of a float ONNX model, quantised: int8 weights per channel, uint8 activations."""
+def calibration(model: Any) -> list[dict[str, Any]]:
+    """Random inputs, always the same."""
+    rng, source = np.random.default_rng(1), model.graph.input[0]
+    shape = [d.dim_value for d in source.type.tensor_type.shape.dim]
+    return [{source.name: rng.normal(0, 1, shape).astype(np.float32)} for _ in range(CALIBRATION_IMAGES)]
+
+
+def save_int8(model: Any, file: Path, signed: bool = False) -> None:
+    """A float ONNX model, quantised: int8 weights per channel, uint8 activations, or int8 ones too."""
     import onnx
-    import onnxruntime
     from onnxruntime import quantization as q
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    onnxruntime.set_default_logger_severity(3)
-    rng = np.random.default_rng(1)
-    source = model.graph.input[0]
-    shape = [d.dim_value for d in source.type.tensor_type.shape.dim]
-    images = [{source.name: rng.normal(0, 1, shape).astype(np.float32)} for _ in range(CALIBRATION_IMAGES)]
-
     class Reader(q.CalibrationDataReader):
         def __init__(self) -> None:
-            self.left = iter(images)
+            self.left = iter(calibration(model))
 
         def get_next(self) -> dict[str, Any] | None:
             return next(self.left, None)
 
     with tempfile.TemporaryDirectory() as folder:
-        plain, ready, small = (str(Path(folder) / f"{name}.onnx") for name in ("plain", "ready", "small"))
+        plain, ready = (str(Path(folder) / f"{name}.onnx") for name in ("plain", "ready"))
         onnx.save(model, plain)
         quant_pre_process(plain, ready)
-        q.quantize_static(ready, small, Reader(), q.QuantFormat.QDQ, per_channel=True,
-                          activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)  # fmt: skip
+        q.quantize_static(ready, str(file), Reader(), q.QuantFormat.QDQ, per_channel=True,
+                          activation_type=q.QuantType.QInt8 if signed else q.QuantType.QUInt8,
+                          weight_type=q.QuantType.QInt8)  # fmt: skip
+
+
+def int8_forward(model: Any) -> Callable[[], object]:
+    """One forward pass of a float ONNX model, quantised with uint8 activations."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(3)
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / "small.onnx"
+        save_int8(model, small)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        session = onnxruntime.InferenceSession(small, options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, images[0])
+        session = onnxruntime.InferenceSession(str(small), options, providers=["CPUExecutionProvider"])
+    images = calibration(model)[0]
+    return lambda: session.run(None, images)
 
 
 def settings(model: Any, note: str = "one thread") -> list[tuple[str, Callable[[], Callable[[], object]]]]:
