@@ -64,6 +64,25 @@ export class Caller {
       : Number(view.getBigInt64(at + 8, true));
   }
 
+  /** The state's hash by the door of this name: 64 digits. @param {string} how */
+  _hash(how) {
+    const at = this.core.take(65);
+    this.core.check(this.core.call[how](this.own, at));
+    const hash = this.core.text(at);
+    this.core.give(at);
+    return hash;
+  }
+
+  /** A state file by the doors that count its bytes and write them. @param {string} count @param {string} write */
+  _bytes(count, write) {
+    const size = this.core.call[count](this.own);
+    const at = this.core.take(size);
+    this.core.check(this.core.call[write](this.own, at, size));
+    const bytes = this.core.bytes.slice(at, at + size);
+    this.core.give(at);
+    return bytes;
+  }
+
   /** Calls with the bytes of a state. @param {Uint8Array} bytes @param {string} how @param {...number} more */
   _state(bytes, how, ...more) {
     const at = this.core.place(bytes);

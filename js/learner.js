@@ -214,21 +214,12 @@ export class Learner extends Caller {
 
   /** The state's hash: 64 digits, the same on every machine. */
   hash() {
-    const at = this.core.take(65);
-    this.core.check(this.core.call.br_state_hash(this.own, at));
-    const hash = this.core.text(at);
-    this.core.give(at);
-    return hash;
+    return this._hash("br_state_hash");
   }
 
   /** A state file. */
   save() {
-    const size = this.core.call.br_state_bytes(this.own);
-    const at = this.core.take(size);
-    this.core.check(this.core.call.br_state_write_bytes(this.own, at, size));
-    const bytes = this.core.bytes.slice(at, at + size);
-    this.core.give(at);
-    return bytes;
+    return this._bytes("br_state_bytes", "br_state_write_bytes");
   }
 
   /** @param {Uint8Array} bytes */

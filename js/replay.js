@@ -193,21 +193,12 @@ export class Replay extends Caller {
 
   /** The state's hash: 64 digits, the same on every machine. */
   hash() {
-    const at = this.core.take(65);
-    this.core.check(this.core.call.br_replay_hash(this.own, at));
-    const hash = this.core.text(at);
-    this.core.give(at);
-    return hash;
+    return this._hash("br_replay_hash");
   }
 
   /** A state file. */
   save() {
-    const size = this.core.call.br_replay_bytes(this.own);
-    const at = this.core.take(size);
-    this.core.check(this.core.call.br_replay_write_bytes(this.own, at, size));
-    const bytes = this.core.bytes.slice(at, at + size);
-    this.core.give(at);
-    return bytes;
+    return this._bytes("br_replay_bytes", "br_replay_write_bytes");
   }
 
   /** @param {Uint8Array} bytes */

@@ -1,6 +1,7 @@
 // A replay state from bytes. They are read three times: the checksum, everything that can be wrong, and then the numbers.
 #include "learner/replay_read.h"
 
+#include "learner/header_in.h"
 #include "learner/in.h"
 #include "learner/json_in.h"
 #include "learner/replay_arrays.h"
@@ -76,7 +77,7 @@ class Reader {
     if (!expect("\",\"format\":\"bitreplay-state\",\"learned\":\"")) return BR_MALFORMED;
     if (const int wrong = learned()) return wrong;
     if (!expect("\",\"model\":\"")) return BR_MALFORMED;
-    if (const int wrong = model()) return wrong;
+    if (const int wrong = model_text(in_, l_.model.model)) return wrong;
     if (!expect("\",\"settings\":\"")) return BR_MALFORMED;
     if (const int wrong = settings()) return wrong;
     if (!expect("\",\"version\":\"2\"}")) return BR_MALFORMED;
@@ -167,24 +168,8 @@ class Reader {
     return true;
   }
 
-  // The model's checksum comes first in its text, and decides.
-  int model() {
-    constexpr size_t known = 11 + 64;  // {"digest":"
-    for (size_t i = 0;; ++i) {
-      const int c = in_.next_quoted();
-      if (c == In::kNone) return i > known ? BR_OK : BR_MALFORMED;
-      if (i < known && (i >= l_.model.model.size || c != uint8_t(l_.model.model.bytes[i]))) return BR_OTHER_MODEL;
-    }
-  }
-
   int settings() {
-    for (;;) {
-      const int c = in_.next_quoted();
-      if (c == In::kNone) break;
-      if (c < 32 || c > 126) return BR_MALFORMED;
-      if (found_.settings_size == l_.options.texts) return BR_FULL;
-      found_.settings[found_.settings_size++] = char(c);
-    }
+    if (const int wrong = settings_text(in_, found_.settings, &found_.settings_size, l_.options.texts)) return wrong;
     const Section theirs = {found_.settings, found_.settings_size};
     if (!same_method(l_.model.settings, theirs)) return BR_OTHER_SETTINGS;
     Method method;

@@ -57,17 +57,7 @@ void for_each_stored(const br_replay& l, Each each) {
 }
 
 void put_header(const Out& out, const br_replay& l, const char* digits) {
-  Quoted quoted = {out};
-  const Out inside = quoted.out();
-  out.text(kBegin);
-  out.bytes(digits, kDigits);
-  out.text("\",\"format\":\"bitreplay-state\",\"learned\":\"");
-  put_learned(inside, l);
-  out.text("\",\"model\":\"");
-  inside.bytes(l.model.model.bytes, l.model.model.size);
-  out.text("\",\"settings\":\"");
-  inside.bytes(l.settings, l.settings_size);
-  out.text("\",\"version\":\"2\"}");
+  put_texts(out, digits, l.model.model, {l.settings, l.settings_size}, [&](const Out& inside) { put_learned(inside, l); });
   uint64_t end = 0;
   for_each_stored(l, [&](const Array& array) {
     out.text(",");

@@ -11,6 +11,22 @@ constexpr size_t kMostHeader = 8 << 20;  // of a file that anybody reads
 constexpr const char* kBegin = "{\"__metadata__\":{\"sha256\":\"";
 constexpr size_t kDigitsAt = 8 + 27;  // of the checksum, in the file
 
+// A header up to the end of its texts; learned(out) puts what was learned.
+template <class Learned>
+void put_texts(const Out& out, const char* digits, const Section& model, const Section& settings, Learned learned) {
+  Quoted quoted = {out};
+  const Out inside = quoted.out();
+  out.text(kBegin);
+  out.bytes(digits, kDigits);
+  out.text("\",\"format\":\"bitreplay-state\",\"learned\":\"");
+  learned(inside);
+  out.text("\",\"model\":\"");
+  inside.bytes(model.bytes, model.size);
+  out.text("\",\"settings\":\"");
+  inside.bytes(settings.bytes, settings.size);
+  out.text("\",\"version\":\"2\"}");
+}
+
 // The work memory that reading takes.
 size_t reading_bytes(const br_learner& learner);
 // Whether the bytes are those that their checksum was made of: BR_OK, BR_DAMAGED, BR_STORAGE.

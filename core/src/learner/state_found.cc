@@ -1,5 +1,6 @@
 #include "learner/state_found.h"
 
+#include "learner/header_in.h"
 #include "learner/json_in.h"
 #include "learner/settings.h"
 #include "sums/check.h"
@@ -52,7 +53,7 @@ class Reader {
     if (!expect("\",\"format\":\"bitreplay-state\",\"learned\":\"")) return BR_MALFORMED;
     if (const int wrong = learned()) return wrong;
     if (!expect("\",\"model\":\"")) return BR_MALFORMED;
-    if (const int wrong = model()) return wrong;
+    if (const int wrong = model_text(in_, l_.model.model)) return wrong;
     if (!expect("\",\"settings\":\"")) return BR_MALFORMED;
     if (const int wrong = settings()) return wrong;
     found_.arrays_at = 8 + length;
@@ -147,24 +148,8 @@ class Reader {
     }
   }
 
-  // The model's checksum comes first in its text, and decides.
-  int model() {
-    constexpr size_t known = 11 + 64;  // {"digest":"
-    for (size_t i = 0;; ++i) {
-      const int c = in_.next_quoted();
-      if (c == In::kNone) return i > known ? BR_OK : BR_MALFORMED;
-      if (i < known && (i >= l_.model.model.size || c != uint8_t(l_.model.model.bytes[i]))) return BR_OTHER_MODEL;
-    }
-  }
-
   int settings() {
-    for (;;) {
-      const int c = in_.next_quoted();
-      if (c == In::kNone) break;
-      if (c < 32 || c > 126) return BR_MALFORMED;
-      if (found_.settings_size == l_.options.texts) return BR_FULL;
-      found_.settings[found_.settings_size++] = char(c);
-    }
+    if (const int wrong = settings_text(in_, found_.settings, &found_.settings_size, l_.options.texts)) return wrong;
     return same_settings(l_.model.settings, {found_.settings, found_.settings_size}) ? BR_OK : BR_OTHER_SETTINGS;
   }
 

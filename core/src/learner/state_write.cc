@@ -28,17 +28,8 @@ void put_learned(const Out& out, const br_learner& l) {
 }
 
 void put_header(const Out& out, const br_learner& l, const char* digits) {
-  Quoted quoted = {out};
-  const Out inside = quoted.out();
-  out.text(kBegin);
-  out.bytes(digits, kDigits);
-  out.text("\",\"format\":\"bitreplay-state\",\"learned\":\"");
-  put_learned(inside, l);
-  out.text("\",\"model\":\"");
-  inside.bytes(l.model.model.bytes, l.model.model.size);
-  out.text("\",\"settings\":\"");
-  inside.bytes(l.settings, l.settings_size);
-  out.text("\",\"version\":\"2\"},");
+  put_texts(out, digits, l.model.model, {l.settings, l.settings_size}, [&](const Out& inside) { put_learned(inside, l); });
+  out.text(",");
   put_descriptions(out, shape_of(l));
 }
 
