@@ -9,10 +9,10 @@ Model files keep signs and no magnitudes. By default every latent weight starts 
 other, and next to none gets there. `Spread`: distances are drawn evenly from 1 unit to twice the default, and the
 latent weights' own rate is chosen on held-out pictures, among those that flip 1,000 weights or more. `Trained`:
 distances in proportion to the magnitudes of training, known for one network that does not ship (a ReAct-18 of a
-trial). `Magnitude-aware`, Bi-Real-18 alone, which was trained so: spread about a start in proportion to the scale of
-each output, with which a step is that of Bi-Real Net (engine/layers/latent_weights.py). 8/32/16: latent weights of 32
-bits; float: real ones. `Flips`, q_b^bin = 1: none are kept, and a weight takes the other sign with the probability of
-its step (sign_flips.py). With binary weights that learn, the rate of everything else is limited to 1/10 (rates.py);
+trial). `Magnitude-aware`: spread about a start in proportion to the scale of each output, with which a step is that of
+Bi-Real Net (engine/layers/latent_weights.py); Bi-Real-18 was trained so, ReAct-18 was not. 8/32/16: latent weights of
+32 bits; float: real ones. `Flips`, q_b^bin = 1: none are kept, and a weight takes the other sign with the probability
+of its step (sign_flips.py). With binary weights that learn, the rate of everything else is limited to 1/10 (rates.py);
 ReAct-18's would start at 0.28, and part of its difference is that. Real latent weights end no higher than those of 4 or
 8 bits, and none above frozen ones by more than the seeds differ: it is not bits that such learning lacks here.
 """

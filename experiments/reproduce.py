@@ -10,7 +10,6 @@ from grid import ROWS, finish, missing, told
 from listed import EXPERIMENTS
 from on_ray import finish_on
 from run import Run
-from tables import SEEDS
 
 QUICK_RUNS = 4
 QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "least_steps": 4, "held": False}
@@ -22,8 +21,9 @@ def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
     if hasattr(module, "all_runs"):
         whole = module.all_runs()
     else:
-        every = list(dict.fromkeys(run for table in module.TABLES for run in table.runs))
-        whole = [run.changed(seed=seed) for seed in (SEEDS[:1] if quick else range(seeds)) for run in every]
+        most = 1 if quick else seeds
+        every = [(run, min(most, table.seeds or most)) for table in module.TABLES for run in table.runs]
+        whole = list(dict.fromkeys(run.changed(seed=s) for s in range(most) for run, count in every if s < count))
     if not quick:
         return whole
     light = [run for run in whole if run.data == "cifar10" and run.bits != "float" and not run.bits.startswith("32")]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from run import Run
 from tables import MODELS, TITLES, Claim, Rows, Table
 
-COUNTS = (15, 20, 30, 100, 300, 500)
+COUNTS = (15, 20, 30, 100, 500)
 TABLES = [
     Table(f"{title}, final accuracy by 1-bit samples a class (1 KiB each):", [TITLES[m] for m in MODELS],
           {str(n): [Run(model=m, strategy=strategy, per_class=n) for m in MODELS] for n in COUNTS})

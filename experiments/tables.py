@@ -18,12 +18,16 @@ SWEPT = 200  # images a class where many settings are compared
 
 @dataclass(frozen=True)
 class Table:
-    """A line a label, a column a run; `show`: final, incremental, forgetting, memory or flipped."""
+    """A line a label, a column a run; `show`: final, incremental, forgetting, memory or flipped.
+
+    `seeds`: no more are asked for, where a run takes long.
+    """
 
     text: str
     columns: Sequence[str]
     lines: Mapping[str, Sequence[Run]]
     show: str = "final"
+    seeds: int | None = None
 
     @property
     def runs(self) -> list[Run]:
