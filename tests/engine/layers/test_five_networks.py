@@ -1,4 +1,4 @@
-"""Bi-Real-18, ReAct-18, VGG-Small, QuickNet and QuickNetLarge, narrow: images to level, and their tails trained.
+"""Every network of the package, narrow: images to level, and their tails trained.
 
 At every level, with frozen and with latent weights, the native core ends in the reference's state on every path.
 """
@@ -19,11 +19,11 @@ from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths,
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.torch.convert import convert
-from bitreplay.torch.models import MODELS, build
+from bitreplay.torch.models import MODELS, build, input_size
 
 WIDTHS = {
-    "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "react_tiny": (8, 8, 16, 16),
-    "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
+    "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "react18_64": (8, 8, 16, 24),
+    "react_tiny": (8, 8, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
     "quicknet_large": (8, 8, 16, 24),
 }  # fmt: skip
 # The real-valued convolutions of the tail learn too.
@@ -43,7 +43,7 @@ def pictures(size: int, count: int = 6) -> np.ndarray:
 def network(request) -> tuple[Graph, np.ndarray]:
     torch.manual_seed(0)
     model = build(request.param, CLASSES, widths=WIDTHS[request.param])
-    images = pictures(64 if request.param.startswith("quicknet") else 32)
+    images = pictures(min(64, input_size(request.param)))
     graph, _ = convert(model.eval(), images, class_names=list("abcd"), outside=0.0003, reestimate=True)
     nodes = [replace(n, attributes=n.attributes | LEARNING.get(n.kind, {})) for n in graph.nodes]
     return replace(graph, nodes=nodes), images[:SAMPLES]

@@ -18,15 +18,15 @@ from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert.lowering import Lowering, sign_windows
 from bitreplay.torch.convert.ranges import Watcher, minibatches, shapes_of
-from bitreplay.torch.models import MODELS, build
+from bitreplay.torch.models import MODELS, build, input_size
 from bitreplay.torch.models.binarize import RPReLU, RSign
 from bitreplay.torch.models.layers import trace
 from bitreplay.torch.twin import float_tail
 from tests.torch.convert.pieces import after_forward, patches
 
 WIDTHS = {
-    "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "react_tiny": (8, 16, 40, 40),
-    "vgg_small": (8, 40, 72), "quicknet": (16, 24, 40, 72),
+    "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "react18_64": (8, 16, 40, 72),
+    "react_tiny": (8, 16, 40, 40), "vgg_small": (8, 40, 72), "quicknet": (16, 24, 40, 72),
     "quicknet_large": (16, 24, 40, 72),
 }  # fmt: skip
 NAMES = list("abcde")
@@ -37,7 +37,7 @@ def made(request):
     """A small model with settled statistics and uneven parameters, images, and its graph."""
     torch.manual_seed(0)
     model = build(request.param, 5, widths=WIDTHS[request.param])
-    images = patches(12, 64 if request.param.startswith("quicknet") else 32)
+    images = patches(12, min(64, input_size(request.param)))
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm2d):
             layer.momentum = 1.0

@@ -13,6 +13,7 @@ from bitreplay.torch.models.layers import Blur, trace
 SMALL = {
     "bireal18": (8, 8, 16, 16),
     "react18": (8, 8, 16, 16),
+    "react18_64": (8, 8, 16, 16),
     "react_tiny": (8, 8, 16, 16),
     "vgg_small": (8, 16, 16),
     "quicknet": (8, 8, 16, 16),
@@ -87,7 +88,10 @@ def test_binary_convolutions_read_signs(name: str) -> None:
         if isinstance(module, BinaryConv2d):
             module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     model(pictures(name))
-    counts = {"bireal18": 16, "react18": 16, "react_tiny": 15, "vgg_small": 5, "quicknet": 16, "quicknet_large": 32}
+    counts = {
+        "bireal18": 16, "react18": 16, "react18_64": 16, "react_tiny": 15, "vgg_small": 5,
+        "quicknet": 16, "quicknet_large": 32,
+    }  # fmt: skip
     assert len(seen) == counts[name]
     assert all(torch.equal(x.abs(), torch.ones_like(x)) for x in seen)
 
@@ -97,6 +101,7 @@ def test_levels_at_the_training_size(name: str) -> None:
     shapes = {
         "bireal18": {"add_12": (16, 4, 4), "add_8": (16, 8, 8)},
         "react18": {"add_12": (16, 4, 4), "add_11": (16, 8, 8)},
+        "react18_64": {"add_12": (16, 4, 4), "add_11": (16, 8, 8)},
         "react_tiny": {"add_11": (16, 4, 4)},
         "vgg_small": {"conv_5": (16, 8, 8)},
         "quicknet": {"quant_conv2d_16": (16, 4, 4), "quant_conv2d_11": (8, 8, 8)},

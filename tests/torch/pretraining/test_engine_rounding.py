@@ -8,12 +8,12 @@ from torch import nn
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert.level_code import as_real
-from bitreplay.torch.models import MODELS, build
+from bitreplay.torch.models import MODELS, build, input_size
 from bitreplay.torch.pretraining.engine_rounding import EngineRounding, coded, rounded
 
 WIDTHS = {
-    "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "react_tiny": (8, 16, 16, 16),
-    "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
+    "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "react18_64": (8, 16, 16, 24),
+    "react_tiny": (8, 16, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
     "quicknet_large": (16, 24, 24, 32),
 }  # fmt: skip
 
@@ -24,7 +24,8 @@ def settled(request):
     torch.manual_seed(0)
     options = {"size": 64} if request.param.startswith("quicknet") else {}
     model = build(request.param, 5, widths=WIDTHS[request.param], **options)
-    images = torch.randint(0, 256, (40, 3, 64 if options else 32, 64 if options else 32), dtype=torch.uint8)
+    size = min(64, input_size(request.param))
+    images = torch.randint(0, 256, (40, 3, size, size), dtype=torch.uint8)
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm2d):
             layer.momentum = 1.0

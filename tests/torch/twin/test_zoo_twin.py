@@ -15,14 +15,15 @@ from bitreplay.engine.operations import Run
 from bitreplay.torch.twin import float_tail
 from bitreplay.torch.twin.twin import Twin
 
-COUNT = {"bireal18": 60, "react18": 60, "vgg_small": 60, "quicknet": 8, "quicknet_large": 4}
+COUNT = {32: 60, 64: 20, 128: 6}  # pictures, for each side that a network reads
 
 
-@pytest.fixture(scope="module", params=list(COUNT))
+@pytest.fixture(scope="module", params=zoo.names())
 def shipped(request):
     graph = zoo.find(request.param).graph
-    pictures = groceries().test_images[:: 661 // COUNT[request.param]][: COUNT[request.param]]
-    return graph, np.stack([resize(picture, graph.input_shape[0]) for picture in pictures])
+    side = graph.input_shape[0]
+    pictures = groceries().test_images[:: 661 // COUNT[side]][: COUNT[side]]
+    return graph, np.stack([resize(picture, side) for picture in pictures])
 
 
 def engine_logits(graph, images):

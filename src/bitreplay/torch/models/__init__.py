@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from bitreplay.torch.models.bireal18 import BiReal18
 from bitreplay.torch.models.quicknet import QuickNet, QuickNetLarge
-from bitreplay.torch.models.react18 import ReAct18
+from bitreplay.torch.models.react18 import ReAct18, ReAct18At64
 from bitreplay.torch.models.react_tiny import ReActTiny
 from bitreplay.torch.models.teacher import Teacher18
 from bitreplay.torch.models.teacher_wide import TeacherWide
@@ -20,6 +20,7 @@ from bitreplay.torch.models.vgg_small import VggSmall
 MODELS: dict[str, type[nn.Module]] = {
     "bireal18": BiReal18,
     "react18": ReAct18,
+    "react18_64": ReAct18At64,
     "react_tiny": ReActTiny,
     "vgg_small": VggSmall,
     "quicknet": QuickNet,

@@ -1,5 +1,5 @@
 """ReAct-18: "ReActNet: Towards Precise Binary Neural Network with Generalized Activation Functions" (Liu et al.,
-ECCV 2020), its ResNet-18 form, with a stem for 32x32 images.
+ECCV 2020), its ResNet-18 form, with a stem for 32x32 images or for 64x64.
 
 Block: RSign -> binary 3x3 convolution -> BatchNorm -> add the shortcut -> RPReLU. The level is the raw sum, before
 RPReLU. Sign has the derivative 2 - 2|x|; weights are sign(w) mean|w| with the clipped straight-through gradient; taps
@@ -39,3 +39,9 @@ class ReAct18(ResNet18Shape):
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__(ReActBlock, classes, widths)
+
+
+class ReAct18At64(ReAct18):
+    """ReAct-18 for 64x64 images: behind the stem the same layers, maps and levels."""
+
+    input_size: ClassVar[int] = 64

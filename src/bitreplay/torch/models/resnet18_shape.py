@@ -1,7 +1,8 @@
 """The body shared by Bi-Real-18, ReAct-18: ResNet-18 with a shortcut around every 3x3 convolution.
 
-Stem for 32x32 images (3x3, stride 1, no max-pool), 16 blocks of one binary convolution each in four groups, global
-average, linear head. Block i ends in the sum that Keras counts as `add_i` (`add` for i = 0).
+Stem for 32x32 images (3x3, stride 1, no max-pool) or for 64x64 (5x5, stride 2): either way the first map is 32x32. 16
+blocks of one binary convolution each in four groups, global average, linear head. Block i ends in the sum that Keras
+counts as `add_i` (`add` for i = 0).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from bitreplay.torch.models.layers import GlobalAveragePool
 
 WIDTHS = (64, 128, 256, 512)
+STEMS = {32: (3, 1), 64: (5, 2)}  # kernel and stride for each size of images
 
 
 class ResNet18Shape(nn.Module):
@@ -26,7 +28,9 @@ class ResNet18Shape(nn.Module):
         self, make_block: Callable[[int, int, int], nn.Module], classes: int, widths: Sequence[int] = WIDTHS
     ) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, widths[0], 3, padding=1, bias=False), nn.BatchNorm2d(widths[0]))
+        kernel, stride = STEMS[self.input_size]
+        first = nn.Conv2d(3, widths[0], kernel, stride, padding=kernel // 2, bias=False)
+        self.stem = nn.Sequential(first, nn.BatchNorm2d(widths[0]))
         blocks: list[nn.Module] = []
         channels = widths[0]
         for group, width in enumerate(widths):

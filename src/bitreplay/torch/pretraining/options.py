@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 NETWORKS = (
-    "bireal18", "react18", "react_tiny", "vgg_small", "quicknet", "quicknet_large", "teacher18", "teacher_wide",
+    "bireal18", "react18", "react18_64", "react_tiny", "vgg_small", "quicknet", "quicknet_large",
+    "teacher18", "teacher_wide",
 )  # fmt: skip
 
 
