@@ -31,10 +31,6 @@ from bitreplay.samples import Latents
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 
-# Rows name the weights that they were made with, so that better ones do not make them stale.
-WEIGHTS = {"5d2ef3c29ce4": "bireal18@1", "fbc436af89c1": "react18@1", "363a1d9f7e30": "quicknet@1",
-           "8978bf058344": "quicknet_large@1", "b0acc438c77b": "vgg_small@1"}  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Run:
@@ -94,7 +90,7 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
     config = dataclasses.asdict(run)
     seed = config.pop("seed")
     found = {
-        "weights": WEIGHTS.get(model.digest[:12], f"{model.name}@{model.digest[:6]}"), "digest": model.digest[:12],
+        "weights": weights(model), "digest": model.digest[:12],
         "commit": commit(), "machine": machine(), "path": native.path(), "seed": seed, "config": config,
         "final": after[-1], "after": after,
         "forgetting": _percent(metrics.forgetting(_table(steps))) if run.scenario == "nc" else 0.0,
@@ -152,6 +148,12 @@ def _table(steps: list[Step]) -> np.ndarray:
 
 def _percent(share: float) -> float:
     return round(100 * float(share), 2)
+
+
+def weights(model: zoo.Model) -> str:
+    """NAME@GENERATION: rows name what they were made with, so that better weights do not make them stale."""
+    name, _, generation = model.path.stem.partition("@")
+    return f"{name}@{generation or 1}" if model.path.parent == zoo.FOLDER else f"{model.name}@{model.digest[:6]}"
 
 
 def commit() -> str:

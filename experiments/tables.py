@@ -13,6 +13,7 @@ from run import Run
 TITLES = {"react18": "ReAct-18", "bireal18": "Bi-Real-18", "quicknet": "QuickNet", "quicknet_large": "QuickNetLarge"}
 MODELS = ("react18", "bireal18")
 SEEDS = (0, 1, 2)
+GENERATION: dict[str, int] = {}  # of the weights whose rows are shown, where it is not the first
 SWEPT = 200  # images a class where many settings are compared
 
 
@@ -106,11 +107,15 @@ def seen(row: dict[str, Any]) -> list[float]:
     return [value * sum(counts) / sum(counts[: number + 1]) for number, value in enumerate(row["after"])]
 
 
-class Rows:
-    """Rows of one version of the weights, found by what they were asked for."""
+def shown(row: dict[str, Any]) -> str:
+    return f"@{GENERATION.get(row['weights'].partition('@')[0], 1)}"
 
-    def __init__(self, rows: Iterable[dict[str, Any]], version: str = "@1") -> None:
-        self._of = {run_of(row): row for row in rows if row["weights"].endswith(version)}
+
+class Rows:
+    """Rows of one generation of each network's weights, found by what they were asked for."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]], version: str | None = None) -> None:
+        self._of = {run_of(row): row for row in rows if row["weights"].endswith(version or shown(row))}
 
     def of(self, run: Run, seeds: Sequence[int] = SEEDS) -> Figures:
         wanted = [run.changed(seed=seed) for seed in seeds]

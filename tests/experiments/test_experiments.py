@@ -273,8 +273,9 @@ def test_the_page_of_results_is_drawn_from_the_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "DOCS", tmp_path)
     monkeypatch.setattr(results, "write", lambda rows: None)
     results.main()
-    drawn = (tmp_path / "results.md").read_text()
-    assert drawn == (FOLDER.parent / "docs" / "results.md").read_text(), "run: python experiments/results.py"
+    for name in ("results.md", "results-tables.md"):
+        page = (FOLDER.parent / "docs" / name).read_text()
+        assert (tmp_path / name).read_text() == page, "run: python experiments/results.py"
     for chart in (tmp_path / "plots").glob("*.svg"):
         assert chart.read_text() == (FOLDER.parent / "docs" / "plots" / chart.name).read_text()
 
