@@ -153,9 +153,22 @@ def test_models_lists_every_file_of_the_zoo(shell):
 
     code, out, _ = shell("models", "--json")
     found = {model["name"]: model for model in json.loads(out)["models"]}
-    networks = {path.stem for path in zoo.FOLDER.glob("*.safetensors") if "." not in path.stem}
+    networks = {path.stem.partition("@")[0] for path in zoo.FOLDER.glob("*.safetensors") if "." not in path.stem}
     assert code == 0 and set(found) == networks
     assert found["bireal18"]["levels"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
+
+
+def test_models_says_what_the_licences_allow_and_which_generations_ship(shell, monkeypatch, tmp_path):
+    from bitreplay import modelfile, zoo
+
+    graph, about = modelfile.load(zoo.find("vgg_small@1").path)
+    monkeypatch.setattr(zoo, "FOLDER", tmp_path)
+    for stem, licence in (("vgg_small", "for looking at"), ("vgg_small@2", "for everything"), ("other", "")):
+        name = stem.partition("@")[0]
+        modelfile.save(graph, tmp_path / f"{stem}.safetensors", about | {"licence": licence, "name": name})
+    code, out, _ = shell("models")
+    assert code == 0 and "Licence of vgg_small: for everything" in out and "for looking at" not in out
+    assert "Licence of other: unknown" in out and "Older generations that ship too: vgg_small@1." in out
 
 
 def test_models_prints_every_figure_of_table_1_in_80_columns(shell, monkeypatch):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bitreplay import table1, zoo
+from bitreplay.arguments import shown
 from bitreplay.cli import options, show
 from bitreplay.cli.commands.info import model, shape_text
 
@@ -24,9 +27,25 @@ def models(json: options.Json = False) -> None:
     remarks = dict.fromkeys(f"{row.model}: {row.remark}" for row in table if row.remark)
     show.say(
         show.table("models, and their top-1 on Tiny-ImageNet", columns, rows),
+        *_licences(found),
+        *_older(found),
         show.table(title, counted, [_counted(row) for row in table]),
         *remarks,
     )
+
+
+def _licences(found: list[dict[str, Any]]) -> list[str]:
+    """What the files say, each text once, with the models that say it."""
+    said: dict[str, list[str]] = {}
+    for each in found:
+        said.setdefault(each["licence"] or "unknown", []).append(each["name"])
+    return [f"Licence of {', '.join(names)}: {shown(text)}" for text, names in said.items()]
+
+
+def _older(found: list[dict[str, Any]]) -> list[str]:
+    """Generations before the newest, which a plain name means."""
+    names = [f"{each['name']}@{number}" for each in found for number in each["generations"][:-1]]
+    return [f"Older generations that ship too: {', '.join(names)}."] if names else []
 
 
 def _counted(row: table1.Row) -> tuple[str, ...]:
