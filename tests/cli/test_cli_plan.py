@@ -17,6 +17,23 @@ def test_the_command(shell):
     assert code == 0 and "what fits, best first" in out
 
 
+def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_path):
+    from bitreplay.planning import expected
+
+    rows = [
+        "vgg_small,000000000000,CIFAR-10,exact,,1,8/1/16,30,conv_5,1,70.0",
+        "vgg_small,b0acc438c77b,groceries,replay,,1,8/1/16,30,,3,60.0",
+    ]
+    monkeypatch.setattr(expected, "FILE", tmp_path / "expected.csv")
+    expected.FILE.write_text("\n".join([",".join(expected.HEADER), *rows]) + "\n")
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = shell("plan", "vgg_small@1", "--budget", "20MB")
+    assert code == 0 and "70.0 (CIFAR-10, older weights)" in out and "60.0 (groceries)" in out
+    assert "Only accuracies of one set" in out and "With micro a minibatch passes in parts" in out
+    found = json.loads(shell("plan", "vgg_small@1", "--budget", "20MB", "--json")[1])
+    assert all(each["micro"] for each in found if each["strategy"] == "replay") and len(found) == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

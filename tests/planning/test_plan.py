@@ -9,7 +9,7 @@ from bitreplay.cli.commands.plan import compared
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.planning import work
-from bitreplay.planning.budget import proposals
+from bitreplay.planning.budget import _smaller_ones, proposals
 from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import expected
 from bitreplay.planning.high_water import high_water
@@ -106,16 +106,43 @@ def react18() -> zoo.Model:
 def test_what_is_proposed_fits_and_the_best_comes_first(react18):
     whole = proposals(react18, 10, None, None)
     accuracies = [found.measured.accuracy for found in whole if found.measured]
-    assert accuracies == sorted(accuracies, reverse=True) and len(accuracies) == len(expected("react18"))
+    assert accuracies == sorted(accuracies, reverse=True)
+    assert len(accuracies) == len(expected("react18", react18.digest))
     largest = max(found.plan.ram for found in whole)
     replays = [found.plan for found in whole if found.plan.settings.strategy == "replay"]
     replay = next(found for found in replays if found.settings.per_class == 30)
     some = proposals(react18, 10, replay.ram - 1, 2_400_000)
     assert all(found.plan.ram < replay.ram < largest and found.plan.flash <= 2_400_000 for found in some)
     assert 0 < len(some) < len(whole) and replay.settings.new == 32
-    assert {found.plan.settings.new for found in some if found.plan.settings.strategy == "replay"} <= {16, 32}
+    parts = {found.plan.settings.micro for found in some if found.plan.settings.strategy == "replay"}
+    assert parts <= {None, 64} and 64 in parts, "a minibatch as it was measured, in parts"
     (none,) = proposals(react18, 10, 1000, None)
     assert none.short == none.plan.ram - 1000
+
+
+def test_where_binary_weights_learn_the_minibatch_gets_smaller(react18):
+    """They take their steps within the backward pass, so a minibatch cannot pass in parts."""
+    learning, frozen = (
+        _smaller_ones(Settings(strategy="replay", bits=bits)) for bits in (Bits(8, 8, 16), Bits(8, 1, 16))
+    )
+    assert {each.micro for each in learning} == {None} and [each.new for each in learning][:2] == [32, 16]
+    assert {each.new for each in frozen} == {32} and [each.micro for each in frozen][:2] == [None, 64]
+    alone, parts = (plan(react18, each, 10) for each in frozen[:2])
+    assert parts.ram < alone.ram and parts.step_seconds == 2 * alone.step_seconds
+
+
+def test_rows_of_other_weights_count_where_the_own_have_none(tmp_path, monkeypatch):
+    from bitreplay.planning import expected as module
+
+    old, new = "a" * 12, "b" * 12
+    lines = [
+        f"net,{old},CIFAR-10,exact,,1,8/1/16,30,,1,90.0", f"net,{old},CIFAR-10,replay,,1,8/1/16,30,,3,60.0",
+        f"net,{new},CIFAR-10,exact,,1,8/1/16,30,,1,80.0", f"other,{new},CIFAR-10,cwr,,1,8/1/16,30,,1,99.0",
+    ]  # fmt: skip
+    monkeypatch.setattr(module, "FILE", tmp_path / "expected.csv")
+    module.FILE.write_text("\n".join([",".join(module.HEADER), *lines]) + "\n")
+    found = [(each.strategy, each.digest, each.accuracy) for each in expected("net", new + "c" * 52)]
+    assert found == [("exact", new, 80.0), ("replay", old, 60.0)]
 
 
 def test_a_device_is_planned_as_it_is_exported(tmp_path):

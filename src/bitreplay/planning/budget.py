@@ -1,16 +1,22 @@
-"""Settings that fit: those with measured accuracies, best first, with the largest minibatch for which there is room."""
+"""Settings that fit: those with measured accuracies, best first, with as many samples at once as there is room for.
+
+A minibatch that does not fit passes in parts (`micro`), which ends in the same state, so the measured accuracy is its
+own. Where binary weights learn it cannot, and the minibatch gets smaller; that was not measured.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bitreplay.engine.bit_widths import Bits
 from bitreplay.planning.expected import Expected, expected
 from bitreplay.planning.plan import Plan, plan
 from bitreplay.settings import Settings
 from bitreplay.zoo import Model
 
 NEW = (32, 16, 8, 4, 2, 1)
+PARTS = (None, 64, 32, 16, 8, 4, 2, 1)
 REPLAYED_A_NEW_ONE = 4
 
 
@@ -32,10 +38,10 @@ def proposals(model: Model, classes: int, ram: int | None, flash: int | None) ->
 
 def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
     """What has rows, then what every model can do."""
-    found = expected(model.name)
+    found = expected(model.name, model.digest)
     for each in found:
         if each.strategy == "exact":
-            yield Settings(strategy="exact", bits=each.bits, numbers=each.numbers), each
+            yield Settings(strategy="exact", bits=each.bits, numbers=each.numbers or None), each
         else:
             yield Settings(strategy=each.strategy, bits=each.bits, level=each.level or None, code_bits=each.code_bits,
                            per_class=each.per_class), each  # fmt: skip
@@ -49,13 +55,21 @@ def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
 def _smaller(
     model: Model, settings: Settings, measured: Expected | None, classes: int, ram: int | None, flash: int | None
 ) -> Proposal:  # fmt: skip
-    """With fewer samples a minibatch until it fits."""
-    sizes = (settings.new,) if settings.strategy == "exact" else NEW
-    for new in sizes:
-        found = plan(model, settings.changed(new=new, replayed=REPLAYED_A_NEW_ONE * new), classes)
+    """With fewer samples at once until it fits."""
+    for smaller in _smaller_ones(settings):
+        found = plan(model, smaller, classes)
         short = max(0, found.ram - ram if ram is not None else 0) + max(
             0, found.flash - flash if flash is not None else 0
         )
         if not short:
             break
     return Proposal(found, measured, short)
+
+
+def _smaller_ones(settings: Settings) -> list[Settings]:
+    """The settings, and what may take their place in less memory, the largest first."""
+    if settings.strategy == "exact":
+        return [settings]
+    if isinstance(settings.bits, Bits) and settings.bits.backward_binary == 1:
+        return [settings.changed(micro=micro) for micro in PARTS]
+    return [settings.changed(new=new, replayed=REPLAYED_A_NEW_ONE * new) for new in NEW]

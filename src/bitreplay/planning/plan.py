@@ -134,7 +134,9 @@ def _gradient(ground: Ground, classes: int) -> Plan:
     ]  # fmt: skip
     learned = sum(tensor.bytes(1) for tensor in tail.tensors if tensor.region == "parameter")
     stored = samples * (one + OF_A_SAMPLE) + (16 * classes if samples else 0)
-    return _plan(ground, classes, items, learned + head + stored, {"backbone": backbone, "tail": tail}, "tail")
+    programs = {"backbone": backbone, "tail": tail}
+    passes = 2 if in_parts else 1  # exponents are measured first, then sums are added up
+    return _plan(ground, classes, items, learned + head + stored, programs, "tail", passes)
 
 
 def _exact(ground: Ground, classes: int) -> Plan:
@@ -176,7 +178,8 @@ def _of(part: str, program: Program) -> Iterable[Item]:
 
 
 def _plan(
-    ground: Ground, classes: int, items: list[Item], state: int, programs: dict[str, Program], learns: str | None
+    ground: Ground, classes: int, items: list[Item], state: int, programs: dict[str, Program], learns: str | None,
+    passes: int = 1,
 ) -> Plan:  # fmt: skip
     path = speed.instruction_set()
     done = {
@@ -184,7 +187,7 @@ def _plan(
         for part, program in programs.items()
     }
     frozen = next(iter(programs))
-    step = speed.seconds(done[learns], path) * ground.settings.minibatch if learns else 0.0
+    step = speed.seconds(done[learns], path) * passes * ground.settings.minibatch if learns else 0.0
     return Plan(
         ground.model.name, ground.settings, classes, tuple(items), state, ground.model.path.stat().st_size,
         {part: high_water(program) for part, program in programs.items()}, done, path,

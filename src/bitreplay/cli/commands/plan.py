@@ -134,17 +134,27 @@ def _propose(model: zoo.Model, classes: int, ram: int | None, flash: int | None,
         )
         return
     rows = [
-        (_settings(proposal.plan), f"{proposal.plan.ram:,}", f"{proposal.plan.flash:,}", _accuracy(proposal))
+        (_settings(proposal.plan), f"{proposal.plan.ram:,}", f"{proposal.plan.flash:,}", _accuracy(proposal, model))
         for proposal in found[:SHOWN]
     ]
     title = f"{model.name}, {classes} classes: what fits, best first"
-    note = "Accuracies of replay were measured with minibatches of 32 new samples; fewer were not tried."
-    show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), note)
+    show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), *_notes(found[:SHOWN]))
+
+
+def _notes(found: list[fitting.Proposal]) -> list[str]:
+    sets = {each.measured.data for each in found if each.measured}
+    notes = ["Only accuracies of one set and as many pictures compare."] if len(sets) > 1 else []
+    if any(each.plan.settings.micro for each in found):
+        notes.append("With micro a minibatch passes in parts: the same state in less memory, in twice the time.")
+    if any(each.measured and each.plan.settings.new < fitting.NEW[0] for each in found):
+        notes.append(f"Accuracies of replay were measured with {fitting.NEW[0]} new samples; fewer were not tried.")
+    return notes
 
 
 def _proposal(found: fitting.Proposal) -> dict[str, Any]:
     settings, measured = found.plan.settings, found.measured
-    chosen = {"per_class": settings.per_class, "code_bits": settings.code_bits, "new": settings.new}
+    chosen = {"per_class": settings.per_class, "code_bits": settings.code_bits, "new": settings.new,
+              "micro": settings.micro}  # fmt: skip
     return found.plan.to_json() | chosen | {
         "short": found.short, "expected": None if measured is None else asdict(measured),
     }  # fmt: skip
@@ -155,9 +165,13 @@ def _settings(made: Plan) -> str:
     if s.strategy == "exact":
         return f"exact, numbers {s.numbers}" if s.numbers else "exact"
     kept = f", {s.per_class} a class of {s.code_bits} bit" if s.strategy == "replay" else ""
-    return f"{s.strategy} {s.bits}{kept}, level {s.level or 'last'}, new {s.new}"
+    parts = f", micro {s.micro}" if s.micro else ""
+    return f"{s.strategy} {s.bits}{kept}, level {s.level or 'last'}, new {s.new}{parts}"
 
 
-def _accuracy(proposal: fitting.Proposal) -> str:
+def _accuracy(proposal: fitting.Proposal, model: zoo.Model) -> str:
     found = proposal.measured
-    return "not measured" if found is None else f"{found.accuracy:.1f} ({found.data})"
+    if found is None:
+        return "not measured"
+    weights = "" if model.digest.startswith(found.digest) else ", older weights"
+    return f"{found.accuracy:.1f} ({found.data}{weights})"
