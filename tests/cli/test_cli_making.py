@@ -199,9 +199,9 @@ def test_what_is_refused_is_one_sentence(
 def test_a_loss_that_diverges_is_one_sentence(
     places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bitreplay.torch.pretraining import loop
+    from bitreplay.torch.pretraining import pupil
 
-    monkeypatch.setattr(loop, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    monkeypatch.setattr(pupil, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
     command: list[Any] = [
         "pretrain",
         "vgg_small",

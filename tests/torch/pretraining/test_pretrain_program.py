@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from bitreplay.torch import tensorfile
-from bitreplay.torch.pretraining import loop
+from bitreplay.torch.pretraining import pupil
 from bitreplay.torch.pretraining.loop import Pretraining
 from bitreplay.torch.pretraining.pretrain import main, pretrain, program
 from bitreplay.torch.weights import load_weights
@@ -168,7 +168,7 @@ def test_what_is_refused_is_one_sentence(
     options, sentence = REFUSED[name]
     command = ["vgg_small", "--data", str(data), "--out", str(tmp_path / "v"), "--epochs", "1", *SMALL, *options]
     monkeypatch.setattr(sys, "argv", ["pretrain", *command])
-    monkeypatch.setattr(loop, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    monkeypatch.setattr(pupil, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
     assert program() == 1
     assert capsys.readouterr().err == f"{sentence}\n"
 

@@ -10,13 +10,13 @@ from torch import nn
 
 from bitreplay.torch.arrays import Arrays, hold_out
 from bitreplay.torch.models import build
-from bitreplay.torch.pretraining import loop
+from bitreplay.torch.pretraining import teacher_answers
 from bitreplay.torch.pretraining.augmentation import Augmentation
 from bitreplay.torch.pretraining.average import RunningAverage
 from bitreplay.torch.pretraining.loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe
 from bitreplay.torch.pretraining.report import Report
-from bitreplay.torch.pretraining.teacher_answers import Answers, answers_of, ask, load_answers, save_answers
+from bitreplay.torch.pretraining.teacher_answers import Answers, Kind, answers_of
 from bitreplay.torch.pretraining.views import Views, view_for
 from bitreplay.torch.pretraining.world import World
 
@@ -86,12 +86,19 @@ def test_the_average_is_that_of_the_last_weights_and_comes_and_goes() -> None:
 def test_answers_belong_to_the_views_that_a_pupil_sees(tmp_path: Path) -> None:
     views = Views(TRAIN, Augmentation(mix=0.5, cut=0.5), 8, 3, CPU)
     judge = teacher()
-    save_answers(tmp_path / "a", ask(judge, views, 2, {"seed": 3}))
-    answers = load_answers(tmp_path / "a", {"seed": 3}, CPU.device)
-    assert [tuple(x.shape) for x in answers.logits] == [(3, 8, 2)] * 2
+    note, said = {"seed": 3, "classes": 2, "features": 0}, list[str]()
+    kinds = {"blended": Kind(views, 2)}
+    Answers(tmp_path / "a", kinds, note).ask(judge, said.append)
+    answers = Answers(tmp_path / "a", kinds, note)
+    answers.ask(judge, said.append)
+    assert said == ["the teacher judges 2 sets of views"]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == [
+        "blended_0.safetensors", "blended_1.safetensors", "note.json",
+    ]  # fmt: skip
+    assert [tuple(answers.of_set("blended", k).shape) for k in (0, 1)] == [(3, 8, 2)] * 2
     turned = 0
     with torch.no_grad():
-        for minibatch, answer in answers.minibatches(views, 5):
+        for minibatch, answer in answers.minibatches("blended", 5):
             plain = next(m for m in views.minibatches(1) if torch.equal(m.labels, minibatch.labels))
             same = (minibatch.view == plain.view).flatten(1).all(1)
             turned += int((~same).sum())
@@ -99,24 +106,29 @@ def test_answers_belong_to_the_views_that_a_pupil_sees(tmp_path: Path) -> None:
             assert torch.equal(answer, judge(view_for(judge, plain.view)).bfloat16())
     assert 0 < turned < 24
     with pytest.raises(ValueError, match="answers to other views: seed 3, not 4"):
-        load_answers(tmp_path / "a", {"seed": 4}, CPU.device)
+        Answers(tmp_path / "a", kinds, note | {"seed": 4})
+    (tmp_path / "b").write_bytes(b"answers of an earlier version")
+    with pytest.raises(ValueError, match="b is a file; expected a folder of answers, one file a set. Remove it."):
+        Answers(tmp_path / "b", kinds, note)
 
 
 def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {"sets": 2, "distill": 1.0, "mix": 0.3}
     first = make(tmp_path / "one", teacher(), **settings)
-    assert first.teacher is None
+    assert first.pupil.teacher is None
     losses = [event.loss for event in first.walk() if isinstance(event, Report)]
     first.finish({"classes": 2, "options": {"widths": WIDTHS}})
-    monkeypatch.setattr(loop, "ask", None)
+    monkeypatch.setattr(teacher_answers, "judged", None)
     second = make(tmp_path / "two", teacher(), **settings)
     assert losses == [event.loss for event in second.walk() if isinstance(event, Report)]
-    answers = second.answers
+    answers = second.lessons.answers
     assert isinstance(answers, Answers) and answers.note["mix"] == 0.3
     with pytest.raises(ValueError, match="answers to other views: mix 0.3, not 0.0"):
         make(tmp_path / "three", teacher(), sets=2)
     with pytest.raises(ValueError, match="2 sets of views need a teacher"):
         make(tmp_path / "four", sets=2)
+    with pytest.raises(ValueError, match="The teacher tells 3 classes apart; expected the 2 of the data."):
+        make(tmp_path / "five", build("teacher_wide", 3, widths=WIDTHS))
 
 
 @pytest.mark.parametrize(
@@ -133,8 +145,8 @@ def test_held_out_images_choose_what_is_kept(
 ) -> None:
     run = make(tmp_path / "x", average=1.0, held_out=6, first_stage=0.0)
     list(run.walk())
-    assert run.averaged is not None
-    weights = run.averaged.weights["head.weight"] if kept == "average" else run.model.get_parameter("head.weight")
+    assert run.pupil.averaged is not None
+    weights = run.pupil.averaged.weights["head.weight"] if kept == "average" else run.model.get_parameter("head.weight")
     weights = weights.detach().clone()
     statistics = {name: x.clone() for name, x in run.model.named_buffers() if name.endswith("running_mean")}
     said = iter(scores)
@@ -160,10 +172,10 @@ def test_a_resumed_run_goes_on_with_its_average(tmp_path: Path) -> None:
         list(resumed.walk())
     finally:
         torch.set_num_threads(threads)
-    assert whole.averaged is not None and resumed.averaged is not None
-    assert resumed.averaged.steps == whole.averaged.steps
-    for name, weight in whole.averaged.weights.items():
-        assert torch.equal(weight, resumed.averaged.weights[name]), name
+    assert whole.pupil.averaged is not None and resumed.pupil.averaged is not None
+    assert resumed.pupil.averaged.steps == whole.pupil.averaged.steps
+    for name, weight in whole.pupil.averaged.weights.items():
+        assert torch.equal(weight, resumed.pupil.averaged.weights[name]), name
 
 
 def test_a_teacher_starts_small_and_ends_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,15 +184,15 @@ def test_a_teacher_starts_small_and_ends_plain(tmp_path: Path, monkeypatch: pyte
     model = build("teacher_wide", 2, widths=WIDTHS)
     run = Pretraining(recipe, model, TRAIN, noise(6, 1), tmp_path / "t", CPU, clock=lambda: 0.0)
     seen: list[tuple[int, bool]] = []
-    step = run.step
+    step = run.pupil.step
 
-    def watched(minibatch: Any, answer: Any, tally: Any) -> None:
+    def watched(minibatch: Any, answer: Any, scale: float, tally: Any) -> None:
         seen.append((0, minibatch.share is not None))
-        step(minibatch, answer, tally)
+        step(minibatch, answer, scale, tally)
 
     model.register_forward_pre_hook(
         lambda _, inputs: seen.__setitem__(-1, (inputs[0].shape[2], seen[-1][1])) if model.training else None
     )
-    monkeypatch.setattr(run, "step", watched)
+    monkeypatch.setattr(run.pupil, "step", watched)
     list(run.walk())
     assert seen[::3] == [(48, True), (48, True), (64, True), (64, False)]

@@ -19,7 +19,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--data", required=True, help="Tiny-ImageNet (folder, .zip or arrays), or a folder of class folders")
     p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
     p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
-    p.add_argument("--init", help="weights to start from (one file, or any of its exported parts)")
+    p.add_argument("--init", help="weights to start from (a file or any of its parts; react18's serve react18_64 too)")
     p.add_argument("--export", help="folder for the weights in parts of at most 15 MiB")
     p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
     p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
@@ -42,6 +42,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--average", type=float, help="horizon, in epochs, of a running average of the weights")
     p.add_argument("--held-out", type=int, help="training images set aside, which choose between last and averaged")
     p.add_argument("--sets", type=int, help="fixed sets of views that the teacher judges once, for every run with it")
+    p.add_argument("--plain-sets", type=int, help="the same without blending and pasting, for the end (--plain-end)")
+    p.add_argument("--match", type=float, help="weight of a loss between the model's features and the teacher's")
     p.add_argument(
         "--rounding", type=float, help="share of the run, at its end, with the engine's rounding in the loop"
     )

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from bitreplay.torch.arrays import Arrays, open_dataset
 from bitreplay.torch.models import build, check_widths, input_size
 from bitreplay.torch.pretraining.checkpoint import checkpoint_of
 from bitreplay.torch.pretraining.display import Display
+from bitreplay.torch.pretraining.first_weights import start_from
 from bitreplay.torch.pretraining.loop import Pretraining
 from bitreplay.torch.pretraining.options import parser
 from bitreplay.torch.pretraining.recipe import default_recipe
@@ -47,7 +47,8 @@ def pretrain(
     """Train `model` on the images at `data`, write its weights to `out`, return the note that the file carries.
 
     `data`: Tiny-ImageNet (folder, .zip or arrays) or a folder of class folders. `settings` are fields of Recipe; None
-    keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from; `export`: a folder for
+    keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from (of
+    the same model, or of react18 for react18_64); `export`: a folder for
     parts of it; `widths`: channels of each group of layers, for another size of model. A run that was killed
     goes on from `out`.checkpoint, unless `fresh`. Under torchrun the processes share the work, and the first one alone
     prints and writes.
@@ -124,15 +125,6 @@ def check_places(out: Path, export: str | Path | None) -> None:
         raise ValueError(f"{out} is a folder; expected a file to write.")
     if export is not None and Path(export).is_file():
         raise ValueError(f"{export} is a file; expected a folder for the parts.")
-
-
-def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
-    """The network that a file of weights holds, if it is the one asked for, and how it was trained."""
-    network, note = load_weights(path)
-    found, asked = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
-    if found != asked:
-        raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
-    return network, {key: note.get(key) for key in ("epochs", "seconds", "top1", "recipe", "date", "before")}
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:

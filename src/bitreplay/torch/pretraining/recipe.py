@@ -30,6 +30,8 @@ LIMITS = (
     ("average", 0, 10**6),
     ("held_out", 0, 10**9),
     ("sets", 0, 10**4),
+    ("plain_sets", 0, 10**4),
+    ("match", 0, 1000),
     ("rounding", 0, 1),
 )
 
@@ -47,8 +49,10 @@ class Recipe:
     A share `mix` of the views is blended and a share `cut` has a box pasted in, but none in the share `plain_end` at
     the run's end. For the share `small_start` at its beginning views have three quarters of the model's size.
     `average` is the horizon, in epochs, of a running average of the weights; it is kept if it does better than the last
-    weights on `held_out` training images, which nothing is trained on. A teacher judges every view as it comes, or
-    `sets` fixed sets of views once.
+    weights on `held_out` training images, which nothing is trained on.
+
+    A teacher judges every view as it comes, or `sets` fixed sets of views once, and `plain_sets` without blending for
+    the share `plain_end`. `match` is the weight of a loss between the model's features and the teacher's.
     """
 
     model: str
@@ -72,6 +76,8 @@ class Recipe:
     average: float = 0.0
     held_out: int = 0
     sets: int = 0
+    plain_sets: int = 0
+    match: float = 0.0
     rounding: float = 0.2
     seed: int = 0
     compile: str = "auto"
@@ -81,6 +87,11 @@ class Recipe:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise ValueError(f"{name} is {value}; expected a number from {low} to {high}.")
+        if self.match and not self.sets:
+            raise ValueError(f"match is {self.match} and sets is 0; features are matched on fixed sets of views alone.")
+        if (self.sets > 0 and self.plain_end > 0) != (self.plain_sets > 0):
+            told = f"sets is {self.sets}, plain_end {self.plain_end}, plain_sets {self.plain_sets}"
+            raise ValueError(f"{told}; expected plain_sets where both others are above 0, and only there.")
 
     def augmentation(self, blended: bool = True) -> Augmentation:
         mix, cut = (self.mix, self.cut) if blended else (0.0, 0.0)

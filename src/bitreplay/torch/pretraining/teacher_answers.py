@@ -1,21 +1,29 @@
 """A teacher's answers to fixed sets of views: given once, read by every pupil in every epoch.
 
 Views are drawn from (seed, set), so a pupil makes the same views again, and no teacher runs beside it. Epoch e works
-with set e modulo the number of sets; each view is mirrored or not anew, which the teacher would hardly notice. The file
-lies beside the teacher's and says for which views it holds; others are refused.
+with set e modulo the number of sets of its kind; each view is mirrored or not anew, which the teacher would hardly
+notice. A kind is "blended" or "plain".
+
+The answers lie in a folder beside the teacher's weights: `note.json` says for which views they hold, KIND_K.safetensors
+has those to set K, (steps, N, classes + features) in bfloat16. Sets that are missing are asked for, other views
+refused. One set is in memory at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from bitreplay.torch import tensorfile
+from bitreplay.torch.pretraining.feature_match import logits_and_features
 from bitreplay.torch.pretraining.views import Minibatch, Views, view_for
+
+NOTE = "note.json"
 
 
 def answers_of(teacher: Path) -> Path:
@@ -23,43 +31,68 @@ def answers_of(teacher: Path) -> Path:
     return teacher.with_name(teacher.name + ".answers")
 
 
+class Kind(NamedTuple):
+    """Sets 0 to `sets` - 1 of these views."""
+
+    views: Views
+    sets: int
+
+
 class Answers:
-    """`logits[k]` (steps, N, classes) in bfloat16: what the teacher says of set k, minibatch by minibatch."""
+    """`note` says what the answers hold for; of its entries, `classes` logits and `features` features are read."""
 
-    def __init__(self, logits: list[Tensor], note: dict[str, Any]) -> None:
-        self.logits, self.note = logits, note
+    def __init__(self, folder: Path, kinds: Mapping[str, Kind], note: Mapping[str, Any]) -> None:
+        self.folder, self.kinds, self.note = folder, kinds, dict(note)
+        self.width = self.note["classes"] + self.note["features"]
+        if folder.is_file():
+            raise ValueError(f"{folder} is a file; expected a folder of answers, one file a set. Remove it.")
+        if not (folder / NOTE).exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / NOTE).write_text(json.dumps(self.note))
+        self.found: dict[str, Any] = json.loads((folder / NOTE).read_text())
+        asked = {key: x for key, x in self.note.items() if key != "features" or x}  # features serve all pupils
+        different = [key for key in asked if self.found.get(key) != asked[key]]
+        if different:
+            told = ", ".join(f"{key} {self.found.get(key)}, not {asked[key]}" for key in different)
+            raise ValueError(f"{folder} answers to other views: {told}. Remove it, or give the same settings.")
 
-    def minibatches(self, views: Views, epoch: int) -> Iterator[tuple[Minibatch, Tensor]]:
+    def path(self, kind: str, number: int) -> Path:
+        return self.folder / f"{kind}_{number}.safetensors"
+
+    def ask(self, teacher: nn.Module, say: Callable[[str], None]) -> None:
+        """For the sets that have no answers yet, one after the other: a killed run goes on with the next."""
+        every = [(kind, number) for kind in self.kinds for number in range(self.kinds[kind].sets)]
+        missing = [(kind, number) for kind, number in every if not self.path(kind, number).exists()]
+        if missing:
+            say(f"the teacher judges {len(missing)} sets of views")
+        for kind, number in missing:
+            answers = judged(teacher, self.kinds[kind].views, number, self.found["features"] > 0)
+            tensorfile.save(self.path(kind, number), {"answers": answers}, self.found)
+
+    def of_set(self, kind: str, number: int) -> Tensor:
+        """(steps, N, classes + features)"""
+        tensors, _ = tensorfile.load(self.path(kind, number))
+        return tensors["answers"][..., : self.width].to(self.kinds[kind].views.world.device)
+
+    def minibatches(self, kind: str, epoch: int) -> Iterator[tuple[Minibatch, Tensor]]:
         """The views of this epoch's set and the answers to them."""
-        number = epoch % len(self.logits)
-        coin = views.generator(epoch, 1001)
-        for minibatch, answer in zip(views.minibatches(number), self.logits[number], strict=True):
+        views, sets = self.kinds[kind]
+        number, coin = epoch % sets, views.generator(epoch, 1001)
+        for minibatch, answer in zip(views.minibatches(number), self.of_set(kind, number), strict=True):
             turned = torch.rand(len(answer), generator=coin, device=coin.device) < 0.5
             view = torch.where(turned.view(-1, 1, 1, 1), minibatch.view.flip(3), minibatch.view)
             yield minibatch._replace(view=view), answer
 
+    def mean_features(self) -> Tensor:
+        """Over the first set of blended views."""
+        return self.of_set("blended", 0)[..., self.note["classes"] :].float().mean(dim=(0, 1))
 
-def ask(teacher: nn.Module, views: Views, sets: int, note: dict[str, Any]) -> Answers:
-    """The answers to `sets` sets of views."""
-    device = views.world.device
-    model = teacher.to(device, memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
-    found: list[Tensor] = []
+
+def judged(teacher: nn.Module, views: Views, number: int, features: bool) -> Tensor:
+    """What a teacher, in evaluation, says of one set, minibatch by minibatch; with what enters its head, if asked."""
+    device, found = views.world.device, list[Tensor]()
     with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-        for number in range(sets):
-            answers = [model(view_for(model, minibatch.view)).bfloat16() for minibatch in views.minibatches(number)]
-            found.append(torch.stack(answers))
-    return Answers(found, note)
-
-
-def save_answers(path: Path, answers: Answers) -> None:
-    tensorfile.save(path, {str(number): logits for number, logits in enumerate(answers.logits)}, answers.note)
-
-
-def load_answers(path: Path, note: dict[str, Any], device: torch.device) -> Answers:
-    """The answers of a file whose note is this one."""
-    tensors, found = tensorfile.load(path)
-    different = [key for key in note if found.get(key) != note[key]]
-    if different:
-        told = ", ".join(f"{key} {found.get(key)}, not {note[key]}" for key in different)
-        raise ValueError(f"{path} answers to other views: {told}. Remove it, or give the same settings.")
-    return Answers([tensors[str(number)].to(device) for number in range(len(tensors))], found)
+        for minibatch in views.minibatches(number):
+            view = view_for(teacher, minibatch.view)
+            found.append((logits_and_features(teacher, view) if features else teacher(view)).bfloat16())
+    return torch.stack(found)
