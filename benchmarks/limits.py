@@ -38,6 +38,13 @@ from bitreplay.planning.work import DENSE, DEPTHWISE
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("set", "model", "part", "operation", "work", "unit", "taken", "limit", "by", "ratio")
 PARTS = (("bireal18", "whole", 1), ("quicknet", "whole", 1), ("bireal18", "tail32", 32), ("bireal18", "trained", 1))
+TITLES = {
+    ("bireal18", "whole"): "Bi-Real-18 forward, one image",
+    ("quicknet", "whole"): "QuickNet forward, one 128x128 image",
+    ("bireal18", "tail32"): "Bi-Real-18 tail, frozen, step of 32",
+    ("bireal18", "trained"): "the same, 8-bit weights trained, step of 1",
+}
+SETS = {"avx512": "AVX-512", "avx2": "AVX2", "neon": "NEON, instructions"}
 TIMES = 40
 # operation -> (instruction, how many a product; or an element where the operation has no products)
 WIDE = {
@@ -211,9 +218,9 @@ def rows_file(path: str) -> Path:
     return ROOT / "benchmarks" / "results" / f"limits_{path}.csv"
 
 
-def table() -> None:
+def table() -> list[str]:
     """The operations that take at least a hundredth of a part on some set: reached / limit, by what: the ratio."""
-    shown = [path for path in ("avx512", "avx2", "neon") if rows_file(path).exists()]
+    shown = [path for path in SETS if rows_file(path).exists()]
     cells: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     large = set()
     for path in shown:
@@ -224,15 +231,18 @@ def table() -> None:
             key = (r["model"], r["part"], r["operation"])
             same = [float(other["taken"]) for other in rows if (other["model"], other["part"]) == key[:2]]
             taken, limit = (number(float(r[name]) / scale) for name in ("taken", "limit"))
-            cells[key][path] = f"{taken} / {limit} {unit}, {r['by']}: {float(r['ratio'] or 0):.3g}"
+            by = r["by"].removesuffix(" 256").removesuffix(" 512")
+            cells[key][path] = f"{taken} / {limit} {unit}, {by}: {float(r['ratio'] or 0):.3g}"
             if float(r["taken"]) >= sum(same) / 100:
                 large.add(key)
-    for model, part, _ in PARTS:
-        print(f"\n| {model} {part} | " + " | ".join(shown) + " |")
-        print("|---" * (1 + len(shown)) + "|")
+    lines = []
+    for part, title in TITLES.items():
+        lines += [f"| {title} | " + " | ".join(SETS[path] for path in shown) + " |", "|---" * (1 + len(shown)) + "|"]
         for key, found in cells.items():
-            if key[:2] == (model, part) and key in large:
-                print(f"| {key[2]} | " + " | ".join(found.get(path, "") for path in shown) + " |")
+            if key[:2] == part and key in large:
+                lines.append(f"| {key[2]} | " + " | ".join(found.get(path, "") for path in shown) + " |")
+        lines.append("")
+    return lines[:-1]
 
 
 def number(value: float) -> str:
@@ -242,7 +252,8 @@ def number(value: float) -> str:
 def main() -> None:
     path = sys.argv[1] if len(sys.argv) > 1 else native.path()
     if path == "table":
-        return table()
+        print("\n".join(table()))
+        return
     if path not in LEAST:
         raise SystemExit(f"There are no limits for {path!r}; expected one of {', '.join(LEAST)}, or table.")
     rows = list(by_instructions(path) if path in ("neon", "dotprod") else on_this_core(path))
