@@ -58,6 +58,12 @@ def test_modules_that_docs_name_are_there_after_importing_the_package():
         _ = bitreplay.nothing
 
 
+def test_a_shell_can_complete_names_that_are_imported_later():
+    code = "import bitreplay; print({'Learner', 'labelled', 'follow', 'scenario'} - set(dir(bitreplay)))"
+    known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
+    assert subprocess.check_output([sys.executable, "-c", code], env=known, text=True) == "set()\n"
+
+
 def photographs(place: Path, folder: str) -> None:
     """Pictures with the names that pages use."""
     images, _ = tiny.pictures("red", "green", each=1, side=40)

@@ -52,6 +52,11 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_PLACES[name]), name)
 
 
+def __dir__() -> list[str]:
+    """What a reader may ask for, also before it is imported: shells complete these names."""
+    return sorted({*globals(), *_PLACES, *_MODULES})
+
+
 class _Package(ModuleType):
     """`bitreplay.follow` is the function: importing the module of that name would else put the module in its place."""
 

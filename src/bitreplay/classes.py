@@ -74,7 +74,8 @@ class Classes:
     def rename(self, old: object, new: object) -> None:
         number, (name,) = self.number(old), names_of([new])
         if self._table().get(name, number) != number:
-            raise ValueError(f"There is a class {told(name)} already; forget one of the two first.")
+            one = "`merge` with a renaming makes two classes one, with the strategy exact"
+            raise ValueError(f"There is a class {told(name)} already; {one}.")
         self.names = (*self.names[:number], name, *self.names[number + 1 :])
 
     def forget(self, number: int) -> None:

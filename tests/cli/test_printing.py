@@ -73,7 +73,7 @@ def test_names_that_the_encoding_lacks_are_escaped(folder, tiny_model, encoding)
 def test_a_folder_whose_name_is_no_text_can_be_learned(folder, tiny_model):
     (folder / "pictures" / "blue").rename(folder / "pictures" / os.fsdecode(b"caf\xe9"))
     done = bash(folder, tiny_model, "learn state pictures")
-    assert done.returncode == 0 and "new: caf\\udce9." in done.stdout and done.stderr.strip() == ""
+    assert done.returncode == 0 and "new: caf\\udce9." in done.stdout and done.stderr == ""
 
 
 def takes_ctrl_c():
@@ -120,7 +120,8 @@ def test_ctrl_c_before_the_save_leaves_the_old_state(folder, tiny_model):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=known, capture_output=True, text=True, preexec_fn=takes_ctrl_c
     )
-    assert done.returncode == 130 and "Traceback" not in done.stderr and (folder / "state").read_bytes() == before
+    assert (done.returncode, done.stderr) == (130, "Stopped by Ctrl-C; nothing was saved.\n")
+    assert (folder / "state").read_bytes() == before
 
 
 def test_one_is_said_as_one(folder, tiny_model):

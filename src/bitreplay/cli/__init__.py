@@ -53,8 +53,10 @@ def run(command: Callable[[], None]) -> None:
         _end(STOPPED, error)
     except (ValueError, OSError, FloatingPointError) as error:
         _end(REFUSED, error)
+    except show.Interrupted as error:
+        _end(INTERRUPTED, error)
     except KeyboardInterrupt:
-        _end(INTERRUPTED, "Aborted!")
+        _end(INTERRUPTED, show.Interrupted(of_states=False))
 
 
 def _end(code: int, error: object) -> None:

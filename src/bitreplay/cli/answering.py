@@ -42,6 +42,9 @@ def _read(places: Sequence[Path], side: int, left_out: LeftOut) -> Iterator[tupl
         if place == STDIN:
             yield from fitted_bytes(sys.stdin.buffer, "stdin", side, left_out.unreadable)
             continue
-        paths, others = pictures_below(place) if place.is_dir() else ([place], [])
+        if not place.is_dir():
+            yield from fitted([place], side, left_out.unreadable)
+            continue
+        paths, others = pictures_below(place)
         left_out.passed_over(others)
-        yield from fitted(paths, side, left_out.unreadable)
+        yield from fitted(paths, side, left_out.unreadable_among_others)

@@ -19,6 +19,7 @@ from bitreplay.cli import show
 
 MOST_BY_ITSELF = 4
 BY_THEMSELVES = ("learn",)
+OF_STATES = ("learn", "unlearn", "merge", "forget", "rename")  # they save at their end, or not at all
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks: the answer, and errors.")]
 Threads = Annotated[
@@ -61,8 +62,11 @@ def everywhere(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def called(*, quiet: bool, threads: int | None, **own: Any) -> None:
         show.hush(quiet)
-        with threads_of(command.__name__, threads):
-            command(**own)
+        try:
+            with threads_of(command.__name__, threads):
+                command(**own)
+        except KeyboardInterrupt:  # typer's own end of it, from 0.29 on, says nothing
+            raise show.Interrupted(command.__name__ in OF_STATES) from None
 
     hints = get_type_hints(command, include_extras=True)
     own = inspect.signature(command)

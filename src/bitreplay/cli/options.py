@@ -11,12 +11,19 @@ from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 
 USUAL = Settings()
+DEFAULT_MODEL = "bireal18"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]
 ModelFile = Annotated[
     str | None,
     typer.Option("--model", help="Model by name or file.", show_default="the state's own, if it is shipped"),
+]
+ModelToBegin = Annotated[
+    str | None,
+    typer.Option(
+        "--model", help="Model by name or file.", show_default=f"the state's own; of a new one {DEFAULT_MODEL}"
+    ),
 ]
 Model = Annotated[str, typer.Option("--model", help="A shipped model by name, or a model file.")]
 Strategy = Annotated[
@@ -65,8 +72,6 @@ Augment = Annotated[
     bool | None,
     typer.Option("--augment/--no-augment", help="Crop and flip new pictures.", show_default="no; of run on CIFAR, yes"),
 ]
-
-DEFAULT_MODEL = "bireal18"
 
 
 def given(**options: Any) -> dict[str, Any]:

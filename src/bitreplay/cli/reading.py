@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +35,10 @@ class LeftOut:
             raise error
         self.unread += 1
         self.passed_over([str(error)])
+
+    def unreadable_among_others(self, error: ValueError) -> None:
+        """Of a folder: the sentence names the option that takes the others."""
+        self.unreadable(ValueError(str(error) if self._skip else f"{error} --skip-unreadable leaves it out."))
 
     def passed_over(self, sentences: Iterable[str]) -> None:
         for sentence in sentences:
@@ -84,11 +88,12 @@ def labelled(
     `tell` hears how many were read, of how many.
     """
     if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder.")
+        wanted = "; --label NAME learns a picture as that class" if folder.is_file() else ""
+        raise ValueError(f"{folder} is not a folder{wanted}.")
     places = [folder]
     if label is None:
         left_out.passed_over(passed_over(folder, of_classes=True))
-        places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
+        places = class_folders(folder)
     found: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     paths: list[Path] = []
@@ -97,13 +102,47 @@ def labelled(
         left_out.passed_over(passed_over(place))
         files = pictures(place)
         if not files and label is None:
-            left_out.unreadable(ValueError(f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."))
-        for path, picture in fitted(files, side, left_out.unreadable):
+            empty = f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."
+            left_out.unreadable_among_others(ValueError(empty))
+        for path, picture in fitted(files, side, left_out.unreadable_among_others):
             found.append(picture)
             labels.append(place.name if label is None else label)
             paths.append(path)
             tell(len(paths), total)
     if not found:
-        wanted = "pictures" if label is not None else "class folder with pictures"
-        raise ValueError(f"{folder} has no {wanted} that can be read ({', '.join(SUFFIXES)}).")
+        raise ValueError(f"{folder} has no {_wanted(folder, label)} ({', '.join(SUFFIXES)}).")
     return np.concatenate(found), labels, paths
+
+
+def class_folders(folder: Path) -> list[Path]:
+    return sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
+
+
+def _wanted(folder: Path, label: str | None) -> str:
+    """What a folder of which nothing could be read lacks, and which option takes what lies there instead."""
+    if label is None:
+        other = "; --label NAME takes its pictures as one class" if pictures(folder) else ""
+        return f"class folder with pictures that can be read{other}"
+    other = "; without --label its folders are classes" if any(map(pictures, class_folders(folder))) else ""
+    return f"pictures that can be read{other}"
+
+
+def gathered(
+    places: Sequence[Path], label: str | None, side: int, left_out: LeftOut, tell: Tell = lambda done, total: None
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Pictures of folders of class folders; or, of one class, of files and of folders of pictures. And their labels."""
+    found: list[NDArray[np.uint8]] = []
+    labels: list[str] = []
+    for place in places:
+        if label is None or not place.is_file():
+            images, names, _ = labelled(place, label, side, left_out, tell)
+            found.append(images)
+            labels += names
+        else:
+            one = [picture for _, picture in fitted([place], side, left_out.unreadable)]
+            found += one
+            labels += [label] * len(one)
+            tell(len(labels), len(places))
+    if not found:
+        raise ValueError("There are no pictures that can be read.")
+    return np.concatenate(found), labels

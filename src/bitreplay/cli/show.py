@@ -31,6 +31,13 @@ class Unprinted(ValueError):
     """stdout is full, closed, or nobody reads it."""
 
 
+class Interrupted(Exception):
+    """Ctrl-C ended a command before its end."""
+
+    def __init__(self, of_states: bool) -> None:
+        super().__init__("Stopped by Ctrl-C; nothing was saved." if of_states else "Stopped by Ctrl-C.")
+
+
 def as_json(value: Any) -> None:
     _write(json.dumps(value, allow_nan=False) + "\n")
 
@@ -169,7 +176,7 @@ def bar(quiet: bool = False) -> Iterator[Bar]:
 
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    hidden = quiet or _hushed
-    console = Console(file=_Tried(None if hidden else sys.stderr))  # rich 13.0 ends a hidden bar with a line too
+    hidden = quiet or _hushed or not Console(file=_Tried(sys.stderr)).is_terminal
+    console = Console(file=_Tried(None if hidden else sys.stderr))  # rich ends a hidden bar with a line too
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         yield Bar(progress)

@@ -125,8 +125,8 @@ def passed_over(place: Path, of_classes: bool = False) -> list[str]:
         elif of_classes and not path.is_dir():
             told.append(f"{path} lies beside the class folders, in none of them.")
         elif not of_classes and path.suffix.lower() not in SUFFIXES:
-            what = "a folder inside a folder of pictures" if path.is_dir() else "no picture by its suffix"
-            told.append(f"{path} is {what} ({', '.join(SUFFIXES)}).")
+            suffixes = f"no picture by its suffix ({', '.join(SUFFIXES)})"
+            told.append(f"{path} is {'a folder inside a folder of pictures' if path.is_dir() else suffixes}.")
     return told
 
 

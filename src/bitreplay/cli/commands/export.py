@@ -33,7 +33,10 @@ def export(
     given = options.given(numbers=numbers, bits=bits, per_class=per_class, new=new, replayed=replayed)
     kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
     learner = Learner.from_pretrained(model, strategy=strategy, **(given | kept))
-    about = write_folder(learner, out, classes, target, samples)
+    try:
+        about = write_folder(learner, out, classes, target, samples)
+    except OSError as error:
+        raise ValueError(f"{out} cannot be written: {error.strerror}.") from None
     if json:
         show.as_json({"out": str(out), **about})
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving
-from bitreplay.cli.corrections import known, tell
+from bitreplay.cli.corrections import FOR_GOOD, known, tell
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -19,7 +19,7 @@ def forget(
     model: options.ModelFile = None,
     json: options.Json = False,
 ) -> None:
-    """Remove a class or a sample from every generation of the state; the tail's weights are not unlearned."""
+    """Remove a class or a sample from every generation of the state, for good; the tail's weights are not unlearned."""
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         found = learner.forget(None if label is None else known(learner, label), sample=sample)
@@ -28,4 +28,5 @@ def forget(
         saving.save(learner, state, lock)
     stored = f"Forgotten: {label if sample is None else f'sample {sample}'}."
     with saving.answering(f"{state} is saved."):
-        tell(learner, stored if found else f"Sample {sample} was stored no more; the state before is gone too.", json)
+        gone = f"Sample {sample} was stored no more; the state before is gone too."
+        tell(learner, stored if found else gone, json, FOR_GOOD if found else "")

@@ -1,4 +1,4 @@
-"""bitreplay learn STATE FOLDER: one experience from a folder of class folders, or of pictures of one class."""
+"""bitreplay learn STATE PICTURES: one experience from a folder of class folders, or of pictures of one class."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.reading import LeftOut, labelled
+from bitreplay.cli.reading import LeftOut, gathered
 from bitreplay.learner import Learner
+from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Learned
 from bitreplay.statefile import Lock
 
 
 def learn(
     state: options.State,
-    folder: Annotated[Path, typer.Argument(help="A folder a class in it; or pictures, with --label.")],
+    pictures: Annotated[
+        list[Path], typer.Argument(help="A folder a class in it; or pictures and folders of them, with --label.")
+    ],
     label: Annotated[
-        str | None, typer.Option(help="The class of all pictures in the folder.", show_default="by their folders")
+        str | None, typer.Option(help="The class of all these pictures.", show_default="by their folders")
     ] = None,
-    model: options.ModelFile = None,
+    model: options.ModelToBegin = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
@@ -40,7 +43,8 @@ def learn(
         bool | None, typer.Option("--exact-forget", help="Of exact: keep products of each class; forget is exact then.")
     ] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Seconds; then the state stays as it is.", show_default="none")
+        float | None,
+        typer.Option(help="Seconds to read and to learn; then the state stays as it is.", show_default="none"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
@@ -50,8 +54,10 @@ def learn(
                           per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed,
                           digests=digests, exact_forget=exact_forget)  # fmt: skip
     start = time.perf_counter()
+    watch = Watch(time_limit=time_limit)
     with Lock(state) as lock:
-        if state.exists():
+        begun = not state.exists()
+        if not begun:
             if named:
                 raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
             learner = Learner.load(state, model, micro=micro)
@@ -59,18 +65,29 @@ def learn(
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named, **options.given(micro=micro))
         left_out = LeftOut(skip_unreadable)
         with show.bar(quiet=json) as bar:
-            images, labels, _ = labelled(folder, label, learner.strategy.side, left_out, bar.reading)
+
+            def reading(done: int, total: int) -> None:
+                watch.check()
+                bar.reading(done, total)
+
+            def learning(done: Progress) -> None:
+                watch.check()
+                bar(done)
+
+            images, labels = gathered(pictures, label, learner.strategy.side, left_out, reading)
             left_out.end()
-            learned = learner.learn(images, labels, progress=bar, time_limit=time_limit)
+            learned = learner.learn(images, labels, progress=learning, time_limit=time_limit)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
-        _tell(state, learner, learned, left_out, round(time.perf_counter() - start, 2), json)
+        _tell(state, learner, learned, left_out, round(time.perf_counter() - start, 2), begun, json)
 
 
-def _tell(state: Path, learner: Learner, learned: Learned, left_out: LeftOut, seconds: float, json: bool) -> None:
-    size = state.stat().st_size
+def _tell(
+    state: Path, learner: Learner, learned: Learned, left_out: LeftOut, seconds: float, begun: bool, json: bool
+) -> None:
+    size, model = state.stat().st_size, learner.model.name if learner.model else None
     found = {
-        "state": str(state), "experience": learned.experience, "pictures": learned.pictures,
+        "state": str(state), "model": model, "experience": learned.experience, "pictures": learned.pictures,
         "skipped": left_out.unread, "left_out": left_out.sentences,
         "new_classes": learned.new_classes, "labels": learner.labels, "classes": learner.labels,
         "samples": [learned.samples.start, learned.samples.stop], "steps": learned.steps, "seconds": seconds,
@@ -81,8 +98,11 @@ def _tell(state: Path, learner: Learner, learned: Learned, left_out: LeftOut, se
         show.as_json(found)
         return
     new = f", new: {show.names(learned.new_classes)}" if learned.new_classes else ""
+    side = learner.strategy.side
+    seen = f" Its model is {model}, which sees pictures at {side}x{side} pixels." if begun else ""
     show.say(
         f"Learned {show.counted(learned.pictures, 'picture', 'pictures')} in {seconds} s{new}. "
         f"{show.counted(len(learner.labels), 'class is', 'classes are')} known; "
         f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, {state} has {show.size(size)}."
+        + seen
     )

@@ -63,7 +63,8 @@ def _tell(out: Path, content: Content, states: int, said: list[str], json: bool)
                       "warnings": said, "hash": state.hash()})  # fmt: skip
         return
     show.say(
-        f"Merged {states} states: {pictures} pictures of {len(state.names)} classes in {out}, hash {state.hash()[:16]}."
+        f"Merged {show.counted(states, 'state', 'states')}: {show.counted(pictures, 'picture', 'pictures')} of "
+        f"{show.counted(len(state.names), 'class', 'classes')} in {out}, hash {state.hash()[:16]}."
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def serve(
     state: Annotated[Path, typer.Argument(help="State file; begun if it does not exist.")] = Path("bitreplay.state"),
-    model: options.ModelFile = None,
+    model: options.ModelToBegin = None,
     strategy: options.Strategy = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at. Another than this machine's own needs the token.")

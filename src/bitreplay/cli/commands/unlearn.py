@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.corrections import known, tell
-from bitreplay.cli.reading import LeftOut, fitted, labelled
+from bitreplay.cli.corrections import FOR_GOOD, known, tell
+from bitreplay.cli.reading import LeftOut, gathered
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -29,22 +28,10 @@ def unlearn(
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         left_out = LeftOut(skip_unreadable)
-        images: list[np.ndarray] = []
-        labels: list[str] = []
-        for place in pictures:
-            if label is None or place.is_dir():
-                found, names, _ = labelled(place, label, learner.strategy.side, left_out)
-                images += [found]
-                labels += names
-            else:
-                one = [picture for _, picture in fitted([place], learner.strategy.side, left_out.unreadable)]
-                images += one
-                labels += [label] * len(one)
+        images, labels = gathered(pictures, label, learner.strategy.side, left_out)
         left_out.end()
-        if not images:
-            raise ValueError("There are no pictures that can be read.")
         with show.bar(quiet=json) as bar:
-            learner.unlearn(np.concatenate(images), [known(learner, name) for name in labels], progress=bar)
+            learner.unlearn(images, [known(learner, name) for name in labels], progress=bar)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
-        tell(learner, f"Unlearned {len(labels)} pictures.", json)
+        tell(learner, f"Unlearned {show.counted(len(labels), 'picture', 'pictures')}.", json, FOR_GOOD)
