@@ -13,8 +13,8 @@ trial). `Magnitude-aware`: spread about a start in proportion to the scale of ea
 Bi-Real Net (engine/layers/latent_weights.py); Bi-Real-18 was trained so, ReAct-18 was not. 8/32/16: latent weights of
 32 bits; float: real ones. `Flips`, q_b^bin = 1: none are kept, and a weight takes the other sign with the probability
 of its step (sign_flips.py). With binary weights that learn, the rate of everything else is limited to 1/10 (rates.py);
-ReAct-18's would start at 0.28, and part of its difference is that. Real latent weights end no higher than those of 4 or
-8 bits, and none above frozen ones by more than the seeds differ: it is not bits that such learning lacks here.
+ReAct-18's would start at 0.28, and part of its difference is that. Real latent weights end no higher than those of 4
+bits, and none above frozen ones by more than the seeds differ: it is not bits that such learning lacks here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def flips(model: str) -> Run:
 
 LINES = {
     **{f"{q} for all layers": plain(q) for q in ("8/8/8", "16/16/16", "32/32/32")},
-    **{f"{q}, binary weights frozen": plain(q) for q in ("8/1/8", "8/1/16", "8/1/32")},
+    **{f"{q}, binary weights frozen": plain(q) for q in ("8/1/8", "8/1/16")},
     **{f"{q}, latent weights spread": [moved(m, q) for m in MODELS] for q in LEARNING},
     "8/8/16, latent weights magnitude-aware": [aware(m) for m in MODELS],
     "8/32/16, latent weights spread": [fine(m) for m in MODELS],

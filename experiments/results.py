@@ -26,7 +26,8 @@ INTRODUCTION = """# The paper's claims, one by one
 Every figure on this page is drawn from `experiments/results/runs.jsonl` by `python experiments/results.py`. A row has
 the commit, the weights, the seed, the settings, the machine and the hash of the learned state.
 [All tables](results-tables.md) has the settings behind each claim, a section an experiment; `bitreplay reproduce NAME`
-makes the rows of one section anew and skips those that exist, `--quick` makes a small set of them in a few minutes.
+makes the rows of one section anew and skips those that exist; with `--quick` all of them take about two minutes, of
+few pictures, and are not kept.
 
 Accuracy is on the whole test set; classes not yet seen count as wrong. Final: after the last experience. Three seeds,
 which are also the order of the classes, unless a line says fewer; mean ± standard deviation. Rates were chosen on
@@ -44,7 +45,9 @@ LEFT_OUT = """## What was not possible, and what was left out
 TABLES = """# All tables
 
 What the lines of [the claims](results.md) were drawn from, a section an experiment. Average incremental accuracy: on
-the classes seen so far, mean over experiences. Forgetting: how far a class falls from its best, mean over classes.
+the classes seen so far, mean over experiences. Forgetting: how far the classes of an experience fall from their best,
+mean over experiences. CPU seconds are in the rows and of several machines; [exact.md](exact.md#time) has them side by
+side on one.
 """
 FIRST = fig_accuracy
 

@@ -27,11 +27,12 @@ def at_best(model: str, strategy: str) -> Run:
 
 
 TABLES = [
-    Table("NC, final accuracy, gains tuned on a training session held out:", [TITLES[m] for m in MODELS],
+    Table("NC, final accuracy, BNN+CWR* at a gain tuned on a training session held out, the others at their own:",
+          [TITLES[m] for m in MODELS],
           {name: [at_best(m, s) for m in MODELS] for s, name in STRATEGIES.items()}),
     Table("NC at the default gains, and joint training:", [TITLES[m] for m in MODELS],
           {name: [usual(m, s) for m in MODELS] for s, name in (STRATEGIES | {"joint": "joint training"}).items()}),
-    Table("NI, session by session, one seed:", [TITLES[m] for m in MODELS],
+    Table("NI, session by session, default gains:", [TITLES[m] for m in MODELS],
           {name: [usual(m, s, "ni") for m in MODELS]
            for s, name in (("replay", "1-bit replay"), ("cwr", "BNN+CWR*"), ("naive", "naive"))}),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from run import Run
-from tables import MODELS, TITLES, Claim, Figures, Rows, Table
+from tables import MODELS, SWEPT, TITLES, Claim, Figures, Rows, Table
 
 DEFAULT = {"cwr": "3"}
 
@@ -39,15 +39,16 @@ for model in MODELS:
     for strategy, values in (("replay", "20 40 80"), ("cwr", "1 3 10 30"), ("naive", "10 20 40")):
         GRID[f"{TITLES[model]}, NI, {strategy}"] = tried(values, model=model, strategy=strategy, scenario="ni"), (10,)
 for model in ("quicknet", "quicknet_large"):
-    for strategy, values in (("replay", "20 40 80"), ("frozen-tail", "20 80 320"), ("cwr", "1 3 10 30")):
-        runs = tried(values, data="sessions", model=model, strategy=strategy, images=None)
-        GRID[f"object sessions, {TITLES[model]}, {strategy}"] = runs, (10,)
+    runs = tried("1 3 10 30", data="sessions", model=model, strategy="cwr", images=None)
+    GRID[f"object sessions, {TITLES[model]}, cwr"] = runs, (10,)
 for model in MODELS:
     for strategy, values in (
         ("replay", "20 40 80"), ("frozen-tail", "40 160 640"), ("cwr", "1 3 10 30"), ("joint", "10 20 40"),
     ):  # fmt: skip
         runs = tried(values, data="cifar100", model=model, strategy=strategy, images=250)
         GRID[f"CIFAR-100, {TITLES[model]}, {strategy}"] = runs, (10,)
+# Behind a level that is not the last, with 200 images a class
+LEVELS = {("react18", "add_11"): tried("5 10 20 40", level="add_11", images=SWEPT)}
 # Gains of latent weights, with 100 images a class; `trial` is no network that ships (fig_backward_bits)
 STARTS = {"react18": "spread", "bireal18": "spread", "trial": "trained"}
 LATENT = {
@@ -70,6 +71,7 @@ def all_runs() -> list[Run]:
     whole = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
     return (
         whole
+        + [run for runs in LEVELS.values() for run in runs]
         + [run for (model, _), runs in LATENT.items() if model in MODELS for run in runs]
         + [run for runs in FLIPS.values() for run in runs]
     )
@@ -82,6 +84,10 @@ def section(rows: Rows) -> list[str]:
         found = [(run, rows.of(run, seeds)) for run in runs]
         if all(figures for _, figures in found):
             lines.append(f"| {name} | {cells(found, lambda run: run.gain or DEFAULT.get(run.strategy, '40'))} |")
+    for (model, level), runs in LEVELS.items():
+        found = [(run, rows.of(run, (10,))) for run in runs]
+        if all(figures for _, figures in found):
+            lines.append(f"| {TITLES[model]} behind {level}, replay | {cells(found, lambda run: run.gain or '40')} |")
     for (model, bits), runs in LATENT.items():
         found = [(run, rows.of(run, (10,))) for run in runs]
         if all(figures for _, figures in found):

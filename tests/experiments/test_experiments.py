@@ -242,13 +242,17 @@ def test_gains_are_the_best_on_held_out_pictures():
     import tuning
     from grid import rows
     from tables import Rows
-    from tuned import GAINS, LATENT_GAINS
+    from tuned import GAINS, LATENT_GAINS, LEVEL_GAINS
 
     found, checked = Rows(rows()), 0
     for runs, seeds in tuning.GRID.values():
         if (best := found.best(runs, seeds)) is not None:
             name = best.data, best.model, best.strategy, best.scenario, best.epochs
             assert GAINS.get(name) == best.gain, name
+            checked += 1
+    for behind, runs in tuning.LEVELS.items():
+        if (best := found.best(runs, (10,))) is not None:
+            assert LEVEL_GAINS[behind] == best.gain, behind
             checked += 1
     for (model, bits), runs in tuning.LATENT.items():
         figures = {run: found.of(run, (10,)) for run in runs}
