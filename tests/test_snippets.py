@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -44,6 +45,7 @@ def test_the_pages_have_lines_to_run():
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_lines_of_python_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    photographs(tmp_path, "new-fruit")
     known = given()
     for block in BLOCK.findall(page.read_text()):
         exec(compile(block, str(page), "exec"), known)
@@ -82,6 +84,20 @@ def test_commands_of_your_pictures_run(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     assert "kiwi" in done.stdout and "apple" in done.stdout
+
+
+def test_commands_of_the_page_on_c_build_a_program_that_prints_its_hash(tmp_path):
+    (block,) = SHELL.findall((ROOT / "docs" / "c.md").read_text())
+    (tmp_path / "core").symlink_to(ROOT / "core")
+    first, *others = block.splitlines()
+    known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
+    assert first.startswith("bitreplay export ")
+    lines = "\n".join([f'"$PYTHON" -m {first}', *others]).replace("$(python ", '$("$PYTHON" ')
+    command = ["bash", "-e", "-c", lines]
+    done = subprocess.run(command, cwd=tmp_path, env=known | {"PYTHON": sys.executable}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "device" / "export.json").read_text())["main_prints"]
+    assert done.stdout.splitlines()[-1] == told
 
 
 def test_commands_of_the_readme_run(tmp_path):

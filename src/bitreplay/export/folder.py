@@ -106,9 +106,9 @@ def _header(made: _Made, classes: int) -> str:
 
 def _build(target: str, strategy: str) -> str:
     if target == "linux":
-        return "cc -O2 main.c model.c -I include lib/libbitreplay.a -lstdc++ -o main       (docs/c.md)"
+        return "cc -O2 main.c model.c -I /opt/bitreplay/include /opt/bitreplay/lib/libbitreplay.a -o main   (docs/c.md)"
     if target == "wasm":
-        return "zig cc --target=wasm32-wasi main.c model.c ...                             (docs/c.md)"
+        return "model.bin is what js/ opens (docs/page.md); this file is for a C compiler with a WASI library"
     training = " -DBITREPLAY_TRAINING=ON" if strategy == "replay" else ""
     return f"with core/embedded, -DBITREPLAY_OPERATIONS=operations.h{training}      (docs/microcontrollers.md)"
 
