@@ -95,3 +95,19 @@ def test_a_folder_that_cannot_be_made_is_named(shell, tiny_model, tmp_path):
     (tmp_path / "file").write_text("")
     code, _, err = shell("export", tiny_model, "--out", "file/device")
     assert (code, err) == (1, "file/device cannot be written: Not a directory.\n")
+
+
+def test_a_folder_named_as_a_number_is_the_class_of_that_number(shell, taught, tiny_model, tmp_path):
+    """As Python's users have them: 3 is known, "3" is not."""
+    taught.rename("red", 3)
+    taught.save("state")
+    folder = write_pictures(tmp_path / "more", "red")
+    (folder / "red").rename(folder / "3")
+    code, out, _ = shell("evaluate", "state", folder, "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["labels"] == [3, "green"] and json.loads(out)["accuracy"] == 1
+    code, out, _ = shell("learn", "state", folder, "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["labels"] == [3, "green"]
+    taught.rename("green", "3")
+    taught.save("both")
+    code, out, _ = shell("forget", "both", "3", "--model", tiny_model, "--json")
+    assert code == 0 and json.loads(out)["labels"] == [3]

@@ -1,4 +1,4 @@
-"""What forget, rename and rollback share."""
+"""What commands share that name classes, and those that correct a state."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ FOR_GOOD = " `rollback` does not bring it back."
 
 
 def known(learner: Learner, text: str) -> Name:
-    """The class that a text on the command line names; whole numbers may be names too."""
-    for name in learner.labels:
-        if str(name) == text:
-            return name
-    return text
+    """The class that a text on the command line, or a folder, names. Whole numbers may be names too, as Python's users
+    have them: of 3 and "3" the one that is known is meant, and the text if both are."""
+    numbers = {str(name): name for name in learner.labels if not isinstance(name, str)}
+    return text if text in learner.labels else numbers.get(text, text)
+
+
+def all_known(learner: Learner, texts: list[str]) -> list[Name]:
+    names = {text: known(learner, text) for text in set(texts)}
+    return [names[text] for text in texts]
 
 
 def tell(learner: Learner, sentence: str, json: bool, last: str = "") -> None:

@@ -14,6 +14,7 @@ from bitreplay.arguments import shown
 from bitreplay.classes import Name
 from bitreplay.cli import matrix, options, show
 from bitreplay.cli.answers import apart
+from bitreplay.cli.corrections import all_known
 from bitreplay.cli.reading import LeftOut, labelled
 from bitreplay.data.named import named
 from bitreplay.data.pictures.picture import refuse
@@ -47,7 +48,7 @@ def evaluate(
         images, labels, names = _read(data, learner.strategy.side, left_out, bar)
     left_out.end()
     latents = learner.latents(images)
-    evaluation = learner.evaluate_latents(latents, labels)
+    evaluation = learner.evaluate_latents(latents, all_known(learner, labels))
     wrong = _worst(evaluation, learner.labels, learner.predict_proba_latents(latents), names)[:worst]
     if plot is not None:
         _draw(evaluation, plot, state.name)
@@ -81,8 +82,8 @@ def _worst(
     found = []
     for k in np.flatnonzero(evaluation.answers != evaluation.truth).tolist():
         truth, share = evaluation.labels[evaluation.truth[k]], shares[k]
-        known = evaluation.answers[k] < len(evaluation.labels)
-        answer = evaluation.labels[evaluation.answers[k]] if known else None
+        answered = evaluation.answers[k] < len(evaluation.labels)
+        answer = evaluation.labels[evaluation.answers[k]] if answered else None
         given = 0.0 if answer is None else float(share[column[answer]])
         true = float(share[column[truth]]) if truth in column else 0.0
         found.append({"image": names[k], "truth": truth, "label": answer, "probability": round(given, 6),

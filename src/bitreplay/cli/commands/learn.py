@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving, show
+from bitreplay.cli.corrections import all_known
 from bitreplay.cli.reading import LeftOut, gathered
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
@@ -76,7 +77,7 @@ def learn(
 
             images, labels = gathered(pictures, label, learner.strategy.side, left_out, reading)
             left_out.end()
-            learned = learner.learn(images, labels, progress=learning, time_limit=time_limit)
+            learned = learner.learn(images, all_known(learner, labels), progress=learning, time_limit=time_limit)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
         _tell(state, learner, learned, left_out, round(time.perf_counter() - start, 2), begun, json)

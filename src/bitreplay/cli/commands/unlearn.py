@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.corrections import FOR_GOOD, known, tell
+from bitreplay.cli.corrections import FOR_GOOD, all_known, tell
 from bitreplay.cli.reading import LeftOut, gathered
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
@@ -31,7 +31,7 @@ def unlearn(
         images, labels = gathered(pictures, label, learner.strategy.side, left_out)
         left_out.end()
         with show.bar(quiet=json) as bar:
-            learner.unlearn(images, [known(learner, name) for name in labels], progress=bar)
+            learner.unlearn(images, all_known(learner, labels), progress=bar)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
         tell(learner, f"Unlearned {show.counted(len(labels), 'picture', 'pictures')}.", json, FOR_GOOD)
