@@ -61,5 +61,6 @@ def model_of(content: Content, model: str | Path | Model | None, path: str | Pat
         return found
     given = model if isinstance(model, Model) else find(model)
     if given.digest != content.digest:
-        raise StateFileError(f"{path} belongs to {its}, not to {given.name} with {given.digest[:12]}.")
+        other = f"{path} belongs to {its}, not to {given.name} with {given.digest[:12]}"
+        raise StateFileError(f"{other}; another model needs a state of its own.")
     return given

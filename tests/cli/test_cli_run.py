@@ -10,6 +10,7 @@ from PIL import Image
 
 from bitreplay.cli.plot import line_chart
 from bitreplay.cli.runfolder import default_path
+from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from tests import tiny
 
@@ -196,6 +197,7 @@ def test_the_demo_compares_the_strategies_and_the_bound(shell, tiny_model, tmp_p
 def test_the_demo_prints_a_table(shell, tiny_model):
     code, out, _ = shell("demo", "--model", tiny_model, "--no-joint")
     assert code == 0 and "BNN+CWR*" in out and out.count(" %") >= 28 and "bitreplay-demo.svg" in out
+    assert all(f"│ {name} " in out for name in groceries().class_names) and "\nLearned in: exact sums " in out
 
 
 @pytest.mark.slow

@@ -56,6 +56,18 @@ def test_without_the_extra_a_sentence_says_so(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_link_names_the_machine_and_not_all_of_its_addresses(host, monkeypatch):
+    from bitreplay.serve.running import Place, own_names
+
+    monkeypatch.setattr("socket.gethostname", lambda: "scale")
+    assert Place(host).called == "scale.local" and Place(host).called in own_names(Place(host))
+    assert Place(host, names=("shop.example",)).called == "shop.example"
+    assert Place("10.0.0.7").called == "10.0.0.7" and Place().called == "127.0.0.1"
+    monkeypatch.setattr("socket.gethostname", lambda: "scale.example")
+    assert Place(host).called == "scale.example"
+
+
 def test_a_token_is_said_once_and_never_logged(tmp_path):
     state, file, model = tmp_path / "a.state", tmp_path / "token", tiny.model(tmp_path)
     words = ("--model", str(model), "--host", "0.0.0.0", "--token-file", str(file))

@@ -64,6 +64,21 @@ class Place:
             return True
 
     @property
+    def everywhere(self) -> bool:
+        """Whether the host stands for all addresses of the machine, and is none that a browser can ask for."""
+        with suppress(ValueError):
+            return ipaddress.ip_address(self.host).is_unspecified
+        return False
+
+    @property
+    def called(self) -> str:
+        """What a browser calls it."""
+        if self.names or not self.everywhere:
+            return next(iter(self.names), self.host)
+        name = socket.gethostname()
+        return name if "." in name else f"{name}.local"
+
+    @property
     def scheme(self) -> str:
         return "http" if self.cert is None else "https"
 
@@ -137,7 +152,8 @@ class Served:
 
     @property
     def address(self) -> str:
-        host = f"[{self.place.host}]" if ":" in self.place.host else self.place.host
+        called = self.place.called
+        host = f"[{called}]" if ":" in called else called
         return f"{self.place.scheme}://{host}:{self.port}/"
 
     def run(self) -> None:

@@ -133,16 +133,9 @@ def _series(rows: list[Row], bound: float | None) -> dict[str, list[float]]:
 
 
 def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, dict], seconds: float, plot: Path) -> None:
-    titles = _titles(rows)
-    columns = ("new classes", *titles, *(f"{STRATEGIES[name].title}, s" for name in COUNTED))
-    body = [
-        (
-            ", ".join(row.classes),
-            *(f"{100 * row.accuracy[key]:.1f} %" for key in titles.values()),
-            *(f"{row.seconds[name]:.1f}" for name in COUNTED),
-        )
-        for row in rows
-    ]
+    titles = dict(sorted(_titles(rows).items(), key=lambda item: -rows[-1].accuracy[item[1]]))
+    body = [("\n".join(row.classes), *(f"{100 * row.accuracy[key]:.1f} %" for key in titles.values())) for row in rows]
+    taken = ", ".join(f"{STRATEGIES[name].title} {sum(row.seconds[name] for row in rows):.1f} s" for name in COUNTED)
     joint = [] if bound is None else [f"All classes at once (joint training of tail and head): {100 * bound:.1f} %."]
     sizes = [
         show.table(
@@ -153,8 +146,9 @@ def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, dict], seco
         for strategy, counted in bytes_of.items()
     ]
     show.say(
-        show.table("accuracy on all 14 classes after each experience", columns, body),
+        show.table("accuracy on all 14 classes after each experience", ("new classes", *titles), body),
         *joint,
+        f"Learned in: {taken}.",
         *sizes,
         f"{seconds:.0f} s in all. Chart: {plot}",
     )

@@ -15,7 +15,10 @@ EXPERIMENTS = Path(__file__).resolve().parents[4] / "experiments"
 
 
 def reproduce(
-    names: Annotated[list[str], typer.Argument(help="Names of experiments, or all.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Names of experiments, such as table1, or all; for another name the command lists them."),
+    ],
     quick: Annotated[
         bool, typer.Option(help="A few small runs of each, to see it work; their rows are not kept.")
     ] = False,
@@ -36,6 +39,8 @@ def reproduce(
 def experiments() -> Any:
     """The module of that name beside the package's source; an installed package has none."""
     if not EXPERIMENTS.is_dir():
-        raise ValueError("The experiments are not part of the installed package: run this from a clone of the project.")
+        raise ValueError(
+            "The experiments are not part of an installed package; in a clone, `pip install -e .` has them."
+        )
     sys.path.insert(0, str(EXPERIMENTS))
     return importlib.import_module("reproduce")

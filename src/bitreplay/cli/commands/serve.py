@@ -57,13 +57,16 @@ def serve(
             keys = Keys(token)
         served = Served(learner, state, lock, place, keys)
         _tell(served.address, keys, token if made else "", place.for_others and cert is None)
+        if place.everywhere and not place.names:
+            show.remark(f"Where {place.called} is not found, the machine's number in its place will do.")
         served.run()
     show.remark("The server has ended.")
 
 
 def _tell(address: str, keys: Keys | None, token: str, plain: bool) -> None:
     """Where it is, and what is needed to look. The token is said once, when it is made."""
-    show.say(f"{address} (Ctrl-C ends it)" if keys is None else f"{address}enter?key={keys.link()} opens it once.")
+    opens = f"{address} (Ctrl-C ends it)" if keys is None else f"{address}enter?key={keys.link()} opens it once."
+    show.text(f"{opens}\n")  # in one line, so that it can be copied
     if token:
         show.say(f"Token, said this once: {token}")
     if plain:
