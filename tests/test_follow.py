@@ -81,7 +81,9 @@ def test_the_table_is_the_mean_over_the_classes_of_each_experience():
     ])  # fmt: skip
     assert history.table.tolist() == [[0.75, 0.0, 0.0], [0.375, 0.75, 0.0], [0.25, 0.5, 0.0]]
     assert history.forgetting == (0.5 + 0.25) / 2 and history.backward_transfer == -(0.5 + 0.25) / 2
+    assert history.incremental_accuracy == pytest.approx((6 / 12 + 6 / 12 + 4 / 12) / 3)
     assert History([]).table.shape == (0, 0) and History([]).forgetting == 0.0
+    assert History([]).incremental_accuracy == 0.0
 
 
 @pytest.mark.parametrize(

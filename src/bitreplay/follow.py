@@ -58,6 +58,17 @@ class History:
         )
 
     @property
+    def incremental_accuracy(self) -> float:
+        """Average incremental accuracy (Rebuffi et al., 2017): on the classes seen so far, mean over the steps.
+
+        >>> first = Evaluation.of(["pear", "pear"], ["pear", "plum"], ["pear"])
+        >>> second = Evaluation.of(["plum", "plum"], ["pear", "plum"], ["pear", "plum"])
+        >>> History([Step(0, ("pear",), first), Step(1, ("plum",), second)]).incremental_accuracy
+        0.75
+        """
+        return float(np.mean([step.evaluation.seen_accuracy for step in self.steps])) if self.steps else 0.0
+
+    @property
     def forgetting(self) -> float:
         return measures.forgetting(self.table)
 
