@@ -110,7 +110,9 @@ def labelled(
             paths.append(path)
             tell(len(paths), total)
     if not found:
-        raise ValueError(f"{folder} has no {_wanted(folder, label)} ({', '.join(SUFFIXES)}).")
+        wanted = "pictures" if label is not None else "class folder with pictures"
+        suffixes = ", ".join(SUFFIXES)
+        raise ValueError(f"{folder} has no {wanted} that can be read ({suffixes}){_instead(folder, label)}.")
     return np.concatenate(found), labels, paths
 
 
@@ -118,13 +120,11 @@ def class_folders(folder: Path) -> list[Path]:
     return sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
 
 
-def _wanted(folder: Path, label: str | None) -> str:
-    """What a folder of which nothing could be read lacks, and which option takes what lies there instead."""
+def _instead(folder: Path, label: str | None) -> str:
+    """Which option takes what lies in a folder of which nothing could be read."""
     if label is None:
-        other = "; --label NAME takes its pictures as one class" if pictures(folder) else ""
-        return f"class folder with pictures that can be read{other}"
-    other = "; without --label its folders are classes" if any(map(pictures, class_folders(folder))) else ""
-    return f"pictures that can be read{other}"
+        return "; --label NAME takes its own pictures as one class" if pictures(folder) else ""
+    return "; without --label its folders are classes" if any(map(pictures, class_folders(folder))) else ""
 
 
 def gathered(

@@ -43,7 +43,8 @@ def export(
     taken = dict(about["bytes"])
     flash, ram = taken.pop("model"), taken.pop("learner")
     parts = ", ".join(f"{name} {size}" for name, size in taken.items())
+    page = {"linux": "docs/c.md", "wasm": "docs/page.md"}.get(target, "docs/microcontrollers.md")
     show.say(
         f"{out} has {about['model']} for {target}: {flash} bytes of model, {ram} bytes of RAM for {classes} classes "
-        f"({parts}). main.c prints {about['main_prints'][:16]}..., docs/c.md says how to build it."
+        f"({parts}). main.c prints {about['main_prints'][:16]}..., {page} says how to build it."
     )
