@@ -68,7 +68,7 @@ class Learner:
     ) -> Learner:  # fmt: skip
         """A learner that knows nothing yet. `model` is a name (`bitreplay models`) or a file.
 
-        `changes` are fields of Settings, changed in `settings` or in the defaults.
+        `changes` are fields of Settings, changed in `settings` or in the defaults, such as numbers=128.
         """
         if settings is not None and not isinstance(settings, Settings):
             raise ValueError(
@@ -92,7 +92,13 @@ class Learner:
         self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
         cancel: Callable[[], bool] | None = None, time_limit: float | None = None,
     ) -> Learned:  # fmt: skip
-        """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing."""
+        """One experience: pictures and their names, new classes or more of known ones. All of it, or nothing.
+
+        `images` are uint8 (n, height, width, 3) of any size, or arrays, paths, Pillow images or tensors one after the
+        other; `labels` are text or whole numbers, one for each, or one for all. A folder of class folders is
+        `learn(*bitreplay.labelled(folder))`. `progress` hears what is done. If `cancel` returns True, or after
+        `time_limit` seconds, LearningStopped is raised, and nothing has changed.
+        """
         watch = Watch(progress, cancel, time_limit)
         pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)

@@ -17,6 +17,12 @@ def test_the_command(shell):
     assert code == 0 and "what fits, best first" in out
 
 
+def test_a_budget_for_a_microcontroller_is_that_of_the_learner_in_c(shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB", "--target", "cortex-m7")
+    assert code == 0 and "exact, numbers 128" in out and "exact, numbers head" in out and "replay" not in out
+
+
 def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_path):
     from bitreplay.planning import expected
 
@@ -38,6 +44,8 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
     ("arguments", "says"),
     [
         (("--budget", "2 parsecs"), "budget must be a number of bytes such as 2MB or 512KiB, got '2 parsecs'."),
+        (("--budget", "2MB", "--numbers", "head"), "What fits a budget is proposed: leave out numbers."),
+        (("--budget", "2MB", "--target", "abacus"), "target must be one of linux, wasm, cortex-m4"),
         (("--bits", "float"), "A plan is for whole numbers, got bits float."),
         (("--strategy", "magic"), "strategy must be one of"),
         (("--level", "attic"), "vgg_small has no level"),

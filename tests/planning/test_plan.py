@@ -120,6 +120,16 @@ def test_what_is_proposed_fits_and_the_best_comes_first(react18):
     assert none.short == none.plan.ram - 1000
 
 
+def test_what_is_proposed_for_a_target_is_the_learner_in_c_and_fits():
+    tiny = zoo.find("react_tiny")
+    found = proposals(tiny, 10, 300_000, 1_000_000, "cortex-m7")
+    assert [each.plan.settings.numbers for each in found] == ["128", "add_11", "head"]
+    assert found[2].plan == on_device(tiny, Settings(strategy="exact", numbers="head"), 10, "cortex-m7")
+    assert all(each.plan.ram <= 300_000 and each.plan.flash <= 1_000_000 for each in found)
+    (none,) = proposals(tiny, 10, 200_000, None, "cortex-m7")
+    assert none.short == none.plan.ram - 200_000 and none.plan.ram < 300_000
+
+
 def test_where_binary_weights_learn_the_minibatch_gets_smaller(react18):
     """They take their steps within the backward pass, so a minibatch cannot pass in parts."""
     learning, frozen = (

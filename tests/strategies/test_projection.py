@@ -18,6 +18,10 @@ from tests import tiny
 AXES = 12
 COLOURS = ["red", "green", "blue", "white"]
 
+NONE = (
+    r"has no projection: expected tiny0.projection.safetensors beside it. Of those shipped .*react18.* have one; layers"
+)
+
 
 def projection_for(model, seed: int = 0) -> ProjectionFile:
     """Axes found on other pictures than those that are learned."""
@@ -113,7 +117,7 @@ def test_what_cannot_be_projected_is_refused(model, tmp_path):
     with pytest.raises(ModelFileError, match="belongs to the model with checksum 000000000000, not to"):
         Learner.from_pretrained(model, numbers=6)
     companion.unlink()
-    with pytest.raises(ModelFileError, match=r"has no projection: expected tiny0.projection.safetensors beside it\.$"):
+    with pytest.raises(ModelFileError, match=NONE):
         Learner.from_pretrained(model, numbers=6)
 
 

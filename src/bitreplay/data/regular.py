@@ -23,7 +23,7 @@ def content_of(path: Path, most: int = MOST_BYTES) -> bytes:
     """
     why = f"it is no file of at most {most} bytes"
     if not is_regular(path) and path.exists():
-        raise ValueError(why)
+        raise ValueError("it is a folder" if path.is_dir() else why)
     try:
         with open(os.open(path, os.O_RDONLY | WAIT_FOR_NOBODY), "rb") as file:
             about = os.fstat(file.fileno())

@@ -1,7 +1,8 @@
 """Settings that fit: those with measured accuracies, best first, with as many samples at once as there is room for.
 
 A minibatch that does not fit passes in parts (`micro`), which ends in the same state, so the measured accuracy is its
-own. Where binary weights learn it cannot, and the minibatch gets smaller; that was not measured.
+own. Where binary weights learn it cannot, and the minibatch gets smaller; that was not measured. With a target it is
+the learner in C by sums, as device.py counts it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.features import HEAD
+from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import Expected, expected
 from bitreplay.planning.plan import Plan, plan
 from bitreplay.settings import Settings
@@ -29,9 +32,12 @@ class Proposal:
     short: int
 
 
-def proposals(model: Model, classes: int, ram: int | None, flash: int | None) -> list[Proposal]:
+def proposals(
+    model: Model, classes: int, ram: int | None, flash: int | None, target: str | None = None
+) -> list[Proposal]:  # fmt: skip
     """Those that fit, best first; if none does, the one that lacks least."""
-    found = [_smaller(model, candidate, measured, classes, ram, flash) for candidate, measured in _candidates(model)]
+    candidates = _candidates(model) if target is None else _candidates_in_c(model)
+    found = [_smaller(model, candidate, measured, classes, ram, flash, target) for candidate, measured in candidates]
     fitting = [proposal for proposal in found if not proposal.short]
     return fitting or [min(found, key=lambda proposal: proposal.short)]
 
@@ -52,12 +58,21 @@ def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
     yield Settings(strategy="exact", numbers=model.levels[-1]), None
 
 
+def _candidates_in_c(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
+    """Those by sums, and the fewest layers that a microcontroller may have flash and RAM for."""
+    found = [each for each in _candidates(model) if each[0].strategy == "exact"]
+    yield from found
+    if HEAD not in {settings.numbers for settings, _ in found}:
+        yield Settings(strategy="exact", numbers=HEAD), None
+
+
 def _smaller(
-    model: Model, settings: Settings, measured: Expected | None, classes: int, ram: int | None, flash: int | None
+    model: Model, settings: Settings, measured: Expected | None, classes: int, ram: int | None, flash: int | None,
+    target: str | None,
 ) -> Proposal:  # fmt: skip
     """With fewer samples at once until it fits."""
     for smaller in _smaller_ones(settings):
-        found = plan(model, smaller, classes)
+        found = plan(model, smaller, classes) if target is None else on_device(model, smaller, classes, target)
         short = max(0, found.ram - ram if ram is not None else 0) + max(
             0, found.flash - flash if flash is not None else 0
         )

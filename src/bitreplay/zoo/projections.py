@@ -7,20 +7,27 @@ from bitreplay.engine.features import usual_numbers
 from bitreplay.engine.projection import Projection, asked_of
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.projection import KIND, load
-from bitreplay.zoo import Model
+from bitreplay.zoo import Model, find, names
 
 
 def of_model(model: Model) -> Projection:
     """All axes that the companion has."""
     path = model.companion(KIND)
     if not path.exists():
-        raise ModelFileError(f"{model.path} has no projection: expected {path.name} beside it.")
+        raise ModelFileError(
+            f"{model.path} has no projection: expected {path.name} beside it. Of those shipped {_with_one()} have one; "
+            "layers, such as head, are numbers that need none."
+        )
     found = load(path)
     if found.model != model.digest:
         raise ModelFileError(
             f"{path} belongs to the model with checksum {shown(found.model)[:12]}, not to {model.digest[:12]}."
         )
     return found.projection
+
+
+def _with_one() -> str:
+    return ", ".join(name for name in names() if find(name).companion(KIND).exists())
 
 
 def asked(model: Model, numbers: str | None, digest: str | None) -> tuple[str, Projection | None]:

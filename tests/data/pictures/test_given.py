@@ -101,6 +101,11 @@ def test_a_folder_is_read_as_the_command_line_reads_it(paths, tmp_path, tiny_mod
     assert learner.state_hash() == other.state_hash() and learner.predict(str(paths[3])).tolist() == ["green"]
 
 
+def test_a_folder_in_the_place_of_a_picture_is_called_one(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read as a picture: it is a folder"):
+        bitreplay.read(tmp_path)
+
+
 def test_what_is_no_folder_of_classes_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="none is not a folder"):
         bitreplay.labelled(tmp_path / "none")

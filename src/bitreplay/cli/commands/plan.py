@@ -44,11 +44,13 @@ def plan(
 ) -> None:
     """Flash and RAM of a learner before anything runs; with a budget, the settings that fit, best first."""
     found = zoo.find(model)
-    if budget is not None or flash is not None:
-        _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), json)
-        return
     given = options.given(strategy=strategy, level=level, per_class=per_class, bits=bits, code_bits=code_bits,
                           numbers=numbers, micro=micro)  # fmt: skip
+    if budget is not None or flash is not None:
+        if given:
+            raise ValueError(f"What fits a budget is proposed: leave out {', '.join(given)}.")
+        _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), target, json)
+        return
     settings = Settings.of(**given)
     settings = settings.changed(new=new, replayed=4 * new)
     if target is not None:
@@ -121,8 +123,10 @@ def _measured(taken: Taken) -> dict[str, Any]:
     return asdict(taken) | {"items": items}
 
 
-def _propose(model: zoo.Model, classes: int, ram: int | None, flash: int | None, json: bool) -> None:
-    found = fitting.proposals(model, classes, ram, flash)
+def _propose(
+    model: zoo.Model, classes: int, ram: int | None, flash: int | None, target: str | None, json: bool
+) -> None:  # fmt: skip
+    found = fitting.proposals(model, classes, ram, flash, target)
     if json:
         show.as_json([_proposal(proposal) for proposal in found])
         return
