@@ -57,6 +57,7 @@ def test_evaluate_prints_classes_matrix_and_names(shell, begun, tiny_model):
     right = learner.evaluate(images, labels).accuracy
     assert code == 0 and out.startswith(f"{100 * right:.1f} % of 12 pictures of 3 classes are right, ")
     assert "most often taken for" in out and "worst answers, in test/blue" in out and "08.png" in out
+    assert "\nNever learned, and so never right: blue.\n" in out
 
 
 def test_evaluate_takes_a_data_set_by_name(shell, tiny_model):

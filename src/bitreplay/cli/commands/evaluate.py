@@ -61,7 +61,7 @@ def evaluate(
             "plot": None if plot is None else str(plot), "left_out": left_out.sentences,
         })  # fmt: skip
         return
-    _tell(evaluation, wrong, plot)
+    _tell(evaluation, learner.labels, wrong, plot)
 
 
 def _read(data: str, side: int, left_out: LeftOut, bar: show.Bar) -> tuple[NDArray[np.uint8], list[str], list[str]]:
@@ -111,7 +111,7 @@ def _draw(evaluation: Evaluation, plot: Path, title: str) -> None:
     write_whole(plot, drawn.getvalue())
 
 
-def _tell(evaluation: Evaluation, wrong: list[dict[str, Any]], plot: Path | None) -> None:
+def _tell(evaluation: Evaluation, learned: list[Name], wrong: list[dict[str, Any]], plot: Path | None) -> None:
     counts = evaluation.confusion
     tested = np.flatnonzero(counts.sum(axis=1)).tolist()
     rows = [
@@ -122,9 +122,11 @@ def _tell(evaluation: Evaluation, wrong: list[dict[str, Any]], plot: Path | None
     seen = "" if evaluation.seen_accuracy == evaluation.accuracy else (
         f", {100 * evaluation.seen_accuracy:.1f} % on those of learned classes"
     )  # fmt: skip
+    never = [label for label in evaluation.labels if label not in learned]
     parts: list[Any] = [
         f"{100 * evaluation.accuracy:.1f} % of {show.counted(evaluation.samples, 'picture', 'pictures')} "
         f"of {show.counted(len(tested), 'class', 'classes')} are right{seen}.",
+        *([f"Never learned, and so never right: {show.names(never)}."] if never else []),
         show.table("classes", ("class", "pictures", "right", "most often taken for"), rows),
         *matrix.lines(evaluation, shutil.get_terminal_size().columns),
     ]

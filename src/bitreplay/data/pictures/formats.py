@@ -85,5 +85,5 @@ def _heic(content: bytes) -> Image.Image:
     try:
         plugin: Any = importlib.import_module("pillow_heif.as_plugin")
     except ImportError:
-        raise ValueError("HEIC needs the package pillow-heif, which is not installed") from None
+        raise ValueError("HEIC needs the package pillow-heif: pip install 'bitreplay[heic]'") from None
     return plugin.HeifImageFile(io.BytesIO(content))
