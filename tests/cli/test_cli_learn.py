@@ -37,7 +37,7 @@ def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["pictures/red"], ".webp); --label NAME takes its own pictures as one class.\n"),
+        (["pictures/red"], ".webp); for its own pictures name their class with --label.\n"),
         (["pictures/red/0.png"], "0.png is not a folder; --label NAME learns a picture as that class."),
         (["pictures", "--label", "x"], ".webp); without --label its folders are classes.\n"),
         (["broken"], "1.png cannot be read as a picture: its format is not known; expected JPEG, PNG, WebP, BMP, GIF, "

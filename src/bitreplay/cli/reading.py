@@ -123,7 +123,7 @@ def class_folders(folder: Path) -> list[Path]:
 def _instead(folder: Path, label: str | None) -> str:
     """Which option takes what lies in a folder of which nothing could be read."""
     if label is None:
-        return "; --label NAME takes its own pictures as one class" if pictures(folder) else ""
+        return "; for its own pictures name their class with --label" if pictures(folder) else ""
     return "; without --label its folders are classes" if any(map(pictures, class_folders(folder))) else ""
 
 
