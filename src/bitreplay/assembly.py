@@ -57,7 +57,9 @@ def model_of(content: Content, model: str | Path | Model | None, path: str | Pat
     if model is None:
         found = find_by_digest(content.model, content.digest)
         if found is None:
-            raise StateFileError(f"{path} belongs to {its}, which is not among those shipped; name its file.")
+            raise StateFileError(
+                f"{path} belongs to {its}, which is not among those shipped; name its file as `model`."
+            )
         return found
     given = model if isinstance(model, Model) else find(model)
     if given.digest != content.digest:

@@ -76,7 +76,7 @@ def test_a_state_of_another_model_says_so(learner, path, tmp_path):
     learner.save(path)
     with pytest.raises(StateFileError, match="belongs to the model tiny0 with checksum [0-9a-f]{12}, not to tiny1"):
         Learner.load(path, tiny.model(tmp_path, seed=1))
-    with pytest.raises(StateFileError, match="not among those shipped; name its file"):
+    with pytest.raises(StateFileError, match="not among those shipped; name its file as `model`"):
         Learner.load(path)
 
 

@@ -61,11 +61,13 @@ def convert(
     about = {"name": out.stem, "conversion": how, "training": training}
     about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
     digest = modelfile.save(graph, out, about)
-    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": sorted(graph.levels)}
+    levels = sorted(graph.levels)
+    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": levels}
     if json:
         show.as_json(row)
     else:
-        show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in row.items()]))
+        told = row | {"levels": ", ".join(levels)}
+        show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in told.items()]))
 
 
 def _names_in(path: Path) -> list[str]:
