@@ -31,6 +31,7 @@ OF_REPLAY = {
     "augment",
     "micro",
 }
+OF_EXACT = {"numbers", "projection", "digests", "exact_forget"}
 LONGEST_NUMBER = 1000
 LONGEST_NUMBERS = 400
 DIGEST = re.compile(r"[0-9a-f]{64}")

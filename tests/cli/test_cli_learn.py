@@ -111,3 +111,13 @@ def test_a_folder_named_as_a_number_is_the_class_of_that_number(shell, taught, t
     taught.save("both")
     code, out, _ = shell("forget", "both", "3", "--model", tiny_model, "--json")
     assert code == 0 and json.loads(out)["labels"] == [3]
+
+
+def test_info_prints_the_settings_that_the_strategy_has(shell, taught, tiny_model, tmp_path):
+    code, out, _ = shell("info", "state")
+    assert code == 0 and "per_class" not in out and "exact_forget" in "".join(out.split())
+    assert "per_class" in json.loads(shell("info", "state", "--json")[1])["settings"]
+    folder = write_pictures(tmp_path / "first", "red", each=1)
+    assert shell("learn", "replay", folder, "--strategy", "replay", "--rate", "0.3", "--model", tiny_model)[0] == 0
+    code, out, _ = shell("info", "replay")
+    assert code == 0 and "per_class" in out and "exact_forget" not in out

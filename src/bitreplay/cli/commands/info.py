@@ -19,6 +19,7 @@ from bitreplay.modelfile.container import ContainerError, read_whole, unpack_con
 from bitreplay.modelfile.projection import KIND
 from bitreplay.modelfile.schema import stored
 from bitreplay.reports import Stored
+from bitreplay.settings import OF_EXACT, OF_REPLAY
 from bitreplay.statefile import MOST_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
 from bitreplay.statefile.generations import before_of, real_path
@@ -36,6 +37,8 @@ def info(
         show.as_json(found)
         return
     kept_classes, layers = found.pop("stored", None), found.pop("layers", None)
+    if "settings" in found:
+        found["settings"] = _of_strategy(found["settings"])
     tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found])]
     if kept_classes:
         rows = [(shown(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
@@ -45,6 +48,12 @@ def info(
         body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
         tables.append(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
     show.say(*tables)
+
+
+def _of_strategy(settings: dict[str, Any]) -> dict[str, Any]:
+    """Without those that say nothing of this state, because only other strategies have them."""
+    others = OF_REPLAY if settings["strategy"] == "exact" else OF_EXACT
+    return {name: value for name, value in settings.items() if name not in others}
 
 
 def shape_text(shape: Sequence[int]) -> str:
