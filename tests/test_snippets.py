@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from PIL import Image
 
 import bitreplay
@@ -64,6 +65,25 @@ def test_a_shell_can_complete_names_that_are_imported_later():
     code = "import bitreplay; print({'Learner', 'labelled', 'follow', 'scenario'} - set(dir(bitreplay)))"
     known = os.environ | {"PYTHONPATH": str(Path(bitreplay.__file__).parents[1])}
     assert subprocess.check_output([sys.executable, "-c", code], env=known, text=True) == "set()\n"
+
+
+def test_options_that_pages_name_are_there():
+    """Of every command, wherever a page writes it down; `pretrain` reads its own."""
+    from bitreplay.cli import COMMANDS
+    from bitreplay.cli.application import app_for
+
+    whole: Any = typer.main.get_command(app_for([]))
+    known = {name: {word for option in whole.commands[name].params for word in (*option.opts, *option.secondary_opts)}
+             for name in COMMANDS if name != "pretrain"}  # fmt: skip
+    seen = 0
+    for page in PAGES:
+        for line in re.findall(r"\bbitreplay ([^`\n#]*)", page.read_text().replace("\\\n", " ")):
+            command, *words = line.split() or [""]
+            if command in known:
+                named = {word for word in words if re.fullmatch(r"--[a-z-]+", word)}
+                assert named <= known[command] | {"--help"}, f"{page.name}: bitreplay {line}"
+                seen += len(named)
+    assert seen > 50
 
 
 def photographs(place: Path, folder: str) -> None:
