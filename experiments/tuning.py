@@ -36,8 +36,6 @@ for model in MODELS:
     ):  # fmt: skip
         GRID[f"{TITLES[model]}, {strategy}"] = tried(values, model=model, strategy=strategy), seeds
     GRID[f"{TITLES[model]}, joint, 20 epochs"] = tried("10 20 40", model=model, strategy="joint", epochs=20), (10,)
-    for strategy, values in (("replay", "20 40 80"), ("cwr", "1 3 10 30"), ("naive", "10 20 40")):
-        GRID[f"{TITLES[model]}, NI, {strategy}"] = tried(values, model=model, strategy=strategy, scenario="ni"), (10,)
 for model in ("quicknet", "quicknet_large"):
     runs = tried("1 3 10 30", data="sessions", model=model, strategy="cwr", images=None)
     GRID[f"object sessions, {TITLES[model]}, cwr"] = runs, (10,)
