@@ -22,6 +22,7 @@ from bitreplay.strategies import STRATEGIES
 
 OF_SUMS = {("exact", "cifar10")}  # results/exact.csv has more of them
 TITLES = {"cifar10": "CIFAR-10", "sessions": "object sessions", "groceries": "groceries"}
+SET = {"quicknet": "sessions", "quicknet_large": "sessions"}  # of the others: CIFAR-10
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -39,7 +40,8 @@ def by_gradients(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
         for row in rows
         if row["config"]["strategy"] in STRATEGIES and (row["config"]["strategy"], row["config"]["data"]) not in OF_SUMS
     ]
-    for run in dict.fromkeys(run for run in asked if run == usual(run) and run.bits != "float" and run.data in TITLES):
+    asked = [run for run in asked if run == usual(run) and run.data == SET.get(run.model, "cifar10")]
+    for run in dict.fromkeys(run for run in asked if run.bits != "float"):
         if figures := found.of(run, SEEDS):
             title = TITLES[run.data] + (", 500 a class" if run.images else "")
             yield (run.model, figures.rows[0]["digest"], title, run.strategy, run.level or "", run.code_bits,
