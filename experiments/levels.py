@@ -3,7 +3,7 @@
     bitreplay reproduce levels
 
 CIFAR-10, 200 images a class, codes computed once, 30 stored a class: 1 KiB against 2 KiB a sample. ReAct-18's longer
-tail wants a lower rate, chosen on held-out pictures (tuning.py); at that of the shorter one it ends lower. QuickNet's
+tail wants a lower rate, chosen on held-out pictures (tuning.py), and ends lower at every one that was tried. QuickNet's
 two levels on object sessions, 512 bytes against 1 KiB a sample, one seed.
 """
 
