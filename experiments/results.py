@@ -42,8 +42,8 @@ LEFT_OUT = """## What was not possible, and what was left out
 - CIFAR-100 is a re-split: all its images, 500 and 100 a class, but not the official halves.
 - At full size (all images, cropped and flipped) there are replay and BNN+CWR* at 8/1/16 and in floating point; other
   sweeps take 200 or 500 images a class, whose codes are computed once, and say so.
-- BNN+CWR* in floating point at full size takes half an hour of a core a run, and learning at 32/32/32 ten minutes: they
-  have fewer seeds or none. With 200 images a class BNN+CWR* in floating point has all.
+- BNN+CWR* in floating point at full size takes about half an hour of a core a run: it has fewer seeds or none.
+  With 200 images a class BNN+CWR* in floating point has all.
 """
 TABLES = """# All tables
 
