@@ -14,6 +14,7 @@ answering.adopt(whole)                        on the other thread: forward runs 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import SimpleNamespace
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ from bitreplay.engine.program import LISTS, Program, Record, Tensor
 Kind = TypeVar("Kind", bound="Memory")
 
 
-class Memory:
+class Memory(ABC):
     """The three regions of a program as byte arrays, and named views into them."""
 
     def __init__(self, program: Program) -> None:
@@ -94,9 +95,9 @@ class Memory:
         self.regions["parameter"] = parameters
         self.run("prepare", Run(samples=1))
 
+    @abstractmethod
     def run(self, list_name: str, run: Run) -> None:
         """Run one of the four lists."""
-        raise NotImplementedError
 
     def _may_run(self, list_name: str) -> None:
         """Prepare and forward write the arena alone; the others may write parameters."""
