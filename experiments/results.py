@@ -23,8 +23,9 @@ from bitreplay.cli.plot import line_chart
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 INTRODUCTION = """# The paper's claims, one by one
 
-Every figure on this page is drawn from `experiments/results/runs.jsonl` by `python experiments/results.py`. A row has
-the commit, the weights, the seed, the settings, the machine and the hash of the learned state.
+Every figure on this page is drawn by `python experiments/results.py`: accuracies from `experiments/results/runs.jsonl`,
+where a row has the commit, the weights, the seed, the settings, the machine and the hash of the learned state; times
+and instructions from the rows in `benchmarks/results`.
 [All tables](results-tables.md) has the settings behind each claim, a section an experiment; `bitreplay reproduce NAME`
 makes the rows of one section anew and skips those that exist; with `--quick` all of them take about two minutes, of
 few pictures, and are not kept.
