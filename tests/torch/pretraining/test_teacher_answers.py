@@ -11,7 +11,7 @@ from torch import nn
 from bitreplay.torch.arrays import Arrays, hold_out
 from bitreplay.torch.models import build
 from bitreplay.torch.pretraining import teacher_answers
-from bitreplay.torch.pretraining.augmentation import Augmentation
+from bitreplay.torch.pretraining.augmentation import Augmentation, draw
 from bitreplay.torch.pretraining.average import RunningAverage
 from bitreplay.torch.pretraining.loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe
@@ -49,7 +49,7 @@ def teacher() -> nn.Module:
 
 def test_a_share_of_the_views_is_blended_and_a_share_has_a_box_of_another() -> None:
     ends = torch.cat([torch.zeros(200, 3, 16, 16), torch.ones(200, 3, 16, 16)])
-    view, share = Augmentation(mix=0.3, cut=0.5).blend(ends, torch.Generator().manual_seed(0))
+    view, share = Augmentation(mix=0.3, cut=0.5).blend(ends, draw(len(ends), torch.Generator().manual_seed(0)))
     other = torch.where(torch.arange(400) < 200, 1.0, -1.0)
     own = ends[:, 0, 0, 0]
     assert torch.allclose(view.mean(dim=(1, 2, 3)), own + other * share, atol=1e-5)

@@ -14,7 +14,7 @@ from bitreplay.data.pictures.resize import resize as resize_picture
 from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.pretraining import fastest
-from bitreplay.torch.pretraining.augmentation import Augmentation
+from bitreplay.torch.pretraining.augmentation import Augmentation, draw
 from bitreplay.torch.pretraining.fastest import FastestForward
 from bitreplay.torch.pretraining.loss import pretraining_loss
 from bitreplay.torch.pretraining.schedule import Schedule, rate_factor, stage_of
@@ -121,20 +121,20 @@ def test_pixels_scale_to_plus_minus_one() -> None:
 
 def test_cropping_keeps_a_flat_image_and_jitter_changes_it() -> None:
     flat = torch.tensor([10, 100, 200], dtype=torch.uint8).view(1, 3, 1, 1).expand(50, 3, 16, 16)
-    cropped = Augmentation(least_area=0.1, jitter=0.0)(flat, torch.Generator().manual_seed(3))
+    cropped = Augmentation(least_area=0.1, jitter=0.0)(flat, draw(len(flat), torch.Generator().manual_seed(3)))
     assert torch.allclose(cropped, scale_pixels(flat), atol=1e-5)
-    recoloured = Augmentation(least_area=0.1, jitter=0.2)(flat, torch.Generator().manual_seed(3))
+    recoloured = Augmentation(least_area=0.1, jitter=0.2)(flat, draw(len(flat), torch.Generator().manual_seed(3)))
     shift = (recoloured - scale_pixels(flat)).abs().mean(dim=(1, 2, 3))
     assert (shift > 0.001).all() and (shift < 0.5).all()
 
 
 def test_flip_happens_to_about_half_of_the_images() -> None:
     ramp = torch.arange(0, 160, 10, dtype=torch.uint8).view(1, 1, 1, 16).expand(200, 3, 16, 16)
-    view = Augmentation(least_area=0.5, jitter=0.2)(ramp, torch.Generator().manual_seed(0))
+    view = Augmentation(least_area=0.5, jitter=0.2)(ramp, draw(len(ramp), torch.Generator().manual_seed(0)))
     flipped = (view[:, 0, 8, 0] > view[:, 0, 8, -1]).sum().item()
     assert 70 < flipped < 130
     assert view.min() >= -1 and view.max() <= 1
-    again = Augmentation(least_area=0.5, jitter=0.2)(ramp, torch.Generator().manual_seed(0))
+    again = Augmentation(least_area=0.5, jitter=0.2)(ramp, draw(len(ramp), torch.Generator().manual_seed(0)))
     assert torch.equal(view, again)
 
 

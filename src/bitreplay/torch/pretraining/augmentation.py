@@ -1,4 +1,11 @@
-"""Augmentation of a whole minibatch on the device: random resized crop, flip, colour jitter, no loop over images."""
+"""Augmentation of a whole minibatch on the device: random resized crop, flip, colour jitter, no loop over images.
+
+All that is random comes in as `noise` (N, NOISE), uniform in [0, 1), so that the work itself can be compiled:
+
+    noise = draw(len(images), generator)
+    view = augment(images, noise)
+    view, share = augment.blend(view, noise)
+"""
 
 from __future__ import annotations
 
@@ -7,6 +14,20 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
+
+AREA, RATIO, FLIP, RIGHT, DOWN, BRIGHTNESS, CONTRAST, SATURATION, KIND, SHARE, BOX_DOWN, BOX_RIGHT = range(12)
+NOISE = 12
+HALF_LOG_RATIO = 0.14384  # of sides in a ratio of 4/3
+GREY = (0.299, 0.587, 0.114)
+
+
+def draw(count: int, generator: Generator) -> Tensor:
+    """The noise of `count` views."""
+    return torch.rand(count, NOISE, generator=generator, device=generator.device)
+
+
+def between(noise: Tensor, low: float | Tensor, high: float | Tensor) -> Tensor:
+    return noise * (high - low) + low
 
 
 @dataclass(frozen=True)
@@ -20,50 +41,44 @@ class Augmentation:
     mix: float = 0.0
     cut: float = 0.0
 
-    def __call__(self, images: Tensor, generator: Generator) -> Tensor:
+    def __call__(self, images: Tensor, noise: Tensor) -> Tensor:
         """uint8 (N, 3, S, S) -> float (N, 3, S, S) in [-1, 1]."""
-        view = self.crop(images.float() / 255, generator)
+        view = self.crop(images.float() / 255, noise)
         if self.jitter:
-            view = self.recolour(view, generator)
+            view = self.recolour(view, noise)
         return view * 2 - 1
 
-    def blend(self, view: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+    def blend(self, view: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Views with something of the view as far from the minibatch's other end, and the share (N,) of that one."""
-        n, _, height, width = view.shape
-        kind, share = self.uniform(n, generator), self.uniform(n, generator)
+        kind, share = (noise[:, column].view(-1, 1, 1, 1) for column in (KIND, SHARE))
         side = share.sqrt().view(-1, 1)
         inside = []
-        for length in (height, width):
-            start = self.uniform(n, generator).view(-1, 1) * (1 - side) * length
+        for axis, column in ((2, BOX_DOWN), (3, BOX_RIGHT)):
+            length = view.shape[axis]
+            start = noise[:, column].view(-1, 1) * (1 - side) * length
             place = torch.arange(length, device=view.device) + 0.5
             inside.append((place >= start) & (place < start + side * length))
         box = (inside[0][:, None, :, None] & inside[1][:, None, None, :]).to(view.dtype)
-        kind, weight = kind.view(-1, 1, 1, 1), share.view(-1, 1, 1, 1).to(view.dtype)
-        weight = torch.where(kind < self.mix, weight, torch.where(kind < self.mix + self.cut, box, 0.0))
+        weight = torch.where(kind < self.mix, share, torch.where(kind < self.mix + self.cut, box, 0.0))
         return torch.lerp(view, view.flip(0), weight), weight.mean(dim=(1, 2, 3))
 
-    @staticmethod
-    def uniform(count: int, generator: Generator, low: float = 0.0, high: float = 1.0) -> Tensor:
-        return torch.rand(count, generator=generator, device=generator.device) * (high - low) + low
-
-    def crop(self, images: Tensor, generator: Generator) -> Tensor:
-        n = len(images)
-        area = self.uniform(n, generator, self.least_area, 1.0)
-        root = torch.exp(0.5 * self.uniform(n, generator, -0.2877, 0.2877))  # sqrt of a ratio in 3/4 .. 4/3
+    def crop(self, images: Tensor, noise: Tensor) -> Tensor:
+        area = between(noise[:, AREA], self.least_area, 1.0)
+        root = torch.exp(between(noise[:, RATIO], -HALF_LOG_RATIO, HALF_LOG_RATIO))
         width, height = (area.sqrt() * root).clamp_max(1), (area.sqrt() / root).clamp_max(1)
-        flip = torch.where(self.uniform(n, generator) < 0.5, -1.0, 1.0)
-        theta = torch.zeros(n, 2, 3, device=images.device)
-        theta[:, 0, 0], theta[:, 0, 2] = width * flip, (1 - width) * self.uniform(n, generator, -1, 1)
-        theta[:, 1, 1], theta[:, 1, 2] = height, (1 - height) * self.uniform(n, generator, -1, 1)
-        grid = F.affine_grid(theta, list(images.shape), align_corners=False)
+        flip = torch.where(noise[:, FLIP] < 0.5, -1.0, 1.0)
+        right, down = (between(noise[:, column], -1.0, 1.0) for column in (RIGHT, DOWN))
+        none = torch.zeros_like(area)
+        theta = torch.stack([width * flip, none, (1 - width) * right, none, height, (1 - height) * down], 1)
+        grid = F.affine_grid(theta.view(-1, 2, 3), list(images.shape), align_corners=False)
         return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
 
-    def recolour(self, view: Tensor, generator: Generator) -> Tensor:
+    def recolour(self, view: Tensor, noise: Tensor) -> Tensor:
         low, high = 1 - self.jitter, 1 + self.jitter
         brightness, contrast, saturation = (
-            self.uniform(len(view), generator, low, high).view(-1, 1, 1, 1) for _ in range(3)
+            between(noise[:, column], low, high).view(-1, 1, 1, 1) for column in (BRIGHTNESS, CONTRAST, SATURATION)
         )
-        weights = torch.tensor([0.299, 0.587, 0.114], device=view.device).view(1, 3, 1, 1)
+        weights = torch.tensor(GREY, device=view.device).view(1, 3, 1, 1)
         view = view * brightness
         grey = (view * weights).sum(1, keepdim=True)
         view = grey + saturation * (view - grey)

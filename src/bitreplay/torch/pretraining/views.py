@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from bitreplay.torch.arrays import Arrays
-from bitreplay.torch.pretraining.augmentation import Augmentation
+from bitreplay.torch.pretraining.augmentation import Augmentation, draw
 from bitreplay.torch.pretraining.world import World
 from bitreplay.torch.resizing import resize_view
 
@@ -39,9 +39,10 @@ class Views:
     def minibatches(self, epoch: int) -> Iterator[Minibatch]:
         """`steps` of them."""
         order = torch.randperm(len(self.arrays), generator=self.generator(epoch, 0), device=self.world.device)
-        noise = self.generator(epoch, 1 + self.world.rank)
+        generator = self.generator(epoch, 1 + self.world.rank)
         for step in range(self.steps):
             index = order[(step * self.world.size + self.world.rank) * self.share :][: self.share]
+            noise = draw(len(index), generator)
             view, labels = self.augment(self.arrays.images[index], noise), self.arrays.labels[index]
             if not (self.augment.mix or self.augment.cut):
                 yield Minibatch(view, labels)

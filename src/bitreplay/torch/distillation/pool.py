@@ -1,0 +1,130 @@
+"""Photographs without labels, on the training device as uint8.
+
+A pool is a folder: packed parts (`part_NNN.bin`, pictures end to end in any format that Pillow reads, and
+`part_NNN.npy`, their offsets, int64, one more than pictures), or any tree of picture files. Processes decode part by
+part beside the training; it begins when the first part is there, and parts that appear in the folder later join in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import multiprocessing
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Generator, Tensor
+
+SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
+PICTURES_A_PART = 4096
+
+
+class Part:
+    """A packed file, or some picture files; `name` tells it from others."""
+
+    def __init__(self, name: str, packed: Path | None, files: tuple[Path, ...] = ()) -> None:
+        self.name, self.packed, self.files = name, packed, files
+
+    def encoded(self) -> Iterator[bytes]:
+        if self.packed is None:
+            yield from (file.read_bytes() for file in self.files)
+            return
+        body = self.packed.read_bytes()
+        offsets = np.load(self.packed.with_suffix(".npy"), allow_pickle=False)
+        yield from (body[start:stop] for start, stop in zip(offsets[:-1], offsets[1:], strict=True))
+
+
+def parts_of(place: Path) -> list[Part]:
+    """In the order of their names."""
+    packed = [file for file in sorted(place.glob("part_*.bin")) if file.with_suffix(".npy").exists()]
+    if packed:
+        return [Part(file.name, file) for file in packed]
+    files = sorted(file for file in place.rglob("*") if file.suffix.lower() in SUFFIXES)
+    chunks = [tuple(files[k : k + PICTURES_A_PART]) for k in range(0, len(files), PICTURES_A_PART)]
+    return [Part(str(chunk[0]), None, chunk) for chunk in chunks]
+
+
+def square(encoded: bytes, side: int) -> NDArray[np.uint8] | None:
+    """(side, side, 3): the middle square of a picture; None where it cannot be read."""
+    try:
+        picture = Image.open(io.BytesIO(encoded)).convert("RGB")
+    except Exception:  # a damaged picture among thousands
+        return None
+    short = min(picture.size)
+    left, top = (picture.size[0] - short) // 2, (picture.size[1] - short) // 2
+    if picture.size != (side, side):
+        picture = picture.resize((side, side), Image.Resampling.LANCZOS, (left, top, left + short, top + short))
+    return np.asarray(picture)
+
+
+def decode(part: Part, side: int, out: Path) -> tuple[Path, str]:
+    """Write the pictures of a part as one array (N, 3, side, side); where, and the sha256 of what they were."""
+    digest, pictures = hashlib.sha256(), list[NDArray[np.uint8]]()
+    for encoded in part.encoded():
+        digest.update(encoded)
+        picture = square(encoded, side)
+        if picture is not None:
+            pictures.append(picture.transpose(2, 0, 1))
+    np.save(out, np.ascontiguousarray(np.stack(pictures)) if pictures else np.zeros((0, 3, side, side), np.uint8))
+    return out, digest.hexdigest()
+
+
+class PicturePool:
+    """`held` pictures of the first part are set aside: nothing is trained on them. Call `refresh` now and then."""
+
+    def __init__(self, place: Path, side: int, device: torch.device, held: int = 2048, workers: int = 8) -> None:
+        if not place.is_dir():
+            raise ValueError(f"{place} is not a folder; expected a pool of pictures.")
+        self.place, self.side, self.device, self.count_held = place, side, device, held
+        self.images = torch.zeros(0, 3, side, side, dtype=torch.uint8, device=device)
+        self.held = self.images
+        self.digests: dict[str, str] = {}
+        self.under_way: dict[str, Future[tuple[Path, str]]] = {}
+        self.folder = tempfile.TemporaryDirectory(prefix="bitreplay-pool-")
+        self.workers = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+        self.start()
+        if not self.under_way:
+            raise ValueError(f"{place} has no pictures: no part_NNN.bin with part_NNN.npy and no picture file.")
+
+    def start(self) -> None:
+        """Have parts decoded that are new."""
+        for part in parts_of(self.place):
+            if part.name not in self.digests and part.name not in self.under_way:
+                out = Path(self.folder.name) / f"{len(self.digests) + len(self.under_way)}.npy"
+                self.under_way[part.name] = self.workers.submit(decode, part, self.side, out)
+
+    def refresh(self, wait: bool = False) -> int:
+        """Take in what has been decoded, with `wait` all that is under way; how many pictures there are now."""
+        self.start()
+        arrived = [name for name, future in self.under_way.items() if wait or future.done()]
+        more = []
+        for name in arrived:
+            path, self.digests[name] = self.under_way.pop(name).result()
+            more.append(torch.from_numpy(np.load(path, allow_pickle=False)).to(self.device))
+            path.unlink()
+        if more:
+            if not len(self.held):
+                few = min(self.count_held, len(more[0]) // 4)
+                self.held, more[0] = more[0][:few].clone(), more[0][few:]
+            if self.device.type == "cuda":
+                torch.cuda.synchronize()  # another stream may still read what is let go here
+            self.images = torch.cat([self.images, *more])
+        return len(self.images)
+
+    def sample(self, count: int, generator: Generator) -> Tensor:
+        """`count` pictures at random."""
+        return self.images[torch.randint(len(self.images), (count,), generator=generator, device=self.device)]
+
+    def digest(self) -> str:
+        """Of all pictures, whatever the order in which parts came."""
+        return hashlib.sha256("\n".join(sorted(self.digests.values())).encode()).hexdigest()
+
+    def close(self) -> None:
+        self.workers.shutdown(cancel_futures=True)
+        self.folder.cleanup()

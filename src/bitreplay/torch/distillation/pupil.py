@@ -1,0 +1,113 @@
+"""A network that learns to answer as its teacher does: weights, optimiser, running average, the engine's rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from bitreplay.torch.distillation.recipe import DistillationRecipe
+from bitreplay.torch.models.binarize import BinaryConv2d, clip_latent_weights, set_binary_weights
+from bitreplay.torch.pretraining.average import RunningAverage
+from bitreplay.torch.pretraining.checkpoint import load_model_state, load_optimizer_state, save_checkpoint
+from bitreplay.torch.pretraining.engine_rounding import EngineRounding
+from bitreplay.torch.pretraining.feature_match import add_projection, head_of
+from bitreplay.torch.resizing import resize, resize_view
+
+CALIBRATION_IMAGES = 500
+
+
+class Pupil:
+    """`name` is the model's, `options` what it was built with, `out` where its weights go, `before` how the weights
+    that it starts from were made."""
+
+    def __init__(
+        self,
+        name: str,
+        model: nn.Module,
+        out: Path,
+        options: Mapping[str, Any] | None = None,
+        before: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name, self.out, self.options, self.before = name, out, dict(options or {}), before
+        self.model, self.size = model, int(model.input_size)  # type: ignore[arg-type]
+        self.rounding: EngineRounding | None = None
+
+    def begin(self, recipe: DistillationRecipe, features: int, device: torch.device, compiled: bool) -> None:
+        add_projection(self.model, features)
+        self.model.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        set_binary_weights(self.model, True)
+        self.classes, self.gpu = head_of(self.model).out_features, device.type == "cuda"
+        self.match, self.device = recipe.match, device
+        latent = [m.weight for m in self.model.modules() if isinstance(m, BinaryConv2d)]
+        rest = [p for p in self.model.parameters() if all(p is not weight for weight in latent)]
+        groups = [
+            {"params": latent, "weight_decay": 0.0},
+            {"params": [p for p in rest if p.dim() > 1], "weight_decay": recipe.weight_decay},
+            {"params": [p for p in rest if p.dim() <= 1], "weight_decay": 0.0},
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=recipe.rate, fused=self.gpu)
+        self.average = RunningAverage(self.model, recipe.average) if recipe.average else None
+        self.losses: Callable[..., Tensor] = torch.compile(self.loss_of, dynamic=False) if compiled else self.loss_of
+
+    def fitted(self, view: Tensor) -> Tensor:
+        """Views at the size that the network reads, in the layout that convolutions like."""
+        return resize_view(view, self.size).contiguous(memory_format=torch.channels_last)
+
+    def loss_of(self, small: Tensor, logits: Tensor, features: Tensor) -> Tensor:
+        """(2,): the divergence from the teacher's probabilities, and 1 - cos of the features, means over the views."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.gpu):
+            said, projected = self.model(small).tensor_split([self.classes], 1)
+        divergence = F.kl_div(
+            said.float().log_softmax(1), logits.float().log_softmax(1), reduction="batchmean", log_target=True
+        )
+        apart = 1 - F.cosine_similarity(projected.float(), features.float(), dim=1).mean()
+        return torch.stack([divergence, apart])
+
+    def learn(self, view: Tensor, logits: Tensor, features: Tensor, rate: float) -> Tensor:
+        """One step; the two losses."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        losses = self.losses(self.fitted(view), logits, features)
+        (losses[0] + self.match * losses[1]).backward()
+        self.optimizer.step()
+        clip_latent_weights(self.model)
+        if self.average is not None:
+            self.average.update(self.model)
+        return losses.detach()
+
+    def round_from_here(self, images: Tensor) -> None:
+        """The engine's rounding in the loop, with ranges of the weights as they are now; again: ranges anew."""
+        if self.rounding is None:
+            few = resize(images[:: max(1, len(images) // CALIBRATION_IMAGES)], self.size)
+            self.rounding = EngineRounding(self.model, few)
+        self.rounding.calibrate()
+
+    def leave_rounding(self) -> None:
+        """The same places round again when it comes back, so that nothing is compiled anew."""
+        if self.rounding is not None:
+            self.rounding.remove()
+
+    @property
+    def rounds(self) -> bool:
+        return self.rounding is not None and bool(self.rounding.handles)
+
+    def save(self, note: dict[str, Any]) -> None:
+        """A checkpoint beside `out`."""
+        average = {} if self.average is None else self.average.state()
+        save_checkpoint(self.checkpoint, self.model, self.optimizer, note, average)
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.out.with_name(self.out.name + ".checkpoint")
+
+    def load(self, tensors: dict[str, Tensor]) -> None:
+        load_model_state(self.model, tensors)
+        load_optimizer_state(self.optimizer, self.model, tensors)
+        if self.average is not None:
+            self.average.load({k.removeprefix("average/"): x for k, x in tensors.items() if k.startswith("average/")})

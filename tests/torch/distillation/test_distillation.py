@@ -1,0 +1,118 @@
+"""Learning from a teacher without labels: the run as a whole on a small pool, its end, its interruption."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bitreplay.torch.distillation.distill import distill, main, pupil_of
+from bitreplay.torch.distillation.loop import Distillation
+from bitreplay.torch.distillation.pool import PicturePool
+from bitreplay.torch.distillation.recipe import DistillationRecipe
+from bitreplay.torch.models.efficientnet_lite import EfficientNetLite
+from bitreplay.torch.weights import load_weights
+from tests.torch.distillation.test_pool import pack, pictures
+
+CPU = torch.device("cpu")
+SMALL: dict[str, Any] = {
+    "teacher": "efficientnet-lite0", "teacher_size": 32, "minibatch": 4, "average": 3, "rate": 2e-3,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def teacher_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A teacher of random weights, in the names of the packages that hold trained ones."""
+    torch.manual_seed(0)
+    inner = {
+        "expand": ("_expand_conv", "_bn0"),
+        "depthwise": ("_depthwise_conv", "_bn1"),
+        "project": ("_project_conv", "_bn2"),
+    }
+    outer = {"stem.0": "_conv_stem", "stem.1": "_bn0", "top.0": "_conv_head", "top.1": "_bn1", "head": "_fc"}
+    state = {}
+    for key, value in EfficientNetLite("efficientnet-lite0").state_dict().items():
+        layer, _, tensor = key.rpartition(".")
+        if layer.startswith("blocks."):
+            _, number, part, which = layer.split(".")
+            layer = f"_blocks.{number}.{inner[part][int(which)]}"
+        else:
+            layer = outer[layer]
+        state[f"{layer}.{tensor}"] = value
+    path = tmp_path_factory.mktemp("teacher") / "lite0.pth"
+    torch.save(state, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pool_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("pool") / "pool"
+    pack(place, 0, pictures(24, 0, (36, 36)))
+    return place
+
+
+def test_a_run_teaches_and_writes_weights_that_load(tmp_path: Path, teacher_file: Path, pool_folder: Path) -> None:
+    out, lines = tmp_path / "tiny.safetensors", list[str]()
+    pupil = pupil_of("react_tiny", out, None, None)
+    recipe = DistillationRecipe(**SMALL, views=48, rounding=0.5)
+    (note,) = distill(
+        [pupil], pool_folder, recipe, side=32, teacher_weights=teacher_file, export=tmp_path / "parts", device="cpu",
+        workers=1, say=lines.append,
+    )  # fmt: skip
+    assert note["views"] == 48 and note["pictures"] == 18 and note["recipe"]["views"] == 48
+    assert set(note["agreement"]) == {"top1", "divergence"} and note["agreement_rounded"] is not None
+    model, read = load_weights(out)
+    assert read["model"] == "react_tiny" and read["classes"] == 1000 and read["kept"] in ("running", "last", "average")
+    assert model(torch.zeros(1, 3, 32, 32)).shape == (1, 1000)
+    assert len(list((tmp_path / "parts").iterdir())) == 1 and not pupil.checkpoint.exists()
+    going_on = pupil_of("react_tiny", tmp_path / "more.safetensors", out, None)
+    assert going_on.before is not None and going_on.before["views"] == 48
+
+
+def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
+    tmp_path: Path, teacher_file: Path, pool_folder: Path
+) -> None:
+    from bitreplay.torch.models.efficientnet_lite import pretrained
+
+    recipe = DistillationRecipe(**SMALL, views=4 * 100, rounding=0.0, fall=0.0)
+
+    def run(out: Path, stop: int | None = None) -> tuple[Distillation, list[float]]:
+        torch.manual_seed(1)
+        pool = PicturePool(pool_folder, 32, CPU, workers=1)
+        pool.refresh(wait=True)
+        running = Distillation(
+            recipe, pretrained("efficientnet-lite0", teacher_file), [pupil_of("react_tiny", out, None, None)], pool,
+            compiled=False, checkpoint_seconds=0.0,
+        )  # fmt: skip
+        losses = []
+        for report in running.walk():
+            losses.append(report.losses[0][1])
+            if report.step == stop:
+                break
+        pool.close()
+        return running, losses
+
+    whole, losses = run(tmp_path / "whole")
+    assert losses[-1] < losses[0]
+    run(tmp_path / "cut", stop=50)
+    resumed, _ = run(tmp_path / "cut")
+    assert resumed.step == whole.step == 100
+    for key, value in whole.pupils[0].model.state_dict().items():
+        assert torch.equal(value, resumed.pupils[0].model.state_dict()[key]), key
+
+
+def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="reads pictures of one size"):
+        pupil_of("react_tiny", tmp_path / "x", None, 64)
+    with pytest.raises(ValueError, match="rate is 2"):
+        DistillationRecipe(rate=2.0)
+    with pytest.raises(SystemExit):
+        main(["quicknet", "--teacher", "nobody", "--data", "x", "--out", "y"])
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    recipe = DistillationRecipe(rate=1.0, fall=0.5)
+    assert recipe.rate_at(0, 0.0) == pytest.approx(1 / 200)
+    assert recipe.rate_at(1000, 0.3) == 1.0
+    assert recipe.rate_at(1000, 0.75) == pytest.approx(0.5)
+    assert recipe.rate_at(1000, 1.0) == 0.0
