@@ -10,12 +10,11 @@ The method itself, the loop over minibatches, is in strategies/gradient.py.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +35,26 @@ from bitreplay.strategies import Strategy
 from bitreplay.turns import Turn
 from bitreplay.zoo import Model
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Whole:
-    """What was learned up to the last change, and what answers from it."""
+    """What was learned up to the last change, what answers from it, and where it was last read or written."""
 
     state: State
     predictor: Predictor
+    origin: statefile.Origin = statefile.Origin()
+
+
+def keeps(result: Any) -> bool:
+    """Of a change that takes nothing out."""
+    return False
+
+
+def forgets(result: Any) -> bool:
+    """Of a change that takes something out."""
+    return True
 
 
 class Learner:
@@ -60,7 +72,7 @@ class Learner:
         self.strategy, self.settings, self.model = strategy, strategy.settings, model
         self._turn = Turn()
         self._whole = Whole(strategy.state(), strategy.predictor())
-        self._origin = statefile.Origin()
+        self._held: State | None = self._whole.state  # what the strategy holds, if it is known
 
     @classmethod
     def from_pretrained(
@@ -109,10 +121,13 @@ class Learner:
 
     def _learn(self, samples: Samples, labels: Any, watch: Watch) -> Learned:
         names = _names(labels, len(samples))
-        with self._change():
+
+        def act() -> Learned:
             self._whole.state.need_room_to_count()
             known = Classes(self._whole.state.names)
             return self.strategy.learn(samples, known.spelled(names), watch)
+
+        return self._change(act)
 
     def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
         """Remove a class, or one stored sample by its number; the next `save` rewrites every generation of the file.
@@ -125,16 +140,15 @@ class Learner:
         number = None if sample is None else whole_number(sample)
         if sample is not None and number is None:
             raise ValueError(f"A sample is named by its whole number, got {told(sample)}.")
-        with self._change():
-            if number is None:
-                assert label is not None
-                self.strategy.forget(label)
-                found = True
-            else:
-                found = self.strategy.forget_sample(number)
-            if found or (number is not None and 0 <= number < self.samples_seen):
-                self._origin = self._origin.without_past()
-        return found
+
+        def act() -> bool:
+            if number is not None:
+                return self.strategy.forget_sample(number)
+            assert label is not None
+            self.strategy.forget(label)
+            return True
+
+        return self._change(act, lambda found: found or (number is not None and 0 <= number < self.samples_seen))
 
     def unlearn(
         self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
@@ -145,9 +159,8 @@ class Learner:
         watch = Watch(progress, cancel, time_limit)
         pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         names = _names(labels, len(pictures))
-        with self._change():
-            self.strategy.unlearn(Pictures(pictures, self.strategy.encode), names, watch)
-            self._origin = self._origin.without_past()
+        samples = Pictures(pictures, self.strategy.encode)
+        self._change(lambda: self.strategy.unlearn(samples, names, watch), forgets)
 
     def merge(
         self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None,
@@ -162,7 +175,8 @@ class Learner:
         for other in (*others, *without, *(() if base is None else (base,))):
             if not isinstance(other, Learner):
                 raise ValueError(f"A learner is merged with learners, got {told(other)}.")
-        with self._change():
+
+        def act() -> None:
             total = merging.Total(None if base is None else base._content(), rename)
             total.add(self._content(), "this learner")
             for number, other in enumerate(others, start=1):
@@ -170,28 +184,47 @@ class Learner:
             for gone in without:
                 total.take_out(gone._content(), "what shall be taken out")
             self.strategy.take(total.content().state)
-            if without:
-                self._origin = self._origin.without_past()
+
+        self._change(act, forgets if without else keeps)
 
     def rename(self, old: Name, new: Name) -> None:
-        with self._change():
-            self.strategy.rename(old, new)
+        self._change(lambda: self.strategy.rename(old, new))
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
-        with self._change():
-            self.strategy.take(state)
+        self._change(lambda: self.strategy.take(state))
 
-    @contextmanager
-    def _change(self) -> Iterator[None]:
-        """One change at a time. Whatever stops it, even Ctrl-C, leaves everything as it was before."""
-        with self._turn:
+    def _change(self, act: Callable[[], T], forgetting: Callable[[T], bool] = keeps) -> T:
+        """What `act` returns, which changes the strategy. One change at a time, whole or not at all.
+
+        The strategy is where a new state is built, aside: nobody is answered from it. The state is published by one
+        assignment, before which nothing that anybody sees has changed. So whatever stops a change, even Ctrl-C twice,
+        there is nothing to restore: a strategy that was left half changed is brought to the published state at once if
+        that is not stopped too, and else by the next change. `forgetting` says whether the generation before in the
+        file must go too.
+        """
+
+        def change() -> T:
+            self._settle()
+            self._held = None
             try:
-                yield
-                self._whole = Whole(self.strategy.state(), self.strategy.predictor())
+                result = act()
+                origin = self._whole.origin.without_past() if forgetting(result) else self._whole.origin
+                new = Whole(self.strategy.state(), self.strategy.predictor(), origin)
+                self._whole, self._held = new, new.state  # nothing is called, so no signal comes, in between
+                return result
             except BaseException:
-                self.strategy.take(self._whole.state)
+                self._settle()
                 raise
+
+        return self._turn.during(change)
+
+    def _settle(self) -> None:
+        """The strategy holds the published state, whatever it was left with."""
+        state = self._whole.state
+        if self._held is not state:
+            self.strategy.take(state)
+            self._held = state
 
     # what may be asked
 
@@ -298,9 +331,17 @@ class Learner:
     def save(self, path: str | Path, *, lock: statefile.Lock | None = None, overwrite: bool = False) -> None:
         """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
         place = path_of(path, "The state")
-        with self._turn:
-            self._origin, remark = statefile.save(place, self._content(), self._origin, lock, overwrite)
-        _warn(f"{path} is saved, but", remark)
+
+        def act() -> str:
+            content = self._content()
+            origin, remark = statefile.save(place, content, self._whole.origin, lock, overwrite, begin=self._begin_at)
+            self._begin_at(origin)
+            return remark
+
+        _warn(f"{path} is saved, but", self._turn.during(act))
+
+    def _begin_at(self, origin: statefile.Origin) -> None:
+        self._whole = replace(self._whole, origin=origin)
 
     @classmethod
     def load(
@@ -312,7 +353,7 @@ class Learner:
         if micro is not None:
             content = replace(content, settings=content.settings.changed(micro=micro))
         learner = cls._of(content, model, path)
-        learner._origin = origin
+        learner._begin_at(origin)
         return learner
 
     def to_bytes(self) -> bytes:
@@ -331,7 +372,7 @@ class Learner:
         """Put the generation before the last save in its place, if it can be used, and load it."""
         place = path_of(path, "The state")
         learner, origin, remark = statefile.rollback(place, lambda found: cls._of(found, model, path), lock)
-        learner._origin = origin
+        learner._begin_at(origin)
         _warn(f"{path} is rolled back, but", remark)
         return learner
 
@@ -343,11 +384,11 @@ class Learner:
     def __reduce__(self) -> tuple[Any, ...]:
         """Through the bytes of a state file, which are checked when they are read; the model is found again."""
         content = self._content()
-        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._origin)
+        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._whole.origin)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
         other = self._of(statefile.from_bytes(statefile.to_bytes(self._content()), "The copy"), self.model, "The copy")
-        other._origin = self._origin
+        other._begin_at(self._whole.origin)
         return other
 
     def _model_file(self) -> Path:
@@ -364,7 +405,7 @@ def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:
     """A learner that was pickled. Its model is where it was, or else among those shipped."""
     content = statefile.from_bytes(data, "The pickled learner")
     learner = Learner._of(content, model if Path(model).exists() else None, "The pickled learner")
-    learner._origin = origin
+    learner._begin_at(origin)
     return learner
 
 

@@ -57,25 +57,20 @@ def succeeds(action: Callable[[], object]) -> bool:
 
 
 def killed_at(moment: int, action: Callable[[Callable[[], None]], object]) -> None:
-    """Run `action` in a child and kill it when it has called back `moment` times, unless it has ended by then."""
-    read, write = os.pipe()
+    """Run `action` in a child that is killed when it calls back for the `moment`th time, unless it ended before."""
+    left = [moment]
+
+    def say() -> None:
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def run() -> None:
-        def say() -> None:
-            os.write(write, b".")
-
         for name in CALLS:
             setattr(os, name, _telling(getattr(os, name), say))
         action(say)
 
-    child = in_child(run)
-    os.close(write)
-    with os.fdopen(read, "rb", buffering=0) as pipe:
-        for _ in range(moment):
-            if not pipe.read(1):
-                break
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    os.waitpid(in_child(run), 0)
 
 
 def _telling(function: Callable, say: Callable[[], None]) -> Callable:
@@ -116,14 +111,14 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path, tiny_mod
     total = moments(twin, tiny_model)
     twin.unlink()
     begun(twin, tiny_model, strategy).save(twin)
-    rng = np.random.default_rng(kills)
+    rng = np.random.default_rng(kills + 1)
     found = {"old": 0, "new": 0}
     old = Learner.load(path, tiny_model).state_hash()
     work(twin, tiny_model, lambda: None)
     new = Learner.load(twin, tiny_model).state_hash()
     for number in range(kills):
-        # Half of the kills anywhere, half among the 22 calls of a save; the rename is the middle one of them.
-        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 22, total + 1))
+        # Half of the kills anywhere, half among the last 14 calls, in the middle of which the rename is.
+        moment = int(rng.integers(1, total + 1) if number % 2 else rng.integers(total - 14, total + 1))
         killed_at(moment, lambda say: work(path, tiny_model, say))
         state = Learner.load(path, tiny_model).state_hash()
         assert state in (old, new), f"kill {number} at call {moment} of {total}"

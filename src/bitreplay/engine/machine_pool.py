@@ -1,15 +1,20 @@
 """Working memory for a program that several threads run at the same time: an arena for each run, at most so many.
 
-Weights are shared. A run that finds no free arena waits for one; those that were made stay for the next run.
+Weights are shared. A run that finds no free place waits for one; arenas that were made stay for the next run.
+
+    place = arenas.place()
+    with place.lock:
+        place.machine.run(...)
+
+The lock is entered by the `with` of whoever runs, so that no signal can come between taking it and being bound to free
+it (turns.py says why); a semaphore, or a context manager of our own, is Python code that Ctrl-C may cut in two.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import BoundedSemaphore
+from itertools import count
+from threading import Lock
 
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
@@ -23,28 +28,43 @@ def most_at_once() -> int:
     return min(len(os.sched_getaffinity(0)), MOST)
 
 
+class Place:
+    """A machine that whoever holds the lock runs alone; a sibling of the first one, made when it is first used."""
+
+    def __init__(self, first: Machine, made: Machine | None = None) -> None:
+        self.lock = Lock()
+        self._first, self._made = first, made
+
+    @property
+    def machine(self) -> Machine:
+        if self._made is None:
+            self._made = self._first.sibling()
+        return self._made
+
+    @property
+    def used(self) -> bool:
+        return self._made is not None
+
+
 class Arenas:
     """`first` is a machine that from now on is run by way of this pool alone; the others are its siblings."""
 
     def __init__(self, first: Machine) -> None:
         self._first = first
-        self._free = deque([first])
-        self._room = BoundedSemaphore(most_at_once())
+        self._places = [Place(first, first), *(Place(first) for _ in range(1, most_at_once()))]
+        self._next = count()
 
     @property
     def footprint(self) -> Footprint:
         """What the first machine takes; each sibling adds its own parameters, arena and scratch."""
         return self._first.footprint
 
-    @contextmanager
-    def one(self) -> Iterator[Machine]:
-        """A machine that nobody else runs until it is given back."""
-        with self._room:
-            try:
-                machine = self._free.pop()
-            except IndexError:
-                machine = self._first.sibling()
-            try:
-                yield machine
-            finally:
-                self._free.append(machine)
+    @property
+    def made(self) -> int:
+        """Arenas that there are."""
+        return sum(place.used for place in self._places)
+
+    def place(self) -> Place:
+        """One that is free, or else one after the other; another thread may be faster, then its lock waits."""
+        free = (place for place in self._places if not place.lock.locked())
+        return next(free, None) or self._places[next(self._next) % len(self._places)]

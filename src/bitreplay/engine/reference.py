@@ -31,6 +31,8 @@ Kind = TypeVar("Kind", bound="Memory")
 class Memory(ABC):
     """The three regions of a program as byte arrays, and named views into them."""
 
+    _adopted: NDArray[np.uint8] | None = None  # what was prepared from
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.regions = {
@@ -76,6 +78,7 @@ class Memory(ABC):
             "parameter": aligned(self.regions["parameter"]),
             "arena": aligned_zeros(len(self.regions["arena"])),
         }
+        other._adopted = None
         other.run("prepare", Run(samples=1))
         return other
 
@@ -86,14 +89,19 @@ class Memory(ABC):
         return copy
 
     def adopt(self, parameters: NDArray[np.uint8]) -> None:
-        """Run from these parameters from now on, a snapshot of a sibling: it is not copied, and cannot be trained."""
+        """Run from these parameters from now on, a snapshot of a sibling: it is not copied, and cannot be trained.
+        Those that it runs from already cost nothing."""
+        if parameters is self._adopted:
+            return
         size = len(self.regions["parameter"])
         if parameters.dtype != np.uint8 or parameters.shape != (size,) or parameters.ctypes.data % ALIGNMENT:
             raise ValueError(
                 f"The parameters must be a snapshot of {size} bytes, got {parameters.shape} of {parameters.dtype}."
             )
+        self._adopted = None  # what is stopped in between is done anew
         self.regions["parameter"] = parameters
         self.run("prepare", Run(samples=1))
+        self._adopted = parameters
 
     @abstractmethod
     def run(self, list_name: str, run: Run) -> None:

@@ -38,7 +38,9 @@ class Backbone:
         latents = np.empty((len(images), *self.latent_shape), np.uint64)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
-            with self._arenas.one() as network:
+            place = self._arenas.place()
+            with place.lock:
+                network = place.machine
                 network.write("images", np.ascontiguousarray(part))
                 network.run("forward", Run(len(part)))
                 latents[start : start + len(part)] = network.read("latents", len(part))

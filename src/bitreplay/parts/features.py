@@ -45,7 +45,9 @@ class Features:
         found = np.empty((len(images), len(self)), np.int8)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
-            with self._arenas.one() as network:
+            place = self._arenas.place()
+            with place.lock:
+                network = place.machine
                 network.write("images", np.ascontiguousarray(part))
                 network.run("forward", Run(len(part)))
                 found[start : start + len(part)] = network.read("features", len(part)).reshape(len(part), -1)

@@ -187,10 +187,11 @@ def _logits(arenas: Arenas, parameters: NDArray[np.uint8], latents: NDArray[np.u
     found = []
     start = 0
     while start < len(latents):
-        with arenas.one() as network:
+        place = arenas.place()
+        with place.lock:
+            network = place.machine
             part = latents[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
-            if network.regions["parameter"] is not parameters:
-                network.adopt(parameters)
+            network.adopt(parameters)
             network.write("latents", part)
             network.run("forward", Run(len(part)))
             found.append(network.read("logits", len(part)))

@@ -52,28 +52,37 @@ class StateFileWarning(UserWarning):
 class Origin:
     """Where a learner's state was last read from or written to, and whether something was forgotten since.
 
-    `cleared` are the files whose generation before has been rewritten since then.
+    `cleared` are the files whose generation before has been rewritten since then. `begun` is a file that a save has
+    begun to write, and the checksum that it has if that was done: a save may be stopped after its last step.
     """
 
     path: Path | None = None
     checksum: str = ""
     forgets: bool = False
     cleared: frozenset[Path] = frozenset()
+    begun: tuple[Path, str] | None = None
 
     def without_past(self) -> Origin:
         return replace(self, forgets=True, cleared=frozenset())
 
 
 def save(
-    path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False
-) -> tuple[Origin, str]:
-    """Write a new generation; the one before stays beside it unless something was forgotten."""
+    path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False,
+    begin: Callable[[Origin], None] = lambda origin: None,
+) -> tuple[Origin, str]:  # fmt: skip
+    """Write a new generation; the one before stays beside it unless something was forgotten.
+
+    `begin` hears what the origin is from now on, should this be stopped before it returns.
+    """
     path = real_path(path)
     data = _packed(path, content)
     with lock.used_for(path) if lock is not None else Lock(path):
         there = checksum(path)
+        if origin.begun == (path, there):
+            origin = replace(origin, path=path, checksum=there)
         if there and not overwrite:
             _refuse_a_stranger(path, there, origin)
+        begin(replace(origin, begun=(path, checksum_in(data[0]))))
         remark = write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
     return Origin(path, checksum_in(data[0]), origin.forgets, origin.cleared | {path}), remark
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import re
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
 
 from bitreplay.modelfile.container import BEGIN, DIGITS
 from bitreplay.statefile.beside import Buffer, free_names, keep_rights, replace_synced, sync_folder, written_beside
@@ -30,46 +30,44 @@ class StateInUse(StateFileError):
     """Another process holds the lock."""
 
 
-class Lock:
+class Lock(io.FileIO):
     """Excludes other writers of a state file, in this process and in others; the system frees it with the process.
 
     with Lock(path) as lock:
         learner = Learner.load(path)
         ...
         learner.save(path, lock=lock)
+
+    It is itself the file that is locked. So what frees it is the C code of files, of which a signal cannot cut anything
+    off; a method in Python may be stopped before its first line (turns.py).
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = real_path(Path(path))
-        self._descriptor = -1
+        self._taken = False
+        try:
+            mode, flags = _mode(self.path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+            beside = self.path.with_name(self.path.name + ".lock")
+            super().__init__(beside, "r+", opener=lambda place, _: os.open(place, flags, mode))
+        except OSError as error:
+            raise _sentence(self.path, error) from None
 
     def __enter__(self) -> Lock:
         try:
-            mode = _mode(self.path)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-            descriptor = os.open(self.path.with_name(self.path.name + ".lock"), flags, mode)
-        except OSError as error:
-            raise _sentence(self.path, error) from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(descriptor)
+            fcntl.flock(self.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._taken = True
+            return self
+        except BaseException as error:
+            self.close()
+            if not isinstance(error, OSError):
+                raise
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
                 raise _sentence(self.path, error) from None
             raise StateInUse(f"{self.path} is in use by another process; try again when it has finished.") from None
-        self._descriptor = descriptor
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        with suppress(OSError):  # free it is, whatever close says
-            os.close(descriptor)
 
     def used_for(self, path: Path) -> AbstractContextManager[object]:
         """This lock, already held, for a write to `path`."""
-        if self._descriptor < 0 or self.path != path:
+        if self.closed or not self._taken or self.path != path:
             raise ValueError(f"The lock is not held for {path}.")
         return nullcontext()
 

@@ -205,7 +205,8 @@ class Gradient(Strategy):
 
     def take(self, state: State) -> None:
         room = _room(state)
-        tail = self.tail if room == len(self.head.past) else self.tail.resized(room)
+        # Of the tail alone: a change that was stopped may have left head and tail with room for different numbers.
+        tail = self.tail if room == len(self.tail.head_weights) else self.tail.resized(room)
         mine = {"tail": tail, "head": self.head, "memory": self.memory}
         need(all(part.fits(state.parts[name]) for name, part in mine.items()), "its arrays have other names or shapes.")
         for name, part in mine.items():
