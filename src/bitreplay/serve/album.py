@@ -15,8 +15,8 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -118,13 +118,19 @@ class Album:
     def pictures(self) -> tuple[Kept, ...]:
         """In the order in which they were shown."""
         with self._lock:
-            rows = self._own.execute("SELECT picture, name, held FROM labels WHERE until IS NULL ORDER BY picture")
-            return tuple(Kept(id, name, bool(held)) for id, name, held in rows)
+            return self._pictures()
+
+    def _pictures(self) -> tuple[Kept, ...]:
+        rows = self._own.execute("SELECT picture, name, held FROM labels WHERE until IS NULL ORDER BY picture")
+        return tuple(Kept(id, name, bool(held)) for id, name, held in rows)
 
     def steps(self) -> tuple[Step, ...]:
         with self._lock:
-            rows = self._own.execute("SELECT step FROM steps WHERE until IS NULL ORDER BY number")
-            return tuple(json.loads(step) for (step,) in rows)
+            return self._steps()
+
+    def _steps(self) -> tuple[Step, ...]:
+        rows = self._own.execute("SELECT step FROM steps WHERE until IS NULL ORDER BY number")
+        return tuple(json.loads(step) for (step,) in rows)
 
     def pixels(self, ids: Sequence[int]) -> NDArray[np.uint8]:
         """(n, side, side, 3)"""
@@ -148,12 +154,14 @@ class Album:
     def write(
         self, turn: int, hash: str, pictures: Sequence[Kept], steps: Sequence[Step], shown: Mapping[int, Shown]
     ) -> None:
-        """The turn, whole or not at all. `shown` are those of the pictures that are new, by their numbers."""
+        """The turn, whole or not at all, in the place of one of that number that could not be taken back. `shown` are
+        those of the pictures that are new, by their numbers."""
         rows = [(id, zlib.compress(one.pixels.tobytes(), 1), one.thumbnail) for id, one in shown.items()]
-        before, after = {*self.pictures()}, {*pictures}
-        kept, wanted = self.steps(), tuple(steps)
-        same = sum(1 for _ in _equal_start(kept, wanted))
         with self._writing():
+            self._take_back(turn)
+            before, after = {*self._pictures()}, {*pictures}
+            kept, wanted = self._steps(), tuple(steps)
+            same = sum(1 for _ in _equal_start(kept, wanted))
             for gone in before - after:
                 self._own.execute("UPDATE labels SET until = ? WHERE until IS NULL AND picture = ?", (turn, gone.id))
             self._own.executemany("INSERT OR IGNORE INTO pictures VALUES (?, ?, ?)", rows)
@@ -187,25 +195,17 @@ class Album:
         with self._lock, closing(self._own):
             pass
 
-    def _writing(self) -> _Writing:
-        return _Writing(self._own, self._lock)
-
-
-class _Writing:
-    """A transaction, and the lock around it."""
-
-    def __init__(self, own: sqlite3.Connection, lock: Lock) -> None:
-        self._own, self._lock = own, lock
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._own.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        try:
-            self._own.execute("COMMIT" if kind is None else "ROLLBACK")
-        finally:
-            self._lock.release()
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction. Whatever fails, its beginning and its end too, no transaction stays open and no lock held."""
+        with self._lock:
+            try:
+                self._own.execute("BEGIN IMMEDIATE")
+                yield
+                self._own.execute("COMMIT")
+            finally:
+                if self._own.in_transaction:
+                    self._own.execute("ROLLBACK")
 
 
 def _equal_start(one: Sequence[Step], other: Sequence[Step]) -> Iterable[None]:

@@ -1,14 +1,15 @@
 """The one learner that everybody teaches and asks.
 
-Changes take turns on a thread of their own. A change is done in four steps, and acknowledged after the third:
+Changes take turns on a thread of their own. A change is done in five steps, and acknowledged after the fourth:
 
     the learner is changed   in memory, whole or not at all
+    what will be seen        is made, all of it: whatever can fail has failed by now
     the album is written     pictures, steps, and the hash that the state will have (album.py)
-    the state is saved       two generations (statefile/generations.py)
-    a new view is published  readers go on with the last one until then
+    the state is saved       two generations (statefile/generations.py): with its rename the change is done
+    it is published          by one assignment; readers go on with the last view until then
 
-Whatever fails takes the learner and the album back to the turn before. A process that is killed loses at most a change
-that nobody was told of.
+Whatever fails, the file says what is: if it holds the new state the change is done, if it holds the old one nothing has
+changed, and learner and album follow. A process that is killed loses at most a change that nobody was told of.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ import numpy as np
 from bitreplay.classes import Name, checked_name, usual
 from bitreplay.learner import Learner
 from bitreplay.progress import LearningStopped, Progress
-from bitreplay.serve.album import Album, Kept, Shown
+from bitreplay.serve.album import Album, Kept, Shown, Step
 from bitreplay.serve.limits import Limits, Refused
 from bitreplay.serve.seeing import Judge, Taken, View, counts, right, view_of, warm
 from bitreplay.state import State
-from bitreplay.statefile import Lock, StateFileError
+from bitreplay.statefile import Lock, StateFileError, checksum
 
 T = TypeVar("T")
 HELD_BACK = 5  # the last of so many pictures of a class is held back
@@ -51,6 +52,17 @@ class Past:
     shown: dict[int, Shown]
 
 
+@dataclass(frozen=True)
+class Now:
+    """All that the last change ended in. `state` is the learner's."""
+
+    view: View
+    state: State
+    pictures: tuple[Kept, ...]
+    steps: tuple[Step, ...]
+    past: tuple[Past, ...] = ()
+
+
 class Desk:
     """`tell` hears of turns and of progress, on the thread of changes."""
 
@@ -66,11 +78,20 @@ class Desk:
         if not state.exists():
             learner.save(state, lock=lock)  # what cannot be written is known before anything is taught
         self.album = Album(state.with_name(state.name + ".pictures"), learner.strategy.side, learner.state_hash())
-        self._pictures, self._steps = self.album.pictures(), self.album.steps()
-        self._past: list[Past] = []
         self._judge = Judge(learner, self.album)
         self._unswept = False
-        self.view = self._seen(self.album.turn, self._judge.tested(self._pictures, {}))
+        self._begun: tuple[str, Now] | None = None
+        pictures = self.album.pictures()
+        tested = self._judge.tested(pictures, {})
+        self._now = self._seen(self.album.turn, pictures, self.album.steps(), (), tested)
+
+    @property
+    def view(self) -> View:
+        return self._now.view
+
+    @property
+    def _pictures(self) -> tuple[Kept, ...]:
+        return self._now.pictures
 
     async def turn(self, act: Callable[..., T], *words: Any) -> T:
         """`act(*words)`, a method of this class, when its turn has come."""
@@ -188,9 +209,9 @@ class Desk:
         """Take the last change back, if it is the one that was seen: two people do not undo two."""
         if turn != self.view.turn:
             raise Refused(409, "Somebody else has changed something since; look first.")
-        if not self._past:
+        if not self._now.past:
             raise Refused(409, "There is nothing to undo since the server was started.")
-        past = self._past[-1]
+        past = self._now.past[-1]
 
         def act() -> tuple[Kept, ...]:
             self.learner.restore(past.state)
@@ -204,29 +225,50 @@ class Desk:
         self, done: list[Any], act: Callable[[], tuple[Kept, ...]], shown: dict[int, Shown] | None = None,
         forgetting: bool = False, undoing: bool = False,
     ) -> View:  # fmt: skip
-        before, turn = self.learner.state(), self.view.turn + 1
-        was = self._pictures, self._steps
+        self._settle()
+        was, turn = self._now, self._now.view.turn + 1
         try:
             pictures = act()
-            gone = {one.id for one in was[0]} - {one.id for one in pictures}
-            past = Past(done, before, was[0], self._shown(sorted(gone)))
-            self._pictures = pictures
+            gone = {one.id for one in was.pictures} - {one.id for one in pictures}
+            past = Past(done, was.state, was.pictures, self._shown(sorted(gone)))
             tested = self._judge.tested(pictures, shown or {})
             step = {"did": done, "right": right(tested)}
-            self._steps = was[1][:-1] if undoing else (*was[1], step)[-MOST_STEPS:]
-            self.album.write(turn, self.learner.state_hash(), self._pictures, self._steps, shown or {})
+            steps = was.steps[:-1] if undoing else (*was.steps, step)[-MOST_STEPS:]
+            now = self._seen(turn, pictures, steps, was.past[:-1] if undoing else _remembered(was.past, past), tested)
+            self._begun = (checksum(self.state), now)
+            self.album.write(turn, self.learner.state_hash(), pictures, steps, shown or {})
             self._save()
+            self._now, self._begun = now, None
         except BaseException:
-            self._pictures, self._steps = was
-            if self.learner.state() is not before:
-                self.learner.restore(before)
-            self.album.take_back(turn)
-            raise
-        self._remember(past, undoing)
-        self.view = self._seen(turn, tested)
-        self._sweep(forgetting)
-        self._tell("turn", turn)
-        return self.view
+            self._settle()
+            if self._now.view.turn != turn:
+                raise
+        with suppress(Exception):  # the change is done by now, whatever becomes of the rest
+            self._sweep(forgetting)
+        with suppress(Exception):
+            self._tell("turn", turn)
+        return self._now.view
+
+    def _settle(self) -> None:
+        """After a change that was stopped: the file says whether it was done, learner and album follow. If they cannot,
+        the next change begins with it."""
+        if self._begun is not None:
+            before, now = self._begun
+            if self._there() != before:
+                self._now = now
+            else:
+                with suppress(sqlite3.Error):  # the next turn that is written takes its place
+                    self.album.take_back(now.view.turn)
+            self._begun = None
+        if self.learner.state() is not self._now.state:
+            self.learner.restore(self._now.state)
+            self._now = replace(self._now, state=self.learner.state())
+
+    def _there(self) -> str:
+        try:
+            return checksum(self.state)
+        except StateFileError as error:
+            raise Refused(503, f"Whether the last change was saved cannot be read: {error}") from None
 
     def _save(self) -> None:
         try:
@@ -235,19 +277,10 @@ class Desk:
             raise Refused(507, f"Nothing was changed: {error}") from None
 
     def _sweep(self, forgetting: bool) -> None:
-        """The change is done by now, whatever becomes of this; the next one sweeps again."""
+        """If it fails, the next change sweeps again."""
         self._unswept |= forgetting
-        with suppress(sqlite3.Error):
-            self.album.sweep(self._unswept)
-            self._unswept = False
-
-    def _remember(self, past: Past, undoing: bool) -> None:
-        if undoing:
-            self._past.pop()
-            return
-        self._past = [*self._past, past][-MOST_PAST:]
-        while len(self._past) > 1 and sum(one.state.bytes for one in self._past) > MOST_PAST_BYTES:
-            self._past.pop(0)
+        self.album.sweep(self._unswept)
+        self._unswept = False
 
     def _shown(self, ids: list[int]) -> dict[int, Shown]:
         if not ids:
@@ -255,14 +288,17 @@ class Desk:
         pixels = self.album.pixels(ids)
         return {id: Shown(pixels[k], self.album.thumbnail(id) or b"") for k, id in enumerate(ids)}
 
-    def _seen(self, turn: int, tested: Sequence[Taken]) -> View:
+    def _seen(
+        self, turn: int, pictures: tuple[Kept, ...], steps: tuple[Step, ...], past: tuple[Past, ...],
+        tested: Sequence[Taken],
+    ) -> Now:  # fmt: skip
+        """What will be seen of the learner as it is."""
         warm(self.learner)
-        undo = self._past[-1].done if self._past else None
-        size = self.state.stat().st_size
-        unknown = self._judge.share()
-        return view_of(
-            self.learner, turn, self._pictures, tested, unknown, stateBytes=size, steps=self._steps, undo=undo
-        )  # fmt: skip
+        facts = {
+            "stateBytes": len(self.learner.to_bytes()), "steps": steps, "undo": past[-1].done if past else None,
+        }  # fmt: skip
+        view = view_of(self.learner, turn, pictures, tested, self._judge.share(), **facts)
+        return Now(view, self.learner.state(), pictures, steps, past)
 
     def _progress(self, done: Progress) -> None:
         if done.part == "steps":
@@ -295,3 +331,11 @@ def _plain(name: str) -> Name:
     except UnicodeEncodeError:
         raise Refused(422, "A name must be whole Unicode characters.") from None
     return usual(checked_name(name))
+
+
+def _remembered(before: tuple[Past, ...], last: Past) -> tuple[Past, ...]:
+    """As many as fit, the last one at least."""
+    kept = (*before, last)[-MOST_PAST:]
+    while len(kept) > 1 and sum(one.state.bytes for one in kept) > MOST_PAST_BYTES:
+        kept = kept[1:]
+    return kept

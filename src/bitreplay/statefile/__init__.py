@@ -37,8 +37,8 @@ from bitreplay.statefile.generations import (
     write_generation,
 )
 
-__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "from_bytes", "load"]
-__all__ += ["rollback", "save", "to_bytes", "way_back"]
+__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "checksum"]
+__all__ += ["from_bytes", "load", "rollback", "save", "to_bytes", "way_back"]
 
 MOST_BYTES = 4 << 30
 T = TypeVar("T")
