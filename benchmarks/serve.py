@@ -27,6 +27,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+from bitreplay.engine.cores import usable  # noqa: E402
 from tests.serve.serving import BOUNDARY, as_file, form  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "serve.csv"
@@ -126,7 +127,7 @@ def row(model: str, pause: int, seconds: float) -> dict[str, object]:
             server.terminate()
             server.wait()
     about = {"model": model, "clients": CLIENTS, "pause ms": pause, "seconds": seconds}
-    return about | found | {"cpu": cpu(), "cores": len(os.sched_getaffinity(0)), "load before": round(load, 1)}
+    return about | found | {"cpu": cpu(), "cores": usable(), "load before": round(load, 1)}
 
 
 def cpu() -> str:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from bitreplay.cli import show
+from bitreplay.engine import cores
 
 MOST_BY_ITSELF = 4
 BY_THEMSELVES = ("learn",)
@@ -33,17 +34,12 @@ Threads = Annotated[
 ]
 
 
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @contextmanager
 def threads_of(command: str, threads: int | None) -> Iterator[None]:
     """BITREPLAY_THREADS while a command runs."""
     before = os.environ.get("BITREPLAY_THREADS")
     if threads is None and not before and command in BY_THEMSELVES:
-        threads = min(cores(), MOST_BY_ITSELF)
+        threads = min(cores.usable(), MOST_BY_ITSELF)
     if threads is None:
         yield
         return

@@ -12,10 +12,10 @@ it (turns.py says why); a semaphore, or a context manager of our own, is Python 
 
 from __future__ import annotations
 
-import os
 from itertools import count
 from threading import Lock
 
+from bitreplay.engine import cores
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
 
@@ -25,7 +25,7 @@ MOST = 8
 
 def most_at_once() -> int:
     """Runs of one program at the same time: as many as the cores that this process may use, at most 8."""
-    return min(len(os.sched_getaffinity(0)), MOST)
+    return min(cores.usable(), MOST)
 
 
 class Place:
