@@ -114,3 +114,20 @@ def test_what_is_no_folder_of_classes_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(ValueError, match="a is a class folder without pictures"):
         bitreplay.labelled(tmp_path)
+
+
+def test_colours_first_are_not_taken_for_three_grey_pictures():
+    first = np.moveaxis(IMAGES[0], -1, 0)
+    with pytest.raises(
+        ValueError, match=r"may be one picture with its colours first, or three grey ones: give np.moveaxis"
+    ):
+        pictures(first, 8)
+    assert np.array_equal(pictures(np.moveaxis(first, 0, -1), 8), pictures(IMAGES[0], 8))
+    assert len(pictures(first[..., None], 8)) == 3
+    for given in ([first], np.moveaxis(IMAGES, -1, 1)):
+        with pytest.raises(ValueError, match="np.moveaxis"):
+            pictures(given, 8)
+    learner = bitreplay.Learner.from_pretrained("bireal18")
+    for call in (lambda: learner.learn(first, "one"), lambda: learner.predict(first)):
+        with pytest.raises(ValueError, match="colours first"):
+            call()

@@ -1,9 +1,10 @@
 """Picture fitting: uint8 pictures of any size become the square that a backbone expects.
 
-Accepted: an array (n, height, width, 3), one picture (height, width, 3), the same in grey without the 3, or anything
-that gives pictures one after the other: a list, a generator, a column of a table. Such a picture is an array, a path, a
-Pillow image or a tensor (given.py). A picture is cropped to its middle square and resized by data/pictures/resize.py
-in whole numbers, so that two devices agree from the first pixel. Anything else is refused in one sentence.
+Accepted: an array (n, height, width, 3), one picture (height, width, 3), the same in grey without the 3 (but not
+three of them, given.py), or anything that gives pictures one after the other: a list, a generator, a column of a
+table. Such a picture is an array, a path, a Pillow image or a tensor (given.py). A picture is cropped to its middle
+square and resized by data/pictures/resize.py in whole numbers, so that two devices agree from the first pixel.
+Anything else is refused in one sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.pictures.given import COLOURS, as_batch, pixels
+from bitreplay.data.pictures.given import COLOURS, as_batch, colours_first, pixels
 from bitreplay.data.pictures.resize import LARGEST_SIDE, center_square, resize
 
 PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes a pixel
@@ -41,7 +42,8 @@ def pictures(images: Any, side: int, tell: Tell = lambda done, total: None) -> N
             raise ValueError(f"Picture {number} must be an array, a path, a Pillow image or a tensor, "
                              f"got {type(image).__name__}.")  # fmt: skip
         if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in COLOURS):
-            raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {array.shape}.")
+            turned = "; np.moveaxis(array, 0, -1) puts its colours last" if colours_first(array) else ""
+            raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {array.shape}{turned}.")
         found.append(_fitted(as_batch(array), side))
     if not found:
         raise ValueError("There are no pictures: got an empty list.")
@@ -52,7 +54,10 @@ def _fitted(images: NDArray, side: int, tell: Tell = lambda done, total: None) -
     if images.dtype != np.uint8:
         raise ValueError(f"Pictures must be uint8, 0 to 255, got {images.dtype}.")
     if images.ndim != 4 or images.shape[3] not in COLOURS:
-        raise ValueError(f"Pictures must have the shape (n, height, width, 3), got {images.shape}.")
+        turned = (
+            "; np.moveaxis(array, 1, -1) puts their colours last" if images.ndim == 4 and images.shape[1] == 3 else ""
+        )
+        raise ValueError(f"Pictures must have the shape (n, height, width, 3), got {images.shape}{turned}.")
     count, height, width, _ = images.shape
     if count == 0:
         raise ValueError("There are no pictures: got an array of none.")

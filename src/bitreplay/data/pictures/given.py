@@ -45,14 +45,24 @@ def colours_last(array: NDArray) -> NDArray:
     return array
 
 
+def colours_first(array: NDArray) -> bool:
+    """Whether it looks like one picture (3, height, width), as torch and OpenCV's networks have them."""
+    return array.ndim == 3 and array.shape[0] == 3 and array.shape[2] not in (*COLOURS, *WITH_ALPHA)
+
+
 def as_batch(array: NDArray) -> NDArray:
     """(n, height, width, 3 or 1) of one picture or many, in colours or grey; other shapes as they are.
 
     Of three dimensions the last is taken for colours if it is 1 or 3; else they are n grey pictures, but 2 and 4 are
-    colours with transparency, which arrays may not have.
+    colours with transparency, which arrays may not have. Three of them are refused: they look like the colours of one.
     """
     if array.ndim == 2:
         return array[None, :, :, None]
+    if colours_first(array):
+        raise ValueError(
+            f"An array {array.shape} may be one picture with its colours first, or three grey ones: give "
+            "np.moveaxis(array, 0, -1) for the one, array[..., None] for the three."
+        )
     if array.ndim == 3 and array.shape[2] not in WITH_ALPHA:
         return array[None] if array.shape[2] in COLOURS else array[..., None]
     return array
