@@ -1,7 +1,9 @@
 """Names of classes and their numbers. A name is text or a whole number; its class number is a row of the head.
 
-Text that looks the same is one name: new names are in Unicode's form NFC. States of 0.1 may hold others, which keep
-their spelling and are found by any.
+Text that looks the same is one name: new names are in Unicode's form NFC, of 1 to 200 whole characters. That is the
+rule at every door. States of 0.1 may hold names that are not in NFC, which keep their spelling and are found by any;
+those up to 0.2.0 also names with halves of characters, from folders whose names are not UTF-8, which are found by
+their own spelling, to be renamed or forgotten.
 """
 
 from __future__ import annotations
@@ -41,8 +43,10 @@ class Classes:
 
     def number(self, name: object) -> int:
         """The number of a known name; anything else is refused."""
+        if isinstance(name, str) and name in self.names:
+            return self.names.index(name)
         (wanted,) = names_of([name])
-        number = self._table().get(name if name in self.known else wanted, -1)
+        number = self._table().get(wanted, -1)
         if number < 0:
             raise ValueError(f"There is no class {told(wanted)}; known are {_listed(self.known)}.")
         return number
@@ -121,6 +125,18 @@ def names_of(labels: Any) -> list[Name]:
 
 
 def checked_name(label: object) -> Name:
+    """A name as everybody may give it; anything else is refused."""
+    plain = kept_name(label)
+    if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
+        raise ValueError(
+            f"A label must be whole Unicode characters, got {told(plain)}; a folder whose name is not UTF-8 must get "
+            "another one."
+        )
+    return plain
+
+
+def kept_name(label: object) -> Name:
+    """A name as a state may hold it."""
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
         raise ValueError(f"A label must be text or a whole number, got {told(label)} ({type(label).__name__}).")

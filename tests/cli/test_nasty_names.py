@@ -1,16 +1,19 @@
 """Names of classes from a list of nasty strings: learned, answered, saved, printed, renamed, forgotten."""
 
 import json
+import os
 import re
 import sys
 import unicodedata
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bitreplay import Learner
 from bitreplay.arguments import shown
 from bitreplay.cli import main
+from bitreplay.data.labelled import labelled
 from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 
@@ -18,8 +21,8 @@ NASTY = [
     "\x1b[2J\x1b[1;1Hgone", "\x1b]0;title\x07", "\x9b31mred", "a\rb", "a\nb", "a\tb", "a\x00b", "a\x00", "\x7f",
     "\x08\x08", "\u202egnp.elppa", "\u2066x\u2069", "a\u2028b", "\ufeffbom", "\u200bzero width", "می‌خواهم", "ﷺ", "Ω",
     "👩‍👩‍👧", "[bold]x[/bold]", "[/]", ":apple:", "{0}", "%s %n", "$(reboot)", "`id`", "';--", "../etc/passwd", "/",
-    "..", "--help", "-1", "null", "None", "true", "NaN", "1e999", "0x10", " ", "  a  ", '"', "\\", "\\x1b", "\ud800",
-    "caf\udce9", "x" * 200, "\U0001f34e" * 100, "क्ष", "Å", "ﬁ", "İ", "ß", "é",
+    "..", "--help", "-1", "null", "None", "true", "NaN", "1e999", "0x10", " ", "  a  ", '"', "\\", "\\x1b",
+    "x" * 200, "\U0001f34e" * 100, "क्ष", "Å", "ﬁ", "İ", "ß", "é",
 ]  # fmt: skip
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 FAST = {"rate": 0.3, "per_class": 2, "least_steps": 1, "epochs": 1}
@@ -145,3 +148,41 @@ def test_an_old_state_with_both_spellings_still_serves_both(learner, tiny_model,
         old.rename(NFD, NFC)
     old.forget(NFD)
     assert old.labels == [NFC]
+
+
+# a folder whose name is not UTF-8: Python gives its bytes as halves of characters
+
+HALF = b"\xc4pfel".decode("utf-8", "surrogateescape")
+
+
+def test_halves_of_characters_are_refused_at_every_door(shell, learner, tiny_model, tmp_path):
+    images, _ = tiny.pictures("red", each=2)
+    for name in (HALF, "\ud800", "a\udfff"):
+        with pytest.raises(ValueError, match="whole Unicode characters"):
+            learner.learn(images, name)
+        learner.learn(images, "red")
+        for change in (lambda: learner.rename("red", name), lambda: learner.merge(rename={"red": name})):  # noqa: B023
+            with pytest.raises(ValueError, match="whole Unicode characters"):
+                change()
+    place = os.fsencode(tmp_path) + b"/shelf/\xc4pfel"
+    try:
+        os.makedirs(place)
+    except OSError:
+        pytest.skip("The file system takes names of UTF-8 alone.")
+    Image.fromarray(images[0]).save(os.fsdecode(place + b"/1.png"))
+    code, _, said = shell("learn", "state", "shelf", "--model", str(tiny_model))
+    assert code == 1 and "not UTF-8" in said and not (tmp_path / "state").exists()
+    assert shell("learn", "state", "shelf/" + HALF, "--label", "Äpfel", "--model", str(tiny_model))[0] == 0
+    with pytest.raises(ValueError, match="whole Unicode characters"):
+        learner.learn(*labelled(tmp_path / "shelf"))
+
+
+def test_an_old_state_with_half_a_character_can_be_asked_renamed_and_rid_of_it(shell, learner, tiny_model, tmp_path):
+    state = tmp_path / "state"
+    old_state(learner, state, "kiwi", HALF)
+    old = Learner.load(state, tiny_model)
+    assert old.labels == ["kiwi", HALF] and set(old.predict(tiny.pictures("red", each=4)[0])) <= {"kiwi", HALF}
+    old.rename(HALF, "apple")
+    assert sorted(map(str, old.labels)) == ["apple", "kiwi"]
+    assert shell("forget", "state", HALF, "--model", str(tiny_model))[0] == 0
+    assert Learner.load(state, tiny_model).labels == ["kiwi"]

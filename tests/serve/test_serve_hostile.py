@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner
+from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.serve.limits import Limits
 from tests import tiny
 from tests.serve.serving import BOUNDARY, JSON, as_file, colours, form, served
@@ -326,6 +327,27 @@ def test_a_name_is_text_and_no_path(running):
         assert learned.status == 200 and name in {one["name"] for one in learned.json()["classes"]}
         assert client.change("undo", turn=learned.json()["turn"]).status == 200
     assert sorted(path.name for path in folder.iterdir()) == files
+
+
+def test_a_class_whose_name_no_new_class_may_have_is_served_and_can_be_forgotten(tmp_path):
+    """Up to 0.2.0 a folder whose name is not UTF-8 became one."""
+    half, state, model = b"\xc4pfel".decode("utf-8", "surrogateescape"), tmp_path / "a.state", tiny.model(tmp_path)
+    learner = Learner.from_pretrained(model)
+    learner.learn(*tiny.pictures("red", "green", each=4))
+    learner.save(state)
+    arrays, texts = unpack_container(state.read_bytes(), "")
+    del texts["sha256"]
+    texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": ["green", half]})
+    state.write_bytes(pack_container(arrays, texts))
+    with served(state) as client:
+        assert [one["name"] for one in client.now()["classes"]] == ["green", half]
+        answer = client.predict(tiny.pictures("red", each=1)[0][0])
+        assert answer.status == 200 and {one["name"] for one in answer.json()["answers"]} == {"green", half}
+        assert "whole Unicode" in client.change("rename", old="green", new=half + "!").error
+        renamed = client.change("rename", old=half, new="apple")
+        assert {one["name"] for one in renamed.json()["classes"]} == {"green", "apple"}
+        assert client.change("undo", turn=renamed.json()["turn"]).status == 200
+        assert [one["name"] for one in client.change("forget", name=half).json()["classes"]] == ["green"]
 
 
 def test_states_that_do_not_fit_are_refused(client, tmp_path):

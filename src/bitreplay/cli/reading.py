@@ -9,6 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.classes import checked_name
 from bitreplay.cli import show
 from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.data.pictures import fitting
@@ -94,6 +95,8 @@ def labelled(
     if label is None:
         left_out.passed_over(passed_over(folder, of_classes=True))
         places = class_folders(folder)
+        for place in places:
+            checked_name(place.name)  # before any picture is read
     found: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     paths: list[Path] = []

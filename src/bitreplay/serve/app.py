@@ -106,7 +106,7 @@ class App:
 
     async def predict(self, request: Request) -> Response:
         pixels = await self.uploads.picture(request, self.side)
-        return JSONResponse(await self.answers.ask(pixels))
+        return _json(json.dumps(await self.answers.ask(pixels)).encode())  # in ASCII: any name can be sent
 
     # changes: answered with all that is seen then
 

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from bitreplay.classes import Name, checked_name
+from bitreplay.classes import Name, kept_name
 from bitreplay.modelfile.container import Arrays, ContainerError, parse, raw
 from bitreplay.parts.part import Plain
 from bitreplay.settings import Settings
@@ -106,7 +106,7 @@ def _equal_ones(arrays: Arrays) -> dict[str, str]:
 
 def _names(found: Any) -> tuple[Name | None, ...]:
     _need(isinstance(found, list), "Its names are no list.")
-    known = [checked_name(name) for name in found if name is not None]
+    known = [kept_name(name) for name in found if name is not None]
     _need(len(set(known)) == len(known), "Two of its classes have the same name.")
     return tuple(found)
 
