@@ -73,14 +73,23 @@ export class Caller {
     return hash;
   }
 
-  /** A state file by the doors that count its bytes and write them. @param {string} count @param {string} write */
-  _bytes(count, write) {
+  /**
+   * A state file by the doors that count its bytes and write them, and open them again: nothing is given out to replace a
+   * state that could not be loaded itself.
+   * @param {string} count
+   * @param {string} write
+   * @param {string} verify
+   */
+  _bytes(count, write, verify) {
     const size = this.core.call[count](this.own);
     const at = this.core.take(size);
-    this.core.check(this.core.call[write](this.own, at, size));
-    const bytes = this.core.bytes.slice(at, at + size);
-    this.core.give(at);
-    return bytes;
+    try {
+      this.core.check(this.core.call[write](this.own, at, size));
+      this.core.check(this.core.call[verify](this.own, at, size));
+      return this.core.bytes.slice(at, at + size);
+    } finally {
+      this.core.give(at);
+    }
   }
 
   /** Calls with the bytes of a state. @param {Uint8Array} bytes @param {string} how @param {...number} more */

@@ -219,7 +219,12 @@ export class Learner extends Caller {
 
   /** A state file. */
   save() {
-    return this._bytes("br_state_bytes", "br_state_write_bytes");
+    return this._bytes("br_state_bytes", "br_state_write_bytes", "br_state_verify_bytes");
+  }
+
+  /** Throws unless `load` would take these bytes, the factor of their sums aside. @param {Uint8Array} bytes */
+  verify(bytes) {
+    this._state(bytes, "br_state_verify_bytes");
   }
 
   /** @param {Uint8Array} bytes */

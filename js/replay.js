@@ -198,7 +198,12 @@ export class Replay extends Caller {
 
   /** A state file. */
   save() {
-    return this._bytes("br_replay_bytes", "br_replay_write_bytes");
+    return this._bytes("br_replay_bytes", "br_replay_write_bytes", "br_replay_verify_bytes");
+  }
+
+  /** Throws unless `load` would take these bytes. @param {Uint8Array} bytes */
+  verify(bytes) {
+    this._state(bytes, "br_replay_verify_bytes");
   }
 
   /** @param {Uint8Array} bytes */

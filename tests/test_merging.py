@@ -238,7 +238,8 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
 
 @pytest.mark.parametrize("with_base", [False, True])
 def test_any_number_of_states_merge_in_the_memory_of_two(with_base, tmp_path):
-    """The whole command, file to file: the sum and a state that is read; the base besides. A tenth more is allowed."""
+    """The whole command, file to file: the sum and a state that is read; the base besides; and a matrix of twice its
+    products while its factor is tried. A tenth more is allowed."""
     tally = Tally(1024)
     tally.make_room(["a", "b"])
     tally.add(np.random.default_rng(0).integers(-127, 128, (40, 1024)).astype(np.int8), ["a", "b"] * 20)
@@ -259,7 +260,7 @@ def test_any_number_of_states_merge_in_the_memory_of_two(with_base, tmp_path):
 
     peak(2)
     few, many = peak(3), peak(12)
-    assert many < few + 0.1 and many < 2.2 + with_base, (few, many)
+    assert many < few + 0.1 and many < 4.2 + with_base, (few, many)
     merged = statefile.load(tmp_path / "out12")[0].state
     assert merged.arrays()["sums.counts"].tolist() == ([20, 20] if with_base else [240, 240])
 

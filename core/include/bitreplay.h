@@ -44,7 +44,7 @@ typedef struct br_program br_program;
 enum br_error {
   BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_PATH,
   BR_FULL, BR_UNKNOWN_CLASS, BR_TAKEN_NAME, BR_NEVER_LEARNED, BR_NOTHING_LEARNED, BR_BAD_ORDER,
-  BR_DAMAGED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_NO_STATE, BR_STORAGE, BR_OTHER_BASE
+  BR_DAMAGED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_NO_STATE, BR_STORAGE, BR_OTHER_BASE, BR_IMPOSSIBLE
 };
 enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
 enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA };
@@ -154,7 +154,7 @@ BR_API int br_set_path(const char* name);
 typedef struct br_sums {
   uint32_t numbers;  /* d: 1 to 8192 */
   uint32_t classes;  /* 1 or more */
-  uint32_t bits;     /* of class_sums and products, 32 or 64; the law has br_sums_bits of the pictures */
+  uint32_t bits;     /* of class_sums and products, 32 or 64; the law has br_sums_bits of the extent */
   int64_t* counts;   /* [classes] */
   void* class_sums;  /* [classes][numbers] */
   void* products;    /* [numbers (numbers + 1) / 2], the lower triangle by rows */
@@ -178,6 +178,15 @@ typedef struct br_solution {
 } br_solution;
 
 BR_API uint32_t br_sums_bits(int64_t pictures); /* 32 up to 131,072 pictures, then 64 */
+/* The pictures that there are, or, where a class was forgotten that left its scatter, as many as the products need at least;
+ * -1 for what are no sums. */
+BR_API int64_t br_sums_extent(const br_sums* sums);
+/* BR_IMPOSSIBLE unless these can be the sums of pictures; `forgot` is 1 if a class may have left its scatter. `work` holds 8
+ * bytes a number. */
+BR_API int br_sums_possible(const br_sums* sums, int forgot, void* work);
+/* The same of the scatter within classes as a whole, of sums that are possible: it has a factor. `work` holds
+ * br_sums_solve_bytes. */
+BR_API int br_sums_has_factor(const br_sums* sums, void* work);
 BR_API uint64_t br_sums_add_bytes(uint32_t numbers);
 /* Adds pictures (sign 1) or takes them away (sign -1). With 32 bits the sums hold 131,072 pictures at most. */
 BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);

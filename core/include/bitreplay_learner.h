@@ -132,8 +132,12 @@ typedef int br_write(void* context, size_t offset, const void* bytes, size_t siz
 BR_API int br_state_hash(br_learner* learner, char hash[65]);
 BR_API size_t br_state_bytes(br_learner* learner);
 BR_API int br_state_write(br_learner* learner, br_write* write, void* context); /* from 0 on, without gaps */
-/* The whole file is checked before anything changes; if reading fails after that, the learner knows nothing. */
+/* The whole file is checked as a stranger's before anything changes (BR_IMPOSSIBLE: its sums are those of no pictures); if
+ * reading fails after that, the learner knows nothing. */
 BR_API int br_state_read(br_learner* learner, br_read* read, void* context, size_t size);
+/* Whether what was written can be read again: everything that br_state_read checks but the factor of the sums, which takes as
+ * long as a discriminant. The bytes are read one after another, and the learner stays as it is. */
+BR_API int br_state_verify(br_learner* learner, br_read* read, void* context, size_t size);
 /* Adds what another state of the same model and settings has learned. */
 BR_API int br_state_merge(br_learner* learner, br_read* read, void* context, size_t size);
 /* The same where both began as one state, the base: what it saw counts once. BR_OTHER_BASE if one does not contain it. */
@@ -158,8 +162,8 @@ typedef struct br_slots {
   int (*sync)(void* context, uint32_t slot);
 } br_slots;
 
-/* Writes a new generation over the older of the two. Whenever power fails, br_learner_load finds the state before or the
- * new one. After forget and unlearn both places are written anew, so that nothing of the past stays. */
+/* Writes a new generation over the older of the two, and reads it again before it counts. Whenever power fails, br_learner_load
+ * finds the state before or the new one. After forget and unlearn both places are written anew, so that nothing of the past stays. */
 BR_API int br_learner_save(br_learner* learner, const br_slots* slots);
 /* The last whole generation; BR_NO_STATE if there is none. */
 BR_API int br_learner_load(br_learner* learner, const br_slots* slots);

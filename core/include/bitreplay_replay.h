@@ -115,6 +115,8 @@ BR_API int br_replay_write(br_replay* learner, br_write* write, void* context);
 /* Ends an experience that has begun. The whole file is checked before anything changes; if reading fails after that, the
  * learner knows nothing. */
 BR_API int br_replay_read(br_replay* learner, br_read* read, void* context, size_t size);
+/* What br_replay_read would say of these bytes; the learner stays as it is. */
+BR_API int br_replay_verify(br_replay* learner, br_read* read, void* context, size_t size);
 
 /* Two generations in two places, as br_learner_save and so on. */
 BR_API int br_replay_save(br_replay* learner, const br_slots* slots);

@@ -38,6 +38,11 @@ BR_API int br_state_read_bytes(br_learner* learner, uint8_t* from, size_t size) 
   return br_state_read(learner, read_bytes, &file, size);
 }
 
+BR_API int br_state_verify_bytes(br_learner* learner, uint8_t* from, size_t size) {
+  Bytes file = {from, size};
+  return br_state_verify(learner, read_bytes, &file, size);
+}
+
 BR_API int br_state_merge_bytes(br_learner* learner, uint8_t* from, size_t size) {
   Bytes file = {from, size};
   return br_state_merge(learner, read_bytes, &file, size);
@@ -61,6 +66,11 @@ BR_API int br_state_merge_since_bytes(br_learner* learner, uint8_t* from, size_t
 BR_API int br_replay_write_bytes(br_replay* learner, uint8_t* to, size_t size) {
   Bytes file = {to, size};
   return br_replay_write(learner, write_bytes, &file);
+}
+
+BR_API int br_replay_verify_bytes(br_replay* learner, uint8_t* from, size_t size) {
+  Bytes file = {from, size};
+  return br_replay_verify(learner, read_bytes, &file, size);
 }
 
 BR_API int br_replay_read_bytes(br_replay* learner, uint8_t* from, size_t size) {

@@ -387,7 +387,7 @@ class Learner:
         return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._whole.origin)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
-        other = self._of(statefile.from_bytes(statefile.to_bytes(self._content()), "The copy"), self.model, "The copy")
+        other = self._of(statefile.copied(self._content(), "The copy"), self.model, "The copy")
         other._begin_at(self._whole.origin)
         return other
 

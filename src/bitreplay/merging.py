@@ -27,6 +27,8 @@ from bitreplay.statefile import Content
 from bitreplay.strategies import STRATEGIES
 from bitreplay.strategies.exact import digests_of, tallied
 
+NOT_MERGED = "What the states add up to are not the sums of pictures; nothing is merged."
+
 
 class MergedTwice(UserWarning):
     """Pictures are in the sums more than once."""
@@ -90,6 +92,8 @@ class Total:
             raise ValueError("There is no state to merge.")
         if self._not_found:
             raise ValueError(f"There is no class {told(min(self._not_found, key=str))} in any of the states.")
+        self._tally.settle(NOT_MERGED)
+        self._tally.prove(NOT_MERGED)
         parts = {"sums": self._tally.give(), "digests": self._digests.give()}
         texts = {"lineage": united(self._marks).text()}
         state = State(self._tally.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)

@@ -6,7 +6,7 @@
 #include "learner/fit.h"
 #include "learner/learner.h"
 #include "learner/text.h"
-#include "sums/check.h"
+#include "sums/possible.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
@@ -32,12 +32,11 @@ void bring_names(br_learner* l, uint32_t count) {
 
 // Adds the picture to its class, or takes it out.
 int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
-  const int64_t before = pictures_of(*l);
-  set_width(l, most(before, before + sign));
+  set_width(l, extent_of(*l) + (sign > 0));
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
   if (!failed) change_class_products(l, x, row, sign);
-  set_width(l, failed ? before : before + sign);
+  set_width(l, extent_of(*l));
   l->ready = false;
   return failed;
 }
@@ -61,10 +60,9 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   return found ? BR_OK : BR_UNKNOWN_CLASS;
 }
 
-// s s^T / n of a class's n pictures, for `stay` others.
+// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays, so that what is left may be more than theirs.
 void take_share_out(br_learner* l, uint32_t row, int64_t stay) {
   const int64_t count = l->sums.counts[row], numbers = l->numbers;
-  const int64_t limit = kLargestNumber * kLargestNumber * stay;
   int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
   int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
   for (int64_t i = 0; i < numbers; ++i) {
@@ -72,13 +70,35 @@ void take_share_out(br_learner* l, uint32_t row, int64_t stay) {
     whole[i] = int32_t(divide_round(sum, count));
     rest[i] = int32_t(sum - whole[i] * count);
   }
+  const auto left_at = [&](int64_t i, int64_t j) {
+    const int64_t sum = whole[i] * count + rest[i];
+    const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
+    return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share;
+  };
+  int64_t largest = 0;
+  for (int64_t i = 0; i < numbers; ++i) largest = most(largest, left_at(i, i));
+  const int64_t limit = kLargestSquare * extent_of(stay, largest);
   for (int64_t i = 0, at = 0; i < numbers; ++i)
     for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t sum = whole[i] * count + rest[i];
-      const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
       const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
-      change_sum(l->sums.products, l->sums.bits, at, saturate(product - share, -limit, limit) - product);
+      change_sum(l->sums.products, l->sums.bits, at, saturate(left_at(i, j), -limit, limit) - product);
     }
+}
+
+// A class whose products are kept, if what stays can be the sums of pictures.
+bool take_class_out(br_learner* l, uint32_t row) {
+  const uint32_t last = l->sums.classes - 1;
+  change_all_products(l, row, -1);
+  move_row(l, row, last);
+  l->sums.classes = last;
+  if (are_possible(*l, l->use_work()) && have_factor(l)) {
+    l->known.names.erase(row);
+    return true;
+  }
+  l->sums.classes = last + 1;
+  move_row(l, last, row);
+  change_all_products(l, row, 1);
+  return false;
 }
 
 }  // namespace
@@ -89,6 +109,7 @@ using namespace bitreplay;
 int br_learn_begin(br_learner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
+  if (most(l->known.experiences, l->known.forgotten) >= kMostCounted / 2) return BR_FULL;  // state.py, need_room_to_count
   l->learning = true;
   l->brought = 0;
   l->experience.begin();
@@ -98,7 +119,7 @@ int br_learn_begin(br_learner* l) {
 int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
   if (!l || !is_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
-  if (!has_room_for(*l, pictures_of(*l) + 1)) return BR_FULL;
+  if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
   uint32_t row;
   if (const int failed = row_of(l, *name, &row)) return failed;
   if (const int failed = change(l, x, row, 1)) {
@@ -143,8 +164,10 @@ int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
   if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
   const bool last = l->sums.classes == 1 && !l->sums.counts[row];
-  bool right = are_possible(*l) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row);
+  uint8_t* const work = l->use_work();
+  bool right = are_possible(*l, work) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row, work);
   if (last && !l->known.forgotten) right = right && without_products(*l);
+  right = right && have_factor(l);
   if (!right && !(last && l->known.forgotten && empty(*l, row))) {
     const int failed = change(l, x, row, 1);
     return failed ? failed : BR_NEVER_LEARNED;
@@ -168,19 +191,25 @@ int br_forget(br_learner* l, const br_name* name) {
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
-  l->past_is_gone = true;
   if (l->sums.classes == 1) {
+    l->past_is_gone = true;
     leave_nothing(l);
     return BR_OK;
   }
   const int64_t count = l->sums.counts[row], stay = pictures_of(*l) - count;
-  if (l->class_products) take_class_out(l, row);
-  else take_share_out(l, row, stay);
-  if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
-  erase_row(l, row);
-  set_width(l, stay);
-  if (!l->class_products) ++l->known.forgotten;
   l->ready = false;
+  if (l->class_products) {
+    if (!take_class_out(l, row)) return BR_IMPOSSIBLE;
+    if (l->digests.values) l->digests.erase(stay, count, stay + count);
+  } else {
+    if (l->known.forgotten == kMostCounted - 1) return BR_FULL;
+    take_share_out(l, row, stay);
+    if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
+    erase_row(l, row);
+    ++l->known.forgotten;
+  }
+  set_width(l, extent_of(*l));
+  l->past_is_gone = true;
   return BR_OK;
 }
 

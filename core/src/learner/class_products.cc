@@ -16,22 +16,20 @@ void change_class_products(br_learner* l, const int8_t* x, uint32_t row, int sig
     for (int64_t j = 0; j <= i; ++j, ++at) change_sum(own, l->sums.bits, at, sign * int64_t(x[i]) * x[j]);
 }
 
-bool are_class_products(const br_learner& l, uint32_t row) {
+bool are_class_products(const br_learner& l, uint32_t row, void* work) {
   if (!l.class_products) return true;
-  const uint8_t* const own = class_products_at(l, row);
-  const int64_t most = kLargestNumber * kLargestNumber * l.sums.counts[row];
-  for (int64_t i = 0, at = 0; i < l.numbers; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(own, l.sums.bits, at);
-      if (product > most || product < (i == j ? 0 : -most)) return false;
-    }
-  return true;
+  br_sums one = l.sums;
+  one.classes = 1;
+  one.counts = l.sums.counts + row;
+  one.class_sums = static_cast<uint8_t*>(l.sums.class_sums) + size_t(l.sums.bits / 8) * row * l.numbers;
+  one.products = class_products_at(l, row);
+  return br_sums_possible(&one, 0, work) == BR_OK;
 }
 
-void take_class_out(br_learner* l, uint32_t row) {
+void change_all_products(br_learner* l, uint32_t row, int sign) {
   const uint8_t* const own = class_products_at(*l, row);
   for (int64_t at = 0; at < triangle(l->numbers); ++at)
-    change_sum(l->sums.products, l->sums.bits, at, -sum_at(own, l->sums.bits, at));
+    change_sum(l->sums.products, l->sums.bits, at, sign * sum_at(own, l->sums.bits, at));
 }
 
 }  // namespace bitreplay

@@ -7,10 +7,12 @@
 //     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
 //     state_write.cc   hash and bytes of a state       state_read.cc   a state from bytes
 //     state_found.cc   what a state file says, checked  state_merge.cc  other states added
+//     factor_found.cc  the same of its sums together
 //     slots.cc         two generations in non-volatile memory
 #pragma once
 #include "bitreplay_learner.h"
 #include "bitreplay_unseen.h"
+#include "learner/counted.h"
 #include "learner/digests.h"
 #include "learner/lineage.h"
 #include "learner/model.h"
@@ -92,15 +94,19 @@ void clear(br_learner* learner);
 int64_t pictures_of(const br_learner& learner);
 // The pictures of all rows before this one.
 int64_t first_of(const br_learner& learner, uint32_t row);
-// Whether the sums, and the digests, can hold so many pictures.
-bool has_room_for(const br_learner& learner, int64_t pictures);
-// Stores the sums with the law's width for so many pictures.
-void set_width(br_learner* learner, int64_t pictures);
+// br_sums_extent, which are the pictures where nothing was forgotten.
+int64_t extent_of(const br_learner& learner);
+// Whether the sums can have this extent, and the digests hold so many pictures.
+bool has_room_for(const br_learner& learner, int64_t extent, int64_t pictures);
+// Stores the sums with the law's width for this extent.
+void set_width(br_learner* learner, int64_t extent);
 // The row of a class, made if it is not there: BR_FULL, BR_BAD_ARGUMENT.
 int row_of(br_learner* learner, const br_name& name, uint32_t* row);
 void erase_row(br_learner* learner, uint32_t row);
 void move_row(br_learner* learner, uint32_t from, uint32_t to);
-// Whether these can be the sums of pictures: parts/possible_sums.py, Sums.check.
-bool are_possible(const br_learner& learner);
+// Whether these can be the sums of pictures: sums/possible.h. `work` holds 8 bytes a number.
+bool are_possible(const br_learner& learner, void* work);
+// The same of all together, in all of the work memory.
+bool have_factor(br_learner* learner);
 
 }  // namespace bitreplay

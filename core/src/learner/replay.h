@@ -10,6 +10,7 @@
 //     replay_write.cc    hash and bytes of a state       replay_read.cc   a state from bytes
 #pragma once
 #include "bitreplay_replay.h"
+#include "learner/counted.h"
 #include "learner/method_settings.h"
 #include "learner/model.h"
 #include "learner/numbered.h"
@@ -18,7 +19,7 @@
 namespace bitreplay {
 
 constexpr uint32_t kFirstRoom = 16;
-constexpr int64_t kMostExperiences = (int64_t(1) << 31) - 1, kMostCounted = int64_t(1) << 62;
+constexpr int64_t kMostExperiences = (int64_t(1) << 31) - 1;
 
 // A tail's program for a number of classes; its tensors are the same for each but for the head's rows.
 struct TailPlaces {

@@ -323,6 +323,14 @@ bool load_arrays(br_replay* l, br_read* read, void* context, const Found& found)
   return true;
 }
 
+int find(br_replay* l, br_read* read, void* context, size_t size, Found* found) {
+  if (const int wrong = check_bytes(read, context, size)) return wrong;
+  Places places(use_work(l));
+  place(*l, places, found);
+  for (uint32_t i = 0; i < array_count(*l); ++i) found->arrays[i] = {{0, 0, 0, 0}, 0, kStored, false};
+  return Reader(*l, read, context, size, found).all();
+}
+
 }  // namespace
 
 size_t reading_bytes(const br_replay& l) {
@@ -338,12 +346,8 @@ using namespace bitreplay;
 
 int br_replay_read(br_replay* l, br_read* read, void* context, size_t size) {
   if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
-  if (const int wrong = check_bytes(read, context, size)) return wrong;
   Found found = {};
-  Places places(use_work(l));
-  place(*l, places, &found);
-  for (uint32_t i = 0; i < array_count(*l); ++i) found.arrays[i] = {{0, 0, 0, 0}, 0, kStored, false};
-  if (const int wrong = Reader(*l, read, context, size, &found).all()) return wrong;
+  if (const int wrong = find(l, read, context, size, &found)) return wrong;
   clear(l);
   if (const int failed = open_tail(l, uint32_t(found.room))) return failed;
   l->store.count = uint32_t(found.count);
@@ -366,4 +370,10 @@ int br_replay_read(br_replay* l, br_read* read, void* context, size_t size) {
   l->steps = found.steps;
   l->past_is_gone = false;
   return BR_OK;
+}
+
+int br_replay_verify(br_replay* l, br_read* read, void* context, size_t size) {
+  if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
+  Found found = {};
+  return find(l, read, context, size, &found);
 }

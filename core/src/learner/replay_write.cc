@@ -94,6 +94,9 @@ Kept kept(br_replay* l) {
           [](void* own, br_write* write, void* to) { return br_replay_write(static_cast<br_replay*>(own), write, to); },
           [](void* own, br_read* read, void* from, size_t size) {
             return br_replay_read(static_cast<br_replay*>(own), read, from, size);
+          },
+          [](void* own, br_read* read, void* from, size_t size) {
+            return br_replay_verify(static_cast<br_replay*>(own), read, from, size);
           }};
 }
 

@@ -80,12 +80,16 @@ int64_t first_of(const br_learner& l, uint32_t row) {
   return sum;
 }
 
-bool has_room_for(const br_learner& l, int64_t pictures) {
-  return pictures <= (l.options.wide ? kMostPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
+int64_t extent_of(const br_learner& l) {
+  return l.known.forgotten && l.sums.classes ? br_sums_extent(&l.sums) : pictures_of(l);
 }
 
-void set_width(br_learner* l, int64_t pictures) {
-  const uint32_t bits = br_sums_bits(pictures);
+bool has_room_for(const br_learner& l, int64_t extent, int64_t pictures) {
+  return extent <= (l.options.wide ? kMostPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
+}
+
+void set_width(br_learner* l, int64_t extent) {
+  const uint32_t bits = br_sums_bits(extent);
   if (bits == l->sums.bits) return;
   const int64_t rows = int64_t(l->sums.classes) * l->numbers, products = triangle(l->numbers);
   const auto change = bits == 64 ? widen : narrow;
@@ -135,29 +139,13 @@ void move_row(br_learner* l, uint32_t from, uint32_t to) {
   }
 }
 
-bool are_possible(const br_learner& l) {
-  const br_sums& s = l.sums;
-  const int64_t pictures = pictures_of(l), numbers = l.numbers, most = kLargestNumber * kLargestNumber * pictures;
-  for (int64_t c = 0; c < s.classes; ++c)
-    for (int64_t i = 0; i < numbers; ++i)
-      if (absolute(sum_at(s.class_sums, s.bits, c * numbers + i)) > kLargestNumber * s.counts[c]) return false;
-  for (int64_t i = 0, at = 0; i < numbers; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(s.products, s.bits, at);
-      if (product > most || product < (i == j ? 0 : -most)) return false;
-    }
-  if (l.known.forgotten) return true;  // its share was taken out rounded
-  for (int64_t i = 0; i < numbers; ++i) {
-    int64_t least_square = 0;
-    for (int64_t c = 0; c < s.classes; ++c) {
-      if (!s.counts[c]) continue;
-      const int64_t sum = sum_at(s.class_sums, s.bits, c * numbers + i), count = s.counts[c];
-      const int64_t q = divide_round(sum, count), r = sum - q * count;
-      least_square += sum * q + q * r + r * r / count;
-    }
-    if (least_square > sum_at(s.products, s.bits, triangle(i) + i)) return false;
-  }
-  return true;
+bool are_possible(const br_learner& l, void* work) {
+  return br_sums_possible(&l.sums, l.known.forgotten > 0, work) == BR_OK;
+}
+
+bool have_factor(br_learner* l) {
+  // Of what a forgotten class left nothing is known.
+  return l->known.forgotten || !pictures_of(*l) || br_sums_has_factor(&l->sums, l->use_work()) == BR_OK;
 }
 
 }  // namespace bitreplay

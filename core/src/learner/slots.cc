@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "learner/slots.h"
-#include "learner/state_file.h"
+#include "learner/state_found.h"
 #include "machine/crc32.h"
 
 namespace bitreplay {
@@ -56,6 +56,8 @@ int write(const Kept& kept, Place place, uint64_t generation) {
   if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
   if (const int failed = kept.write(kept.learner, Place::write, &place)) return failed;
   if (s.sync(s.context, place.slot)) return BR_STORAGE;
+  // What cannot be read again does not count, and the other place stays.
+  if (const int wrong = kept.verify(kept.learner, Place::read, &place, size)) return wrong;
   Header header = {{'B', 'I', 'T', 'S', 'L', 'O', 'T', '1'}, generation, size, {}, 0};
   header.crc = crc32(reinterpret_cast<const uint8_t*>(&header), 60);
   if (s.write(s.context, place.slot, 0, &header, sizeof header) || s.sync(s.context, place.slot)) return BR_STORAGE;
@@ -111,7 +113,10 @@ Kept kept(br_learner* l) {
   return {l, l ? &l->past_is_gone : nullptr, [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
           [](void* own, br_write* write, void* to) { return br_state_write(static_cast<br_learner*>(own), write, to); },
           [](void* own, br_read* read, void* from, size_t size) {
-            return br_state_read(static_cast<br_learner*>(own), read, from, size);
+            return read_state(static_cast<br_learner*>(own), {read, from, size}, false);
+          },
+          [](void* own, br_read* read, void* from, size_t size) {
+            return br_state_verify(static_cast<br_learner*>(own), read, from, size);
           }};
 }
 

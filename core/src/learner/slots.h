@@ -10,6 +10,7 @@ struct Kept {
   size_t (*bytes)(void* learner);
   int (*write)(void* learner, br_write* write, void* context);
   int (*read)(void* learner, br_read* read, void* context, size_t size);
+  int (*verify)(void* learner, br_read* read, void* context, size_t size);  // whether `read` would take it
 };
 
 int save(const Kept& kept, const br_slots* slots);

@@ -3,12 +3,10 @@
 #include "learner/header_in.h"
 #include "learner/json_in.h"
 #include "learner/settings.h"
-#include "sums/check.h"
+#include "sums/possible.h"
 
 namespace bitreplay {
 namespace {
-
-constexpr int64_t kMostCounted = int64_t(1) << 62;
 
 class Reader {
  public:
@@ -20,13 +18,15 @@ class Reader {
     return BR_OK;
   }
 
+  // Of a file that was found right before.
+  int counts() { return counts(Layout(found_.shape).at[Layout::kCounts]); }
+
   // Counts, sums and products can be those of pictures.
   int arrays() {
     const Layout layout(found_.shape);
     if (!found_.shape.classes && found_.known.forgotten) return BR_MALFORMED;
     if (const int wrong = counts(layout.at[Layout::kCounts])) return wrong;
     if (uint64_t(found_.pictures) != found_.shape.pictures && found_.shape.digests) return BR_MALFORMED;
-    if (br_sums_bits(found_.pictures) != found_.shape.bits) return BR_MALFORMED;
     if (const int wrong = sums(layout)) return wrong;
     if (const int wrong = layout.there[Layout::kValues] ? digests(layout) : BR_OK) return wrong;
     return layout.there[Layout::kClassProducts] ? class_products(layout) : BR_OK;
@@ -58,43 +58,22 @@ class Reader {
     if (const int wrong = settings()) return wrong;
     found_.arrays_at = 8 + length;
     found_.shape = {found_.known.names.count(), l_.numbers, 0, 32, l_.keeps_digests, l_.keeps_class_products};
-    size_t known = 0;
+    if (!expect("\",\"version\":\"2\"},")) return BR_MALFORMED;
     if (found_.shape.digests && found_.shape.classes) {
       // Their sizes lie first, and are the counts.
-      if (!expect("\",\"version\":\"2\"},")) return BR_MALFORMED;
       if (8 * found_.shape.classes > file_.size - found_.arrays_at) return BR_MALFORMED;
       if (const int wrong = counts(0)) return wrong;
       found_.shape.pictures = uint64_t(found_.pictures);
-      found_.shape.bits = br_sums_bits(found_.pictures);
       if (!l_.digests.has_room_for(found_.pictures)) return BR_FULL;
-    } else {
-      // The first array's name tells the width of the sums.
-      constexpr const char* start = "\"sums.c";
-      known = strlen(start);
-      if (!expect("\",\"version\":\"2\"},") || !expect(start)) return BR_MALFORMED;
-      found_.shape.bits = in_.look() == 'l' ? 64 : 32;
     }
-    Rest rest = {expected_.out(), known};
-    put_descriptions(rest.out(), found_.shape);
+    // The size tells the width of the sums.
+    if (file_.size != found_.arrays_at + Layout(found_.shape).end) found_.shape.bits = 64;
+    if (file_.size != found_.arrays_at + Layout(found_.shape).end) return BR_MALFORMED;
+    put_descriptions(expected_.out(), found_.shape);
     while (expected_.met && in_.at() < found_.arrays_at) expected_.met = in_.next() == ' ';
     if (!expected_.met || in_.at() != found_.arrays_at) return BR_MALFORMED;
-    if (file_.size != found_.arrays_at + Layout(found_.shape).end) return BR_MALFORMED;
     return found_.shape.bits == 64 && !l_.options.wide ? BR_FULL : BR_OK;
   }
-
-  // All but the first `left_out` bytes of what is written to it.
-  struct Rest {
-    Out inner;
-    size_t left_out;
-    Out out() {
-      return {this, [](void* to, const void* bytes, size_t size) {
-                Rest& self = *static_cast<Rest*>(to);
-                const size_t skipped = size < self.left_out ? size : self.left_out;
-                self.left_out -= skipped;
-                self.inner.bytes(static_cast<const uint8_t*>(bytes) + skipped, size - skipped);
-              }};
-    }
-  };
 
   int learned() {
     if (!expect_quoted("{\"experiences\":")) return BR_MALFORMED;
@@ -167,26 +146,50 @@ class Reader {
     return BR_OK;
   }
 
+  // sums/possible.h, number by number. The products are read twice: for their squares, and for pairs of numbers.
   int sums(const Layout& layout) {
-    In rows = array(layout.at[Layout::kClassSums]), products = array(layout.at[Layout::kProducts]);
+    int64_t* const least = scratch_;
+    memset(least, 0, l_.numbers * sizeof *least);
+    In rows = array(layout.at[Layout::kClassSums]);
     for (uint32_t c = 0; c < found_.shape.classes; ++c)
       for (uint32_t i = 0; i < l_.numbers; ++i) {
         int64_t sum;
         if (!element(rows, found_.shape.bits, &sum)) return BR_STORAGE;
-        const int64_t most = kLargestNumber * found_.counts[c];
-        if (sum > most || sum < -most) return BR_MALFORMED;
+        if (!is_within(sum, kLargestNumber * found_.counts[c])) return BR_IMPOSSIBLE;
+        least[i] += least_square(sum, found_.counts[c]);
       }
-    return are_products(products, found_.pictures, nullptr);
+    const bool forgot = found_.known.forgotten > 0;
+    int64_t largest = 0;
+    if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest)) return wrong;
+    const int64_t extent = forgot ? extent_of(found_.pictures, largest) : found_.pictures;
+    if (br_sums_bits(extent) != found_.shape.bits) return BR_MALFORMED;
+    return pairs(layout.at[Layout::kProducts], extent, forgot, least, nullptr);
   }
 
-  // Those of so many pictures; added to `totals`, if there are any.
-  int are_products(In& in, int64_t pictures, int64_t* totals) {
-    const int64_t most = kLargestNumber * kLargestNumber * pictures;
+  // Squares of so many pictures, at least so large; their roots take the place of that.
+  int squares(uint64_t offset, int64_t pictures, bool forgot, int64_t* least, int64_t* largest) {
+    In in = array(offset);
+    for (int64_t i = 0; i < l_.numbers; ++i)
+      for (int64_t j = 0; j <= i; ++j) {
+        int64_t product;
+        if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
+        if (i != j) continue;
+        if (!is_square(product, least[i], pictures, forgot)) return BR_IMPOSSIBLE;
+        if (largest) *largest = most(*largest, product);
+        least[i] = root_above(product);
+      }
+    return BR_OK;
+  }
+
+  // Products of so many pictures; added to `totals`, if there are any.
+  int pairs(uint64_t offset, int64_t extent, bool forgot, const int64_t* roots, int64_t* totals) {
+    In in = array(offset);
     for (int64_t i = 0, at = 0; i < l_.numbers; ++i)
       for (int64_t j = 0; j <= i; ++j, ++at) {
         int64_t product;
         if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
-        if (product > most || product < (i == j ? 0 : -most)) return BR_MALFORMED;
+        if (!is_within(product, kLargestSquare * extent)) return BR_IMPOSSIBLE;
+        if (!forgot && !is_product(product, uint32_t(roots[i]), uint32_t(roots[j]))) return BR_IMPOSSIBLE;
         if (totals) totals[at] += product;
       }
     return BR_OK;
@@ -208,18 +211,28 @@ class Reader {
     return BR_OK;
   }
 
-  // They add up to the products of all.
+  // Each is possible, and they add up to the products of all.
   int class_products(const Layout& layout) {
     if (found_.known.forgotten) return BR_MALFORMED;
     const int64_t entries = triangle(l_.numbers);
-    memset(scratch_, 0, size_t(entries) * sizeof *scratch_);
-    In rows = array(layout.at[Layout::kClassProducts]), products = array(layout.at[Layout::kProducts]);
-    for (uint32_t c = 0; c < found_.shape.classes; ++c)
-      if (const int wrong = are_products(rows, found_.counts[c], scratch_)) return wrong;
+    int64_t *const totals = scratch_, *const least = scratch_ + entries;
+    memset(totals, 0, size_t(entries) * sizeof *totals);
+    In sums = array(layout.at[Layout::kClassSums]), products = array(layout.at[Layout::kProducts]);
+    for (uint32_t c = 0; c < found_.shape.classes; ++c) {
+      const int64_t count = found_.counts[c];
+      for (uint32_t i = 0; i < l_.numbers; ++i) {
+        int64_t sum;
+        if (!element(sums, found_.shape.bits, &sum)) return BR_STORAGE;
+        least[i] = least_square(sum, count);
+      }
+      const uint64_t own = layout.at[Layout::kClassProducts] + found_.shape.bits / 8 * uint64_t(c) * uint64_t(entries);
+      if (const int wrong = squares(own, count, false, least, nullptr)) return wrong;
+      if (const int wrong = pairs(own, count, false, least, totals)) return wrong;
+    }
     for (int64_t at = 0; at < entries; ++at) {
       int64_t product;
       if (!element(products, found_.shape.bits, &product)) return BR_STORAGE;
-      if (product != scratch_[at]) return BR_MALFORMED;
+      if (product != totals[at]) return BR_MALFORMED;
     }
     return BR_OK;
   }
@@ -246,7 +259,7 @@ void place(const br_learner& l, Places& places, Found* found) {
 Reading::Reading(const br_learner& l, Places& places) : state(), base() {
   place(l, places, &state);
   place(l, places, &base);
-  scratch = places.next<int64_t>(l.keeps_class_products ? size_t(triangle(l.numbers)) : l.numbers);
+  scratch = places.next<int64_t>((l.keeps_class_products ? size_t(triangle(l.numbers)) : 0) + l.numbers);
 }
 
 size_t reading_bytes(const br_learner& l) {
@@ -260,6 +273,15 @@ int find(const br_learner& l, const File& file, int64_t* scratch, Found* found) 
   Reader reader(l, file, scratch, found);
   const int wrong = reader.header();
   return wrong ? wrong : reader.arrays();
+}
+
+int find_again(const br_learner& l, const File& file, Found* found) {
+  found->known.names.clear();
+  found->known.lineage.clear();
+  found->settings_size = 0;
+  Reader reader(l, file, nullptr, found);
+  const int wrong = reader.header();
+  return wrong ? wrong : reader.counts();
 }
 
 int check_bytes(br_read* read, void* context, size_t size) {

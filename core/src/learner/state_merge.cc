@@ -7,7 +7,7 @@
 #include "arithmetic/fixedpoint.h"
 #include "learner/class_products.h"
 #include "learner/state_found.h"
-#include "sums/check.h"
+#include "sums/possible.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
@@ -89,8 +89,7 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
       sum -= gone;
       if (absolute(sum) > kLargestNumber * count) return BR_OTHER_BASE;
       if (!count) continue;
-      const int64_t q = divide_round(sum, count), r = sum - q * count;
-      least[i] += sum * q + q * r + r * r / count;
+      least[i] += least_square(sum, count);
     }
     if (!there || !l.keeps_digests) continue;
     if (const int wrong = has_digests(state, row, base, other)) return wrong;
@@ -102,9 +101,7 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
       int64_t product, gone;
       if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
       product -= gone;
-      if (i != j) continue;
-      if (product < 0 || product > kLargestNumber * kLargestNumber * pictures) return BR_OTHER_BASE;
-      if (!rounded && least[i] > product) return BR_OTHER_BASE;
+      if (i == j && !is_square(product, least[i], pictures, rounded > 0)) return BR_OTHER_BASE;
     }
   return BR_OK;
 }
@@ -183,13 +180,24 @@ uint32_t missing(const br_learner& l, const Names& others) {
   return count;
 }
 
+// What both files say, after the work memory was used for something else.
+int read_again(const br_learner& l, const File& file, const File* base_file, Reading* reading) {
+  if (const int wrong = find_again(l, file, &reading->state)) return wrong;
+  return base_file ? find_again(l, *base_file, &reading->base) : BR_OK;
+}
+
 // Both files, checked; the learner and the state contain the base.
 int read_both(br_learner* l, const File& file, const File* base_file, Reading* reading) {
   if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   if (const int wrong = find(*l, file, reading->scratch, &reading->state)) return wrong;
+  if (const int wrong = check_factor(l, file, reading->state)) return wrong;
+  if (base_file) {
+    if (const int wrong = find(*l, *base_file, reading->scratch, &reading->base)) return wrong;
+    if (const int wrong = check_factor(l, *base_file, reading->base)) return wrong;
+  }
+  if (const int wrong = read_again(*l, file, base_file, reading)) return wrong;
   if (!base_file) return BR_OK;
-  if (const int wrong = find(*l, *base_file, reading->scratch, &reading->base)) return wrong;
   const State common = {nullptr, &reading->base, base_file};
   if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading->scratch)) return wrong;
   return contains(*l, {nullptr, &reading->state, &file}, common, reading->scratch);
@@ -202,6 +210,45 @@ void count(br_learner* l, const Reading& reading, int sign) {
   l->known.experiences = most(l->known.experiences + sign * (known.experiences - base.experiences), 0);
 }
 
+// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/tally.py, `settle`.
+bool is_settled(const br_learner& l, void* work) {
+  for (uint32_t row = 0; row < l.sums.classes; ++row)
+    if (!are_class_products(l, row, work)) return false;
+  if (pictures_of(l)) return are_possible(l, work);
+  for (int64_t at = 0; at < triangle(l.numbers) && !l.known.forgotten; ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
+}
+
+// The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
+int64_t merged_extent(const br_learner& l, const File& file, const File* base_file, const Reading& reading) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  const int64_t pictures = pictures_of(l) + reading.state.pictures - reading.base.pictures;
+  if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
+  const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &reading.state, &file}, {nullptr, &reading.base, base_file}};
+  Numbers ours = all[0].products(), theirs = all[1].products();
+  Numbers common = base_file ? all[2].products() : all[0].products();
+  int64_t largest = 0;
+  for (int64_t i = 0; i < l.numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      int64_t own, more, less = 0;
+      if (!ours.next(&own) || !theirs.next(&more) || (base_file && !common.next(&less))) return -1;
+      if (i == j) largest = most(largest, own + more - less);
+    }
+  return extent_of(pictures, largest);
+}
+
+bool can_count(const br_learner& l, const Reading& reading) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  return l.known.forgotten + known.forgotten - base.forgotten < kMostCounted &&
+         l.known.experiences + known.experiences - base.experiences < kMostCounted;
+}
+
+void leave_out_the_empty(br_learner* l) {
+  for (uint32_t row = l->sums.classes; row-- > 0;)
+    if (!l->sums.counts[row]) erase_row(l, row);
+}
+
 int merge(br_learner* l, const File& file, const File* base_file) {
   if (!l) return BR_BAD_ARGUMENT;
   Places places(l->use_work());
@@ -209,27 +256,30 @@ int merge(br_learner* l, const File& file, const File* base_file) {
   const Found &found = reading.state, &base = reading.base;
   if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
   const int64_t pictures = pictures_of(*l) + found.pictures - base.pictures;
-  if (!has_room_for(*l, pictures) || !l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
+  const int64_t extent = merged_extent(*l, file, base_file, reading), before = l->known.experiences;
+  if (extent < 0) return BR_STORAGE;
+  if (!can_count(*l, reading) || !has_room_for(*l, extent, pictures)) return BR_FULL;
+  if (!l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
   if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
   l->ready = false;
-  set_width(l, pictures);
-  if ((base_file && !change(l, *base_file, base, -1)) || !change(l, file, found, 1)) {
-    clear(l);
-    return BR_STORAGE;
-  }
-  l->known.lineage.unite(found.known.lineage);
+  set_width(l, most(extent, extent_of(*l)));
+  bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
   count(l, reading, 1);
+  // Without a base the sums of states that are possible are.
+  const bool right = done && (!base_file || (is_settled(*l, reading.scratch) && have_factor(l)));
+  if (done && !right) {  // as it was
+    done = read_again(*l, file, base_file, &reading) == BR_OK && change(l, file, found, -1) && change(l, *base_file, base, 1);
+    count(l, reading, -1);
+    l->known.experiences = before;
+    leave_out_the_empty(l);
+  }
+  if (!done) clear(l);
+  if (!right) return set_width(l, extent_of(*l)), done ? BR_IMPOSSIBLE : BR_STORAGE;
+  if (base_file && read_again(*l, file, base_file, &reading)) return clear(l), BR_STORAGE;
+  l->known.lineage.unite(found.known.lineage);
+  leave_out_the_empty(l);
+  set_width(l, extent_of(*l));
   return BR_OK;
-}
-
-// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/tally.py, `settle`.
-bool is_settled(const br_learner& l) {
-  for (uint32_t row = 0; row < l.sums.classes; ++row)
-    if (!are_class_products(l, row)) return false;
-  if (pictures_of(l)) return are_possible(l);
-  for (int64_t at = 0; at < triangle(l.numbers) && !l.known.forgotten; ++at)
-    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
-  return true;
 }
 
 int take_out(br_learner* l, const File& file, const File* base_file) {
@@ -243,20 +293,20 @@ int take_out(br_learner* l, const File& file, const File* base_file) {
   l->ready = false;
   bool done = change(l, file, found, -1) && (!base_file || change(l, *base_file, base, 1));
   count(l, reading, -1);
-  const bool right = done && is_settled(*l);
+  const bool right = done && is_settled(*l, reading.scratch) && have_factor(l);
+  if (done) done = read_again(*l, file, base_file, &reading) == BR_OK;
   if (done && !right) {  // as it was
     done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
     count(l, reading, 1);
     l->known.experiences = before;
   }
   if (!done) clear(l);
-  if (!right) return done ? BR_NEVER_LEARNED : BR_STORAGE;
+  if (!done || !right) return done ? BR_NEVER_LEARNED : BR_STORAGE;
   l->past_is_gone = true;
   if (!pictures_of(*l)) return leave_nothing(l), BR_OK;
   l->known.lineage.leave_out(found.known.lineage, base.known.lineage);
-  for (uint32_t row = l->sums.classes; row-- > 0;)
-    if (!l->sums.counts[row]) erase_row(l, row);
-  set_width(l, pictures_of(*l));
+  leave_out_the_empty(l);
+  set_width(l, extent_of(*l));
   return BR_OK;
 }
 

@@ -1,4 +1,5 @@
-// A state from bytes. They are read three times: the checksum, everything that can be wrong, and then the numbers.
+// A state from bytes. They are read for the checksum, for everything that can be wrong, from outside for the factor of the
+// sums, and then for the numbers.
 #include "learner/state_found.h"
 
 namespace bitreplay {
@@ -11,18 +12,18 @@ bool load(const File& file, const Found& found, const Layout& layout, Layout::Ar
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_state_read(br_learner* l, br_read* read, void* context, size_t size) {
-  if (!l || !read) return BR_BAD_ARGUMENT;
+int read_state(br_learner* l, const File& file, bool outside) {
+  if (!l || !file.read) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  const File file = {read, context, size};
   Places places(l->use_work());
   Reading reading(*l, places);
   Found& found = reading.state;
   if (const int wrong = find(*l, file, reading.scratch, &found)) return wrong;
+  if (outside) {
+    if (const int wrong = check_factor(l, file, found)) return wrong;
+    if (const int wrong = find_again(*l, file, &found)) return wrong;
+  }
   const uint32_t classes = found.known.names.count();
   const Layout layout(found.shape);
   clear(l);
@@ -45,4 +46,19 @@ int br_state_read(br_learner* l, br_read* read, void* context, size_t size) {
   l->known.experiences = found.known.experiences;
   l->past_is_gone = false;
   return BR_OK;
+}
+
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_state_read(br_learner* l, br_read* read, void* context, size_t size) {
+  return read_state(l, {read, context, size}, true);
+}
+
+int br_state_verify(br_learner* l, br_read* read, void* context, size_t size) {
+  if (!l || !read) return BR_BAD_ARGUMENT;
+  Places places(l->use_work());
+  Reading reading(*l, places);
+  return find(*l, {read, context, size}, reading.scratch, &reading.state);
 }

@@ -1,24 +1,46 @@
 // The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor alone.
 #include "bitreplay_unseen.h"
+#include "sums/possible.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
+
+uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
+  uint64_t used = 0;
+  const auto next = [&](int64_t bytes) {
+    uint8_t* at = work ? work + used : nullptr;
+    used += uint64_t(padded(bytes, 64));
+    return static_cast<void*>(at);
+  };
+  const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * least(classes, kClasses) * numbers;
+  const int64_t rows = int64_t(sizeof(int64_t)) * kRows * numbers;
+  s.matrix = static_cast<uint8_t*>(next(8 * triangle(numbers)));
+  s.shared = next(most(tables, rows));
+  s.means = static_cast<int64_t*>(next(8 * numbers));
+  s.rest = static_cast<int64_t*>(next(8 * numbers));
+  s.fine = static_cast<int64_t*>(next(8 * numbers));
+  s.places = static_cast<int64_t*>(next(8 * classes));
+  s.low = static_cast<int32_t*>(next(4 * classes * numbers));
+  s.centre = static_cast<int32_t*>(next(4 * numbers));
+  s.halves = static_cast<int32_t*>(next(4 * numbers));
+  return used;
+}
+
 namespace {
 
 constexpr int64_t kMeanBits = 32, kCentreBits = 16, kAbsent = -(int64_t(1) << 62);
 
-// Whether these can be the sums of pictures.
-bool possible(const br_sums* sums, int64_t pictures) {
+// Whether no accumulator overflows.
+bool possible(const br_sums* sums, int64_t extent) {
   const int64_t numbers = sums->numbers;
+  if (extent > kMostPictures) return false;
   for (int64_t c = 0; c < sums->classes; ++c)
     for (int64_t i = 0; i < numbers; ++i)
-      if (absolute(sum_at(sums->class_sums, sums->bits, c * numbers + i)) > kLargestNumber * sums->counts[c])
-        return false;
+      if (!is_within(sum_at(sums->class_sums, sums->bits, c * numbers + i), kLargestNumber * sums->counts[c])) return false;
   for (int64_t i = 0, at = 0; i < numbers; ++i)
     for (int64_t j = 0; j <= i; ++j, ++at) {
       const int64_t product = sum_at(sums->products, sums->bits, at);
-      if (product > kLargestNumber * kLargestNumber * pictures || (i == j && product < 0)) return false;
-      if (product < -kLargestNumber * kLargestNumber * pictures) return false;
+      if (product > kLargestSquare * extent || product < (i == j ? 0 : -kLargestSquare * extent)) return false;
     }
   return true;
 }
@@ -72,28 +94,6 @@ int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
   return -round_shift(whole + round_shift(part, kCentreBits), 1);
 }
 
-// Where the pieces of `work` lie; their size if there is none.
-uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
-  uint64_t used = 0;
-  const auto next = [&](int64_t bytes) {
-    uint8_t* at = work ? work + used : nullptr;
-    used += uint64_t(padded(bytes, 64));
-    return static_cast<void*>(at);
-  };
-  const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * least(classes, kClasses) * numbers;
-  const int64_t rows = int64_t(sizeof(int64_t)) * kRows * numbers;
-  s.matrix = static_cast<uint8_t*>(next(8 * triangle(numbers)));
-  s.shared = next(most(tables, rows));
-  s.means = static_cast<int64_t*>(next(8 * numbers));
-  s.rest = static_cast<int64_t*>(next(8 * numbers));
-  s.fine = static_cast<int64_t*>(next(8 * numbers));
-  s.places = static_cast<int64_t*>(next(8 * classes));
-  s.low = static_cast<int32_t*>(next(4 * classes * numbers));
-  s.centre = static_cast<int32_t*>(next(4 * numbers));
-  s.halves = static_cast<int32_t*>(next(4 * numbers));
-  return used;
-}
-
 // Everything up to the factor, and the middle of all pictures.
 int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
           uint32_t* left_out) {
@@ -101,13 +101,14 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   const int64_t pictures = checked_pictures(sums);
   if (!kernels) return BR_UNKNOWN_PATH;
   if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
-  if (!right(parts, part_count, sums->numbers) || !possible(sums, pictures)) return BR_BAD_ARGUMENT;
+  const int64_t extent = br_sums_extent(sums);
+  if (!right(parts, part_count, sums->numbers) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   s.kernels = &kernels->sums;
   s.sums = sums;
   s.numbers = sums->numbers;
   s.pictures = pictures;
-  s.point = least(31, 44 - bit_length(pictures));
+  s.point = point_of(extent);
   place(s, static_cast<uint8_t*>(work), s.numbers, sums->classes);
   scatter(s);
   shrink(s, parts, part_count);

@@ -4,6 +4,7 @@
 //     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows' numbers
 //     substitute.cc   L z = h and L^T w = z for one class
 //     solve.cc        checks, means, weights, biases
+//     has_factor.cc   whether the matrix is that of pictures
 //     unseen.cc       lengths under the covariance, and what pictures that were not learned are expected to look like
 #pragma once
 #include <cstdint>
@@ -52,10 +53,16 @@ static inline int64_t divide_round(int64_t a, int64_t b) {
   return int64_t(a < 0 ? uint64_t(0) - rounded : rounded);
 }
 
+// Where the pieces of `work` lie; their size if there is none.
+uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes);
+// Bits behind the point of the matrix.
+static inline int64_t point_of(int64_t extent) { return least(31, 44 - bit_length(extent)); }
 void scatter(const Solving& s);
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
 // Scales the matrix and factors it; the number of rows that are left out.
 uint32_t factor(const Solving& s);
+// Whether n S, its diagonal raised by a little, has a factor without a row that is left out.
+bool has_factor(const Solving& s);
 // L z = h for s.means with 32 bits behind the point; `top` is the most of their bits above their powers of two. Writes high
 // and low of z and the sum of the squares of high, at most 2^60; returns the bits of room with which it is.
 int64_t forward_fitting(const Solving& s, int64_t top, int32_t* high, int32_t* low, int64_t* squares);

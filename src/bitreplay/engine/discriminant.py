@@ -133,8 +133,8 @@ def checked_parts(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> list[t
 
 
 def within_classes(sums: Sums) -> tuple[Int64, int]:
-    """n S with f bits behind the point, and f: the lower triangle counts. |n S| < n 2^14 before the shift."""
-    point = min(31, 44 - sums.pictures.bit_length())
+    """n S with f bits behind the point, and f: the lower triangle counts. |n S| < m 2^14 before the shift."""
+    point = min(31, 44 - sums.extent.bit_length())
     present = sums.counts > 0
     counts, s = sums.counts[present, None], wide(sums.class_sums[present])
     q = divide_each(s, counts)

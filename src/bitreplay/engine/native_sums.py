@@ -1,5 +1,5 @@
-"""Learning by sums with the native core: the functions of sums.py, discriminant.py, lengths.py and unseen.py, the same
-bits, faster.
+"""Learning by sums with the native core: the functions of sums.py, possible.py, discriminant.py, lengths.py and
+unseen.py, the same bits, faster.
 
     sums = Sums.empty(numbers=512, classes=10)
     add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
@@ -10,6 +10,7 @@ bits, faster.
     factor = factored(sums, parts=[512])          lengths(factor, y): vectors of whole numbers under the covariance
     solution, factor = solved(sums, parts=[512])  both of them, of one factorisation
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
+    possible(sums), has_factor(sums)              whether they can be the sums of pictures
 
 The core works with the instruction set that `native.set_path` or BITREPLAY_PATH names. Where it is missing, or too old
 to know these functions, the reference runs instead, with one warning.
@@ -29,13 +30,16 @@ from numpy.typing import NDArray
 
 from bitreplay.engine import discriminant, native, unseen
 from bitreplay.engine import lengths as reference_lengths
+from bitreplay.engine import possible as reference_possible
 from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.arithmetic.fixedpoint import Int64
 from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
 from bitreplay.engine.lengths import Factor
-from bitreplay.engine.sums import Sums, checked, fits, width
+from bitreplay.engine.sums import Sums, checked, fits, narrowed, width
 from bitreplay.engine.unseen import Unseen
+
+IMPOSSIBLE = 19  # BR_IMPOSSIBLE
 
 
 class SumsInfo(ctypes.Structure):
@@ -93,6 +97,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_add_bytes": (c_uint64, [c_uint32]),
     "br_sums_add": (c_int, [POINTER(SumsInfo), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
     "br_sums_combine": (c_int, [POINTER(SumsInfo), POINTER(SumsInfo), c_int]),
+    "br_sums_possible": (c_int, [POINTER(SumsInfo), c_int, c_void_p]),
+    "br_sums_has_factor": (c_int, [POINTER(SumsInfo), c_void_p]),
     "br_sums_solve_bytes": (c_uint64, [c_uint32, c_uint32]),
     "br_sums_solve": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo)]),
     "br_sums_scores": (c_int, [POINTER(SolutionInfo), c_void_p, c_uint64, c_void_p]),
@@ -143,11 +149,11 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     if core is None:
         return reference.add(sums, x, labels, sign)
     x, labels = checked(sums, x, labels, sign)
-    _to_width(sums, max(sums.pictures, sums.pictures + sign * len(x)))
+    _to_width(sums, sums.extent + max(sign, 0) * len(x))
     work = aligned_zeros(core.br_sums_add_bytes(sums.numbers))
     info = _info(sums)
     _done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))
-    _to_width(sums, sums.pictures)
+    _to_width(sums, sums.extent)
 
 
 def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
@@ -156,9 +162,29 @@ def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     if core is None or not sums.classes:  # the core has no sums without a class
         return reference.combine(sums, other, sign)
     fits(sums, other.numbers, other.counts, sign)
-    _to_width(sums, max(sums.pictures, sums.pictures + sign * other.pictures))
+    _to_width(sums, sums.extent + max(sign, 0) * other.extent)
     _done(core.br_sums_combine(_info(sums), _info(other), sign))
-    _to_width(sums, sums.pictures)
+    _to_width(sums, sums.extent)
+
+
+def possible(sums: Sums) -> bool:
+    """Whether these can be the sums of pictures: possible.py."""
+    core = library()
+    if core is None or not sums.classes:
+        return reference_possible.possible(sums)
+    work = aligned_zeros(8 * sums.numbers)
+    return _holds(core.br_sums_possible(_info(_together(sums)), int(sums.forgot), work.ctypes.data))
+
+
+def has_factor(sums: Sums) -> bool:
+    """Whether the scatter of these sums, which are possible, can be that of pictures: possible.py."""
+    core = library()
+    if not sums.pictures:
+        return True
+    if core is None:
+        return reference_possible.has_factor(sums)
+    work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
+    return _holds(core.br_sums_has_factor(_info(_together(sums)), work.ctypes.data))
 
 
 def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
@@ -288,7 +314,7 @@ def _to_width(sums: Sums, pictures: int) -> None:
 
 
 def _own(array: NDArray, stored: np.dtype) -> NDArray:
-    array = np.ascontiguousarray(array, stored)
+    array = np.ascontiguousarray(array if array.dtype == stored else narrowed(array, stored))
     return array if array.flags.writeable else array.copy()
 
 
@@ -297,6 +323,12 @@ def _info(sums: Sums) -> SumsInfo:
         assert array.flags.c_contiguous
     arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
     return SumsInfo(sums.numbers, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+
+
+def _together(sums: Sums) -> Sums:
+    """The same with arrays that lie together; those of a file do, and are not copied."""
+    counts, rows, products = (np.ascontiguousarray(array) for array in (sums.counts, sums.class_sums, sums.products))
+    return Sums(counts, rows, products, sums.forgot)
 
 
 def _parts(parts: Sequence[int], lambdas: Sequence[tuple[int, int]]) -> ctypes.Array[PartInfo]:
@@ -309,6 +341,12 @@ def _factor_info(factor: Factor) -> tuple[FactorInfo, tuple[NDArray, ...]]:
     arrays = tuple(np.ascontiguousarray(a) for a in (factor.rows, factor.halves, factor.centre, ridges))
     places = (array.ctypes.data for array in arrays)
     return FactorInfo(*places, factor.pictures, factor.numbers, factor.left_out, factor.point), arrays
+
+
+def _holds(code: int) -> bool:
+    if code not in (0, IMPOSSIBLE):
+        _done(code)
+    return code == 0
 
 
 def _done(failed: int) -> None:

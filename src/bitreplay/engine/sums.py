@@ -6,8 +6,12 @@ A picture is d whole numbers x in [-127, 127] and a class. Over all pictures, an
     class_sums  s_c = sum of x           (classes, d)
     products    G = sum of x x^T         (d (d + 1) / 2,), the lower triangle by rows: G_ij at i (i + 1) / 2 + j
 
-class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64: the width is a function
-of the number of pictures alone. Order and grouping of the pictures do not matter, and what was added can be taken away:
+class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64. A class that is forgotten
+may leave its scatter in G (parts/tally.py); so the pictures that decide are the extent
+
+    m = n, or max(n, ceil(max_i G_ii / 127^2)) where something was forgotten so;   |G_ij| <= 127^2 m
+
+Order and grouping of the pictures do not matter, and what was added can be taken away:
 
     sums = Sums.empty(numbers=512, classes=10)
     add(sums, x, labels)                 x (pictures, 512) int8, labels (pictures,) class numbers
@@ -39,11 +43,15 @@ def width(pictures: int) -> np.dtype:
 
 @dataclass
 class Sums:
-    """Sums over pictures; the three arrays are the whole state. Two of equal arrays saw the same pictures' sums."""
+    """Sums over pictures; the three arrays are the whole state. Two of equal arrays saw the same pictures' sums.
+
+    `forgot`: a class was forgotten that may have left its scatter in the products.
+    """
 
     counts: Int64
     class_sums: NDArray
     products: NDArray
+    forgot: bool = False
 
     @staticmethod
     def empty(numbers: int, classes: int) -> Sums:
@@ -66,40 +74,54 @@ class Sums:
     def pictures(self) -> int:
         return int(self.counts.sum())
 
+    @property
+    def extent(self) -> int:
+        """m: the pictures that there are, or as many as products of this size need at least."""
+        if not self.forgot:
+            return self.pictures
+        largest = int(self.products[diagonal(self.numbers)].max(initial=0))
+        return max(self.pictures, -(-largest // LARGEST**2))
+
     def copy(self) -> Sums:
-        return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy())
+        return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy(), self.forgot)
 
     def shared(self) -> Sums:
         """The same arrays, which nobody writes to from now on: whoever adds to them copies them first."""
         for array in (self.counts, self.class_sums, self.products):
             array.flags.writeable = False
-        return Sums(self.counts, self.class_sums, self.products)
+        return Sums(self.counts, self.class_sums, self.products, self.forgot)
 
     def placed(self, places: NDArray, classes: int) -> Sums:
         """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures. The
         products are not copied."""
         counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.numbers), self.class_sums.dtype)
         counts[places], class_sums[places] = self.counts, self.class_sums
-        return Sums(counts, class_sums, self.products)
+        return Sums(counts, class_sums, self.products, self.forgot)
 
     def check(self) -> None:
-        """ValueError for what cannot be the sums of pictures: wrong types, |s| > 127 n_c, |G| > 127^2 n, G_ii < 0."""
-        n, wanted = self.pictures, width(self.pictures)
-        if (self.counts < 0).any() or n > MOST_PICTURES:
-            raise ValueError(
-                f"Sums are of 0 to {MOST_PICTURES} pictures; the counts say {n}, least {self.counts.min()}."
-            )
-        if self.class_sums.dtype != wanted or self.products.dtype != wanted:
-            raise ValueError(f"Sums of {n} pictures are {wanted}, got {self.class_sums.dtype}, {self.products.dtype}.")
-        if self.products.shape != (self.numbers * (self.numbers + 1) // 2,):
-            raise ValueError(f"Products of {self.numbers} numbers are a triangle, got {self.products.shape}.")
-        squares = self.products[diagonal(self.numbers)]
+        """ValueError for what cannot be sums: wrong types, |s| > 127 n_c, |G| > 127^2 m, G_ii < 0, too many."""
+        self.check_types()
+        squares, bounds = self.products[diagonal(self.numbers)], LARGEST * self.counts[:, None]
         if (
-            (np.abs(wide(self.class_sums)) > LARGEST * self.counts[:, None]).any()
-            or max(-int(self.products.min(initial=0)), int(self.products.max(initial=0))) > LARGEST**2 * n
+            (self.class_sums > bounds).any()
+            or (self.class_sums < -bounds).any()
+            or max(-int(self.products.min(initial=0)), int(self.products.max(initial=0))) > LARGEST**2 * self.extent
             or (squares < 0).any()
         ):
             raise ValueError("These are not the sums of pictures: a sum is larger than its pictures could make it.")
+
+    def check_types(self) -> None:
+        """ValueError for numbers of pictures, types and shapes that do not fit together."""
+        if self.products.shape != (self.numbers * (self.numbers + 1) // 2,):
+            raise ValueError(f"Products of {self.numbers} numbers are a triangle, got {self.products.shape}.")
+        n, m = self.pictures, self.extent
+        if (self.counts < 0).any() or m > MOST_PICTURES:
+            raise ValueError(
+                f"Sums are of 0 to {MOST_PICTURES} pictures; the counts say {n}, least {self.counts.min()}, and m {m}."
+            )
+        wanted = width(m)
+        if self.class_sums.dtype != wanted or self.products.dtype != wanted:
+            raise ValueError(f"Sums of {m} pictures are {wanted}, got {self.class_sums.dtype}, {self.products.dtype}.")
 
 
 def diagonal(numbers: int) -> Int64:
@@ -163,12 +185,23 @@ def fits(sums: Sums, numbers: int, counts: Int64, sign: int) -> None:
     after = sums.counts + sign * counts
     if (after < 0).any():
         raise ValueError(f"Class {int(after.argmin())} has fewer pictures than are to be taken away.")
-    if after.sum() > MOST_PICTURES:
-        raise ValueError(f"Sums hold at most {MOST_PICTURES} pictures, got {after.sum()}.")
+    if sign > 0 and sums.extent + int(counts.sum()) > MOST_PICTURES:
+        raise ValueError(f"Sums hold at most {MOST_PICTURES} pictures, got {sums.extent + int(counts.sum())}.")
 
 
 def _change(sums: Sums, counts: Int64, class_sums: NDArray, products: NDArray, sign: int) -> None:
     sums.counts = sums.counts + sign * counts
-    stored = width(sums.pictures)
-    sums.class_sums = (wide(sums.class_sums) + sign * wide(class_sums)).astype(stored)
-    sums.products = (wide(sums.products) + sign * wide(products)).astype(stored)
+    sums.class_sums = wide(sums.class_sums) + sign * wide(class_sums)
+    sums.products = wide(sums.products) + sign * wide(products)
+    stored = width(sums.extent)
+    sums.class_sums, sums.products = narrowed(sums.class_sums, stored), narrowed(sums.products, stored)
+
+
+def narrowed(array: NDArray, stored: np.dtype) -> NDArray:
+    """Of another type, unless a number would not fit: then these are not the sums of pictures, which `check` says."""
+    fits = array.dtype.itemsize <= stored.itemsize or _within(array, np.iinfo(stored))
+    return array.astype(stored) if fits else array
+
+
+def _within(array: NDArray, bounds: np.iinfo) -> bool:
+    return bool(array.min(initial=0) >= bounds.min and array.max(initial=0) <= bounds.max)

@@ -139,9 +139,9 @@ def read_whole(path: Path, most_bytes: int) -> bytearray:
         raise ContainerError(f"{path} has {about.st_size} bytes, more than there is memory for.") from None
 
 
-def _check_start(data: bytes | bytearray, size: int, title: str) -> int:
+def _check_start(data: bytes | bytearray | memoryview, size: int, title: str) -> int:
     """The length of the header, if the first bytes of a file can be those of a container of `size` bytes."""
-    if len(data) < 8 + len(BEGIN) + DIGITS or not data.startswith(BEGIN, 8):
+    if len(data) < 8 + len(BEGIN) + DIGITS or data[8 : 8 + len(BEGIN)] != BEGIN:
         raise DamagedFile(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
     length = int.from_bytes(data[:8], "little")
     if length > min(MOST_HEADER, size - 8):
@@ -149,16 +149,18 @@ def _check_start(data: bytes | bytearray, size: int, title: str) -> int:
     return length
 
 
-def unpack_container(data: bytes | bytearray, title: str, copy: bool = True) -> tuple[Arrays, dict[str, str]]:
+def unpack_container(
+    data: bytes | bytearray | memoryview, title: str, copy: bool = True
+) -> tuple[Arrays, dict[str, str]]:
     """Arrays and texts of a file's bytes; `title` names it in errors. Without `copy` arrays lie in `data` where they
     can, and keep it."""
     length = _check_start(data, len(data), title)
     at = 8 + len(BEGIN)
-    found = hashlib.sha256(data[:at] + b"0" * DIGITS)
+    found = hashlib.sha256(bytes(data[:at]) + b"0" * DIGITS)
     found.update(memoryview(data)[at + DIGITS :])
     if data[at : at + DIGITS] != found.hexdigest().encode():
         raise DamagedFile(f"{title} is truncated or damaged: its checksum does not fit its content.")
-    header = parse(data[8 : 8 + length], f"the header of {title}")
+    header = parse(bytes(data[8 : 8 + length]), f"the header of {title}")
     texts = header.pop("__metadata__")
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         raise ContainerError(f"{title} has metadata that is not text.")

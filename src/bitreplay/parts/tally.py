@@ -18,9 +18,9 @@ from bitreplay.arguments import told
 from bitreplay.classes import Name
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
-from bitreplay.engine.sums import LARGEST, Sums, width
+from bitreplay.engine.sums import LARGEST, MOST_PICTURES, Sums, width
 from bitreplay.parts.part import Names, Plain, array_of, need
-from bitreplay.parts.possible_sums import possible, squares
+from bitreplay.parts.possible_sums import need_factor, need_possible
 
 NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
 
@@ -39,7 +39,8 @@ class Tallied(Plain):
     @property
     def sums(self) -> Sums:
         """Nobody changes them."""
-        return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"])
+        forgot = bool(self.counters["forgotten"])
+        return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"], forgot)
 
     @property
     def class_products(self) -> NDArray | None:
@@ -96,16 +97,18 @@ class Tally:
         self._change_class_products(x, names, -1)
         self.settle()
 
-    def settle(self) -> None:
+    def settle(self, otherwise: str = NEVER) -> None:
         """After something was taken away: no class without pictures stays. ValueError for what no pictures have."""
         self._leave_out_the_empty()
-        kept = self.sums
-        need(possible(kept.counts, kept.class_sums, squares(kept), bool(self.forgotten)), NEVER)
+        need_possible(self.sums, otherwise)
         try:
-            kept.check()
-            self._check_class_products(kept, self.class_products)
+            self._check_class_products(self.sums, self.class_products)
         except ValueError:
-            raise ValueError(NEVER) from None
+            raise ValueError(otherwise) from None
+
+    def prove(self, otherwise: str = NEVER) -> None:
+        """ValueError for sums that are possible one by one, and all together not."""
+        need_factor(self.sums, otherwise)
 
     def _leave_out_the_empty(self) -> None:
         """A class without pictures has no name and no row; without any class nothing stays."""
@@ -118,7 +121,7 @@ class Tally:
             need(bool(self.forgotten) or not self.sums.products.any(), NEVER)
             self._begin(self.sums.numbers)
             return
-        self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products)
+        self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products, self.sums.forgot)
         if self.class_products is not None:
             need(not self.class_products[empty].any(), NEVER)
             self.class_products = self.class_products[~empty]
@@ -130,12 +133,14 @@ class Tally:
         class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
         counts = np.zeros(len(self.names), np.int64)
         counts[rows], class_sums[rows] = other.counts, other.class_sums
-        native_sums.combine(self.sums, Sums(counts, class_sums, other.products), sign)
+        self.sums.forgot = self.sums.forgot or other.forgot
+        native_sums.combine(self.sums, Sums(counts, class_sums, other.products, other.forgot), sign)
         if self.class_products is not None and given.class_products is not None:
             self.class_products = _of_type(self.class_products, self.sums.products.dtype)
             for row, own in zip(rows, given.class_products, strict=True):
                 self.class_products[row] += sign * own
         self.forgotten += sign * given.counters["forgotten"]
+        self.sums.forgot = bool(self.forgotten)
 
     def _rows(self, names: Sequence[Name]) -> NDArray[np.int32]:
         rows = {name: row for row, name in enumerate(self.names)}
@@ -150,7 +155,8 @@ class Tally:
         """Take a class out: n_c, s_c, and its products where they are kept by class.
 
         Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
-        share of the scatter within classes stays in them. With the last class nothing stays.
+        share of the scatter within classes stays in them. No square falls below those of the pictures that stay: a
+        class's own is a whole number, at least s_c^2 / n_c. With the last class nothing stays.
         """
         row = self.names.index(name)
         stay = np.delete(np.arange(len(self.names)), row)
@@ -159,17 +165,17 @@ class Tally:
             self._begin(self.sums.numbers)
             return
         count, total = int(self.sums.counts[row]), wide(self.sums.class_sums[row])
-        counts, class_sums = self.sums.counts[stay], self.sums.class_sums[stay]
-        stored = width(int(counts.sum()))
+        inexact = self.class_products is None
+        gone = self.class_products[row] if self.class_products is not None else _outer(total, count)
+        products = wide(self.sums.products) - gone
+        kept = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
+        stored, most = width(kept.extent), LARGEST**2 * kept.extent
         if self.class_products is not None:
-            products = wide(self.sums.products) - self.class_products[row]
             self.class_products = self.class_products[stay].astype(stored)
-        else:
-            # What stays is bounded like the sums of the pictures that stay.
-            most = LARGEST**2 * int(counts.sum())
-            products = np.clip(wide(self.sums.products) - _outer(total, count), -most, most)
-            self.forgotten += 1
-        self.sums = Sums(counts, class_sums.astype(stored), products.astype(stored))
+        # Of sums of pictures nothing but halves that were rounded up can lie beyond.
+        kept.products = np.clip(products, -most, most).astype(stored)
+        kept.class_sums = kept.class_sums.astype(stored)
+        self.sums, self.forgotten = kept, self.forgotten + inexact
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
         """Rows that belong to `old` names move to the places of `new` ones."""
@@ -208,21 +214,23 @@ class Tally:
         need(rows.shape == (sums.classes, len(sums.products)), "Its products of classes do not fit its sums.")
         need(np.array_equal(rows.sum(axis=0, dtype=np.int64), sums.products), "Its products of classes do not add up.")
         for count, own, products in zip(sums.counts, sums.class_sums, rows, strict=True):
-            stored = width(int(count))
-            Sums(np.array([count]), own[None].astype(stored), products.astype(stored)).check()
+            one = Sums(np.array([count]), own[None], products)
+            need(native_sums.possible(one), "Its products of a class are not the sums of pictures.")
 
     @classmethod
     def read(cls, found: Plain, names: Names) -> Tallied:
         counts = array_of(found, "sums", "counts", np.int64, 1)
         kind = width(int(counts.sum())).type
+        if found.counters["forgotten"] and found.arrays.get("products", counts).dtype == np.int64:
+            kind = np.int64  # what was forgotten may have left more than the pictures that stay
         rows = array_of(found, "sums", "class_sums", kind, 2)
         array_of(found, "sums", "products", kind, 1)
         known = tuple(name for name in names if name is not None)
         need(known == names and in_order(known) == known, "Its classes do not stand in order.")
         need(len(names) == len(counts) == len(rows), "Its sums do not fit its names.")
-        need((counts > 0).all(), "It has a class without pictures.")
+        need(((counts > 0) & (counts <= MOST_PICTURES)).all(), "It has a class without pictures, or with too many.")
         given = Tallied(dict(found.arrays), found.counters, cls.version, known)
-        given.sums.check()
+        need_possible(given.sums)
         if given.class_products is not None:
             array_of(found, "sums", "class_products", kind, 2)
             need(not found.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")

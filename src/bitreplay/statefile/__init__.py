@@ -36,9 +36,11 @@ from bitreplay.statefile.generations import (
     real_path,
     write_generation,
 )
+from bitreplay.statefile.verify import verify
+from bitreplay.strategies import STRATEGIES
 
-__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "checksum"]
-__all__ += ["from_bytes", "load", "rollback", "save", "to_bytes", "way_back"]
+__all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "checksum", "copied"]
+__all__ += ["from_bytes", "load", "rollback", "save", "to_bytes", "verify", "way_back"]
 
 MOST_BYTES = 4 << 30
 T = TypeVar("T")
@@ -76,24 +78,27 @@ def save(
     """
     path = real_path(path)
     data = _packed(path, content)
+    digest = checksum_in(data[0])
     with lock.used_for(path) if lock is not None else Lock(path):
         there = checksum(path)
         if origin.begun == (path, there):
             origin = replace(origin, path=path, checksum=there)
         if there and not overwrite:
             _refuse_a_stranger(path, there, origin)
-        begin(replace(origin, begun=(path, checksum_in(data[0]))))
-        remark = write_generation(path, data, keep=not origin.forgets or path in origin.cleared)
-    return Origin(path, checksum_in(data[0]), origin.forgets, origin.cleared | {path}), remark
+        begin(replace(origin, begun=(path, digest)))
+        keep = not origin.forgets or path in origin.cleared
+        remark = write_generation(path, data, keep, lambda written: verify(written, digest))
+    return Origin(path, digest, origin.forgets, origin.cleared | {path}), remark
 
 
 def load(path: Path) -> tuple[Content, Origin]:
+    """Checked as a stranger's file: whoever wrote it, it may have come from anywhere since."""
     path = real_path(path)
     try:
         arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path), copy=False)
     except ContainerError as error:
         raise StateFileError(f"{error}{way_back(path, error)}") from None
-    return from_file(arrays, texts, str(path)), Origin(path, texts["sha256"])
+    return _proved(from_file(arrays, texts, str(path)), str(path)), Origin(path, texts["sha256"])
 
 
 def way_back(path: Path, error: ContainerError) -> str:
@@ -115,7 +120,12 @@ def to_bytes(content: Content) -> bytes:
 
 def from_bytes(data: bytes, title: str) -> Content:
     """Checked as `load` checks a file."""
-    return _unpacked(data, title)
+    return _proved(_unpacked(data, title), title)
+
+
+def copied(content: Content, title: str) -> Content:
+    """Through the bytes of a file, those of a state that is this program's own."""
+    return _unpacked(to_bytes(content), title)
 
 
 def rollback(path: Path, use: Callable[[Content], T], lock: Lock | None = None) -> tuple[T, Origin, str]:
@@ -141,6 +151,15 @@ def _unpacked(data: bytes, title: str) -> Content:
         return from_file(*unpack_container(data, title), title)
     except ContainerError as error:
         raise StateFileError(str(error)) from None
+
+
+def _proved(content: Content, title: str) -> Content:
+    """What takes more time than reading, and is asked of what comes from outside."""
+    try:
+        STRATEGIES[content.settings.strategy].prove(content.state)
+    except ValueError as error:
+        raise StateFileError(f"{title} cannot be used: {error}") from None
+    return content
 
 
 def _packed(path: Path | str, content: Content) -> list[Piece]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -37,8 +37,9 @@ def written_beside(path: Path, data: Sequence[Buffer], like: Path) -> Iterator[P
             os.unlink(beside)
 
 
-def replace_synced(path: Path, data: Sequence[Buffer], like: Path) -> None:
+def replace_synced(path: Path, data: Sequence[Buffer], like: Path, verify: Callable[[Path], None]) -> None:
     with written_beside(path, data, like) as beside:
+        verify(beside)
         os.replace(beside, path)
     sync_folder(path.parent)
 

@@ -80,8 +80,9 @@ def real_path(path: Path) -> Path:
         return path.absolute()
 
 
-def write_generation(path: Path, data: Sequence[Buffer], keep: bool) -> str:
-    """Replace the file by these pieces; keep the old one as the generation before, or else write that anew too.
+def write_generation(path: Path, data: Sequence[Buffer], keep: bool, verify: Callable[[Path], None]) -> str:
+    """Replace the file by these pieces; keep the old one as the generation before, or else write that anew too. Nothing
+    is replaced by what `verify` refuses.
 
     Whatever is cut off, `path` holds the old content or the new one. When the old one must go, the generation before is
     replaced first: if the second replacement does not happen, the whole call can be repeated.
@@ -91,11 +92,14 @@ def write_generation(path: Path, data: Sequence[Buffer], keep: bool) -> str:
     try:
         _sweep(path)
         with written_beside(path, data, like=path) as beside:
+            verify(beside)
             if not keep:
-                replace_synced(before, data, like=path)
+                replace_synced(before, data, like=path, verify=verify)
             elif is_there(path):
                 _link(path, before)
             os.replace(beside, path)
+    except StateFileError as error:
+        raise StateFileError(f"{path} cannot be written: {error} {_old(path)}") from None
     except OSError as error:
         raise _sentence(path, error) from None
     return _unsynced(path)
@@ -192,7 +196,7 @@ def _link(path: Path, before: Path) -> None:
     try:
         beside = _linked(path, before)
     except OSError:
-        replace_synced(before, [path.read_bytes()], like=path)
+        replace_synced(before, [path.read_bytes()], like=path, verify=lambda copied: None)
         return
     try:
         os.replace(beside, before)
@@ -210,5 +214,8 @@ def _linked(path: Path, before: Path) -> Path:
 
 
 def _sentence(path: Path, error: OSError) -> StateFileError:
-    old = "The state on disk is the old one." if os.path.lexists(path) else "Nothing was saved."
-    return StateFileError(f"{path} cannot be written: {error.strerror}. {old}")
+    return StateFileError(f"{path} cannot be written: {error.strerror}. {_old(path)}")
+
+
+def _old(path: Path) -> str:
+    return "The state on disk is the old one." if os.path.lexists(path) else "Nothing was saved."

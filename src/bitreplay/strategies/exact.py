@@ -26,6 +26,7 @@ from bitreplay.parts.digests import Digested, Digests
 from bitreplay.parts.features import Features
 from bitreplay.parts.lineage import Lineage, brought
 from bitreplay.parts.part import Part, Plain, need
+from bitreplay.parts.possible_sums import need_factor, need_possible
 from bitreplay.parts.tally import Tallied, Tally
 from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.progress import Watch
@@ -38,6 +39,7 @@ from bitreplay.zoo import projections
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
 
+NOT_FORGOTTEN = "What would stay are not the sums of pictures; nothing is forgotten."
 ADDED_AT_ONCE = 16 * ENCODED_AT_ONCE
 
 
@@ -102,6 +104,7 @@ class Exact(Strategy):
             if self.settings.digests:
                 self.digests.remove(x, labels)
             self.tally.remove(x, labels)
+        self.tally.prove()
         self._nothing_is_nothing()
 
     def _nothing_is_nothing(self) -> None:
@@ -132,6 +135,8 @@ class Exact(Strategy):
         setting `exact_forget` has kept its products, all goes: the state is that of a learner that never saw it."""
         name = self._known(label)
         self.tally.forget(name)
+        self.tally.settle(NOT_FORGOTTEN)
+        self.tally.prove(NOT_FORGOTTEN)
         self.digests.forget(name)
         self._nothing_is_nothing()
 
@@ -165,6 +170,7 @@ class Exact(Strategy):
         by_class = (given.class_products is not None) == self.settings.exact_forget
         need(by_class, "it has products of classes against its settings.")
         need(self.tally.fits(given), "a picture has another number of numbers.")
+        need_possible(given.sums)
         whole = bool(digested.arrays) == self.settings.digests or not given.names
         need(whole, "it has digests of its pictures against its settings.")
         self.tally.take(given)
@@ -214,6 +220,11 @@ class Exact(Strategy):
         fits = not digests or np.array_equal(digests["sizes"], tallied(state).sums.counts)
         need(fits, "It has not one digest for each picture.")
         return replace(state, texts={"lineage": lineage.text()})
+
+    @classmethod
+    def prove(cls, state: State) -> None:
+        """The scatter within classes has a factor: engine/possible.py."""
+        need_factor(tallied(state).sums)
 
 
 def tallied(state: State) -> Tallied:

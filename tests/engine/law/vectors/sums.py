@@ -60,7 +60,7 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
          {"sums": of([[1, 0], [0, 1], [1, 0], [0, -1], [5, 5]], [0, 0, 1, 1, 2], 3), "row": 0}),
         ("halves of both signs, the other class", "forget_class",
          {"sums": of([[1, 0], [0, 1], [1, 0], [0, -1], [5, 5]], [0, 0, 1, 1, 2], 3), "row": 1}),
-        ("what stays is bounded by the pictures that stay", "forget_class",
+        ("what a class leaves may be more than the pictures that stay", "forget_class",
          {"sums": of([[127, 127], [-127, 127], [127, -127], [-127, -127], [2, 1]], [0, 0, 0, 0, 1], 2), "row": 0}),
         ("2^31 - 1 pictures", "forget_class", {"sums": MANY, "row": 1}),
         ("two devices that began as one base", "merge_since",

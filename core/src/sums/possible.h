@@ -1,0 +1,47 @@
+// Whether whole numbers can be the sums of pictures, number by number, wherever they lie: docs/law.md section 13, "Possible".
+#pragma once
+#include "arithmetic/fixedpoint.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+
+constexpr int64_t kLargestSquare = kLargestNumber * kLargestNumber;
+constexpr int64_t kRootBits = 8;  // behind the point of a square root
+
+// The least sum of the squares of `count` whole numbers whose sum this is; count > 0.
+static inline int64_t least_square(int64_t sum, int64_t count) {
+  int64_t q = sum / count, r = sum - q * count;
+  if (r < 0) {
+    --q;
+    r += count;
+  }
+  return sum * q + q * r + r;
+}
+
+// The pictures that there are, or as many as a square of this size needs at least.
+static inline int64_t extent_of(int64_t pictures, int64_t largest_square) {
+  return most(pictures, largest_square / kLargestSquare + (largest_square % kLargestSquare > 0));
+}
+
+// The root of a square, at most 127^2 (2^31 - 1), rounded up: below 2^31.
+static inline uint32_t root_above(int64_t square) {
+  const int64_t scaled = square * (int64_t(1) << 2 * kRootBits);
+  int64_t root = 0;
+  for (int64_t bit = int64_t(1) << 30; bit; bit >>= 1)
+    if ((root + bit) * (root + bit) <= scaled) root += bit;
+  return uint32_t(root + (root * root < scaled));
+}
+
+static inline bool is_square(int64_t square, int64_t least, int64_t pictures, bool forgot) {
+  return square >= least && square <= kLargestSquare * (forgot ? kMostPictures : pictures);
+}
+
+// Any numbers may be asked about; those of the other functions are within their bounds.
+static inline bool is_within(int64_t value, int64_t bound) { return value <= bound && value >= -bound; }
+
+// Cauchy and Schwarz of two numbers, by the roots of their squares; |product| < 2^46.
+static inline bool is_product(int64_t product, uint32_t root, uint32_t other) {
+  return absolute(product) * (int64_t(1) << 2 * kRootBits) <= int64_t(root) * other;
+}
+
+}  // namespace bitreplay

@@ -1,0 +1,86 @@
+"""Whether whole numbers can be the sums of pictures: docs/law.md section 13, "Possible".
+
+Of pictures x with whole numbers |x_i| <= 127, for counts n_c, class sums s_c and products G, with q = floor(s_ci / n_c)
+and r = s_ci - q n_c (whole numbers of the sum s have the least squares where they are q and q + 1):
+
+    |s_c| <= 127 n_c,   sum over c of (s_ci q + q r + r) <= G_ii <= 127^2 n,   |G_ij| <= sqrt(G_ii G_jj)      possible
+    G - sum_c s_c s_c^T / n_c has no negative eigenvalue, within rounding                                     has_factor
+
+A class that was forgotten may have left its scatter in G: then G_ii has no bound but that of all sums, and products
+only |G_ij| <= 127^2 m. Version 0.2.0 cut products off when it forgot, and what was cut off need not have a factor.
+
+What pictures leave is possible, whatever was learned, unlearned, forgotten and merged before: each of these rules holds
+for what remains if it held before. What was never learned breaks them sooner or later, not always at once.
+
+This is the reference; native_sums.py has the same functions, faster.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
+from bitreplay.engine.discriminant import cholesky, unit_scale, within_classes
+from bitreplay.engine.sums import LARGEST, MOST_PICTURES, Sums, diagonal
+
+ROOT_BITS = 8  # behind the point of a square root
+LITTLE = 1024
+
+
+def possible(sums: Sums) -> bool:
+    """Of sums whose types and shapes are right."""
+    squares = wide(sums.products[diagonal(sums.numbers)])
+    if not possible_rows(sums.counts, sums.class_sums, squares, sums.forgot):
+        return False
+    most = LARGEST**2 * sums.extent
+    if sums.products.min(initial=0) < -most or sums.products.max(initial=0) > most:
+        return False
+    if sums.forgot:
+        return True
+    roots = np.array([_root_above(int(square)) for square in squares], np.int64)
+    for i in range(sums.numbers):
+        row = np.abs(wide(sums.products[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]))
+        if ((row << 2 * ROOT_BITS) > roots[i] * roots[: i + 1]).any():
+            return False
+    return True
+
+
+def possible_rows(counts: Int64, class_sums: NDArray, squares: NDArray, forgot: bool) -> bool:
+    """As far as counts, class sums and squares tell; `forgot` as in Sums."""
+    s, g, bounds = wide(class_sums), wide(squares), LARGEST * counts[:, None]
+    if (counts < 0).any() or (s > bounds).any() or (s < -bounds).any():
+        return False
+    most = MOST_PICTURES if forgot else int(counts.sum())
+    return bool((_least_squares(counts, s) <= g).all() and (g <= LARGEST**2 * most).all())
+
+
+def has_factor(sums: Sums) -> bool:
+    """Whether the scatter within classes, its diagonal raised by a little, has a factor. Sums that are `possible`.
+
+    Each entry of the scatter, with its point, is off by at most n / 4, each of the factor's squares by 2^-29: together
+    less than what the diagonal is raised by, so that sums of pictures have a factor without a row that is left out.
+    """
+    scatter, _ = within_classes(sums)
+    diagonal_of = np.maximum(np.diagonal(scatter), 0)
+    d = sums.numbers
+    mean = int((diagonal_of // d).sum() + (diagonal_of % d).sum() // d)
+    places = np.arange(d)
+    scatter[places, places] = diagonal_of + diagonal_of // LITTLE + (mean // LITTLE + sums.pictures * d // 4 + 1)
+    return bool(np.diagonal(cholesky(unit_scale(scatter)[0])).all())
+
+
+def _least_squares(counts: Int64, s: Int64) -> Int64:
+    """Of whole numbers with these sums, for all classes together."""
+    n = np.maximum(counts, 1)[:, None]
+    q = s // n
+    r = s - q * n
+    return (s * q + q * r + r).sum(axis=0)
+
+
+def _root_above(square: int) -> int:
+    """The square root, 8 bits behind the point, rounded up."""
+    scaled = square << 2 * ROOT_BITS
+    return isqrt(scaled - 1) + 1 if scaled else 0

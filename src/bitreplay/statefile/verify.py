@@ -1,0 +1,28 @@
+"""What was written is opened again from its bytes, as a stranger's file would be, before it replaces anything.
+
+A state that nothing can load must never stand where one was that could be loaded, whatever wrote it: a program with a
+mistake in it, a change that its parts do not allow, a disk that keeps other bytes than it was given. So this asks for
+the same digest, and reads all of it with the reader that any file gets (content.py): names, counters, and arrays as far
+as each part can check them. Files are mapped, not copied.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+
+from bitreplay.modelfile.container import ContainerError, unpack_container
+from bitreplay.statefile.content import StateFileError, from_file
+
+
+def verify(path: Path, checksum: str) -> None:
+    """StateFileError unless the file holds what was to be written, and a reader takes it."""
+    try:
+        with open(path, "rb") as file:
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        arrays, texts = unpack_container(data, "What was written", copy=False)
+        if texts["sha256"] != checksum:
+            raise StateFileError("What was written is another state.")
+        from_file(arrays, texts, "What was written")
+    except (ContainerError, ValueError) as error:
+        raise StateFileError(str(error)) from None
