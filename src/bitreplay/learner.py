@@ -23,7 +23,7 @@ from bitreplay import assembly, merging, statefile, zoo
 from bitreplay.arguments import path_of, told, whole_number
 from bitreplay.classes import Classes, Name, names_of
 from bitreplay.data.pictures import fitting
-from bitreplay.prediction.confusions import Pair
+from bitreplay.prediction.confusions import MOST_PAIRS, Pair
 from bitreplay.prediction.discriminant import DiscriminantPredictor
 from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import Progress, Watch
@@ -290,15 +290,19 @@ class Learner:
         later."""
         return self._whole.predictor
 
-    def confusions(self) -> list[Pair]:
-        """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first.
+    def confusions(self, most: int = MOST_PAIRS) -> list[Pair]:
+        """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first, at
+        most so many: all pairs of up to 141 classes if not given.
 
         From the sums alone (exact alone): before a single mistake is made.
         """
+        count = whole_number(most)
+        if count is None or count < 1:
+            raise ValueError(f"most must be a whole number from 1, got {told(most)}.")
         predictor = self._whole.predictor
         if not isinstance(predictor, DiscriminantPredictor):
             raise ValueError(f"Confusions are expected from sums, by the strategy exact, not by {self.strategy.name}.")
-        return predictor.confusions() if len(predictor.labels) > 1 else []
+        return predictor.confusions(count) if len(predictor.labels) > 1 else []
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""

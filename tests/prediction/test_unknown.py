@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import cache
 from typing import Any
 
@@ -123,6 +124,40 @@ def test_expected_confusions_are_those_that_come():
     counted = [table[a, b] / table[a].sum() + table[b, a] / table[b].sum() for a, b in numbers]
     assert np.corrcoef(ranks(np.array(shares)), ranks(np.array(counted)))[0, 1] > 0.6
     assert np.mean(counted[:10]) > 5 * np.mean(counted[-45:])
+
+
+def many_classes(model, classes):
+    """A learner of so many classes, each of two random pictures."""
+    learner = Learner.from_pretrained(model, strategy="exact")
+    numbers = np.random.default_rng(classes).integers(-127, 128, (2 * classes, *learner.strategy.latent_shape))
+    learner.learn_latents(numbers.astype(np.int8), np.repeat(np.arange(classes), 2))
+    return learner
+
+
+def test_the_most_confused_of_many_classes_are_those_of_all(tiny_model, monkeypatch):
+    """However few are compared at a time, against all pairs at once."""
+    learner = many_classes(tiny_model, 60)
+    all_pairs = learner.confusions(60 * 59 // 2)
+    assert len(all_pairs) == 60 * 59 // 2 and learner.confusions() == all_pairs
+    monkeypatch.setattr("bitreplay.prediction.confusions.COMPARED_AT_ONCE", 7 * 60)
+    for most in (1, 2, 100, 1769, 1770, 5000):
+        found = learner.confusions(most)
+        assert [pair[:2] for pair in found] == [pair[:2] for pair in all_pairs[:most]]
+        assert np.allclose([pair.share for pair in found], [pair.share for pair in all_pairs[:most]])
+    for wrong in (0, -1, 1.5, True, "3"):
+        with pytest.raises(ValueError, match="most must be a whole number from 1"):
+            learner.confusions(wrong)
+
+
+def test_confusions_of_many_classes_take_little_memory(tiny_model):
+    """All pairs of 2,000 classes would be 2 million objects, 330 MB."""
+    learner = many_classes(tiny_model, 2000)
+    tracemalloc.start()
+    try:
+        assert len(learner.confusions()) == 10_000
+        assert tracemalloc.get_traced_memory()[1] < 80_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

@@ -140,6 +140,22 @@ def test_pictures_and_classes_beside_the_state_are_limited(running):
     assert back["hash"] == before["hash"] and back["pictures"] == before["pictures"]
 
 
+def test_classes_are_limited_at_every_door(running, tmp_path):
+    client, _ = running
+    before = client.now()
+    many = Learner.from_pretrained(tiny.model(tmp_path))
+    many.learn(np.repeat(PICTURE[None], 5, axis=0), [f"class {k}" for k in range(5)])
+    for door in ("open", "merge"):
+        assert "At most 3 classes are served, got" in refused(client.send(door, many.to_bytes()), 409)
+    assert client.now() == before
+    many.save(tmp_path / "many.state")
+    with (
+        pytest.raises(ValueError, match="At most 3 classes"),
+        served(tmp_path / "many.state", limits=Limits(classes=3)),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("what", ["predict", "learn", "open", "merge", "forget"])
 def test_a_length_above_all_is_refused_before_it_is_sent(client, what):
     kind = {"predict": "image/png", "learn": FORM["Content-Type"], "forget": "application/json"}.get(

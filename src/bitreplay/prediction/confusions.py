@@ -22,6 +22,9 @@ from bitreplay.classes import Name
 from bitreplay.engine.shrunk_means import PICTURES
 from bitreplay.engine.sums import Sums
 
+MOST_PAIRS = 10_000  # those of 141 classes
+COMPARED_AT_ONCE = 1 << 20
+
 
 class Pair(NamedTuple):
     """Two classes and the share of either's pictures that is expected to be taken for the other."""
@@ -31,20 +34,32 @@ class Pair(NamedTuple):
     share: float
 
 
-def squared_distances(sums: Sums, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """D2 of all pairs of classes; weights (classes, numbers) are A^-1 (m'_c - mu)."""
+def pairs(
+    labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, most: int
+) -> list[Pair]:  # fmt: skip
+    """The `most` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
+
+    weights (classes, numbers) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
+    no more are kept: memory follows `most`, not the number of pairs.
+    """
     middle = sums.class_sums.sum(axis=0) / sums.pictures
     away = (sums.class_sums / sums.counts[:, None] - middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
-    products = away @ weights.T
-    own = np.diagonal(products)
-    return own[:, None] + own - products - products.T
-
-
-def pairs(labels: Sequence[Name], squared: NDArray[np.float64], temperature: float) -> list[Pair]:
-    """All pairs of classes, the most confused first; of equal ones in the order of the classes."""
+    own = np.einsum("cd,cd->c", away, weights)
+    classes = len(labels)
+    at_once = max(1, COMPARED_AT_ONCE // classes)
+    far, ones, others = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    for start in range(0, classes, at_once):
+        end = min(start + at_once, classes)
+        squared = own[start:end, None] + own - away[start:end] @ weights.T - weights[start:end] @ away.T
+        farthest = far.max() if len(far) >= most else np.inf
+        one, other = np.nonzero((squared <= farthest) & (np.arange(classes) > np.arange(start, end)[:, None]))
+        far = np.concatenate([far, squared[one, other]])
+        ones, others = np.concatenate([ones, one + start]), np.concatenate([others, other])
+        if len(far) > most:
+            chosen = np.sort(np.argsort(far, kind="stable")[:most])  # in the order of the classes again
+            far, ones, others = far[chosen], ones[chosen], others[chosen]
     found = [
-        Pair(labels[a], labels[b], erfc(sqrt(max(squared[a, b], 0) / temperature) / sqrt(8)) / 2)
-        for a in range(len(labels))
-        for b in range(a + 1, len(labels))
+        Pair(labels[one], labels[other], erfc(sqrt(max(distance, 0) / temperature) / sqrt(8)) / 2)
+        for distance, one, other in zip(far.tolist(), ones.tolist(), others.tolist(), strict=True)
     ]
     return sorted(found, key=lambda pair: -pair.share)

@@ -31,7 +31,7 @@ from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.unseen import Unseen
 from bitreplay.prediction import probabilities
-from bitreplay.prediction.confusions import Pair, pairs, squared_distances
+from bitreplay.prediction.confusions import Pair, pairs
 
 # A logit so far below the best has a probability of 0; REACH is as far before the temperature, below 1024, divides it.
 FAR = 32 << LOGIT_POINT
@@ -169,9 +169,9 @@ class DiscriminantPredictor:
     def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
         return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT
 
-    def confusions(self) -> list[Pair]:
+    def confusions(self, most: int) -> list[Pair]:
         made = self._discriminant()
-        return pairs(self.labels, squared_distances(self._sums, made.weights()), made.temperature())
+        return pairs(self.labels, self._sums, made.weights(), made.temperature(), most)
 
     def _discriminant(self) -> Discriminant:
         with self._making:

@@ -74,6 +74,8 @@ class Desk:
         self._lock, self._tell = lock, tell
         self._stopping = Event()
         self._waiting = 0
+        if too_many := self._too_many_classes():
+            raise ValueError(too_many)
         self._changes = ThreadPoolExecutor(1, "changes")
         if not state.exists():
             learner.save(state, lock=lock)  # what cannot be written is known before anything is taught
@@ -120,8 +122,6 @@ class Desk:
         label = self._label(name)
         if len(self._pictures) + len(shown) > self.limits.kept:
             raise Refused(409, f"At most {self.limits.kept} pictures are kept; forget some first.")
-        if label not in self.learner.labels and len(self.learner.labels) >= self.limits.classes:
-            raise Refused(409, f"At most {self.limits.classes} classes are known; forget one first.")
         before = sum(1 for one in self._pictures if one.name == str(label))
         ids = self.album.new_ids(len(shown))
         added = [Kept(id, str(label), (before + k) % HELD_BACK == HELD_BACK - 1) for k, id in enumerate(ids)]
@@ -229,6 +229,8 @@ class Desk:
         was, turn = self._now, self._now.view.turn + 1
         try:
             pictures = act()
+            if too_many := self._too_many_classes():
+                raise Refused(409, too_many)
             gone = {one.id for one in was.pictures} - {one.id for one in pictures}
             past = Past(done, was.state, was.pictures, self._shown(sorted(gone)))
             tested = self._judge.tested(pictures, shown or {})
@@ -248,6 +250,12 @@ class Desk:
         with suppress(Exception):
             self._tell("turn", turn)
         return self._now.view
+
+    def _too_many_classes(self) -> str:
+        """Of every change, and of the state that is served: what everybody sees and waits for grows with them. A
+        sentence, if there are."""
+        most, found = self.limits.classes, len(self.learner.labels)
+        return "" if found <= most else f"At most {most} classes are served, got {found}; forget some first."
 
     def _settle(self) -> None:
         """After a change that was stopped: the file says whether it was done, learner and album follow. If they cannot,

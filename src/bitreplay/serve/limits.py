@@ -25,7 +25,7 @@ class Limits:
     pictures: int = 200  # of one request
     pixels: int = 1 << 25
     kept: int = 20_000  # pictures beside the state
-    classes: int = 1_000
+    classes: int = 1_000  # at every door: taught, opened, merged, or served from the first
     waiting: int = 256  # pictures that wait for an answer
     changes: int = 32  # that wait for their turn
     viewers: int = 128

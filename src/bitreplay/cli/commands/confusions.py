@@ -18,10 +18,11 @@ def confusions(
     json: options.Json = False,
 ) -> None:
     """Say which classes are expected to be confused, before a mistake is made (strategy exact)."""
-    found = Learner.load(state, model).confusions()
+    learner = Learner.load(state, model)
+    found, classes = learner.confusions(top), len(learner.labels)
     if json:
-        pairs = [{"one": pair.one, "other": pair.other, "share": round(pair.share, 6)} for pair in found[:top]]
-        show.as_json({"state": str(state), "pairs": len(found), "confusions": pairs})
+        pairs = [{"one": pair.one, "other": pair.other, "share": round(pair.share, 6)} for pair in found]
+        show.as_json({"state": str(state), "pairs": classes * (classes - 1) // 2, "confusions": pairs})
         return
-    rows = [(shown(pair.one), shown(pair.other), f"{100 * pair.share:.1f} %") for pair in found[:top]]
+    rows = [(shown(pair.one), shown(pair.other), f"{100 * pair.share:.1f} %") for pair in found]
     show.say(show.table("expected confusions", ("class", "and", "of either taken for the other"), rows, text=2))
