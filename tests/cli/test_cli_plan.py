@@ -11,8 +11,10 @@ def test_the_command(shell):
     assert code == 0 and made["ram"] == sum(item["bytes"] for item in made["items"] if item["where"] == "ram")
     code, out, _ = shell("plan", "vgg_small", "--measure", "--numbers", "conv_5")
     assert code == 0 and "planned and taken" in out
-    code, out, _ = shell("plan", "vgg_small", "--budget", "100KB")
-    assert code == 0 and out.startswith("Nothing fits: the smallest")
+    code, out, said = shell("plan", "vgg_small", "--budget", "100KB")
+    assert code == 1 and not out and "Nothing fits: the smallest" in said
+    code, out, _ = shell("plan", "vgg_small", "--budget", "100KB", "--json")
+    assert code == 1 and json.loads(out)[0]["short"] > 0
     code, out, _ = shell("plan", "vgg_small", "--budget", "64 MiB", "--flash", "4MB")
     assert code == 0 and "what fits, best first" in out
 
@@ -21,6 +23,13 @@ def test_a_budget_for_a_microcontroller_is_that_of_the_learner_in_c(shell, monke
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB", "--target", "cortex-m7")
     assert code == 0 and "exact, numbers 128" in out and "exact, numbers head" in out and "replay" not in out
+
+
+def test_what_fits_a_board_in_c_alone_is_not_said_to_fit_none(shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    code, _, said = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB")
+    assert code == 1 and "Nothing fits as Python runs it" in said
+    assert "The learner in C does fit: --target cortex-m4 or cortex-m7" in said
 
 
 def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_path):

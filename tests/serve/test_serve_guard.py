@@ -116,7 +116,9 @@ def test_a_token_file_is_made_once_and_for_the_owner_alone(tmp_path):
 OURS = ["localhost", "LOCALHOST:80", "localhost.:1", "127.0.0.1", "127.0.0.1:99", "[::1]", "[::1]:80", "127.1.2.3"]
 NOT_OURS = [
     "", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8421", "localhost@evil.com",
-    "evil.example#localhost", "localhost:port", "localhost:-1", "localhost/evil", "[::1", "0x7f000001.evil", "a b",
+    "evil.example#localhost", "localhost#x", "localhost?", "localhost?x", "localhost;", "localhost,evil",
+    "localhost%00", "127.0.0.1#evil.example", "[localhost]", "[127.0.0.1", "localhost:65536", "localhost:1:1",
+    "localhost:port", "localhost:-1", "localhost/evil", "[::1", "0x7f000001.evil", "a b",
     "192.168.1.1.evil", "[::ffff:8.8.8.8", "*", "..",
 ]  # fmt: skip
 

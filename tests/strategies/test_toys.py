@@ -5,12 +5,14 @@ import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bitreplay import Learner, StateFileError
 from bitreplay.cli import main
 from bitreplay.data.named import SETS
-from bitreplay.strategies import STRATEGIES
+from bitreplay.strategies import STRATEGIES, Strategy
 from tests import tiny
+from tests.serve.serving import served
 from tests.strategies import toys
 
 FAST = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "least_steps": 40}
@@ -116,3 +118,41 @@ def test_toys_on_the_command_line(shell, tiny_model, tmp_path, strategy):
     ]
     again = shell("run", "--data", "colours", "--scenario", "ni", "--model", tiny_model, "--strategy", strategy)
     assert [row["experience"] for row in again["rows"]] == [0, 1, 2] and again["final"] > 0.8
+
+
+def test_a_name_is_enough():
+    class Bare(Strategy):
+        name = "bare"
+
+    assert Bare.title == Bare.latents == "bare" and Bare.keeps
+
+
+@pytest.mark.parametrize("strategy", ["means", "latest"])
+def test_learn_plan_and_info_know_them(shell, monkeypatch, tiny_model, tmp_path, capsys, strategy):
+    for colour in ("red", "green"):
+        (tmp_path / "in" / colour).mkdir(parents=True)
+        for number, picture in enumerate(tiny.pictures(colour, each=3)[0]):
+            Image.fromarray(picture).save(tmp_path / "in" / colour / f"{number}.png")
+    given = ("learn", "state", "in", "--model", tiny_model, "--strategy", strategy)
+    assert shell(*given)["new_classes"] == ["green", "red"]
+    assert shell("info", "state")["strategy"] == STRATEGIES[strategy].title
+    planned = shell("plan", tiny_model, "--strategy", strategy, "--classes", 5, "--measure")
+    assert planned["strategy"] == strategy and planned["ram"] > 0 and planned["state"] > 0
+    for words in (("learn", "state", "in", "--model", tiny_model), ("plan", tiny_model, "--strategy", strategy)):
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        written = capsys.readouterr()
+        assert not end.value.code, written.err
+
+
+@pytest.mark.parametrize("strategy", ["means", "latest"])
+def test_they_are_served(tmp_path, strategy):
+    with served(tmp_path / "state", strategy=strategy, least_steps=4) as client:
+        for colour in ("red", "blue"):
+            learned = client.learn(colour, list(tiny.pictures(colour, each=6)[0]))
+            assert learned.status == 200, learned
+        assert {one["name"]: one["pictures"] for one in learned.json()["classes"]} == {"red": 5, "blue": 5}
+        assert client.predict(tiny.pictures("blue", each=1, seed=5)[0][0]).json()["answers"][0]["name"] == "blue"
+        assert client.change("undo", turn=client.now()["turn"]).status == 200
+        assert client.change("forget", name="red").json()["classes"] == []

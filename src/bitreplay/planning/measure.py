@@ -58,8 +58,7 @@ def measure(model: Model, planned: Plan) -> Taken:
 
 
 def _items(strategy: Any) -> dict[tuple[str, str], int]:
-    if isinstance(strategy, Gradient):
-        assert isinstance(strategy.tail, Tail)
+    if isinstance(strategy, Gradient) and isinstance(strategy.tail, Tail) and strategy.kinds == Gradient.kinds:
         kept = strategy.memory.kept.values()
         one = 8 * int(np.prod(strategy.latent_shape))
         samples = f"{len(strategy.memory)} samples of {one} bytes"
@@ -71,7 +70,8 @@ def _items(strategy: Any) -> dict[tuple[str, str], int]:
             ("memory", samples): sum(r.latents.nbytes for r in kept),
             ("memory", "their numbers"): sum(r.origins.nbytes + r.ids.nbytes for r in kept),
         }  # fmt: skip
-    assert isinstance(strategy, Exact)
+    if not isinstance(strategy, Exact):
+        return {(strategy.name, what.replace("_", " ")): count for what, count in strategy.footprint().items()}
     sums, by_class = strategy.tally.sums, strategy.tally.give().class_products
     rule, factor = native_sums.solved(sums, strategy.features.lengths)
     return {

@@ -1,4 +1,5 @@
 """What a learner will take: flash, RAM, the state file, work and time. Nothing is run; programs are only compiled.
+Only a strategy of one's own is tried.
 
     plan(zoo.find("bireal18"), Settings(strategy="replay"), classes=10).ram
 
@@ -9,10 +10,13 @@ no flash to read from holds the programs too.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from bitreplay import assembly
 from bitreplay.arguments import told, whole_number
@@ -23,11 +27,13 @@ from bitreplay.engine.features import compile_features, part_lengths
 from bitreplay.engine.lengths import factor_bytes
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.sums import width
+from bitreplay.learner import Learner
 from bitreplay.modelfile import ModelFileError
 from bitreplay.planning import speed, work
 from bitreplay.planning.high_water import HighWater, high_water
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES, Ground
+from bitreplay.strategies.exact import Exact
 from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
 from bitreplay.zoo import Model, projections
 
@@ -103,9 +109,12 @@ def plan(model: Model, settings: Settings, classes: int) -> Plan:
         raise ValueError("A plan is for whole numbers, got bits float.")
     ground = assembly.ground_of(model, settings)
     try:
-        if settings.strategy == "exact":
+        kind = STRATEGIES[settings.strategy]
+        if issubclass(kind, Exact):
             return _exact(ground, count)
-        return _gradient(ground, count)
+        if issubclass(kind, Gradient) and kind.kinds == Gradient.kinds:
+            return _gradient(ground, count)
+        return _tried(ground, count)
     except ProgramError as error:
         asked = STRATEGIES[settings.strategy].asked(ground)
         raise ModelFileError(f"{model.path} cannot be used {asked}: {error}.") from None
@@ -158,6 +167,27 @@ def _exact(ground: Ground, classes: int) -> Plan:
         Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(numbers, classes)),
     ]
     return _plan(ground, classes, items, products + sums + by_class, {"network": network}, None)
+
+
+def _tried(ground: Ground, classes: int) -> Plan:
+    """Of another strategy nothing is known beforehand: it is made, learns one random picture a class, and says itself
+    what it takes (`footprint`), and what is learned and kept."""
+    strategy = STRATEGIES[ground.settings.strategy].on(ground)
+    learner = Learner(strategy, ground.model)
+    side = strategy.side
+    images = np.random.default_rng(0).integers(0, 256, (min(classes, AT_ONCE), side, side, 3), dtype=np.uint8)
+    strategy.encode(images)
+    start = time.perf_counter()
+    latents = strategy.encode(images)
+    seconds = (time.perf_counter() - start) / len(images)
+    learner.learn_latents(np.resize(latents, (classes, *latents.shape[1:])), np.arange(classes))
+    items = tuple(
+        Item(RAM, strategy.name, what.replace("_", " "), count) for what, count in strategy.footprint().items()
+    )
+    return Plan(
+        ground.model.name, ground.settings, classes, items, learner.state().bytes, ground.model.path.stat().st_size,
+        {}, {}, speed.instruction_set(), seconds, 0.0,
+    )  # fmt: skip
 
 
 def _of(part: str, program: Program) -> Iterable[Item]:

@@ -9,8 +9,8 @@ token    where others can reach us; the page's own files, which anybody may have
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -33,6 +33,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
 }
+# All of it: what looks like a name, a number in brackets and a port, and nothing behind them.
+HOST = re.compile(r"(?:(?P<name>[\w.-]+)|\[(?P<number>[0-9A-Fa-f:.]+)\])(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
 READING = ("GET", "HEAD")
 GUARDED = ("/api/", "/models.json")
 
@@ -81,17 +83,14 @@ class Guard:
                 raise Refused(401, "This needs the token, or the link that was made for you.")
 
     def _ours(self, host: str) -> bool:
-        try:
-            parts = urlsplit(f"//{host}")
-            name, _ = parts.hostname or "", parts.port
-        except ValueError:
+        found = HOST.fullmatch(host)
+        if found is None or int(found["port"] or 0) > 65535:
             return False
-        if parts.path or parts.query or parts.username is not None:
-            return False
+        name = (found["name"] or found["number"]).lower()
         try:
             number = ipaddress.ip_address(name)
         except ValueError:
-            return name.rstrip(".") in self._names
+            return found["name"] is not None and name.rstrip(".") in self._names
         return number.is_loopback or self._keys is not None
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -79,7 +80,8 @@ def view_of(
     learner: Learner, turn: int, pictures: Sequence[Kept], tested: Sequence[Taken], unknown: Fraction, **more: Any
 ) -> View:
     """The view of this moment; `more` are facts that the learner does not know."""
-    learned = counts(learner)
+    # A strategy that does not count its pictures class by class has at least those of the album.
+    learned = counts(learner) or Counter(one.name for one in pictures if not one.held)
     facts = {
         "turn": turn,
         "hash": learner.state_hash(),
@@ -105,8 +107,7 @@ def right(tested: Sequence[Taken]) -> dict[str, list[int]]:
 
 def counts(learner: Learner) -> dict[str, int]:
     """Pictures learned of each class; of replay those that were seen."""
-    sums = learner.strategy.described(learner.state()).get("pictures")
-    return dict(sums) if sums is not None else {str(one.label): one.seen for one in learner.stored()}
+    return learner.strategy.counted(learner.state())
 
 
 def warm(learner: Learner) -> None:

@@ -198,6 +198,10 @@ class Exact(Strategy):
         return tallied(state).sums.pictures
 
     @classmethod
+    def counted(cls, state: State) -> dict[str, int]:
+        return dict(zip(map(str, state.names), tallied(state).sums.counts.tolist(), strict=True))
+
+    @classmethod
     def memory_bytes(cls, state: State) -> int:
         return sum(array.nbytes for part in state.parts.values() for array in part.arrays.values())
 
@@ -205,7 +209,7 @@ class Exact(Strategy):
     def described(cls, state: State) -> dict[str, Any]:
         kept = tallied(state).sums
         return {
-            "pictures": dict(zip(map(str, state.names), kept.counts.tolist(), strict=True)),
+            "pictures": cls.counted(state),
             "numbers_of_a_picture": kept.numbers,
             "experiences": state.notes["experiences"],
             "classes_forgotten": state.parts["sums"].counters["forgotten"],

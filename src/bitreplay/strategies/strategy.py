@@ -52,16 +52,17 @@ class Ground:
 class Strategy(ABC):
     """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
 
-    `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model with
-    the same bits, share latents. `keeps` names what it keeps of pictures. `stores_samples`: it keeps codes of
-    pictures. `refuses`: it can answer "unknown". `augments`: it sees pictures several times, so that changed
-    views mean something. `latent_shape` and `latent_type` are one sample's, `side` is that of the pictures.
+    `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model
+    with the same bits, share latents; both are `name` unless said otherwise. `keeps` names what it keeps of
+    pictures. `stores_samples`: it keeps codes of pictures. `refuses`: it can answer "unknown". `augments`: it sees
+    pictures several times, so that changed views mean something. `latent_shape` and `latent_type` are one sample's,
+    `side` is that of the pictures.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     latents: ClassVar[str]
-    keeps: ClassVar[str]
+    keeps: ClassVar[str] = "numbers"
     stores_samples: ClassVar[bool] = False
     refuses: ClassVar[bool] = False
     augments: ClassVar[bool] = True
@@ -76,6 +77,11 @@ class Strategy(ABC):
     latent_shape: tuple[int, ...]
     latent_type: type
     experiences: int
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        name = getattr(cls, "name", "")
+        cls.title, cls.latents = getattr(cls, "title", name), getattr(cls, "latents", name)
 
     # making one
 
@@ -147,6 +153,11 @@ class Strategy(ABC):
     @abstractmethod
     def pictures(cls, state: State) -> int:
         """How many pictures of the classes that are known were learned."""
+
+    @classmethod
+    def counted(cls, state: State) -> dict[str, int]:
+        """How many pictures of each class were learned, as far as that is known."""
+        return {str(kept.label): kept.seen for kept in cls.stored(state)}
 
     @classmethod
     def memory_bytes(cls, state: State) -> int:

@@ -90,6 +90,10 @@ def _sentences(made: Plan, here: bool) -> list[str]:
     for part, work in made.work.items():
         kinds = ", ".join(f"{count / 1e6:.1f} M {kind}" for kind, count in work.items() if count)
         found.append(f"The {part} does for one sample: {kinds}.")
+    if not made.work:
+        found.append(
+            f"The strategy {made.settings.strategy} was tried with one picture a class, and says itself what it takes."
+        )
     if here:
         found.append(
             f"Estimated on one core ({made.instruction_set}), roughly: {1e3 * made.picture_seconds:.1f} ms a picture, "
@@ -129,20 +133,31 @@ def _propose(
     found = fitting.proposals(model, classes, ram, flash, target)
     if json:
         show.as_json([_proposal(proposal) for proposal in found])
+        if found[0].short:
+            raise typer.Exit(1)
         return
     if found[0].short:
-        made = found[0].plan
-        show.say(
-            f"Nothing fits: the smallest, {_settings(made)}, takes {made.ram:,} bytes of RAM and {made.flash:,} of "
-            f"flash, {found[0].short:,} too many."
-        )
-        return
+        raise ValueError(_nothing(found[0], "" if target else _in_c(model, classes, ram, flash)))
     rows = [
         (_settings(proposal.plan), f"{proposal.plan.ram:,}", f"{proposal.plan.flash:,}", _accuracy(proposal, model))
         for proposal in found[:SHOWN]
     ]
     title = f"{model.name}, {classes} classes: what fits, best first"
     show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), *_notes(found[:SHOWN]))
+
+
+def _nothing(least: fitting.Proposal, in_c: str) -> str:
+    made, python = least.plan, " as Python runs it" if in_c else ""
+    too_many = f"takes {made.ram:,} bytes of RAM and {made.flash:,} of flash, {least.short:,} too many"
+    other = f" The learner in C does fit: --target {in_c}." if in_c else ""
+    return f"Nothing fits{python}: the smallest, {_settings(made)}, {too_many}.{other}"
+
+
+def _in_c(model: zoo.Model, classes: int, ram: int | None, flash: int | None) -> str:
+    """The microcontrollers that the learner in C does fit."""
+    boards = [target for target in TARGETS if target.startswith("cortex")]
+    fits = [target for target in boards if not fitting.proposals(model, classes, ram, flash, target)[0].short]
+    return " or ".join(fits)
 
 
 def _notes(found: list[fitting.Proposal]) -> list[str]:
