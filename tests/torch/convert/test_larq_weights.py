@@ -3,6 +3,7 @@
 The file of weights is written here in the layout of Keras, so that it can be spoilt too.
 """
 
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -32,11 +33,12 @@ def write(path: Path, changes: dict[str, np.ndarray | None] | None = None, insid
     changes = changes or {}
     with h5py.File(path, "w") as file:
         root = file.require_group(inside)
-        root.attrs["layer_names"] = list(dict.fromkeys(layer for layer, _ in KEYS))
-        for layer in root.attrs["layer_names"]:
+        layers = list(dict.fromkeys(layer for layer, _ in KEYS))
+        root.attrs["layer_names"] = [layer.encode() for layer in layers]
+        for layer in layers:
             group = root.create_group(layer)
             names = [name for owner, name in KEYS if owner == layer and name and changes.get(name, name) is not None]
-            group.attrs["weight_names"] = names
+            group.attrs["weight_names"] = np.array([name.encode() for name in names], "S")
             for name in names:
                 group[name] = changes.get(name, LARQ[f"weights/{layer}/{name}"])
     return path
@@ -145,11 +147,11 @@ def _spoil(path: Path, how: str) -> None:
         elif how == "one number for names":
             file.attrs["layer_names"] = 7
         elif how == "no names":
-            file.attrs["layer_names"] = [""]
+            file.attrs["layer_names"] = np.array([b""], "S1")
         elif how == "bytes that are no text":
             file.attrs["layer_names"] = np.array([b"\xff\xfe"])
         elif how == "a name that is missing":
-            file.attrs["layer_names"] = ["nothing"]
+            file.attrs["layer_names"] = [b"nothing"]
         elif how == "numbers for the names of weights":
             layer.attrs["weight_names"] = np.arange(1)
         elif how == "no names of weights":
@@ -162,6 +164,8 @@ def _spoil(path: Path, how: str) -> None:
             file["quant_conv2d_2"] = np.zeros(3)
         elif how == "an array for the model":
             file["model_weights"] = np.zeros(3)
+        elif how == "too many names":
+            file.attrs.create("layer_names", np.zeros(5000, "S1"))
 
 
 SPOILT = {
@@ -175,6 +179,7 @@ SPOILT = {
     "a group for weights": "layer quant_conv2d_2 has quant_conv2d_2/kernel:0, which is no array",
     "an array for a layer": "layer quant_conv2d_2 is no group",
     "an array for the model": "model_weights is no group",
+    "too many names": "has 5000 layer_names, of which at most 512",
 }
 
 
@@ -184,6 +189,82 @@ def test_odd_contents_give_one_sentence(tmp_path: Path, how: str) -> None:
     with pytest.raises(ValueError, match=f"bad.h5 cannot be read as a Keras file of weights: .*{SPOILT[how]}") as told:
         load_larq(tmp_path / "bad.h5")
     assert "\n" not in str(told.value)
+
+
+KERNEL = "quant_conv2d_2/quant_conv2d_2/kernel:0"
+
+
+def _elsewhere(path: Path, how: str) -> None:
+    """What HDF5 can do and Keras does not: a secret of this machine, or more bytes than the file has."""
+    secret = path.with_name("secret")
+    secret.write_bytes(np.arange(3 * 3 * 8 * 8, dtype=np.float32).tobytes())
+    other = path.with_name("other.h5")
+    with h5py.File(other, "w") as file:
+        file["kernel"] = np.zeros((3, 3, 8, 8), np.float32)
+        file.create_group("layer")
+    with h5py.File(path, "r+") as file:
+        if how in ("an external link to a layer", "a soft link to a layer"):
+            del file["quant_conv2d_2"]
+            away = h5py.ExternalLink("other.h5", "/layer") if "external" in how else h5py.SoftLink("/quant_conv2d_3")
+            file["quant_conv2d_2"] = away
+            return
+        shape = file[KERNEL].shape
+        del file[KERNEL]
+        if how == "external storage":
+            file.create_dataset(KERNEL, shape, "f4", external=[(str(secret), 0, h5py.h5f.UNLIMITED)])
+        elif how == "a virtual array":
+            layout = h5py.VirtualLayout(shape, "f4")
+            layout[:] = h5py.VirtualSource(str(other), "kernel", shape)
+            file.create_virtual_dataset(KERNEL, layout)
+        elif how == "an external link":
+            file[KERNEL] = h5py.ExternalLink("other.h5", "/kernel")
+        elif how == "a soft link":
+            file[KERNEL] = h5py.SoftLink("/quant_conv2d_3/quant_conv2d_3/kernel:0")
+        elif how == "a large chunk":
+            file.create_dataset(KERNEL, shape, "f4", chunks=(1 << 10, 1 << 10, 1 << 4, 1 << 4), maxshape=(None,) * 4)
+        elif how == "a large array":
+            file.create_dataset(KERNEL, (3, 3, 2000, 2000), "f4")
+        elif how == "compressed":
+            file.create_dataset(KERNEL, data=np.zeros(shape, "f4"), compression="gzip")
+        else:
+            file[KERNEL] = np.zeros((1, 1, 1, 2000), np.float32)
+
+
+ELSEWHERE = {
+    "external storage": "data in another file",
+    "a virtual array": "data in another file",
+    "an external link": "by a link, which is not followed",
+    "a soft link": "by a link, which is not followed",
+    "an external link to a layer": "by a link, which is not followed",
+    "a soft link to a layer": "by a link, which is not followed",
+    "a large chunk": r"claims 1073741824 bytes, and the file has \d+",
+    "a large array": r"claims 144000000 bytes, and the file has \d+",
+    "compressed": "compressed, as Keras does not write it",
+    "a wide layer": "which no quicknet has|does not fit",
+}
+
+
+@pytest.mark.parametrize("how", ELSEWHERE)
+def test_data_from_elsewhere_and_claims_beyond_the_file_are_refused(tmp_path: Path, how: str) -> None:
+    _elsewhere(write(tmp_path / "bad.h5"), how)
+    with pytest.raises(ValueError, match=ELSEWHERE[how]):
+        load_larq(tmp_path / "bad.h5")
+
+
+def test_a_small_file_that_claims_a_wide_network_takes_no_memory(tmp_path: Path) -> None:
+    """Its widths are read off shapes: each convolution is one pixel of one input wide, but of 2,000 outputs."""
+    shapes = {name: LARQ[f"weights/{layer}/{name}"].shape for layer, name in KEYS if name}
+    widths = {8: 2000, 12: 2400, 16: 2800, 20: 3200}
+    thin: dict[str, np.ndarray | None] = {
+        name: np.zeros((1, 1, 1, widths[shape[3]]), np.float32)
+        for name, shape in shapes.items()
+        if len(shape) == 4 and "depthwise" not in name and shape[3] in widths
+    }
+    file = write(tmp_path / "wide.h5", thin)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match="does not fit"):
+        load_larq(file)
+    assert file.stat().st_size < 1_000_000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
 def test_the_layout_of_newer_keras_is_told_how_to_save(tmp_path: Path) -> None:

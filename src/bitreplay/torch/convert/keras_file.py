@@ -3,10 +3,14 @@
 A file lists the names of its layers in the attribute `layer_names`, and each layer's group those of its arrays in
 `weight_names`; a whole saved model holds the same one group deeper. Whatever else a file holds is refused in a
 sentence. Arrays are read one by one, when their shapes are known to fit.
+
+HDF5 can do more than Keras asks of it, and all that is refused before anything is read: links to elsewhere, data in
+other files (external or virtual), compression, and arrays or chunks that claim more bytes than the file has.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +25,7 @@ except ImportError as error:
     raise ImportError("Reading Keras files needs h5py: pip install 'bitreplay[larq]'.") from error
 
 LONGEST_REASON = 200
+MOST_NAMES = 512  # of any length each: all may point to one as long as the file
 
 
 class KerasFileError(ValueError):
@@ -56,39 +61,74 @@ def opened(path: str | Path) -> Iterator[h5py.File]:
 
 def keras_layers(file: h5py.File) -> list[KerasLayer]:
     """The layers with weights, in the order of the network."""
-    root = file.get("model_weights", file)
+    size = file.id.get_filesize()
+    root = _inside(file, "model_weights", "model_weights") if "model_weights" in file else file
     _need(isinstance(root, h5py.Group), "model_weights is no group")
     if "layer_names" not in root.attrs and "layers" in root:
         raise KerasFileError(
             f"{file.filename} has the layout of newer Keras (.weights.h5), without the order of its layers; save the "
             "whole model, model.save('NAME.h5'), or with Keras 2 its weights, model.save_weights('NAME_weights.h5')."
         )
-    found = []
-    for name in _names(root, "layer_names", "the file"):
-        group = root.get(name)
+    found, claimed = [], 0
+    for name in _names(root, "layer_names", "the file", size):
+        group = _inside(root, name, f"layer {name[:60]}")
         _need(isinstance(group, h5py.Group), f"layer {name[:60]} is no group")
-        weights = {
-            key.rpartition("/")[2].partition(":")[0]: _array(group.get(key), name, key)
-            for key in _names(group, "weight_names", f"layer {name[:60]}")
-        }
+        weights = {}
+        for key in _names(group, "weight_names", f"layer {name[:60]}", size):
+            what = f"layer {name[:60]} has {key[:60]}"
+            array = _array(_inside(group, key, what), what, size)
+            claimed += _bytes(array.shape, array.dtype)
+            weights[key.rpartition("/")[2].partition(":")[0]] = array
         if weights:
             found.append(KerasLayer(name[:60], weights))
+    _need(claimed <= size, f"its arrays claim {claimed} bytes, and the file has {size}")
     return found
 
 
-def _names(group: h5py.Group, attribute: str, whose: str) -> list[str]:
-    listed: Any = group.attrs.get(attribute)
-    _need(listed is not None, f"{whose} has no {attribute}")
-    names = [name.decode() if isinstance(name, bytes) else name for name in np.atleast_1d(listed).reshape(-1).tolist()]
-    _need(all(isinstance(name, str) and name for name in names), f"{whose} has {attribute} that are no names")
+def _inside(group: h5py.Group, path: str, what: str) -> Any:
+    """What stands there, by way of this file's own groups alone: a link may lead anywhere."""
+    place: Any = group
+    for part in path.split("/"):
+        _need(part not in ("", ".", "..") and isinstance(place, h5py.Group), f"{what}, which is not in the file")
+        link = place.get(part, getlink=True)
+        if link is None:
+            return None
+        _need(isinstance(link, h5py.HardLink), f"{what} by a link, which is not followed")
+        place = place[part]
+    return place
+
+
+def _names(group: h5py.Group, attribute: str, whose: str, size: int) -> list[str]:
+    _need(attribute in group.attrs, f"{whose} has no {attribute}")
+    about = group.attrs.get_id(attribute)
+    many = 0 if about.shape is None else math.prod(about.shape)
+    _need(many <= MOST_NAMES, f"{whose} has {many} {attribute}, of which at most {MOST_NAMES} are read")
+    if not many:
+        return []  # of a layer without weights, whatever its type
+    text = h5py.check_string_dtype(about.dtype)
+    _need(text is not None, f"{whose} has {attribute} that are no names")
+    _need(text.length is None or many * text.length <= size, f"{whose} has {attribute} longer than the file")
+    listed = np.atleast_1d(group.attrs[attribute]).reshape(-1).tolist()
+    names = [name.decode() if isinstance(name, bytes) else name for name in listed]
+    _need(all(names), f"{whose} has {attribute} that are no names")
     return names
 
 
-def _array(found: Any, layer: str, key: str) -> h5py.Dataset:
-    what = f"layer {layer[:60]} has {key[:60]}"
+def _array(found: Any, what: str, size: int) -> h5py.Dataset:
     _need(isinstance(found, h5py.Dataset), f"{what}, which is no array")
     _need(found.dtype.kind in "fiu" and found.shape is not None, f"{what} of type {found.dtype}, which are no numbers")
+    made = found.id.get_create_plist()
+    here = not made.get_external_count() and not found.is_virtual
+    _need(here, f"{what} with its data in another file, which is not read")
+    _need(not made.get_nfilters(), f"{what} compressed, as Keras does not write it")
+    for shape in (found.shape, found.chunks or ()):
+        claimed = _bytes(shape, found.dtype)
+        _need(claimed <= size, f"{what} that claims {claimed} bytes, and the file has {size}")
     return found
+
+
+def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
+    return math.prod(shape) * dtype.itemsize
 
 
 def _need(holds: bool, sentence: str) -> None:

@@ -91,13 +91,10 @@ def _build(layers: list[KerasLayer], path: Path, size: int) -> tuple[nn.Module, 
     options: dict[str, Any] = {"widths": widths, "size": size} | found.options
     if max(*widths, 0) > LARGEST_WIDTH or not 1 <= classes <= MOST_CLASSES:
         raise KerasFileError(f"{path} has up to {max(widths)} channels and {classes} classes; {EXPECTED}.")
-    try:
-        model = OURS[found.name](classes, **options) if found.name in OURS else build(found.name, classes, **options)
-    except ValueError as error:
-        raise KerasFileError(f"{path} has convolutions of {widths} channels, which no {found.name} has.") from error
-    places = [(target, module) for target, module in named_layers(model) if target != "normalise"]
-    if len(places) != len(layers):
-        raise KerasFileError(f"{path} has {len(layers)} layers with weights; {found.name} has {len(places)}.")
+    with torch.device("meta"):  # nothing is allocated for what a file claims, until all of it fits
+        _fits(_made(found, path, classes, options), layers, path, found.name)
+    model = _made(found, path, classes, options)
+    places = _places(model)
     state: dict[str, Tensor] = {"normalise.running_mean": 2 * torch.tensor(MEAN) - 1}
     state["normalise.running_var"] = (2 * torch.tensor(DEVIATION)) ** 2
     for (target, module), layer in zip(places, layers, strict=True):
@@ -110,6 +107,27 @@ def _build(layers: list[KerasLayer], path: Path, size: int) -> tuple[nn.Module, 
     return model.eval(), note
 
 
+def _made(found: Found, path: Path, classes: int, options: dict[str, Any]) -> nn.Module:
+    try:
+        return OURS[found.name](classes, **options) if found.name in OURS else build(found.name, classes, **options)
+    except ValueError as error:
+        widths = options["widths"]
+        raise KerasFileError(f"{path} has convolutions of {widths} channels, which no {found.name} has.") from error
+
+
+def _places(model: nn.Module) -> list[tuple[str, nn.Module]]:
+    return [(target, module) for target, module in named_layers(model) if target != "normalise"]
+
+
+def _fits(model: nn.Module, layers: list[KerasLayer], path: Path, name: str) -> None:
+    """The file has an array of the right shape for each of ours, or it is refused."""
+    places = _places(model)
+    if len(places) != len(layers):
+        raise KerasFileError(f"{path} has {len(layers)} layers with weights; {name} has {len(places)}.")
+    for (_, module), layer in zip(places, layers, strict=True):
+        _shapes_fit(module, layer)
+
+
 def named_layers(model: nn.Module) -> list[tuple[str, nn.Module]]:
     """The layers with weights, in the order in which an image passes them."""
     graph = trace(model)
@@ -118,34 +136,40 @@ def named_layers(model: nn.Module) -> list[tuple[str, nn.Module]]:
 
 
 def tensors_of(module: nn.Module, layer: KerasLayer) -> dict[str, Tensor]:
-    """The weights of one Keras layer by the names and in the shapes of ours."""
-    if isinstance(module, nn.BatchNorm2d):
-        names = {"moving_mean": "running_mean", "moving_variance": "running_var"}
-        if module.affine:
-            names |= {"gamma": "weight", "beta": "bias"}
-    elif isinstance(module, nn.Linear):
-        names = {"kernel": "weight", "bias": "bias"}
-    elif isinstance(module, Blur):
-        names = {"depthwise_kernel": "kernel"}
-    else:
-        assert isinstance(module, (nn.Conv2d, BinaryConv2d)), module
-        depthwise = isinstance(module, nn.Conv2d) and module.groups > 1
-        names = {"depthwise_kernel" if depthwise else "kernel": "weight"}
-    if set(layer.weights) != set(names):
-        raise KerasFileError(f"Layer {layer.name} has {sorted(layer.weights)}; expected {sorted(names)}.")
+    """The weights of one Keras layer, whose shapes fit, by the names and in the shapes of ours."""
     found = {}
-    for theirs, ours in names.items():
-        wanted, shape = module.state_dict()[ours], layer.weights[theirs].shape
-        order = axes(theirs, len(shape))
-        if len(shape) != wanted.dim() or tuple(shape[axis] for axis in order) != tuple(wanted.shape):
-            raise KerasFileError(f"Layer {layer.name} has {theirs} {shape}, which does not fit {tuple(wanted.shape)}.")
-        values = layer.read(theirs).transpose(order)
+    for theirs, ours in _named(module).items():
+        values = layer.read(theirs).transpose(axes(theirs, len(layer.weights[theirs].shape)))
         if theirs == "moving_variance" and (values < 0).any():
             raise KerasFileError(f"Layer {layer.name} has a moving_variance below 0.")
         found[ours] = torch.from_numpy(np.ascontiguousarray(values))
     if isinstance(module, Blur) and not torch.allclose(found["kernel"], module.kernel, atol=1e-6):
         raise KerasFileError(f"Layer {layer.name} blurs with another filter than (1 2 1) (1 2 1) / 16.")
     return found
+
+
+def _named(module: nn.Module) -> dict[str, str]:
+    """Our names of a layer's weights by Keras's."""
+    if isinstance(module, nn.BatchNorm2d):
+        names = {"moving_mean": "running_mean", "moving_variance": "running_var"}
+        return names | ({"gamma": "weight", "beta": "bias"} if module.affine else {})
+    if isinstance(module, nn.Linear):
+        return {"kernel": "weight", "bias": "bias"}
+    if isinstance(module, Blur):
+        return {"depthwise_kernel": "kernel"}
+    assert isinstance(module, (nn.Conv2d, BinaryConv2d)), module
+    depthwise = isinstance(module, nn.Conv2d) and module.groups > 1
+    return {"depthwise_kernel" if depthwise else "kernel": "weight"}
+
+
+def _shapes_fit(module: nn.Module, layer: KerasLayer) -> None:
+    names, ours = _named(module), module.state_dict()
+    if set(layer.weights) != set(names):
+        raise KerasFileError(f"Layer {layer.name} has {sorted(layer.weights)}; expected {sorted(names)}.")
+    for theirs, name in names.items():
+        wanted, shape = tuple(ours[name].shape), layer.weights[theirs].shape
+        if len(shape) != len(wanted) or tuple(shape[axis] for axis in axes(theirs, len(shape))) != wanted:
+            raise KerasFileError(f"Layer {layer.name} has {theirs} {shape}, which does not fit {wanted}.")
 
 
 def axes(name: str, dimensions: int) -> tuple[int, ...]:
