@@ -152,15 +152,18 @@ class Learner:
 
     def unlearn(
         self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
-        cancel: Callable[[], bool] | None = None, time_limit: float | None = None,
+        cancel: Callable[[], bool] | None = None, time_limit: float | None = None, final: bool = True,
     ) -> None:  # fmt: skip
         """Become the learner that never saw these pictures, bit for bit (exact alone); the next `save` rewrites every
-        generation of the file. All of it, or nothing."""
+        generation of the file, or, if it is not `final`, keeps the one before for `rollback`. All of it, or nothing.
+
+        What was never learned is refused with the setting `digests`; without it, only what the sums prove impossible.
+        """
         watch = Watch(progress, cancel, time_limit)
         pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         names = _names(labels, len(pictures))
         samples = Pictures(pictures, self.strategy.encode)
-        self._change(lambda: self.strategy.unlearn(samples, names, watch), forgets)
+        self._change(lambda: self.strategy.unlearn(samples, names, watch), forgets if final else keeps)
 
     def merge(
         self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None,
@@ -210,7 +213,9 @@ class Learner:
             try:
                 result = act()
                 origin = self._whole.origin.without_past() if forgetting(result) else self._whole.origin
-                new = Whole(self.strategy.state(), self.strategy.predictor(), origin)
+                state = self.strategy.state()
+                state.need_counted()
+                new = Whole(state, self.strategy.predictor(), origin)
                 self._whole, self._held = new, new.state  # nothing is called, so no signal comes, in between
                 return result
             except BaseException:

@@ -97,6 +97,7 @@ class Total:
         parts = {"sums": self._tally.give(), "digests": self._digests.give()}
         texts = {"lineage": united(self._marks).text()}
         state = State(self._tally.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)
+        state.need_counted()
         return replace(self._first, state=state)
 
     def _fitting(self, content: Content, title: str) -> None:

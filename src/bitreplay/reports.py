@@ -13,13 +13,17 @@ from bitreplay.classes import Classes, Name
 
 @dataclass(frozen=True)
 class Learned:
-    """One experience: its number, the numbers of its samples (for `forget`), new classes, steps, pictures."""
+    """One experience: its number, the numbers of its samples (for `forget`), new classes, steps, pictures.
+
+    `known` are the pictures that had been learned before as the same class, as far as the setting `digests` tells.
+    """
 
     experience: int
     samples: range
     new_classes: list[Name]
     steps: int
     pictures: int
+    known: int = 0
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,11 @@ class State:
         highest = max([0, *self.counters().values(), *self.notes.values()])
         need(highest < MOST >> 1, f"A counter of this state is at its end ({highest}): begin a new state.")
 
+    def need_counted(self) -> None:
+        """Whatever a change was: a counter that reaches its end would make a file that nobody reads."""
+        highest = max([0, *self.counters().values(), *self.notes.values()])
+        need(highest < MOST, f"A counter of this state would be at its end ({highest}); nothing is changed.")
+
     @property
     def bytes(self) -> int:
         """Of all arrays."""

@@ -81,3 +81,43 @@ def test_unlearn_takes_files_and_folders(shell, tiny_model, tmp_path):
     assert code == 0 and json.loads(out)["classes"] == []
     assert json.loads(out)["hash"] == Learner.from_pretrained(tiny_model, strategy="exact").state_hash()
     assert not np.any(Learner.load("whole", tiny_model).state().arrays()["sums.products"])
+
+
+def test_what_unlearn_cannot_know_it_says_before_and_can_be_undone(shell, tiny_model):
+    learner = Learner.from_pretrained(tiny_model, strategy="exact")
+    images, _ = tiny.pictures("red", each=200, seed=5)
+    learner.learn(images, "red")
+    learner.save("state")
+    before = learner.state_hash()
+    for name, image in (("first.png", images[0]), ("never.png", tiny.pictures("red", each=1, seed=99)[0][0])):
+        Image.fromarray(image).save(name)
+    given = ("--model", tiny_model)
+    code, out, err = shell("unlearn", "state", "never.png", "--label", "red", *given)
+    assert code == 0 and "it cannot know whether these pictures were learned" in " ".join(err.split())
+    assert "--final" in err and "`bitreplay rollback state` brings it back" in " ".join(out.split())
+    assert shell("rollback", "state", *given)[0] == 0
+    assert Learner.load("state", tiny_model).state_hash() == before
+    code, out, err = shell("unlearn", "state", "first.png", "--label", "red", "--final", *given)
+    assert code == 0 and "it cannot be undone" in " ".join(err.split()) and "does not bring it back" in out
+    for generation in ("state", "state.before"):
+        assert Learner.load(generation, tiny_model).state_hash() != before
+    Image.fromarray(np.full((8, 8, 3), 255, np.uint8)).save("white.png")
+    code, _, err = shell("unlearn", "state", *["white.png"] * 9, "--label", "red", *given)
+    assert code == 1 and "cannot all have been learned" in " ".join(err.split())
+
+
+def test_what_is_learned_again_is_counted_where_digests_tell(shell, tiny_model, tmp_path):
+    images, _ = tiny.pictures("red", each=3)
+    (tmp_path / "photos" / "red").mkdir(parents=True)
+    for number, image in enumerate(images):
+        Image.fromarray(image).save(tmp_path / "photos" / "red" / f"{number}.png")
+    given = ("--model", tiny_model)
+    code, out, _ = shell("learn", "state", "photos", *given, "--digests", "--json")
+    assert code == 0 and json.loads(out)["learned_before"] == 0
+    code, out, _ = shell("learn", "state", "photos", *given)
+    assert code == 0 and "All of them had been learned before as the same classes, and" in " ".join(out.split())
+    Image.fromarray(tiny.pictures("red", each=1, seed=9)[0][0]).save("new.png")
+    code, out, _ = shell("learn", "state", "new.png", "photos/red/0.png", "--label", "red", *given)
+    assert code == 0 and "1 of them had been learned before as the same class" in " ".join(out.split())
+    code, out, _ = shell("learn", "state", "photos/red/0.png", "--label", "other", *given, "--json")
+    assert code == 0 and json.loads(out)["learned_before"] == 0

@@ -75,7 +75,11 @@ def test_what_cannot_be_rolled_back_says_so(shell, taught, tiny_model, tmp_path)
     assert shell("learn", "state", blue, "--label", "blue", "--model", tiny_model)[0] == 0
     code, out, _ = shell("unlearn", "state", blue / "0.png", "--label", "blue", "--model", tiny_model)
     last = "`rollback` does not bring it back."
-    assert code == 0 and out.startswith("Unlearned 1 picture.") and " ".join(out.split()).endswith(last)
+    assert (
+        code == 0
+        and out.startswith("Unlearned 1 picture.")
+        and " ".join(out.split()).endswith("`bitreplay rollback state` brings it back.")
+    )
     code, out, _ = shell("forget", "state", "blue", "--model", tiny_model)
     assert code == 0 and out.startswith("Forgotten: blue.") and " ".join(out.split()).endswith(last)
     shell("rollback", "state", "--model", tiny_model)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import random
+import warnings
+from collections.abc import Callable
 from ctypes import byref
 
+import numpy as np
 import pytest
 
 from bitreplay import Learner, statefile
 from bitreplay.export import image_of
+from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 from tests.core.c_learner import (
     SLOT_ERASE,
@@ -244,3 +249,106 @@ def test_what_does_not_fit_is_refused(image):
         learner.forget("c")
     with pytest.raises(Failed, match="nothing has been learned"):
         CLearner(image).answer(POOL[0])
+
+
+def numbers_of(learner: CLearner, value: int) -> np.ndarray:
+    return np.full((1, learner.core.br_learner_numbers(learner.learner)), value, np.int8)
+
+
+def state_of(image: bytes, *pictures: tuple[int, str], forget: str = "") -> CLearner:
+    """One that learned pictures whose numbers are all equal."""
+    learner = CLearner(image)
+    for value, name in pictures:
+        learner.learn_numbers(numbers_of(learner, value), [name])
+    if forget:
+        learner.forget(forget)
+    return learner
+
+
+def test_a_state_that_forgot_less_than_its_base_does_not_contain_it(image):
+    """The class that the base forgot left nothing, so that all its sums are in the other's."""
+    base = state_of(image, (9, "a"), (5, "gone"), forget="gone").to_bytes()
+    other = state_of(image, (9, "a"), (7, "b"))
+    kept = other.state_hash()
+    for merged in ("merge", "take_out"):
+        with pytest.raises(Failed, match="does not contain the base"):
+            other.merge(other.to_bytes(), base, how=merged)
+    assert other.state_hash() == kept
+
+
+def test_squares_that_what_was_added_cannot_have_are_not_those_of_the_base_and_more(image):
+    """2 10^2 + 50^2 less 2 11^2 is not negative, and yet less than one picture of 50 needs."""
+    base = state_of(image, (11, "a"), (-11, "a")).to_bytes()
+    other = state_of(image, (10, "a"), (-10, "a"), (50, "b"))
+    kept = other.state_hash()
+    with pytest.raises(Failed, match="does not contain the base"):
+        other.merge(base, base)
+    assert other.state_hash() == kept
+
+
+def test_what_is_taken_out_is_in_no_place_of_the_flash(image):
+    learner, flash = CLearner(image), Flash()
+    learner.learn(POOL[:4], COLOURS[:4])
+    winter = CLearner(image)
+    winter.learn(POOL[4:], ["winter"] * len(POOL[4:]))
+    learner.merge(winter.to_bytes())
+    save(learner, flash)
+    save(learner, flash)
+    assert all(b"winter" in place for place in flash.places)
+    learner.merge(winter.to_bytes(), how="take_out")
+    save(learner, flash)
+    assert not any(b"winter" in place for place in flash.places)
+
+
+def test_what_cannot_be_read_again_is_not_a_generation(image):
+    """A place that keeps other bytes than it was given: the generation before stays the last."""
+    learner, flash = CLearner(image), Flash()
+    learner.learn(POOL[:4], COLOURS[:4])
+    save(learner, flash)
+    save(learner, flash)
+    before = learner.state_hash()
+    learner.learn(POOL[4:], COLOURS[4:])
+    write = flash._write
+
+    def worn(_, slot: int, offset: int, source: int, size: int) -> int:
+        failed = write(_, slot, offset, source, size)
+        flash.places[slot][offset + size // 2] ^= 4
+        return failed
+
+    flash.slots.write = SLOT_READ(worn)
+    with pytest.raises(Failed, match="damaged"):
+        save(learner, flash)
+    assert loaded(image, flash).state_hash() == before
+
+
+@pytest.mark.parametrize("counter", ["experiences", "forgotten"])
+def test_a_counter_at_its_end_stops_every_change_that_would_raise_it(image, tiny_model, counter):
+    """Such a state is loaded and answers; whatever is done, it can be loaded again: Python and C alike."""
+    last = (1 << 62) - 1
+    python = Learner.from_pretrained(tiny_model, strategy="exact")
+    python.learn(POOL, COLOURS)
+    arrays, texts = unpack_container(statefile.to_bytes(python._content()), "it")
+    del texts["sha256"]
+    learned = json.loads(texts["learned"]) | {counter: last}
+    texts["learned"] = json.dumps(learned, sort_keys=True, separators=(",", ":"))
+    full = pack_container(arrays, texts)
+    python, c = Learner.from_bytes(full, tiny_model), CLearner(image)
+    c.from_bytes(full)
+    assert list(python.predict(POOL)) == c.predict(POOL)
+    changes: list[tuple[str, Callable[[], object], Callable[[], None]]] = [
+        ("learn", lambda: python.learn(POOL[:1], COLOURS[:1]), lambda: c.learn(POOL[:1], COLOURS[:1])),
+        ("merge", lambda: python.merge(Learner.from_bytes(full, tiny_model)), lambda: c.merge(full)),
+    ]
+    if counter == "forgotten":
+        changes.append(("forget", lambda: python.forget("red"), lambda: c.forget("red")))
+    for name, ours, theirs in changes:
+        with pytest.raises(ValueError, match="counter of this state"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours()
+        with pytest.raises(Failed, match="no room"):
+            theirs()
+        assert c.to_bytes() == statefile.to_bytes(python._content()) == full, name
+    python.rename("red", "crimson")
+    c.rename("red", "crimson")
+    assert c.to_bytes() == statefile.to_bytes(python._content())
+    Learner.from_bytes(c.to_bytes(), tiny_model)

@@ -270,10 +270,14 @@ class Reader {
   // Counts can be those of samples that were offered.
   int tables() {
     const Numbered& names = found_.names;
+    uint32_t mask = 0;  // the head's array of classes that take part
+    while (array_at(l_, mask).data != l_.active()) ++mask;
     for (uint64_t c = 0; c < found_.room; ++c) {
       int64_t past;
+      uint8_t active;
       if (!load(kPast, 8 * c, &past, 8) || past < 0 || past >= kMostCounted) return BR_MALFORMED;
       if (past && !names.has(uint32_t(c))) return BR_MALFORMED;
+      if (!load(mask, c, &active, 1) || (names.known() && active != (past > 0))) return BR_MALFORMED;
     }
     const uint64_t count = found_.count;
     if (!load(kClasses, 0, found_.classes, 4 * count) || !load(kSizes, 0, found_.sizes, 4 * count)) return BR_MALFORMED;

@@ -1,10 +1,9 @@
 // Reads a program's bytes (docs/law.md section 12) and refuses what does not fit, before any of it is believed.
 #include "machine/program.h"
 
+#include <cstdarg>
 #include <cstring>
 #if !defined(BITREPLAY_EMBEDDED)
-#include <cstdarg>
-#include <cstdio>
 #include <cstdlib>
 #endif
 
@@ -13,6 +12,7 @@
 #include "machine/dispatch.h"
 #include "arithmetic/elements.h"
 #include "machine/operation.h"
+#include "machine/sentence.h"
 
 namespace bitreplay {
 
@@ -71,18 +71,12 @@ class Reader {
   size_t memory_size_ = 0;
 };
 
-// Without stdio the sentence comes without its numbers.
 int Reader::fail(int code, const char* format, ...) {
   if (error_size_ == 0) return code;
-#if defined(BITREPLAY_EMBEDDED)
-  strncpy(error_, format, error_size_ - 1);
-  error_[error_size_ - 1] = 0;
-#else
   va_list list;
   va_start(list, format);
-  vsnprintf(error_, error_size_, format, list);
+  put_sentence(error_, error_size_, format, list);
   va_end(list);
-#endif
   return code;
 }
 

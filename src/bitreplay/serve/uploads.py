@@ -84,9 +84,9 @@ class Uploads:
             raise Refused(415, "Expected a JSON object with the content type application/json.")
         async with self.body(request, self.limits.text_bytes) as body:
             try:
-                found = json.loads(body)
+                found = json.loads(body, object_pairs_hook=_unique)
             except (ValueError, RecursionError):
-                raise Refused(400, "The body is not JSON.") from None
+                raise Refused(400, "The body is not JSON, or a key stands twice in it.") from None
         fits = isinstance(found, dict) and set(found) == set(kinds)
         if not fits or any(type(found[name]) is not kind for name, kind in kinds.items()):
             names = " and ".join(
@@ -200,3 +200,10 @@ def _claimed(content: bytes, title: str) -> tuple[int, int]:
 
 def _kind(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Readers differ in which of two they take."""
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)

@@ -83,18 +83,19 @@ class Exact(Strategy):
         return self.features.of(images)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
-        known = set(self.tally.names)
+        known, before, again = set(self.tally.names), self.digests.give(), 0
         self.tally.make_room(names)
         experience = hashlib.sha256()
         for x, labels in self._in_parts(samples, names, watch):
             self.tally.add(x, labels)
             if self.settings.digests:
+                again += before.known(x, labels)
                 self.digests.add(x, labels)
             experience.update(brought(x, labels))
         self.experiences += 1
         self.lineage = self.lineage.learned(experience.digest())
         added = [name for name in self.tally.names if name not in known]
-        return Learned(self.experiences - 1, range(0), added, 0, len(samples))
+        return Learned(self.experiences - 1, range(0), added, 0, len(samples), again)
 
     def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
         """The sums without these pictures: the state that never saw them, bit for bit. What cannot have been learned is

@@ -255,10 +255,22 @@ class Gradient(Strategy):
         state = super().read(names, found, counters)
         experiences = state.own["experiences"]
         need(experiences <= MOST_EXPERIENCES, "It has too many experiences.")
+        _check_mask(state)
         for kept in cls.stored(state):
             origins = np.array(list(kept.experiences), np.int64)
             need(between(origins, 0, experiences), "Its memory holds samples never seen.")
         return state
+
+
+def _check_mask(state: State) -> None:
+    """The classes that the tail lets take part are those that the head was consolidated for: another one would take a
+    share of the probabilities, or be answered, and has no name. Before anything is known nobody is answered."""
+    past = state.parts["head"].arrays["past"]
+    masks = [
+        array for name, array in state.parts["tail"].arrays.items() if name == "active" or name.endswith(".active")
+    ]
+    if any(name is not None for name in state.names):
+        need(all(np.array_equal(mask, past > 0) for mask in masks), "The classes of its head do not fit its names.")
 
 
 def _room(state: State) -> int:

@@ -92,7 +92,7 @@ def _tell(
         "skipped": left_out.unread, "left_out": left_out.sentences,
         "new_classes": learned.new_classes, "labels": learner.labels, "classes": learner.labels,
         "samples": [learned.samples.start, learned.samples.stop], "steps": learned.steps, "seconds": seconds,
-        "memory_bytes": learner.memory_bytes,
+        "memory_bytes": learner.memory_bytes, "learned_before": learned.known,
         "state_bytes": size, "hash": learner.state_hash(),
     }  # fmt: skip
     if json:
@@ -105,5 +105,13 @@ def _tell(
         f"Learned {show.counted(learned.pictures, 'picture', 'pictures')} in {seconds} s{new}. "
         f"{show.counted(len(learner.labels), 'class is', 'classes are')} known; "
         f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, {state} has {show.size(size)}."
+        + (_again(learned) if learned.known else "")
         + seen
     )
+
+
+def _again(learned: Learned) -> str:
+    """Digests tell it; the sums count what is learned twice twice."""
+    if learned.known == learned.pictures:
+        return " All of them had been learned before as the same classes, and count once more now."
+    return f" {learned.known} of them had been learned before as the same class, and count once more now."

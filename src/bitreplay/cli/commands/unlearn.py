@@ -22,16 +22,35 @@ def unlearn(
     label: Annotated[str | None, typer.Option(help="The class that the pictures were learned as.")] = None,
     model: options.ModelFile = None,
     skip_unreadable: options.SkipUnreadable = False,
+    final: Annotated[
+        bool, typer.Option("--final", help="Rewrite the generation before too, also without digests.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
-    """Take pictures out of every generation of a state of the strategy exact, bit for bit."""
+    """Take pictures out of a state of the strategy exact, bit for bit.
+
+    With digests what was never learned is refused, and every generation is rewritten. Without them the sums cannot
+    tell: the generation before stays for rollback, unless it is --final.
+    """
     with Lock(state) as lock:
         learner = Learner.load(state, model)
         left_out = LeftOut(skip_unreadable)
         images, labels = gathered(pictures, label, learner.strategy.side, left_out)
         left_out.end()
+        certain = learner.settings.digests
+        if learner.strategy.unlearns and not certain:
+            show.complain(_unsure(state, final))
         with show.bar(quiet=json) as bar:
-            learner.unlearn(images, all_known(learner, labels), progress=bar)
+            learner.unlearn(images, all_known(learner, labels), progress=bar, final=final or certain)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
-        tell(learner, f"Unlearned {show.counted(len(labels), 'picture', 'pictures')}.", json, FOR_GOOD)
+        last = FOR_GOOD if final or certain else f" `bitreplay rollback {state}` brings it back."
+        tell(learner, f"Unlearned {show.counted(len(labels), 'picture', 'pictures')}.", json, last)
+
+
+def _unsure(state: Path, final: bool) -> str:
+    after = "it cannot be undone" if final else "the state before stays for `rollback`, and --final rewrites it"
+    return (
+        f"{state} keeps no digests, so it cannot know whether these pictures were learned, or were unlearned before; "
+        f"what the sums prove impossible is refused, and {after}."
+    )
