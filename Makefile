@@ -127,8 +127,9 @@ test-arm: build
 fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -g" \
 	  cmake -S core/embedded -B build/fuzz -G Ninja -DBITREPLAY_FUZZ=ON -DBITREPLAY_TRAINING=ON --log-level=WARNING
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay checked_learner
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay fuzz_sequences checked_learner
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
+	BITREPLAY_SEQUENCES=100000 $(BIN)/python -m pytest -n 2 tests/sequences
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 BITREPLAY_C_LEARNER="$(CURDIR)/build/fuzz/libchecked_learner.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys $(addprefix tests/core/test_c_,learner.py states.py unknown.py kept.py law.py \

@@ -48,6 +48,16 @@ def test_hostile_models_states_and_calls_of_replay_end_in_no_finding(seed, tiny_
     assert inputs == INPUTS and opened > INPUTS // 100 and steps > INPUTS // 100 and states > INPUTS // 100
 
 
+@pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
+@pytest.mark.parametrize("run", range(RUNS))
+def test_whole_lives_lose_nothing(run, tiny_model, tmp_path):
+    """Whatever was learned and not forgotten is unlearned, what is refused changes nothing, what is written is read."""
+    kept = {"digests": True, "exact_forget": True} if run % 2 else {}
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head", **kept)
+    (tmp_path / "model.bin").write_bytes(image_of(learner))
+    assert fuzzed("fuzz_sequences", tmp_path / "model.bin", INPUTS * run) == [INPUTS, INPUTS * run]
+
+
 def fuzzed(tool: str, *words: Path | int) -> list[int]:
     """The numbers that it prints; a finding ends it."""
     binary = Path(FOLDER) / tool

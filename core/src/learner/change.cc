@@ -36,7 +36,8 @@ int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
   if (!failed) change_class_products(l, x, row, sign);
-  set_width(l, extent_of(*l));
+  // A picture that was not in the sums may make products larger: br_unlearn_numbers asks whether there is room for them.
+  if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
   l->ready = false;
   return failed;
 }
@@ -60,8 +61,9 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   return found ? BR_OK : BR_UNKNOWN_CLASS;
 }
 
-// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays, so that what is left may be more than theirs.
-void take_share_out(br_learner* l, uint32_t row, int64_t stay) {
+// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes larger; what
+// older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
+int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
   const int64_t count = l->sums.counts[row], numbers = l->numbers;
   int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
   int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
@@ -70,19 +72,20 @@ void take_share_out(br_learner* l, uint32_t row, int64_t stay) {
     whole[i] = int32_t(divide_round(sum, count));
     rest[i] = int32_t(sum - whole[i] * count);
   }
-  const auto left_at = [&](int64_t i, int64_t j) {
+  const auto share = [&](int64_t i, int64_t j) {
     const int64_t sum = whole[i] * count + rest[i];
-    const int64_t share = sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
-    return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share;
+    return sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
   };
   int64_t largest = 0;
-  for (int64_t i = 0; i < numbers; ++i) largest = most(largest, left_at(i, i));
-  const int64_t limit = kLargestSquare * extent_of(stay, largest);
   for (int64_t i = 0, at = 0; i < numbers; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
-      change_sum(l->sums.products, l->sums.bits, at, saturate(left_at(i, j), -limit, limit) - product);
-    }
+    for (int64_t j = 0; j <= i; ++j, ++at)
+      largest = most(largest, absolute(sum_at(l->sums.products, l->sums.bits, at) - share(i, j)));
+  const int64_t extent = extent_of(stay, largest);
+  if (!has_room_for(*l, extent, 0)) return BR_FULL;
+  set_width(l, most(extent, extent_of(*l)));
+  for (int64_t i = 0, at = 0; i < numbers; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) change_sum(l->sums.products, l->sums.bits, at, -share(i, j));
+  return BR_OK;
 }
 
 // A class whose products are kept, if what stays can be the sums of pictures.
@@ -163,6 +166,10 @@ int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
   const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->numbers)) : 0;
   if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
+  if (!has_room_for(*l, extent_of(*l), 0)) {
+    const int failed = change(l, x, row, 1);
+    return failed ? failed : BR_FULL;
+  }
   const bool last = l->sums.classes == 1 && !l->sums.counts[row];
   uint8_t* const work = l->use_work();
   bool right = are_possible(*l, work) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row, work);
@@ -203,7 +210,7 @@ int br_forget(br_learner* l, const br_name* name) {
     if (l->digests.values) l->digests.erase(stay, count, stay + count);
   } else {
     if (l->known.forgotten == kMostCounted - 1) return BR_FULL;
-    take_share_out(l, row, stay);
+    if (const int failed = take_share_out(l, row, stay)) return failed;
     if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
     erase_row(l, row);
     ++l->known.forgotten;

@@ -163,7 +163,7 @@ class Reader {
     if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest)) return wrong;
     const int64_t extent = forgot ? extent_of(found_.pictures, largest) : found_.pictures;
     if (br_sums_bits(extent) != found_.shape.bits) return BR_MALFORMED;
-    return pairs(layout.at[Layout::kProducts], extent, forgot, least, nullptr);
+    return pairs(layout.at[Layout::kProducts], forgot, least, nullptr);
   }
 
   // Squares of so many pictures, at least so large; their roots take the place of that.
@@ -173,22 +173,22 @@ class Reader {
       for (int64_t j = 0; j <= i; ++j) {
         int64_t product;
         if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
+        if (!is_within(product, kLargestSquare * (forgot ? kMostPictures : pictures))) return BR_IMPOSSIBLE;
+        if (largest) *largest = most(*largest, absolute(product));
         if (i != j) continue;
         if (!is_square(product, least[i], pictures, forgot)) return BR_IMPOSSIBLE;
-        if (largest) *largest = most(*largest, product);
         least[i] = root_above(product);
       }
     return BR_OK;
   }
 
-  // Products of so many pictures; added to `totals`, if there are any.
-  int pairs(uint64_t offset, int64_t extent, bool forgot, const int64_t* roots, int64_t* totals) {
+  // Pairs of numbers, by the roots of their squares; added to `totals`, if there are any.
+  int pairs(uint64_t offset, bool forgot, const int64_t* roots, int64_t* totals) {
     In in = array(offset);
     for (int64_t i = 0, at = 0; i < l_.numbers; ++i)
       for (int64_t j = 0; j <= i; ++j, ++at) {
         int64_t product;
         if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
-        if (!is_within(product, kLargestSquare * extent)) return BR_IMPOSSIBLE;
         if (!forgot && !is_product(product, uint32_t(roots[i]), uint32_t(roots[j]))) return BR_IMPOSSIBLE;
         if (totals) totals[at] += product;
       }
@@ -227,7 +227,7 @@ class Reader {
       }
       const uint64_t own = layout.at[Layout::kClassProducts] + found_.shape.bits / 8 * uint64_t(c) * uint64_t(entries);
       if (const int wrong = squares(own, count, false, least, nullptr)) return wrong;
-      if (const int wrong = pairs(own, count, false, least, totals)) return wrong;
+      if (const int wrong = pairs(own, false, least, totals)) return wrong;
     }
     for (int64_t at = 0; at < entries; ++at) {
       int64_t product;

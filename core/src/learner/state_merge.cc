@@ -233,7 +233,7 @@ int64_t merged_extent(const br_learner& l, const File& file, const File* base_fi
     for (int64_t j = 0; j <= i; ++j) {
       int64_t own, more, less = 0;
       if (!ours.next(&own) || !theirs.next(&more) || (base_file && !common.next(&less))) return -1;
-      if (i == j) largest = most(largest, own + more - less);
+      largest = most(largest, absolute(own + more - less));
     }
   return extent_of(pictures, largest);
 }

@@ -22,12 +22,13 @@ bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t*
 }
 
 template <typename Sum>
-bool products_are_possible(const br_sums* s, int64_t extent, bool forgot, uint32_t* roots) {
+bool products_are_possible(const br_sums* s, int64_t pictures, bool forgot, uint32_t* roots) {
+  const int64_t largest = kLargestSquare * (forgot ? kMostPictures : pictures);
   const Sum* product = static_cast<const Sum*>(s->products);
   for (int64_t i = 0; i < s->numbers; ++i) roots[i] = forgot ? 0 : root_above(square_at(s, i));
   for (int64_t i = 0; i < s->numbers; ++i) {
     bool fit = true;
-    for (int64_t j = 0; j <= i; ++j) fit &= is_within(product[j], kLargestSquare * extent);
+    for (int64_t j = 0; j <= i; ++j) fit &= is_within(product[j], largest);
     for (int64_t j = 0; fit && !forgot && j <= i; ++j)
       if (!is_product(product[j], roots[i], roots[j])) fit = false;
     if (!fit) return false;
@@ -41,9 +42,13 @@ bool products_are_possible(const br_sums* s, int64_t extent, bool forgot, uint32
 int64_t br_sums_extent(const br_sums* sums) {
   const int64_t pictures = checked_pictures(sums);
   if (pictures < 0) return -1;
-  int64_t largest = 0;
-  for (int64_t i = 0; i < sums->numbers; ++i) largest = most(largest, square_at(sums, i));
-  return extent_of(pictures, largest);
+  int64_t low = 0, high = 0;
+  for (int64_t at = 0; at < triangle(sums->numbers); ++at) {
+    const int64_t product = sum_at(sums->products, sums->bits, at);
+    low = least(low, product);
+    high = most(high, product);
+  }
+  return extent_of(pictures, most(high, low < -INT64_MAX ? INT64_MAX : -low));
 }
 
 int br_sums_possible(const br_sums* sums, int forgot, void* work) {
@@ -52,8 +57,7 @@ int br_sums_possible(const br_sums* sums, int forgot, void* work) {
   if (reinterpret_cast<uintptr_t>(work) % 8) return BR_MISALIGNED;
   if (!rows_are_possible(sums, pictures, forgot != 0, static_cast<int64_t*>(work))) return BR_IMPOSSIBLE;
   uint32_t* const roots = static_cast<uint32_t*>(work);
-  const int64_t extent = br_sums_extent(sums);
-  const bool right = sums->bits == 32 ? products_are_possible<int32_t>(sums, extent, forgot != 0, roots)
-                                      : products_are_possible<int64_t>(sums, extent, forgot != 0, roots);
+  const bool right = sums->bits == 32 ? products_are_possible<int32_t>(sums, pictures, forgot != 0, roots)
+                                      : products_are_possible<int64_t>(sums, pictures, forgot != 0, roots);
   return right ? BR_OK : BR_IMPOSSIBLE;
 }

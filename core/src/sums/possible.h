@@ -18,9 +18,9 @@ static inline int64_t least_square(int64_t sum, int64_t count) {
   return sum * q + q * r + r;
 }
 
-// The pictures that there are, or as many as a square of this size needs at least.
-static inline int64_t extent_of(int64_t pictures, int64_t largest_square) {
-  return most(pictures, largest_square / kLargestSquare + (largest_square % kLargestSquare > 0));
+// The pictures that there are, or as many as a product of this size needs at least.
+static inline int64_t extent_of(int64_t pictures, int64_t largest) {
+  return most(pictures, largest / kLargestSquare + (largest % kLargestSquare > 0));
 }
 
 // The root of a square, at most 127^2 (2^31 - 1), rounded up: below 2^31.

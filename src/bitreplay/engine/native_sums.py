@@ -149,7 +149,7 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     if core is None:
         return reference.add(sums, x, labels, sign)
     x, labels = checked(sums, x, labels, sign)
-    _to_width(sums, sums.extent + max(sign, 0) * len(x))
+    _to_width(sums, sums.extent + len(x))
     work = aligned_zeros(core.br_sums_add_bytes(sums.numbers))
     info = _info(sums)
     _done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))

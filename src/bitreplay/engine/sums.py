@@ -9,7 +9,7 @@ A picture is d whole numbers x in [-127, 127] and a class. Over all pictures, an
 class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64. A class that is forgotten
 may leave its scatter in G (parts/tally.py); so the pictures that decide are the extent
 
-    m = n, or max(n, ceil(max_i G_ii / 127^2)) where something was forgotten so;   |G_ij| <= 127^2 m
+    m = n, or max(n, ceil(max |G_ij| / 127^2)) where something was forgotten so;   |G_ij| <= 127^2 m
 
 Order and grouping of the pictures do not matter, and what was added can be taken away:
 
@@ -79,7 +79,7 @@ class Sums:
         """m: the pictures that there are, or as many as products of this size need at least."""
         if not self.forgot:
             return self.pictures
-        largest = int(self.products[diagonal(self.numbers)].max(initial=0))
+        largest = max(-int(self.products.min(initial=0)), int(self.products.max(initial=0)))
         return max(self.pictures, -(-largest // LARGEST**2))
 
     def copy(self) -> Sums:

@@ -18,7 +18,7 @@ from bitreplay.arguments import told
 from bitreplay.classes import Name
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
-from bitreplay.engine.sums import LARGEST, MOST_PICTURES, Sums, width
+from bitreplay.engine.sums import MOST_PICTURES, Sums, width
 from bitreplay.parts.part import Names, Plain, array_of, need
 from bitreplay.parts.possible_sums import need_factor, need_possible
 
@@ -169,12 +169,10 @@ class Tally:
         gone = self.class_products[row] if self.class_products is not None else _outer(total, count)
         products = wide(self.sums.products) - gone
         kept = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
-        stored, most = width(kept.extent), LARGEST**2 * kept.extent
+        stored = width(kept.extent)
         if self.class_products is not None:
             self.class_products = self.class_products[stay].astype(stored)
-        # Of sums of pictures nothing but halves that were rounded up can lie beyond.
-        kept.products = np.clip(products, -most, most).astype(stored)
-        kept.class_sums = kept.class_sums.astype(stored)
+        kept.class_sums, kept.products = kept.class_sums.astype(stored), products.astype(stored)
         self.sums, self.forgotten = kept, self.forgotten + inexact
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:

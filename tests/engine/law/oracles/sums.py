@@ -5,7 +5,6 @@ Entry by entry and row by row, in the order of docs/law.md section 13; `exact` i
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from tests.engine.law.numbers import nearest, round_shift, saturate
@@ -31,7 +30,7 @@ def empty(numbers: int, classes: int) -> Sums:
 
 def forget(sums: Sums, row: int) -> Sums:
     """Without a class whose own products were not kept: s s^T / n of it is taken out, rounded where it is no whole
-    number; what is left is at most 127^2 times the pictures that stay, or those that its squares need."""
+    number; its scatter stays."""
     counts, class_sums, products = sums
     n, s = counts[row], class_sums[row]
     q = [nearest(Fraction(value, n)) for value in s]
@@ -40,9 +39,6 @@ def forget(sums: Sums, row: int) -> Sums:
         s[i] * q[j] + q[i] * r[j] + nearest(Fraction(r[i] * r[j], n)) for i in range(len(s)) for j in range(i + 1)
     ]
     left = [g - share for g, share in zip(products, shares, strict=True)]
-    largest = max(left[i * (i + 3) // 2] for i in range(len(s)))
-    most = 127**2 * max(sum(counts) - n, math.ceil(Fraction(largest, 127**2)))
-    left = [saturate(value, -most, most) for value in left]
     return [*counts[:row], *counts[row + 1 :]], [*class_sums[:row], *class_sums[row + 1 :]], left
 
 
