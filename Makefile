@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz \
-  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts docs lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -222,6 +222,11 @@ test-serve: build
 # Real signals while learners learn, a tenth of them double: 45,000 during changes of 0.2 ms, 5,000 during those of 200 ms.
 test-interrupts: build
 	BITREPLAY_INTERRUPTS=45000,5000 $(BIN)/python -m pytest -q -s tests/learner/test_interrupts.py
+
+# Lives of the command line and of `serve` from seeds, 5,000 each: disk, power, signals, clients and kills against a model. In
+# parts: BITREPLAY_LIVES=0,1000 make simulate.
+simulate: build
+	BITREPLAY_LIVES=$${BITREPLAY_LIVES:-0,5000} $(BIN)/python -m pytest -q -n 2 tests/simulation
 
 # Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
 bench: build

@@ -8,7 +8,9 @@ limit, 130 stopped by Ctrl-C. With all but 0 the state is the old one.
 from __future__ import annotations
 
 import io
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -25,7 +27,13 @@ OF_DATA = ("fetch",)
 
 
 def main() -> None:
-    run(loaded(sys.argv[1:]))
+    """From inside another program, whose Ctrl-C is as it was when this ends."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        run(loaded(sys.argv[1:]))
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def loaded(words: Sequence[str]) -> Callable[[], None]:

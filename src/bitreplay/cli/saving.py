@@ -23,14 +23,18 @@ def save(learner: Learner, state: Path, lock: Lock) -> None:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
-    """What is begun here is ended: Ctrl-C comes too late. Warnings are told as sentences."""
+def uninterrupted(last: bool = True) -> Iterator[None]:
+    """What is begun here is ended: Ctrl-C comes too late. If it is the `last` thing that a command does, also for the
+    answer, or else the exit code might say that nothing was done. Warnings are told as sentences."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             yield
-    finally:
+    except BaseException:
+        signal.signal(signal.SIGINT, before)
+        raise
+    if not last:
         signal.signal(signal.SIGINT, before)
     for warning in found:
         show.complain(warning.message)

@@ -117,6 +117,8 @@ def put_back(path: Path, check: Callable[[Path], object]) -> str:
             with suppress(OSError):
                 os.close(descriptor)
         os.replace(before, path)
+        with suppress(OSError):  # renaming a link over another link to the same file does nothing
+            os.unlink(before)
     except OSError as error:
         raise _sentence(path, error) from None
     return _unsynced(path)

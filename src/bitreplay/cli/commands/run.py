@@ -128,7 +128,8 @@ def walk(
         folder.write_rows(rows)
     pairs = ((images, names[labels]) for images, labels in waiting)
     for step in follow(learner, pairs, test, truth, progress=bar, learn=learn):
-        saving.save(learner, folder.state, lock)
+        with saving.uninterrupted(last=False):
+            learner.save(folder.state, lock=lock)
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
         if not quiet:

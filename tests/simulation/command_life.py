@@ -1,0 +1,161 @@
+"""A life of the command line: commands one after the other, with whatever can go wrong, against a model of the files.
+
+The model is what the state and the generation before it must be, by hash. A command that ends with 0 has done what it
+says; with another code nothing has changed; one that was killed has done all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from bitreplay import Learner
+from bitreplay.cli import main
+from tests import tiny
+from tests.simulation.world import Disk, Killed, Trouble
+
+COLOURS = tuple(tiny.COLOURS)
+DISK_CALLS, FUNCTIONS = 30, 900
+
+
+@dataclass
+class Event:
+    command: str
+    words: tuple[str, ...]
+
+
+class Life:
+    """`now` and `before` are the bytes of the two generations, None where there is none."""
+
+    def __init__(self, seed: int, folder: Path, model: Path) -> None:
+        self.rng, self.model = np.random.default_rng(seed), model
+        self.home, self.pictures = folder / "home", folder / "pictures"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.home.mkdir(parents=True)
+        self.state = self.home / "a.state"
+        self.now: bytes | None = None
+        self.before: bytes | None = None
+        self.told: list[str] = []
+
+    def live(self, events: int) -> None:
+        for _ in range(events):
+            self.event()
+        self.event(Trouble())  # in the end everything works again
+
+    def event(self, trouble: Trouble | None = None) -> None:
+        event = self.drawn()
+        trouble = Trouble.drawn(self.rng, DISK_CALLS, FUNCTIONS) if trouble is None else trouble
+        wanted = self.wanted(event)
+        disk = Disk(self.home, trouble, self.rng)
+        code, said = self.run(event, disk)
+        self.told.append(f"{event} {trouble} ended with {code}: {said.strip()[-200:]}")
+        self.check(event, wanted, code, disk)
+
+    def drawn(self) -> Event:
+        known = [] if self.now is None else [str(label) for label in self.learner().labels]
+        choice = str(self.rng.choice(["learn", "learn", "forget", "unlearn", "rename", "rollback", "predict"]))
+        if choice in ("forget", "rename", "unlearn", "predict") and not known:
+            choice = "learn"
+        if choice == "rollback" and self.before is None:
+            choice = "learn"
+        if choice in ("learn", "unlearn", "predict"):
+            final = ("--final",) if choice == "unlearn" and self.rng.random() < 0.5 else ()
+            return Event(choice, (str(self.folder_of(choice, known)), *final))
+        if choice == "forget":
+            return Event(choice, (str(self.rng.choice(known)),))
+        if choice == "rename":
+            return Event(choice, (str(self.rng.choice(known)), f"name {self.rng.integers(1000)}"))
+        return Event(choice, ())
+
+    def folder_of(self, choice: str, known: list[str]) -> Path:
+        """Pictures of one or two classes; to unlearn, those of a class that may have been learned."""
+        shutil.rmtree(self.pictures, ignore_errors=True)
+        names = [str(self.rng.choice(known if choice != "learn" else (*known, *COLOURS)))]
+        for name in names:
+            place = self.pictures / name
+            place.mkdir(parents=True)
+            for number in range(int(self.rng.integers(1, 3))):
+                colour = COLOURS[sum(map(ord, name)) % len(COLOURS)]
+                seed = int(self.rng.integers(0, 3))
+                Image.fromarray(tiny.pictures(colour, each=1, seed=seed)[0][0]).save(place / f"{number}.png")
+        if choice == "predict":
+            return next(self.pictures.glob("*/*.png"))
+        return self.pictures
+
+    def learner(self) -> Learner:
+        assert self.now is not None
+        return Learner.from_bytes(self.now, self.model)
+
+    def wanted(self, event: Event) -> bytes | None:
+        """What the state is when the command is done; None if it cannot be done."""
+        from bitreplay.data.labelled import labelled
+
+        if event.command == "rollback":
+            return self.before
+        learner = Learner.from_pretrained(self.model, strategy="exact") if self.now is None else self.learner()
+        try:
+            if event.command in ("learn", "unlearn"):
+                getattr(learner, event.command)(*labelled(event.words[0]))
+            elif event.command in ("forget", "rename"):
+                getattr(learner, event.command)(*event.words)
+        except ValueError:
+            return None
+        return learner.to_bytes()
+
+    def run(self, event: Event, disk: Disk) -> tuple[int | None, str]:
+        """The exit code, None after a kill, and what was said."""
+        if event.command == "predict":
+            words = ["predict", str(self.state), *event.words]
+        else:
+            words = [event.command, str(self.state), *event.words]
+        more = ["--model", str(self.model), "--json"]
+        out, error = io.StringIO(), io.StringIO()
+        before, sys.argv = sys.argv, ["bitreplay", *words, *more]
+        try:
+            with redirect_stdout(out), redirect_stderr(error), disk.working():
+                main()
+        except SystemExit as end:
+            return (None if disk.dead else int(end.code or 0)), error.getvalue()
+        except Killed:
+            return None, "killed"
+        except KeyboardInterrupt:
+            return 130, "interrupted: " + error.getvalue()
+        finally:
+            sys.argv = before
+        return 0, error.getvalue()
+
+    def check(self, event: Event, wanted: bytes | None, code: int | None, disk: Disk) -> None:
+        old, new = _hash(self.now, self.model), _hash(wanted, self.model)
+        now = self.state.read_bytes() if self.state.exists() else None
+        beside = self.state.with_name("a.state.before")
+        before = beside.read_bytes() if beside.exists() else None
+        found, story = _hash(now, self.model), "\n".join(self.told)
+        reads = event.command == "predict"
+        if code is None:
+            assert found in (old, new) or (found == "none" and old == "none"), story
+        elif code == 0:
+            assert wanted is not None and found == (old if reads else new), story
+        else:
+            assert found == old, story
+        if before is not None:
+            assert _hash(before, self.model) != "none", story
+        done = found == new and code in (0, None) and not reads
+        forgets = event.command == "forget" or "--final" in event.words
+        if code == 0 and forgets:
+            assert _hash(before, self.model) == new, story  # what was forgotten is in no generation
+        elif code == 0 and event.command == "rollback":
+            assert before is None, story
+        elif done and code == 0 and self.now is not None:
+            assert _hash(before, self.model) == old, story
+        self.now, self.before = now, before
+
+
+def _hash(content: bytes | None, model: Path) -> str:
+    return "none" if content is None else Learner.from_bytes(content, model).state_hash()
