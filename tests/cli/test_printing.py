@@ -70,10 +70,10 @@ def test_names_that_the_encoding_lacks_are_escaped(folder, tiny_model, encoding)
     assert Learner.load(folder / "state", tiny_model).labels == ["äpfel 🍎"]
 
 
-def test_a_folder_whose_name_is_no_text_can_be_learned(folder, tiny_model):
+def test_a_folder_whose_name_is_no_text_is_refused_in_text(folder, tiny_model):
     (folder / "pictures" / "blue").rename(folder / "pictures" / os.fsdecode(b"caf\xe9"))
     done = bash(folder, tiny_model, "learn state pictures")
-    assert done.returncode == 0 and "new: caf\\udce9." in done.stdout and done.stderr == ""
+    assert done.returncode == 1 and "'caf\\udce9'" in done.stderr and "not UTF-8" in " ".join(done.stderr.split())
 
 
 def takes_ctrl_c():

@@ -11,13 +11,15 @@ import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from bitreplay import Learner
+from bitreplay import Learner, statefile
 from bitreplay.cli import main
+from bitreplay.state import State
 from tests import tiny
 from tests.simulation.world import Disk, Killed, Trouble
 
@@ -59,7 +61,7 @@ class Life:
         self.check(event, wanted, code, disk)
 
     def drawn(self) -> Event:
-        known = [] if self.now is None else [str(label) for label in self.learner().labels]
+        known = [] if self.now is None else [str(name) for name in _state(self.now).names]
         choice = str(self.rng.choice(["learn", "learn", "forget", "unlearn", "rename", "rollback", "predict"]))
         if choice in ("forget", "rename", "unlearn", "predict") and not known:
             choice = "learn"
@@ -89,17 +91,14 @@ class Life:
             return next(self.pictures.glob("*/*.png"))
         return self.pictures
 
-    def learner(self) -> Learner:
-        assert self.now is not None
-        return Learner.from_bytes(self.now, self.model)
-
     def wanted(self, event: Event) -> bytes | None:
         """What the state is when the command is done; None if it cannot be done."""
         from bitreplay.data.labelled import labelled
 
         if event.command == "rollback":
             return self.before
-        learner = Learner.from_pretrained(self.model, strategy="exact") if self.now is None else self.learner()
+        learner, nothing = _twin(self.model)
+        learner.restore(nothing if self.now is None else _state(self.now))
         try:
             if event.command in ("learn", "unlearn"):
                 getattr(learner, event.command)(*labelled(event.words[0]))
@@ -157,5 +156,21 @@ class Life:
         self.now, self.before = now, before
 
 
+@lru_cache(1)
+def _twin(model: Path) -> tuple[Learner, State]:
+    """A learner to whom nothing ever happens, and its state before it has learned anything."""
+    made = Learner.from_pretrained(model)
+    return made, made.state()
+
+
+def _state(content: bytes) -> State:
+    return statefile.from_bytes(content, "The state").state
+
+
+@lru_cache(64)
 def _hash(content: bytes | None, model: Path) -> str:
-    return "none" if content is None else Learner.from_bytes(content, model).state_hash()
+    """Of a file that a learner takes."""
+    if content is None:
+        return "none"
+    _twin(model)[0].restore(_state(content))
+    return _twin(model)[0].state_hash()
