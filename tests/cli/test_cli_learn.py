@@ -1,12 +1,14 @@
 """`learn` and the corrections as somebody uses them for the first time: single pictures, wrong folders, remedies."""
 
 import json
+import signal
 import time
 
 import pytest
 
 import bitreplay.cli.reading as reading
 from bitreplay import Learner
+from bitreplay.cli import saving
 from tests.cli.test_cli import write_pictures
 
 
@@ -125,3 +127,22 @@ def test_info_prints_the_settings_that_the_strategy_has(shell, taught, tiny_mode
     assert shell("learn", "replay", folder, "--strategy", "replay", "--rate", "0.3", "--model", tiny_model)[0] == 0
     code, out, _ = shell("info", "replay")
     assert code == 0 and "per_class" in out and "exact_forget" not in out
+
+
+def test_ctrl_c_between_the_save_and_the_answer_comes_too_late(shell, tiny_model, tmp_path, monkeypatch):
+    """It ended with 130, and said that nothing was saved."""
+    write_pictures(tmp_path / "in", "red", each=1)
+    answering = saving.answering
+
+    def interrupted(done):
+        signal.raise_signal(signal.SIGINT)
+        return answering(done)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        monkeypatch.setattr(saving, "answering", interrupted)
+        code, *_ = shell("learn", str(tmp_path / "state"), str(tmp_path / "in"), "--model", str(tiny_model))
+        assert code == 0 and Learner.load(tmp_path / "state", tiny_model).labels == ["red"]
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
