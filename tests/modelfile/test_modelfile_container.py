@@ -124,3 +124,12 @@ def test_a_malicious_container_is_refused_without_much_memory(name, tmp_path):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20 * len(data) + (1 << 20)
+
+
+def test_arrays_without_elements_are_read_as_they_were_written():
+    """Alone in a file too, whose body has no bytes then."""
+    given: dict[str, NDArray] = {"rows": np.zeros((0, 64), np.int64), "columns": np.zeros((3, 0), np.uint8)}
+    arrays, _ = unpack_container(pack_container(given, {"format": "x"}), "It")
+    assert {name: (array.dtype, array.shape) for name, array in arrays.items()} == {
+        name: (array.dtype, array.shape) for name, array in given.items()
+    }

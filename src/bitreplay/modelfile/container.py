@@ -24,6 +24,7 @@ BEGIN = b'{"__metadata__":{"sha256":"'
 DIGITS = 64
 MOST_HEADER = 8 << 20
 MOST_DIMENSIONS = 6
+MOST_OF_NOTHING = 1 << 20  # along the other dimensions of an array that has no elements
 DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"), "I8": np.dtype("i1"), "I16": np.dtype("<i2"), "I32": np.dtype("<i4"),
     "I64": np.dtype("<i8"), "U64": np.dtype("<u8"),
@@ -174,7 +175,7 @@ def _arrays(header: dict[str, Any], body: memoryview, title: str, copy: bool) ->
         match entry:
             case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]} if (
                 len(entry) == 3 and dtype in DTYPES and len(shape) <= MOST_DIMENSIONS
-                and all(type(n) is int and 0 <= n <= len(body) for n in shape)
+                and all(type(n) is int and 0 <= n <= (MOST_OF_NOTHING if 0 in shape else len(body)) for n in shape)
             ):  # fmt: skip
                 pass
             case _:
