@@ -10,7 +10,7 @@ START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz \
+.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -130,10 +130,20 @@ fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay fuzz_sequences checked_learner
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
 	BITREPLAY_SEQUENCES=100000 $(BIN)/python -m pytest -n 2 tests/sequences
+	if command -v clang++ > /dev/null; then $(MAKE) fuzz-reader; fi
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 BITREPLAY_C_LEARNER="$(CURDIR)/build/fuzz/libchecked_learner.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys $(addprefix tests/core/test_c_,learner.py states.py unknown.py kept.py law.py \
 	  method.py replay.py)
+
+# Guided by coverage (clang and libclang-rt-dev), from the corpus of odd files; what it finds lies in build/reader.
+fuzz-reader:
+	PATH="$(CURDIR)/$(BIN):$$PATH" CXX=clang++ CXXFLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -g" \
+	  cmake -S core/embedded -B build/reader -G Ninja -DBITREPLAY_FUZZ=ON -DBITREPLAY_TRAINING=ON --log-level=WARNING
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/reader --target fuzz_reader
+	mkdir -p build/reader/found
+	ASAN_OPTIONS=detect_leaks=0 FUZZ_MODEL=tests/corpus/model.bin build/reader/fuzz_reader -runs=$(or $(RUNS_OF_READER),200000) -max_len=8192 -print_final_stats=1 \
+	  -artifact_prefix=build/reader/ build/reader/found tests/corpus/states
 
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.
 test-mcu: build

@@ -6,8 +6,9 @@ and r = s_ci - q n_c (whole numbers of the sum s have the least squares where th
     |s_c| <= 127 n_c,   sum over c of (s_ci q + q r + r) <= G_ii <= 127^2 n,   |G_ij| <= sqrt(G_ii G_jj)      possible
     G - sum_c s_c s_c^T / n_c has no negative eigenvalue, within rounding                                     has_factor
 
-A class that was forgotten may have left its scatter in G: then products have no bound but 127^2 (2^31 - 1). Version
-0.2.0 cut products off when it forgot, and what was cut off need not have a factor.
+A class that was forgotten may have left its scatter in G: then squares have no bound but 127^2 (2^31 - 1), and products
+that of the largest square and 127^2 more, or 127^2 n. Version 0.2.0 cut products off when it forgot, and what was cut
+off need not have a factor.
 
 What pictures leave is possible, whatever was learned, unlearned, forgotten and merged before: each of these rules holds
 for what remains if it held before. What was never learned breaks them sooner or later, not always at once.
@@ -35,7 +36,7 @@ def possible(sums: Sums) -> bool:
     squares = wide(sums.products[diagonal(sums.numbers)])
     if not possible_rows(sums.counts, sums.class_sums, squares, sums.forgot):
         return False
-    most = LARGEST**2 * (MOST_PICTURES if sums.forgot else sums.pictures)
+    most = sums.most
     if sums.products.min(initial=0) < -most or sums.products.max(initial=0) > most:
         return False
     if sums.forgot:

@@ -82,6 +82,13 @@ class Sums:
         largest = max(-int(self.products.min(initial=0)), int(self.products.max(initial=0)))
         return max(self.pictures, -(-largest // LARGEST**2))
 
+    @property
+    def most(self) -> int:
+        """What bounds every product: those of the pictures, or, of what something forgotten left, the largest square
+        and what rounding may have added."""
+        squares = int(self.products[diagonal(self.numbers)].max(initial=0)) + LARGEST**2 if self.forgot else 0
+        return max(LARGEST**2 * self.pictures, squares)
+
     def copy(self) -> Sums:
         return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy(), self.forgot)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import divide_round
-from bitreplay.parts.part import MOST, Given, Names, Plain, array_of, between, need
+from bitreplay.parts.part import MOST, Given, Names, Plain, array_of, between, need, only
 
 ROOT_POINT = 16
 
@@ -54,6 +54,7 @@ class CwrHead:
 
     @classmethod
     def read(cls, found: Plain, names: Names) -> Plain:
+        only(found, "head", "consolidated_weights", "past")
         weights = array_of(found, "head", "consolidated_weights", np.int32, 2)
         past = array_of(found, "head", "past", np.int64, 1)
         named = {number for number, name in enumerate(names) if name is not None}

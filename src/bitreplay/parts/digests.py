@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bitreplay.arguments import told
 from bitreplay.classes import Name
-from bitreplay.parts.part import Names, Plain, array_of, need
+from bitreplay.parts.part import Names, Plain, array_of, need, only
 from bitreplay.parts.tally import in_order
 
 Values = NDArray[np.uint64]
@@ -96,6 +96,7 @@ class Digests:
     def read(cls, found: Plain, names: Names) -> Digested:
         if not found.arrays:
             return Digested({})
+        only(found, "digests", "sizes", "values")
         sizes = array_of(found, "digests", "sizes", np.int64, 1)
         values = array_of(found, "digests", "values", np.uint64, 1)
         known = tuple(name for name in names if name is not None)

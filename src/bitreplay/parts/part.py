@@ -69,6 +69,13 @@ def array_of(found: Given, part: str, name: str, dtype: type, dimensions: int) -
     return array
 
 
+def only(found: Given, part: str, *names: str) -> None:
+    """No array but these: what nobody reads would be in the hash, and in every file from then on."""
+    more = sorted(set(found.arrays) - set(names))
+    if more:
+        raise ValueError(f"Its part {part} has an array {more[0][:40]!r} that is not known.")
+
+
 def between(values: NDArray, low: int, end: int) -> bool:
     """All at least `low` and below `end`."""
     return not len(values) or bool(low <= values.min() and values.max() < end)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bitreplay.arguments import told, whole_number
 from bitreplay.engine.arithmetic.counter import key, random_bits
-from bitreplay.parts.part import MOST, Names, Plain, array_of, between, need
+from bitreplay.parts.part import MOST, Names, Plain, array_of, between, need, only
 from bitreplay.reports import Stored
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
@@ -221,6 +221,7 @@ class ReplayMemory:
 
     @classmethod
     def read(cls, found: Plain, names: Names) -> Kept:
+        only(found, "memory", "classes", "seen", "sizes", "codes", "origins", "ids")
         kept = Kept(_reservoirs(found), found.counters["offered"], found.counters["draws"])
         for reservoir in kept.reservoirs.values():
             distinct_ids = len(set(reservoir.ids.tolist())) == len(reservoir)

@@ -19,7 +19,7 @@ from bitreplay.classes import Name
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
 from bitreplay.engine.sums import MOST_PICTURES, Sums, width
-from bitreplay.parts.part import Names, Plain, array_of, need
+from bitreplay.parts.part import Names, Plain, array_of, need, only
 from bitreplay.parts.possible_sums import need_factor, need_possible
 
 NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
@@ -172,7 +172,9 @@ class Tally:
         stored = width(kept.extent)
         if self.class_products is not None:
             self.class_products = self.class_products[stay].astype(stored)
-        kept.class_sums, kept.products = kept.class_sums.astype(stored), products.astype(stored)
+        # Nothing lies beyond but what 0.2.0 cut off before.
+        kept.class_sums, kept.products = kept.class_sums.astype(stored), np.clip(products, -kept.most, kept.most)
+        kept.products = kept.products.astype(stored)
         self.sums, self.forgotten = kept, self.forgotten + inexact
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
@@ -217,6 +219,7 @@ class Tally:
 
     @classmethod
     def read(cls, found: Plain, names: Names) -> Tallied:
+        only(found, "sums", "counts", "class_sums", "products", "class_products")
         counts = array_of(found, "sums", "counts", np.int64, 1)
         kind = width(int(counts.sum())).type
         if found.counters["forgotten"] and found.arrays.get("products", counts).dtype == np.int64:

@@ -1,0 +1,74 @@
+"""What it costs to open a state again before it replaces anything, beside writing it, and to try its factor.
+
+    python benchmarks/verify.py [FOLDER]            writes results/verify.csv; the state is written into FOLDER, .
+
+Milliseconds, the median of 15 runs, on one machine, for sums of 1,000 pictures in 10 classes. `write` is what a save
+does before: the checksum, the file, its sync. `verify` is statefile.verify of one's own file; `factor` is asked of what
+comes from outside, and after forget, unlearn and merge.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from bitreplay import Settings, statefile
+from bitreplay.engine import native_sums
+from bitreplay.parts.digests import Digests
+from bitreplay.parts.tally import Tally
+from bitreplay.state import State
+from bitreplay.statefile.beside import written_beside
+from bitreplay.statefile.generations import checksum_in
+
+RESULTS = Path(__file__).parent / "results" / "verify.csv"
+RUNS, PICTURES, CLASSES = 15, 1000, 10
+
+
+def content_of(numbers: int) -> statefile.Content:
+    tally = Tally(numbers)
+    names = [f"class {number % CLASSES}" for number in range(PICTURES)]
+    tally.make_room(names)
+    tally.add(np.random.default_rng(0).integers(-127, 128, (PICTURES, numbers)).astype(np.int8), names)
+    parts = {"sums": tally.give(), "digests": Digests().give()}
+    state = State(tally.names, parts, {}, {"experiences": 1}, {"lineage": "/"})
+    return statefile.Content("none", "0" * 64, Settings(strategy="exact"), state)
+
+
+def measured(numbers: int, folder: Path) -> dict[str, float]:
+    content = content_of(numbers)
+    sums = content.state.parts["sums"].sums  # type: ignore[attr-defined]
+    found: dict[str, list[float]] = {"write": [], "verify": [], "factor": []}
+    size = 0
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        data = statefile._packed("The state", content)
+        with written_beside(folder / "state", data, folder / "state") as beside:
+            written = time.perf_counter()
+            statefile.verify(beside, checksum_in(data[0]))
+            verified = time.perf_counter()
+            size = beside.stat().st_size
+        begun = time.perf_counter()
+        assert native_sums.has_factor(sums)
+        found["factor"].append(time.perf_counter() - begun)
+        found["write"].append(written - start)
+        found["verify"].append(verified - written)
+    return {"bytes": size} | {f"{name}_ms": round(1e3 * median(times), 2) for name, times in found.items()}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    rows = [{"numbers": numbers, "classes": CLASSES} | measured(numbers, folder) for numbers in (128, 512, 1024, 2048)]
+    with RESULTS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    print(RESULTS.read_text())
+
+
+if __name__ == "__main__":
+    main()

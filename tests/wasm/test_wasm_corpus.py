@@ -1,0 +1,31 @@
+"""Odd state files: the learner in JavaScript comes to the verdicts of Python and C (tests/corpus)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from bitreplay import statefile
+from tests.corpus.make_corpus import HERE, ONLY_PYTHON
+
+FOLDER = os.environ.get("BITREPLAY_WASM", "")
+
+
+@pytest.mark.skipif(not FOLDER, reason="make test-wasm builds the modules")
+@pytest.mark.parametrize("module", ["bitreplay", "bitreplay-plain"])
+def test_javascript_comes_to_the_verdicts(module):
+    node = shutil.which("node")
+    assert node is not None, "node is not installed"
+    words = [HERE / "read.mjs", f"{FOLDER}/{module}.wasm", HERE / "model.bin", HERE / "states"]
+    done = subprocess.run([node, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    verdicts = json.loads((HERE / "verdicts.json").read_text())
+    for name, verdict in verdicts.items():
+        data = (HERE / "states" / f"{name}.state").read_bytes()
+        taken = verdict == "taken" and name not in ONLY_PYTHON
+        assert found[name] == (statefile.from_bytes(data, name).state.hash() if taken else ""), name
