@@ -25,7 +25,8 @@ def build(model: Model, settings: Settings, state: State | None = None, device: 
 
 
 def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
-    """The level that was asked for, or the last one; the picture must be what fitting.py makes."""
+    """The level that was asked for, or the last one; the picture must be what fitting.py makes. The model's own size is
+    no setting: one state has one sequence of bytes."""
     height, width, colours = model.graph.input_shape
     if height != width or colours != 3:
         raise ModelFileError(
@@ -36,11 +37,15 @@ def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
     name = settings.level
     if name is not None and name not in model.levels:
         raise ValueError(f"{model.name} has no level {told(name)}; expected {' or '.join(model.levels)}.")
+    if settings.size == model.size:
+        settings = settings.changed(size=None)
     return Ground(model, name or model.levels[-1], settings, device)
 
 
 def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
     """The strategy that a state was learned by, as it was."""
+    if content.settings.size == model.size:
+        raise StateFileError(f"{title} names its model's own size, {model.size}, which states leave out.")
     try:
         strategy = build(model, content.settings, content.state)
         strategy.take(content.state)

@@ -92,9 +92,10 @@ class Learner:
 
     def __repr__(self) -> str:
         model = "no model file" if self.model is None else self.model.name
+        at = f" at size {self.settings.size}" if self.settings.size else ""
         state, kind = self._whole.state, type(self.strategy)
         return (
-            f"<Learner {model}, {kind.name}: {len(self.labels)} classes, {kind.pictures(state)} pictures learned, "
+            f"<Learner {model}{at}, {kind.name}: {len(self.labels)} classes, {kind.pictures(state)} pictures learned, "
             f"{state.bytes} bytes>"
         )
 

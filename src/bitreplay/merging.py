@@ -113,6 +113,9 @@ class Total:
                 f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
                 f"({ours.digest[:12]}); they cannot be merged."
             )
+        if ours.settings.size != theirs.settings.size:
+            other, mine = (each.settings.size or "the model's own" for each in (theirs, ours))
+            raise ValueError(f"{title} was learned at size {other}, {self._title} at {mine}; they cannot be merged.")
         for name in ("numbers", "projection", "bits", "digests", "exact_forget"):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:

@@ -32,6 +32,7 @@ OF_REPLAY = {
     "micro",
 }
 OF_EXACT = {"numbers", "projection", "digests", "exact_forget"}
+LARGEST_SIZE = 1 << 14  # of any model file
 LONGEST_NUMBER = 1000
 LONGEST_NUMBERS = 400
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -57,6 +58,7 @@ class Settings:
     unknown          share of known pictures that may be called unknown; 0 never answers "unknown". By exact, from the
                      sums (engine/unseen.py); by replay, of the stored samples (prediction/novelty.py)
     seed             of everything random
+    size             side of the squares that the network sees; None is the model's own. States name it where it is not
     numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
                      map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py). A
                      number such as 128 projects these to so many, if the model has a projection (engine/projection.py)
@@ -85,6 +87,7 @@ class Settings:
     digests: bool = False
     projection: str | None = None
     exact_forget: bool = False
+    size: int | None = None
     micro: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -121,6 +124,8 @@ class Settings:
         )
         sums = not self.exact_forget or STRATEGIES[self.strategy].unlearns
         _need(sums, f"exact_forget must be False with {self.strategy}, whose weights do not forget, got True.")
+        if self.size is not None:
+            object.__setattr__(self, "size", _whole("size", self.size, 1, LARGEST_SIZE))
         if self.micro is not None:
             object.__setattr__(self, "micro", _whole("micro", self.micro, 1, 1 << 20))
             steps = STRATEGIES[self.strategy].augments and self.bits != FLOAT
@@ -149,6 +154,8 @@ class Settings:
         """What a state keeps."""
         plain = asdict(self)
         del plain["micro"]
+        if self.size is None:  # states were without it
+            del plain["size"]
         rate = None if self.rate is None else str(self.rate)
         return plain | {"bits": str(self.bits), "rate": rate, "unknown": str(self.unknown)}
 

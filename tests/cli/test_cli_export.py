@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 REPLAY = ["--strategy", "replay", "--new", 2, "--replayed", 3, "--per-class", 4, "--samples", 5]
 
 
-@pytest.mark.parametrize("words", [["--digests", "--exact-forget"], REPLAY, [*REPLAY, "--bits", "8/8/16"]])
+@pytest.mark.parametrize(
+    "words", [["--digests", "--exact-forget"], ["--size", 20], REPLAY, [*REPLAY, "--bits", "8/8/16", "--size", 12]]
+)
 def test_the_exported_main_prints_the_promised_hash(words, tiny_model, tmp_path, shell):
     code, out, _ = shell("export", tiny_model, "--out", tmp_path, "--classes", 4, *words, "--json")
     assert code == 0

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bitreplay.bench import forward, memory, minibatch, quicknet, tail, threads, trained
+from bitreplay.bench import forward, memory, minibatch, quicknet, sizes, tail, threads, trained
 from bitreplay.bench.peers import Bench
 from bitreplay.bench.report import JsonReport, TextReport
 from bitreplay.bench.row import Row
@@ -29,6 +29,7 @@ QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "tail": tail.rows,
     "trained": trained.rows,
     "quicknet": quicknet.rows,
+    "sizes": sizes.rows,
     "minibatch": minibatch.rows,
     "threads": threads.rows,
     "memory": memory.rows,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.modelfile import load
+from bitreplay.modelfile.sizes import at_size
 
 ZOO = Path(__file__).resolve().parents[1] / "zoo"
 LEVEL, CLASSES = "add_12", 10
@@ -36,14 +36,6 @@ def quicknet(size: int, works: Any | None) -> Graph | None:
     if (ZOO / "quicknet.safetensors").exists():
         return at_size(load(ZOO / "quicknet.safetensors")[0], size)
     return None if works is None else works.quicknet_graph(size, CLASSES)
-
-
-def at_size(graph: Graph, size: int) -> Graph:
-    """The same layers for square images of another size; maps grow in proportion."""
-    before = graph.input_shape[0]
-    shapes = {name: (rows * size // before, columns * size // before, channels)
-              for name, (rows, columns, channels) in graph.shapes.items()}  # fmt: skip
-    return replace(graph, input_shape=(size, size, graph.input_shape[2]), shapes=shapes)
 
 
 def backbone_forward(graph: Graph, level: str, bits: Bits) -> Callable[[], object]:

@@ -41,6 +41,10 @@ CodeBits = Annotated[
     typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(USUAL.code_bits)),
 ]
 Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.", show_default="the model's last")]
+Size = Annotated[
+    int | None,
+    typer.Option(min=1, help="Side of the squares that the network sees the pictures as.", show_default="the model's"),
+]
 PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.", show_default=str(USUAL.per_class))]
 Numbers = Annotated[
     str | None,

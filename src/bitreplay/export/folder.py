@@ -58,6 +58,7 @@ def write_folder(learner: Learner, folder: Path, classes: int, target: str, samp
     about = {
         "model": model.name,
         "digest": model.digest,
+        "size": learner.strategy.side,
         "strategy": settings.strategy,
         **made.asked,
         "classes": classes,

@@ -47,23 +47,24 @@ def exact_image(model: Model, settings: Settings) -> bytes:
         raise ValueError(f"The learner in C has the strategy exact, got {settings.strategy}.")
     if not isinstance(settings.bits, Bits):
         raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
-    return packed(model, settings, {"features": features_of(model, settings)})
+    return packed(model, ground_of(model, settings).settings, {"features": features_of(model, settings)})
 
 
 def features_of(model: Model, settings: Settings) -> Program:
     """The program of one picture's numbers."""
     assert isinstance(settings.bits, Bits)
     numbers, projection = projections.asked(model, settings.numbers, settings.projection)
-    return compile_features(model.graph, numbers, settings.bits, 1, projection)
+    return compile_features(model.at_size(settings.size), numbers, settings.bits, 1, projection)
 
 
 def replay_image(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> bytes:
     """For a learner by replay that may come to know so many classes."""
     programs = replay_programs(model, settings, classes)
-    graph = model.graph
+    ground = ground_of(model, settings)
+    graph = ground.graph
     features = next(t for t in programs["tail0"].tensors if t.name == f"{graph.nodes[-1].name}.weights").shape[1] - 1
     rate = Replay.gain / feature_power(graph, features)
-    return packed(model, settings, programs, {"rate": str(rate).encode()})
+    return packed(model, ground.settings, programs, {"rate": str(rate).encode()})
 
 
 def replay_programs(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> dict[str, Program]:
@@ -78,7 +79,8 @@ def replay_programs(model: Model, settings: Settings, classes: int = FIRST_ROOM)
         raise ValueError("The learner in C does not compare with stored samples: export replay with unknown=0.")
     if not 1 <= classes <= MOST_CLASSES:
         raise ValueError(f"classes must be a whole number from 1 to {MOST_CLASSES}, got {classes}.")
-    graph, level = model.graph, ground_of(model, settings).level
+    ground = ground_of(model, settings)
+    graph, level = ground.graph, ground.level
     programs = {"backbone": compile_backbone(graph, level, settings.bits, 1, settings.code_bits)}
     room = FIRST_ROOM
     for number in range(MOST_TAILS):

@@ -20,6 +20,15 @@ SMALLEST_STEP = Fraction(1, 1 << 24)
 
 def check(graph: Graph) -> None:
     """Raise ModelFileError, in one sentence, for the first thing that does not fit."""
+    yields = yields_of(graph)
+    _check_ends(graph, yields)
+    _check_ranges(graph, yields)
+    for level in graph.levels:
+        _check_level(graph, level, yields)
+
+
+def yields_of(graph: Graph) -> dict[str, Yield]:
+    """What each node yields; ModelFileError if one does not fit those before it."""
     need(bool(graph.nodes) and graph.nodes[0].kind == "image", "The first node must be of kind image.")
     yields: dict[str, Yield] = {}
     for node in graph.nodes:
@@ -29,10 +38,7 @@ def check(graph: Graph) -> None:
             yields[node.name] = _check_node(graph, node, yields)
         except Misfit as error:
             need(False, f"Node {node.name} ({node.kind}) {error}.")
-    _check_ends(graph, yields)
-    _check_ranges(graph, yields)
-    for level in graph.levels:
-        _check_level(graph, level, yields)
+    return yields
 
 
 def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:

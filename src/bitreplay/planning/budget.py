@@ -33,10 +33,13 @@ class Proposal:
 
 
 def proposals(
-    model: Model, classes: int, ram: int | None, flash: int | None, target: str | None = None
-) -> list[Proposal]:  # fmt: skip
-    """Those that fit, best first; if none does, the one that lacks least."""
+    model: Model, classes: int, ram: int | None, flash: int | None, target: str | None = None, size: int | None = None
+) -> list[Proposal]:
+    """Those that fit, best first; if none does, the one that lacks least. What was measured, was at the model's own
+    size."""
     candidates = _candidates(model) if target is None else _candidates_in_c(model)
+    if size not in (None, model.size):
+        candidates = ((settings.changed(size=size), None) for settings, _ in candidates)
     found = [_smaller(model, candidate, measured, classes, ram, flash, target) for candidate, measured in candidates]
     fitting = [proposal for proposal in found if not proposal.short]
     return fitting or [min(found, key=lambda proposal: proposal.short)]

@@ -58,6 +58,7 @@ class Plan:
     """`state` are the bytes of what is learned, without the header of its file. Work and times are estimates."""
 
     model: str
+    size: int
     settings: Settings
     classes: int
     items: tuple[Item, ...]
@@ -90,7 +91,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "model": self.model, "strategy": self.settings.strategy, "bits": str(self.settings.bits),
+            "model": self.model, "size": self.size, "strategy": self.settings.strategy, "bits": str(self.settings.bits),
             "classes": self.classes, "flash": self.flash, "ram": self.ram, "state": self.state,
             "model_file": self.model_file, "items": [asdict(item) for item in self.items],
             "most_of_the_arena": {part: asdict(found) for part, found in self.most.items()},
@@ -185,8 +186,8 @@ def _tried(ground: Ground, classes: int) -> Plan:
         Item(RAM, strategy.name, what.replace("_", " "), count) for what, count in strategy.footprint().items()
     )
     return Plan(
-        ground.model.name, ground.settings, classes, items, learner.state().bytes, ground.model.path.stat().st_size,
-        {}, {}, speed.instruction_set(), seconds, 0.0,
+        ground.model.name, side, ground.settings, classes, items, learner.state().bytes,
+        ground.model.path.stat().st_size, {}, {}, speed.instruction_set(), seconds, 0.0,
     )  # fmt: skip
 
 
@@ -219,7 +220,8 @@ def _plan(
     frozen = next(iter(programs))
     step = speed.seconds(done[learns], path) * passes * ground.settings.minibatch if learns else 0.0
     return Plan(
-        ground.model.name, ground.settings, classes, tuple(items), state, ground.model.path.stat().st_size,
+        ground.model.name, ground.graph.input_shape[0], ground.settings, classes, tuple(items), state,
+        ground.model.path.stat().st_size,
         {part: high_water(program) for part, program in programs.items()}, done, path,
         speed.seconds(done[frozen], path), step,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,9 +45,10 @@ class Ground:
     settings: Settings
     device: str = "cpu"
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
-        return self.model.graph
+        """The network for pictures of the settings' size."""
+        return self.model.at_size(self.settings.size)
 
 
 class Strategy(ABC):

@@ -20,6 +20,7 @@ from typing import Any
 from bitreplay import modelfile
 from bitreplay.arguments import path_of, told
 from bitreplay.engine.graph import Graph
+from bitreplay.modelfile.sizes import at_size, sizes
 
 FOLDER = Path(__file__).parent
 SUFFIX = ".safetensors"
@@ -36,6 +37,33 @@ class Model:
     graph: Graph
     about: dict[str, Any]
     digest: str
+
+    @property
+    def size(self) -> int:
+        """The side of the pictures that it was made for."""
+        return self.graph.input_shape[0]
+
+    @property
+    def sizes(self) -> list[int]:
+        """All that it can be used at."""
+        return sorted({self.size, *sizes(self.graph)})
+
+    @property
+    def sizes_in_words(self) -> str:
+        """Such as "64 to 512 in steps of 32"."""
+        found = sizes(self.graph)
+        if not found:
+            return f"{self.size} alone"
+        own = "" if self.size in found else f", and {self.size}"
+        return f"{found[0]} to {found[-1]} in steps of {found.step}{own}"
+
+    def at_size(self, size: int | None) -> Graph:
+        """The network for squares of this side; None is its own."""
+        if size in (None, self.size):
+            return self.graph
+        if size not in self.sizes:
+            raise ValueError(f"{self.name} can be used at size {self.sizes_in_words}, got {told(size)}.")
+        return at_size(self.graph, size)
 
     def companion(self, kind: str) -> Path:
         """Where a file lies that belongs to this network, if there is one."""

@@ -15,6 +15,7 @@ from bitreplay.learner import Learner
 def export(
     model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder to write.", show_default=False)],
+    size: options.Size = None,
     strategy: Annotated[str, typer.Option(help="How the device learns: exact, replay.")] = "exact",
     numbers: options.Numbers = None,
     bits: options.Bits = None,
@@ -30,7 +31,7 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write a model for the learner in C: one file, the same as a C array, sizes for the linker, a main that runs."""
-    given = options.given(numbers=numbers, bits=bits, per_class=per_class, new=new, replayed=replayed)
+    given = options.given(size=size, numbers=numbers, bits=bits, per_class=per_class, new=new, replayed=replayed)
     kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
     learner = Learner.from_pretrained(model, strategy=strategy, **(given | kept))
     try:
@@ -40,11 +41,11 @@ def export(
     if json:
         show.as_json({"out": str(out), **about})
         return
-    taken = dict(about["bytes"])
+    taken, side = dict(about["bytes"]), about["size"]
     flash, ram = taken.pop("model"), taken.pop("learner")
     parts = ", ".join(f"{name} {size}" for name, size in taken.items())
     page = {"linux": "docs/c.md", "wasm": "docs/page.md"}.get(target, "docs/microcontrollers.md")
     show.say(
-        f"{out} has {about['model']} for {target}: {flash} bytes of model, {ram} bytes of RAM for {classes} classes "
-        f"({parts}). main.c prints {about['main_prints'][:16]}..., {page} says how to build it."
+        f"{out} has {about['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
+        f"{classes} classes ({parts}). main.c prints {about['main_prints'][:16]}..., {page} says how to build it."
     )

@@ -111,7 +111,8 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
         "top1_integer": _of(about, "accuracy", "top1_integer"), "top1_float": _of(about, "accuracy", "top1_float"),
         "measured_on": _of(about, "accuracy", "data"), "trained_on": _of(about, "training", "data"),
         "classes_trained_on": len(graph.labels), "licence": about.get("licence", ""),
-        "levels": {level: shape_text(graph.shapes[level]) for level in found.levels}, "generations": shipped,
+        "levels": {level: shape_text(graph.shapes[level]) for level in found.levels}, "sizes": found.sizes_in_words,
+        "generations": shipped,
         "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
     }  # fmt: skip
     if whole:

@@ -26,6 +26,7 @@ def learn(
         str | None, typer.Option(help="The class of all these pictures.", show_default="by their folders")
     ] = None,
     model: options.ModelToBegin = None,
+    size: options.Size = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
@@ -53,7 +54,7 @@ def learn(
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
     named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
                           per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed,
-                          digests=digests, exact_forget=exact_forget)  # fmt: skip
+                          digests=digests, exact_forget=exact_forget, size=size)  # fmt: skip
     start = time.perf_counter()
     watch = Watch(time_limit=time_limit)
     with Lock(state) as lock:

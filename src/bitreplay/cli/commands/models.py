@@ -18,15 +18,15 @@ def models(json: options.Json = False) -> None:
         show.as_json({"models": found, "table1": [row.to_json() for row in table]})
         return
     rows = [
-        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), f"{m['bytes'] / 2**20:.1f} MiB", m["input"],
-         "\n".join(m["levels"])) for m in found
+        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), f"{m['bytes'] / 2**20:.1f} MiB",
+         f"{m['input']}\n{m['sizes'].partition(' in ')[0]}", "\n".join(m["levels"])) for m in found
     ]  # fmt: skip
     columns = ("name", "integer %", "float %", "file", "input", "levels")
     title = "Table 1 of the paper: counted here, and as it prints it"
     counted = ("model, level, shape", "weights", "B", "NB", "B/(B+NB)")
     remarks = dict.fromkeys(f"{row.model}: {row.remark}" for row in table if row.remark)
     show.say(
-        show.table("models, and their top-1 on Tiny-ImageNet", columns, rows),
+        show.table("models, their top-1 on Tiny-ImageNet, the input, and sizes that it may have", columns, rows),
         *_licences(found),
         *_older(found),
         show.table(title, counted, [_counted(row) for row in table]),

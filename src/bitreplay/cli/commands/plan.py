@@ -25,6 +25,7 @@ SHOWN = 10
 
 def plan(
     model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.")],
+    size: options.Size = None,
     strategy: options.Strategy = None,
     level: options.Level = None,
     classes: Annotated[int, typer.Option(help="Classes that will be learned.", min=1)] = 10,
@@ -49,10 +50,10 @@ def plan(
     if budget is not None or flash is not None:
         if given:
             raise ValueError(f"What fits a budget is proposed: leave out {', '.join(given)}.")
-        _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), target, json)
+        _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), target, size, json)
         return
     settings = Settings.of(**given)
-    settings = settings.changed(new=new, replayed=4 * new)
+    settings = settings.changed(new=new, replayed=4 * new, size=size)
     if target is not None:
         settings = settings.changed(strategy="exact") if strategy is None else settings
         if check:
@@ -81,7 +82,8 @@ def _table(made: Plan) -> Any:
         rows += [(f"{title}: {item.part}, {item.what}", f"{item.bytes:,}") for item in parts]
         rows.append((f"{title} in all", f"{made.of(where):,}"))
     rows += [("what is learned, as stored", f"{made.state:,}"), ("model file", f"{made.model_file:,}")]
-    return show.table(f"{made.model}, {made.settings.strategy}, {made.classes} classes", ("", "bytes"), rows)
+    title = f"{made.model} at {made.size}x{made.size}, {made.settings.strategy}, {made.classes} classes"
+    return show.table(title, ("", "bytes"), rows)
 
 
 def _sentences(made: Plan, here: bool) -> list[str]:
@@ -128,21 +130,22 @@ def _measured(taken: Taken) -> dict[str, Any]:
 
 
 def _propose(
-    model: zoo.Model, classes: int, ram: int | None, flash: int | None, target: str | None, json: bool
-) -> None:  # fmt: skip
-    found = fitting.proposals(model, classes, ram, flash, target)
+    model: zoo.Model, classes: int, ram: int | None, flash: int | None, target: str | None, size: int | None, json: bool
+) -> None:
+    found = fitting.proposals(model, classes, ram, flash, target, size)
     if json:
         show.as_json([_proposal(proposal) for proposal in found])
         if found[0].short:
             raise typer.Exit(1)
         return
     if found[0].short:
-        raise ValueError(_nothing(found[0], "" if target else _in_c(model, classes, ram, flash)))
+        raise ValueError(_nothing(found[0], "" if target else _in_c(model, classes, ram, flash, size)))
     rows = [
         (_settings(proposal.plan), f"{proposal.plan.ram:,}", f"{proposal.plan.flash:,}", _accuracy(proposal, model))
         for proposal in found[:SHOWN]
     ]
-    title = f"{model.name}, {classes} classes: what fits, best first"
+    side = found[0].plan.size
+    title = f"{model.name} at {side}x{side}, {classes} classes: what fits, best first"
     show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), *_notes(found[:SHOWN]))
 
 
@@ -153,10 +156,10 @@ def _nothing(least: fitting.Proposal, in_c: str) -> str:
     return f"Nothing fits{python}: the smallest, {_settings(made)}, {too_many}.{other}"
 
 
-def _in_c(model: zoo.Model, classes: int, ram: int | None, flash: int | None) -> str:
+def _in_c(model: zoo.Model, classes: int, ram: int | None, flash: int | None, size: int | None) -> str:
     """The microcontrollers that the learner in C does fit."""
     boards = [target for target in TARGETS if target.startswith("cortex")]
-    fits = [target for target in boards if not fitting.proposals(model, classes, ram, flash, target)[0].short]
+    fits = [target for target in boards if not fitting.proposals(model, classes, ram, flash, target, size)[0].short]
     return " or ".join(fits)
 
 

@@ -33,6 +33,7 @@ def run(
     data: Annotated[str, typer.Option(help=f"{', '.join(SETS)}, a folder of class folders, or a .npz file.")],
     scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
     model: options.Model = options.DEFAULT_MODEL,
+    size: options.Size = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
     code_bits: options.CodeBits = None,
@@ -62,9 +63,10 @@ def run(
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
-    source = named(data, data_dir, found.graph.input_shape[0], show.left_out if skip_unreadable else refuse)
+    source = named(data, data_dir, size or found.size, show.left_out if skip_unreadable else refuse)
     given = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
-                          per_class=per_class, epochs=epochs, rate=rate, augment=augment)  # fmt: skip
+                          per_class=per_class, epochs=epochs, rate=rate, augment=augment,
+                          size=None if size == found.size else size)  # fmt: skip
     settings = Settings.of(seed=seed, **given)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)

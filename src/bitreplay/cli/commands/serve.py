@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def serve(
     state: Annotated[Path, typer.Argument(help="State file; begun if it does not exist.")] = Path("bitreplay.state"),
     model: options.ModelToBegin = None,
+    size: options.Size = None,
     strategy: options.Strategy = None,
     host: Annotated[
         str, typer.Option(help="Address to listen at. Another than this machine's own needs the token.")
@@ -42,7 +43,7 @@ def serve(
         from bitreplay.serve.running import Place, Served
     except ModuleNotFoundError as error:
         raise ValueError(f"This command needs {error.name}: pip install 'bitreplay[web]'.") from None
-    named = options.given(strategy=strategy)
+    named = options.given(strategy=strategy, size=size)
     with Lock(state) as lock:
         if state.exists():
             if named:

@@ -1,0 +1,48 @@
+"""A network for another input size: the same nodes, arrays and level codes; other maps, and the ranges of that size.
+
+    sizes(graph)           those that it can be used at, beside its own
+    at_size(graph, 192)    the graph for squares of 192
+
+Maps shrink by the strides on the way, 32 in all for QuickNet. A size is a multiple of that, so that no window of a
+stride reaches beyond its map, and at least twice as much: the last map has quarters then. A head that reads a whole
+map, not means over it, has weights for one size alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bitreplay.engine.graph import Graph
+from bitreplay.engine.kind import Yield
+from bitreplay.modelfile.checks import yields_of
+
+LARGEST = 512
+
+
+def sizes(graph: Graph) -> range:
+    """Empty for a network that has but its own."""
+    found = yields_of(graph)
+    square = graph.input_shape[0] == graph.input_shape[1]
+    if not square or found[graph.nodes[-1].inputs[0]].shape[:2] != (1, 1):
+        return range(0)
+    stride = _stride(graph, found)
+    return range(2 * stride, LARGEST + 1, stride)
+
+
+def at_size(graph: Graph, size: int) -> Graph:
+    """For one of its sizes."""
+    if size == graph.input_shape[0]:
+        return graph
+    sized = replace(graph, input_shape=(size, size, graph.input_shape[2]))
+    found = yields_of(sized)
+    return replace(sized, shapes={level: found[level].shape for level in graph.levels})
+
+
+def _stride(graph: Graph, found: dict[str, Yield]) -> int:
+    """Rows of the picture for a row of the smallest map; means over a whole map are none."""
+    strides: dict[str, int] = {graph.nodes[0].name: 1}
+    for node in graph.nodes[1:]:
+        after = found[node.name].shape[0]
+        before = found[node.inputs[0]].shape[0] if after > 1 else after
+        strides[node.name] = max(strides[name] for name in node.inputs) * max(round(before / after), 1)
+    return max(strides.values())
