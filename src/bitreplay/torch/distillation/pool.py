@@ -1,6 +1,6 @@
 """Photographs without labels, on the training device as uint8.
 
-A pool is a folder: packed parts (`part_NNN.bin`, pictures end to end in any format that Pillow reads, and
+A pool is a folder: packed parts (`part_NNN.bin`, pictures end to end in any format that the picture door reads, and
 `part_NNN.npy`, their offsets, int64, one more than pictures), or any tree of picture files. Processes decode part by
 part beside the training; it begins when the first part is there, and parts that appear in the folder later join in.
 """
@@ -8,7 +8,6 @@ part beside the training; it begins when the first part is there, and parts that
 from __future__ import annotations
 
 import hashlib
-import io
 import multiprocessing
 import tempfile
 from collections.abc import Iterator
@@ -18,8 +17,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Generator, Tensor
+
+from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.resize import center_square, resize
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
 PICTURES_A_PART = 4096
@@ -53,14 +54,10 @@ def parts_of(place: Path) -> list[Part]:
 def square(encoded: bytes, side: int) -> NDArray[np.uint8] | None:
     """(side, side, 3): the middle square of a picture; None where it cannot be read."""
     try:
-        picture = Image.open(io.BytesIO(encoded)).convert("RGB")
-    except Exception:  # a damaged picture among thousands
+        picture = center_square(decoded(encoded, "a picture", side))
+    except ValueError:  # a damaged picture among thousands
         return None
-    short = min(picture.size)
-    left, top = (picture.size[0] - short) // 2, (picture.size[1] - short) // 2
-    if picture.size != (side, side):
-        picture = picture.resize((side, side), Image.Resampling.LANCZOS, (left, top, left + short, top + short))
-    return np.asarray(picture)
+    return picture if len(picture) == side else resize(picture, side)
 
 
 def decode(part: Part, side: int, out: Path) -> tuple[Path, str]:
