@@ -32,12 +32,16 @@ WIDTHS = {
 NAMES = list("abcde")
 
 
-@pytest.fixture(scope="module", params=list(MODELS))
+TOP = "quicknet with a top"
+
+
+@pytest.fixture(scope="module", params=[*MODELS, TOP])
 def made(request):
     """A small model with settled statistics and uneven parameters, images, and its graph."""
     torch.manual_seed(0)
-    model = build(request.param, 5, widths=WIDTHS[request.param])
-    images = patches(12, min(64, input_size(request.param)))
+    name, options = ("quicknet", {"top": 96}) if request.param == TOP else (request.param, {})
+    model = build(name, 5, widths=WIDTHS[name], **options)
+    images = patches(12, min(64, input_size(name)))
     for layer in model.modules():
         if isinstance(layer, nn.BatchNorm2d):
             layer.momentum = 1.0

@@ -25,20 +25,28 @@ from bitreplay.torch.weights import digest_of, export_parts, load_weights
 TOLD = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
 
 
-def pupil_of(name: str, out: Path, init: Path | None, size: int | None) -> Pupil:
-    """A fresh network, or one that goes on from the weights of a file, perhaps for another size of pictures."""
-    options: dict[str, Any] = {} if size is None else {"size": size}
+def pupil_of(name: str, out: Path, init: Path | None = None, **options: int | None) -> Pupil:
+    """A fresh network, or one that goes on from the weights of a file; layers that the file lacks are fresh.
+
+    `options` are the model's: `size` and `top` of the QuickNets.
+    """
+    asked = {key: value for key, value in options.items() if value is not None}
     try:
-        network = build(name, CLASSES, **options)
+        network = build(name, CLASSES, **asked)
     except TypeError:
-        raise ValueError(f"{name} reads pictures of one size; --size is for the QuickNets.") from None
+        raise ValueError(f"{name} takes no {' and no '.join(asked)}; the QuickNets do.") from None
     if init is None:
-        return Pupil(name, network, out, options)
+        return Pupil(name, network, out, asked)
     first, note = load_weights(init)
-    if note["model"] != name or note["classes"] != CLASSES:
-        raise ValueError(f"{init} holds {note['model']} with {note['classes']} classes, not {name} with {CLASSES}.")
-    network.load_state_dict(first.state_dict())
-    return Pupil(name, network, out, options, {"sha256": digest_of(init), **{key: note.get(key) for key in TOLD}})
+    if note["model"] != name:
+        raise ValueError(f"{init} holds {note['model']}, not {name}.")
+    mine = network.state_dict()
+    fitting = {key: x for key, x in first.state_dict().items() if key in mine and mine[key].shape == x.shape}
+    if not fitting:
+        raise ValueError(f"{init} holds {name} of other widths.")
+    network.load_state_dict(mine | fitting)
+    before = {"sha256": digest_of(init), "fresh": sorted(set(mine) - set(fitting))}
+    return Pupil(name, network, out, asked, before | {key: note.get(key) for key in TOLD})
 
 
 def distill(
@@ -101,8 +109,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     settings = {f.name: args[f.name] for f in fields(DistillationRecipe) if args.get(f.name) is not None}
     init = None if args["init"] is None else Path(args["init"])
     first = {name: Path(file) for name, file in args["also_init"]}
-    pupils = [pupil_of(args["model"], Path(args["out"]), init, args["size"])]
-    pupils += [pupil_of(name, Path(file), first.get(name), None) for name, file in args["also"]]
+    pupils = [pupil_of(args["model"], Path(args["out"]), init, size=args["size"], top=args["top"])]
+    pupils += [pupil_of(name, Path(file), first.get(name)) for name, file in args["also"]]
     notes = distill(
         pupils,
         args["data"],

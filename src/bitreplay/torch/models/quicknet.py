@@ -7,6 +7,9 @@ Residual block: sign -> binary 3x3 -> ReLU -> BatchNorm -> add. Sign and weights
 factor; taps outside the map read +1. Transition: ReLU -> 2x2 max-pool of stride 1 -> 3x3 blur of stride 2 -> real 1x1
 -> BatchNorm. Top: ReLU -> global average -> linear.
 
+With `top`, which is ours, one more layer stands before the average: ReLU -> real 1x1 to that width -> BatchNorm, so
+that a picture has more features than the last blocks have channels.
+
 Larq Zoo feeds it (pixel - mean) / deviation a colour, we pixel / 127.5 - 1; `normalised` puts the difference in front.
 
 Levels are named by the Keras layer whose input they are: `quant_conv2d_16` is the 1x1 of the last transition. Counting:
@@ -40,6 +43,10 @@ def stem(filters: int) -> nn.Sequential:
         nn.Conv2d(quarter, filters, 1, bias=False),
         nn.BatchNorm2d(filters, eps=1e-3),
     )
+
+
+def wider(channels: int, width: int) -> nn.Sequential:
+    return nn.Sequential(nn.ReLU(), nn.Conv2d(channels, width, 1, bias=False), nn.BatchNorm2d(width))
 
 
 class ResidualBlock(nn.Module):
@@ -86,6 +93,7 @@ class QuickNet(nn.Module):
         widths: Sequence[int] = (64, 128, 256, 512),
         normalised: bool = False,
         size: int = 128,
+        top: int = 0,
     ) -> None:
         super().__init__()
         self.input_size = size
@@ -98,15 +106,16 @@ class QuickNet(nn.Module):
         self.transitions = nn.ModuleList(
             Transition(before, after) for before, after in zip(widths[:-1], widths[1:], strict=True)
         )
+        self.top = wider(widths[-1], top) if top else nn.Identity()
         self.relu = nn.ReLU()
         self.pool = GlobalAveragePool()
-        self.head = nn.Linear(widths[-1], classes)
+        self.head = nn.Linear(top or widths[-1], classes)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.sections[0](self.stem(self.normalise(x)))
         for transition, section in zip(self.transitions, list(self.sections)[1:], strict=True):
             x = section(transition(x))
-        return self.head(self.pool(self.relu(x)))
+        return self.head(self.pool(self.relu(self.top(x))))
 
 
 class QuickNetLarge(QuickNet):
