@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from exact import SETS, percent
 from groceries import coded
+from networks import published
 from numpy.typing import NDArray
 from rows import RESULTS, append
 from run import commit, machine
@@ -145,7 +146,7 @@ def main() -> None:
     args = parser.parse_args()
     data = SETS[args.data_name][0](args.data)
     for name in args.models:
-        probe = Learner.from_pretrained(name, strategy="exact", numbers=args.numbers)
+        probe = Learner.from_pretrained(published(name), strategy="exact", numbers=args.numbers)
         assert probe.model is not None
         numbers, digest = probe.settings.numbers, probe.model.digest[:12]
         place = f"{args.data_name}-{digest}-8-{str(numbers).replace('/', '_')}.npz"

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import ray
+from networks import published
 from ray.cluster_utils import Cluster
 
 from bitreplay.cluster import Workers
@@ -24,7 +25,7 @@ from bitreplay.learner import Learner
 def main(pictures: int, model: str) -> None:
     data = cifar10()
     images, labels = data.train_images[:pictures], data.train_labels[:pictures]
-    alone = Learner.from_pretrained(model, strategy="exact")
+    alone = Learner.from_pretrained(published(model), strategy="exact")
     start, used = time.perf_counter(), time.process_time()
     alone.learn(images, labels)
     print(f"one process: {time.perf_counter() - start:.1f} s, {time.process_time() - used:.1f} s of CPU", flush=True)
@@ -34,9 +35,9 @@ def main(pictures: int, model: str) -> None:
         cluster.add_node(num_cpus=1)
         cluster.wait_for_nodes()
         workers = Workers(cluster.address, at_once=512)
-        learner = Learner.from_pretrained(model, strategy="exact")
+        learner = Learner.from_pretrained(published(model), strategy="exact")
         workers.learn(learner, images[:1024], labels[:1024])  # workers start and read the model
-        learner = Learner.from_pretrained(model, strategy="exact")
+        learner = Learner.from_pretrained(published(model), strategy="exact")
         start, used = time.perf_counter(), time.process_time()
         workers.learn(learner, images, labels)
         wall, cpu = time.perf_counter() - start, time.process_time() - used

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from groceries import coded
+from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10, cifar100
@@ -51,7 +52,7 @@ def main() -> None:
     data = read(args.data)
     for name in args.models:
         settings = {"strategy": "exact", "numbers": args.numbers, "bits": args.bits}
-        probe = Learner.from_pretrained(name, **settings)
+        probe = Learner.from_pretrained(published(name), **settings)
         assert probe.model is not None
         numbers, digest, width = probe.settings.numbers, probe.model.digest[:12], args.bits.split("/")[0]
         place = f"{args.data_name}-{digest}-{width}-{str(numbers).replace('/', '_')}.npz"

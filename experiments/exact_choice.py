@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from networks import published
 from rows import RESULTS
 
 from bitreplay import zoo
@@ -63,7 +64,11 @@ def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
     if not name.startswith("ones:"):
         return Learner.from_pretrained(model, strategy="exact", numbers=name).latents(images)
     level, _, quarters = name.removeprefix("ones:").partition("/")
-    learner, cells, found = Learner.from_pretrained(model, strategy="replay", level=level), 2 if quarters else 1, []
+    learner, cells, found = (
+        Learner.from_pretrained(model, strategy="replay", level=level),
+        2 if quarters else 1,
+        [],
+    )
     for start in range(0, len(images), 500):
         ones = unpack(learner.latents(images[start : start + 500]), model.graph.shapes[level][2])
         n, height, width, channels = ones.shape
@@ -124,7 +129,7 @@ def main() -> None:
     parser.add_argument("--model", default="react18")
     parser.add_argument("--results", type=Path, default=RESULTS / "exact_choice.jsonl")
     args = parser.parse_args()
-    model = zoo.find(args.model)
+    model = zoo.find(published(args.model))
     if args.data_name == "npz":
         data = npz(args.data)
         learn = data.train_images, data.train_labels, data.test_images, data.test_labels

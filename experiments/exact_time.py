@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10
@@ -36,7 +37,7 @@ def main() -> None:
     data = cifar10(args.data).limit(args.images)
     for strategy, settings in SETTINGS.items():
         start = time.process_time()
-        learner = Learner.from_pretrained(args.model, strategy=strategy, **settings)
+        learner = Learner.from_pretrained(published(args.model), strategy=strategy, **settings)
         stream = new_classes(data, [2] * 5, np.random.default_rng(0))
         for step in follow(learner, stream, data.test_images, data.test_labels):
             print(step.number, step.evaluation.accuracy, time.process_time() - start, flush=True)

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from networks import published
 from run import Run, row
 
 from bitreplay import zoo
@@ -48,7 +49,7 @@ def missing(runs: Iterable[Run], path: Path) -> list[Run]:
 
 @lru_cache
 def digest(model: str) -> str:
-    return zoo.find(model).digest[:12]
+    return zoo.find(published(model)).digest[:12]
 
 
 def finish(runs: Iterable[Run], path: Path, kept: Path, jobs: int = 1, device: str = "cpu") -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.dataset import Dataset
@@ -61,7 +62,7 @@ def main() -> None:
 
     data = groceries(args.archive)
     archive = f"{data.train_images.shape[1]}x{data.train_images.shape[2]}"
-    for model in args.models:
+    for model in map(published, args.models):
         level = {} if args.level is None else {"level": args.level}
         settings = {
             "code_bits": args.code_bits,

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10
@@ -50,11 +51,11 @@ def main() -> None:
 
     data = groceries()
     settings = {"strategy": args.strategy} | ({} if args.rate is None else {"rate": args.rate})
-    probe = Learner.from_pretrained(args.model, **settings)
+    probe = Learner.from_pretrained(published(args.model), **settings)
     train, test = (probe.latents(part) for part in (data.train_images, data.test_images))
     far = probe.latents(cifar10(args.cifar).test_images[:500]) if args.cifar else None
     for held in args.held:
-        learner = Learner.from_pretrained(args.model, seed=held, **settings)
+        learner = Learner.from_pretrained(published(args.model), seed=held, **settings)
         rng = np.random.default_rng(held)
         for group in np.array_split(rng.permutation(np.delete(np.arange(14), held)), 6):
             chosen = np.flatnonzero(np.isin(data.train_labels, group))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from groceries import coded
+from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10, cifar100
@@ -81,7 +82,7 @@ def accuracy(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.nda
 
 def make(args: argparse.Namespace) -> None:
     for name in args.models:
-        learner = Learner.from_pretrained(name, strategy="exact")
+        learner = Learner.from_pretrained(published(name), strategy="exact")
         model, numbers = learner.model, str(learner.settings.numbers)
         assert model is not None
         x, _ = pretraining(learner, args.data, args.codes)
@@ -118,7 +119,7 @@ def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Ite
 
 def choose(args: argparse.Namespace) -> None:
     for name in args.models:
-        learner = Learner.from_pretrained(name, strategy="exact")
+        learner = Learner.from_pretrained(published(name), strategy="exact")
         x, classes = pretraining(learner, args.tiny, args.codes)
         data = SETS[args.data_name](args.data)
         train, _, _ = coded(learner, data, place(learner, args.data_name, args.codes))
@@ -138,7 +139,7 @@ def choose(args: argparse.Namespace) -> None:
 def measure(args: argparse.Namespace) -> None:
     data = SETS[args.data_name](args.data)
     for name in args.models:
-        learner = Learner.from_pretrained(name, strategy="exact")
+        learner = Learner.from_pretrained(published(name), strategy="exact")
         model = learner.model
         assert model is not None
         train, test, _ = coded(learner, data, place(learner, args.data_name, args.codes))

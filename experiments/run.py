@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from controls import CONTROLS, latent_start
+from networks import published
 from sign_flips import sign_flips
 from sources import stream
 
@@ -78,7 +79,7 @@ class Run:
 
 def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
     """Learn and test; what came out, with all that a reader needs to do it again."""
-    model = zoo.find(run.model)
+    model = zoo.find(published(run.model))
     start = time.process_time()
     with latent_start(run.latent_start, run.latent_gain):
         learner = Learner(_strategy(run, model, device), model)

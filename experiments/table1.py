@@ -8,6 +8,7 @@ countings.
 
 from __future__ import annotations
 
+from networks import published
 from tables import Claim, Rows, markdown
 
 from bitreplay import table1, zoo
@@ -17,7 +18,9 @@ CHARTS: list = []
 
 
 def found() -> list[table1.Row]:
-    return [row for row in table1.table1({name: zoo.find(name).graph for name in zoo.names()}) if row.paper_total]
+    return [
+        row for row in table1.table1({name: zoo.find(published(name)).graph for name in zoo.names()}) if row.paper_total
+    ]
 
 
 def section(rows: Rows) -> list[str]:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from groceries import coded
+from networks import published
 from rows import RESULTS
 
 from bitreplay.data.cifar import cifar10
@@ -110,7 +111,7 @@ def main() -> None:
     args = parser.parse_args()
     data = SETS[args.data_name](args.data)
     for model in args.models:
-        learner = Learner.from_pretrained(model, strategy="exact")
+        learner = Learner.from_pretrained(published(model), strategy="exact")
         assert learner.model is not None
         numbers = str(learner.settings.numbers).replace("/", "_")
         kept = args.codes and args.codes / f"{args.data_name}-{learner.model.digest[:12]}-8-{numbers}.npz"

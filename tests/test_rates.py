@@ -70,7 +70,7 @@ def test_the_power_of_signs_is_their_number():
     assert tiny.inside(Learner.from_pretrained("vgg_small", strategy="replay")).tail.feature_power == 4 * 4 * 512
 
 
-@pytest.mark.parametrize("name", ["bireal18", "react18", "quicknet"])
+@pytest.mark.parametrize("name", ["bireal18@1", "react18@1", "quicknet@1"])
 def test_the_power_is_about_the_measured_one(name):
     """Within a factor of two of the variance on photographs."""
     learner, pictures = Learner.from_pretrained(name, strategy="replay"), groceries().train_images[::12]

@@ -14,23 +14,38 @@ from tests import tiny
 ROWS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "zoo_accuracy.csv"
 
 
+FIRST = [f"{name}@1" for name in zoo.names()]
+LATER = [f"{name}@{number}" for name in zoo.names() for number in zoo.generations(name)[1:]]
+
+
 def measured(name):
     with ROWS.open() as rows:
-        (row,) = [row for row in csv.DictReader(rows) if row["model"] == name]
+        (row,) = [row for row in csv.DictReader(rows) if row["model"] == name.removesuffix("@1")]
     return row
 
 
-@pytest.mark.parametrize("name", zoo.names())
+@pytest.mark.parametrize("name", LATER)
+def test_a_later_generation_says_who_taught_it_on_which_pictures_and_from_where_it_began(name):
+    about = zoo.find(name).about
+    training, agreement = about["training"], about["training"]["agreement"]
+    assert about["name"] == training["model"] == name.partition("@")[0] and "Apache-2.0" in about["licence"]
+    assert training["recipe"]["teacher"] == "efficientnet-lite2" and training["views"] > 10**7
+    assert training["pictures"] > 10**5 and len(training["pool_sha256"]) == 64 and training["date"] >= "2026-11-15"
+    assert training["before"] is None or len(training["before"]["sha256"]) == 64
+    assert 20 < agreement["top1"] < 100 and agreement["divergence"] > 0
+
+
+@pytest.mark.parametrize("name", FIRST)
 def test_a_file_carries_data_recipe_date_accuracy_and_licence(name):
     about = zoo.find(name).about
     training, accuracy = about["training"], about["accuracy"]
     assert training["data"] == "Tiny-ImageNet" and training["images"] == 100_000 and training["date"] >= "2026-11-15"
-    assert training["recipe"]["model"] == name and training["epochs"] > 0
+    assert training["recipe"]["model"] == name.removesuffix("@1") and training["epochs"] > 0
     assert accuracy["images"] == 10_000 and accuracy["forward_bits"] == 8
     assert "Apache-2.0" in about["licence"]
 
 
-@pytest.mark.parametrize("name", zoo.names())
+@pytest.mark.parametrize("name", FIRST)
 def test_the_accuracy_in_a_file_is_that_of_its_row(name):
     row, model = measured(name), zoo.find(name)
     accuracy = model.about["accuracy"]
@@ -39,7 +54,7 @@ def test_the_accuracy_in_a_file_is_that_of_its_row(name):
     assert float(row["noted_top1"]) == model.about["training"]["top1"]
 
 
-@pytest.mark.parametrize("name", [name for name in zoo.names() if name != "react_tiny"])
+@pytest.mark.parametrize("name", [name for name in FIRST if name != "react_tiny@1"])
 def test_the_engine_loses_less_than_half_a_point_against_the_file_in_floating_point(name):
     accuracy = zoo.find(name).about["accuracy"]
     assert abs(accuracy["top1_integer"] - accuracy["top1_float"]) <= 0.5
@@ -47,7 +62,7 @@ def test_the_engine_loses_less_than_half_a_point_against_the_file_in_floating_po
 
 def test_the_tiny_network_counts_on_the_rounding_that_it_was_trained_with():
     """It is better in the engine than without any rounding, and as good as the training run was with it."""
-    about = zoo.find("react_tiny").about
+    about = zoo.find("react_tiny@1").about
     accuracy, training = about["accuracy"], about["training"]
     assert accuracy["top1_integer"] >= accuracy["top1_float"]
     assert abs(accuracy["top1_integer"] - training["top1_rounded"]) <= 0.5

@@ -34,7 +34,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
 
 
 def of_model(rows: list[dict[str, str]], name: str) -> list[dict[str, str]]:
-    digest = zoo.find(name).digest[:12]
+    digest = zoo.find(f"{name}@1").digest[:12]
     return [row for row in rows if row["digest"] == digest]
 
 
@@ -44,7 +44,7 @@ def test_accuracy_and_size(name: str) -> None:
     _, epochs, training, real, integer, size = table("| model | input |")[name]
     assert float(integer) == float(row["integer_top1"]) and float(real) == float(row["float_top1"])
     assert float(training.split()[0]) == float(row["noted_top1"]) and epochs
-    assert float(size.split()[0]) == pytest.approx(zoo.find(name).path.stat().st_size / 1e6, abs=0.051)
+    assert float(size.split()[0]) == pytest.approx(zoo.find(f"{name}@1").path.stat().st_size / 1e6, abs=0.051)
 
 
 @pytest.mark.parametrize("name", zoo.names())
@@ -60,7 +60,7 @@ def test_what_is_learned(name: str) -> None:
         for row in of_model(rows_of("groceries.csv"), name)
         if row["strategy"] == "replay" and row["least_steps"] == "40" and row["rate"] == "fitted"
         if (row["bits"], row["code_bits"], row["per_class"]) == ("8/1/16", "1", "30")
-        and row["level"] == zoo.find(name).levels[-1]
+        and row["level"] == zoo.find(f"{name}@1").levels[-1]
     ]
     assert line[5] == "" if len(replayed) < 3 else float(line[5]) == pytest.approx(mean(replayed), abs=0.051)
     for place, data in ((1, "cifar10"), (3, "cifar100")):
@@ -71,7 +71,7 @@ def test_what_is_learned(name: str) -> None:
 
 def runs(name: str, data: str, strategy: str, **config: object) -> list[float]:
     """Final accuracies with all images."""
-    digest, wanted = zoo.find(name).digest[:12], {"data": data, "strategy": strategy, "images": None} | config
+    digest, wanted = zoo.find(f"{name}@1").digest[:12], {"data": data, "strategy": strategy, "images": None} | config
     rows = (json.loads(line) for line in (RESULTS / "runs.jsonl").read_text().splitlines())
     usual = {"gain": None, "order": None, "held": False, "level": None, "per_class": 30}
     return [

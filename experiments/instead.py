@@ -1,0 +1,221 @@
+"""What a user would pick instead: a frozen ImageNet network in floating point with a linear head, beside ours.
+
+    python experiments/instead.py --data DIR --kept runs/instead --networks quicknet quicknet@1:128 react_tiny
+    python experiments/instead.py --data DIR --kept runs/instead --peers efficientnet-lite0
+
+DIR has a folder a set, with train/CLASS/ and test/CLASS/ inside: photographs that no shipped network has seen
+(docs/instead.md says which, and from where). Of each class 5, 10, 20 or 40 training pictures are learned, drawn from
+the set's and the class's name; at most 1,500 test pictures are asked. A network is a name or a file, with `:SIZE` for
+another size of pictures than its own; it learns by exact sums, in whole numbers. A peer gives its pooled features in
+float32, and the head is the same discriminant in float64, nearest class mean, or softmax regression. Rows go to
+results/instead.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rows import RESULTS, append
+
+from bitreplay import zoo
+from bitreplay.data.pictures.picture import read
+from bitreplay.data.pictures.resize import center_square, resize
+from bitreplay.engine import native_sums
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.sums import Sums
+from bitreplay.parts.features import Features
+from bitreplay.prediction.discriminant import InWholeNumbers
+
+HEADER = ["set", "classes", "network", "digest", "size", "head", "pictures_a_class", "tested", "accuracy"]
+EACH, MOST_TESTED = (5, 10, 20, 40), 1500
+PEER_SIZES = {"efficientnet-lite0": 224, "efficientnet-lite1": 240, "efficientnet-lite2": 260}
+Rule = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # learned, their labels, asked -> answers
+PICTURES = 8  # of shrunk means, as in engine/shrunk_means.py
+
+
+class PhotographSet(NamedTuple):
+    """`order` is a training picture's place among those of its class, -1 for test pictures."""
+
+    name: str
+    files: list[Path]
+    labels: np.ndarray
+    order: np.ndarray
+
+
+def photographs(place: Path) -> PhotographSet:
+    rows: list[tuple[Path, int, int]] = []
+    classes = sorted(folder.name for folder in (place / "train").iterdir())
+    for label, name in enumerate(classes):
+        found = sorted((place / "train" / name).iterdir())
+        chosen = np.random.default_rng(zlib.crc32(f"{place.name}/{name}".encode())).permutation(len(found))
+        for number, index in enumerate(chosen[: max(EACH)]):
+            rows.append((found[index], label, number))
+    tested = [
+        (file, label)
+        for label, name in enumerate(classes)
+        if (place / "test" / name).is_dir()
+        for file in sorted((place / "test" / name).iterdir())
+    ]
+    for index in sorted(np.random.default_rng(0).permutation(len(tested))[:MOST_TESTED]):
+        rows.append((*tested[index], -1))
+    files, labels, order = zip(*rows, strict=True)
+    return PhotographSet(place.name, list(files), np.array(labels), np.array(order))
+
+
+def squares(given: PhotographSet, size: int, kept: Path) -> np.ndarray:
+    """(N, size, size, 3) uint8 as the picture door makes them."""
+    path = kept / f"{given.name}_{size}.npy"
+    if not path.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        found = np.empty((len(given.files), size, size, 3), np.uint8)
+        for number, file in enumerate(given.files):
+            found[number] = resize(center_square(read(file, size)), size)
+        np.save(path, found)
+    return np.load(path, mmap_mode="r")
+
+
+# --- ours
+
+
+def of_network(given: PhotographSet, model: zoo.Model, size: int, kept: Path) -> tuple[np.ndarray, list[int]]:
+    """The numbers of each picture, and how many each layer gives."""
+    graph = model.at_size(size)
+    features = Features(graph, usual_numbers(graph), Bits())
+    path = kept / f"{given.name}_{size}_{model.digest[:12]}.npy"
+    if not path.exists():
+        images = squares(given, size, kept)
+        np.save(path, np.concatenate([features.of(np.asarray(images[k : k + 64])) for k in range(0, len(images), 64)]))
+    return np.load(path), list(features.lengths)
+
+
+def by_sums(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+    sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
+    native_sums.add(sums, np.ascontiguousarray(x), labels)
+    return InWholeNumbers(sums, lengths).scores(np.ascontiguousarray(asked)).argmax(axis=1)
+
+
+# --- the peers
+
+
+def of_peer(given: PhotographSet, name: str, weights: Path | None, kept: Path) -> np.ndarray:
+    import torch
+
+    from bitreplay.torch.models.efficientnet_lite import pretrained
+
+    path = kept / f"{given.name}_{name}.npy"
+    if not path.exists():
+        teacher = pretrained(name, weights).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        teacher.fold_batchnorm()
+        images, found = squares(given, PEER_SIZES[name], kept), []
+        with torch.inference_mode():
+            for k in range(0, len(images), 8):
+                view = torch.from_numpy(np.array(images[k : k + 8])).permute(0, 3, 1, 2).float() / 127.5 - 1
+                found.append(teacher.features(view.contiguous(memory_format=torch.channels_last)).numpy())
+        np.save(path, np.concatenate(found))
+    return np.load(path)
+
+
+def class_means(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.stack([x[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
+
+
+def discriminant(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """The rule of exact sums in float64: shrunk covariance, shrunk means."""
+    (n, d), means, counts = x.shape, class_means(x, labels), np.bincount(labels)
+    within = x - means[labels]
+    covariance = within.T @ within / n
+    covariance += min(1.0, d / n) * np.diagonal(covariance).mean() * np.eye(d)
+    middle, share = x.mean(axis=0), (counts / (counts + PICTURES))[:, None]
+    away = share * (means - middle)
+    weights = np.linalg.solve(covariance, away.T)
+    return ((asked - middle) @ weights - 0.5 * (away.T * weights).sum(axis=0)).argmax(axis=1)
+
+
+def nearest_mean(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """By the cosine."""
+    means, asked = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (class_means(x, labels), asked))
+    return (asked @ means.T).argmax(axis=1)
+
+
+def softmax_regression(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """On standardised features, decay 0.01, 100 steps of L-BFGS."""
+    import torch
+
+    middle, deviation = x.mean(axis=0), x.std(axis=0) + 1e-6
+    given = torch.from_numpy(((x - middle) / deviation).astype(np.float32))
+    head = torch.nn.Linear(x.shape[1], int(labels.max()) + 1)
+    torch.nn.init.zeros_(head.weight), torch.nn.init.zeros_(head.bias)
+    optimizer, truth = torch.optim.LBFGS(head.parameters(), max_iter=100), torch.from_numpy(labels)
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(head(given), truth) + 0.005 * head.weight.square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    with torch.no_grad():
+        return head(torch.from_numpy(((asked - middle) / deviation).astype(np.float32))).argmax(1).numpy()
+
+
+HEADS: dict[str, Rule] = {
+    "discriminant": discriminant,
+    "nearest class mean": nearest_mean,
+    "softmax regression": softmax_regression,
+}
+
+
+class Contestant(NamedTuple):
+    """A picture's features, and what makes answers of those of the pictures that are learned."""
+
+    network: str
+    digest: str
+    size: int
+    head: str
+    features: np.ndarray
+    rule: Rule
+
+
+def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Contestant]:
+    for text in args.networks:
+        name, _, size = text.partition(":")
+        model = zoo.find(name)
+        side = int(size or model.graph.input_shape[0])
+        x, lengths = of_network(given, model, side, args.kept)
+        yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
+    for name in args.peers:
+        features = of_peer(given, name, args.peer_weights, args.kept).astype(np.float64)
+        for head, rule in HEADS.items():
+            yield Contestant(name, "", PEER_SIZES[name], head, features, rule)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--kept", type=Path, default=Path("runs/instead"))
+    parser.add_argument("--sets", nargs="*", help="all folders of DIR, unless named")
+    parser.add_argument("--networks", nargs="*", default=[])
+    parser.add_argument("--peers", nargs="*", default=[], choices=list(PEER_SIZES))
+    parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
+    args = parser.parse_args()
+    names = args.sets or sorted(folder.name for folder in args.data.iterdir() if (folder / "train").is_dir())
+    for given in (photographs(args.data / name) for name in names):
+        tested, classes = given.order < 0, int(given.labels.max()) + 1
+        for one in contestants(given, args):
+            for each in EACH:
+                chosen = (given.order >= 0) & (given.order < each)
+                answers = one.rule(one.features[chosen], given.labels[chosen], one.features[tested])
+                right = round(100 * float((answers == given.labels[tested]).mean()), 2)
+                found = [given.name, classes, one.network, one.digest, one.size, one.head, each, len(answers), right]
+                append(RESULTS / "instead.csv", HEADER, found)
+
+
+if __name__ == "__main__":
+    main()
