@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
-  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -196,6 +196,10 @@ test-wasm: build wasm
 docs: $(RUNS)
 	$(INSTALL) --editable ".[docs]"
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html -d build/doctrees docs build/docs
+
+# Tables and figures of README.md and docs/, from the committed rows.
+figures: build
+	$(BIN)/python experiments/fill_figures.py
 
 # What CI installs, with hashes, and torch by the version in pyproject.toml alone.
 lock: $(RUNS)

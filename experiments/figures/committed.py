@@ -1,0 +1,137 @@
+"""Committed rows, found by their fields, and numbers as pages tell them.
+
+Numbers are decimal, as written in the rows, and halves are rounded up: 84.85 is told as 84.9, whatever the nearest
+binary fraction is.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bitreplay import zoo
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENTS = ROOT / "experiments" / "results"
+BENCHMARKS = ROOT / "benchmarks" / "results"
+Row = dict[str, Any]
+MODELS = {"ReAct-18": "react18", "ReAct-18 at 64x64": "react18_64", "Bi-Real-18": "bireal18", "VGG-Small": "vgg_small",
+          "QuickNet": "quicknet", "QuickNetLarge": "quicknet_large", "react_tiny": "react_tiny"}  # fmt: skip
+
+
+@cache
+def rows(path: Path) -> tuple[Row, ...]:
+    """Of a CSV file as text, of lines of JSON as they are, of a benchmark's JSON what it lists."""
+    if path.suffix == ".csv":
+        with path.open(newline="") as file:
+            return tuple(csv.DictReader(file))
+    if path.suffix == ".jsonl":
+        return tuple(json.loads(line, parse_float=Decimal) for line in path.read_text().splitlines())
+    return tuple(json.loads(path.read_text(), parse_float=Decimal)["rows"])
+
+
+@cache
+def weights(name: str) -> zoo.Model:
+    """Of the zoo, by name or name@generation; the checksum of a file takes a moment."""
+    return zoo.find(name)
+
+
+def found(path: Path, **asked: object) -> list[Row]:
+    """The rows with these fields, in the file's order."""
+    return [row for row in rows(path) if asked.items() <= row.items()]
+
+
+def generation(model: str, path: Path, **asked: object) -> str:
+    """The digest, as rows have it, of the network's newest weights that have such rows."""
+    digests = {row["digest"] for row in found(path, model=model, **asked)}
+    for number in reversed(zoo.generations(model)):
+        whole = weights(f"{model}@{number}").digest
+        if own := [digest for digest in digests if whole.startswith(digest)]:
+            return str(own[0])
+    raise LookupError(f"{path.name}: no row of {model} with {asked}")
+
+
+def exact(data: str, model: str, **asked: str) -> Row:
+    """The row of exact with the most numbers (or with those asked for); all orders of the classes end alike."""
+    path = EXPERIMENTS / "exact.csv"
+    own = found(path, data=data, digest=generation(model, path, data=data), **asked)
+    most = max(int(row["of_a_picture"]) for row in own)
+    own = [row for row in own if int(row["of_a_picture"]) == most]
+    only(row["final"] for row in own), only(row["hash"] for row in own)
+    return own[0]
+
+
+def groceries(model: str, strategy: str, digest: str | None = None, **changed: str) -> list[Row]:
+    """Rows by gradients on groceries at the usual settings, a seed each, of the weights that exact's row has."""
+    usual = {"strategy": strategy, "code_bits": "1", "bits": "8/1/16", "rate": "fitted", "least_steps": "40",
+             "epochs": "20" if strategy == "joint" else "5", "per_class": "30",
+             "level": weights(model).levels[-1]}  # fmt: skip
+    digest = digest or exact("groceries", model)["digest"]
+    return found(EXPERIMENTS / "groceries.csv", model=model, digest=digest, **usual | changed)
+
+
+def runs(data: str, model: str, strategy: str, digest: str | None = None, **changed: object) -> list[Row]:
+    """Rows of runs.jsonl with all pictures at the usual settings, a seed each; of joint training at any gain."""
+    usual = {"data": data, "strategy": strategy, "scenario": "nc", "images": None, "code_bits": 1, "bits": "8/1/16",
+             "per_class": 30, "epochs": 5, "held": False, "level": None, "order": None, "gradients": None,
+             "augment": strategy in ("replay", "cwr")} | changed  # fmt: skip
+    if strategy != "joint":
+        usual.setdefault("gain", None)
+    digest = digest or weights(model).digest[:12]
+    every = found(EXPERIMENTS / "runs.jsonl", digest=digest)
+    return [row for row in every if usual.items() <= row["config"].items()]
+
+
+def finals(data: str, model: str, strategy: str) -> list[Decimal]:
+    """Final accuracies by gradients, a seed each, on the weights that exact's row has."""
+    digest = exact(data, model)["digest"]
+    own = groceries(model, strategy, digest) if data == "groceries" else runs(data, model, strategy, digest)
+    seeds = [row["seed"] for row in own]
+    if len(set(seeds)) != len(seeds):
+        raise LookupError(f"{data}, {model}, {strategy}: more than one row a seed")
+    return [Decimal(row["final"]) for row in own]
+
+
+def few(model: str, strategy: str, pictures: int) -> list[Row]:
+    """A class held out each; a later generation of the weights adds its 14 rows behind the others."""
+    return found(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))[-14:]
+
+
+def bench(file: str, work: str, peer: str) -> Row:
+    return only_row(found(BENCHMARKS / file, work=work, peer=peer))
+
+
+def only(values: Iterable[Any]) -> Any:
+    """The one value that all of them are."""
+    (value,) = set(values)
+    return value
+
+
+def only_row(own: Sequence[Row]) -> Row:
+    (row,) = own
+    return row
+
+
+def mean(values: Iterable[Any]) -> Decimal:
+    each = [Decimal(value) for value in values]
+    return sum(each, Decimal()) / len(each)
+
+
+def told(value: Any, digits: int = 1) -> str:
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,}"
+
+
+def three(value: Any) -> str:
+    """To three digits, zeros at the end left out."""
+    return f"{value:.3g}"
+
+
+def table(header: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
+    """Markdown; an empty cell has one space."""
+    made = ["|" + "".join(f" {cell} |" if cell != "" else " |" for cell in line) for line in (header, *lines)]
+    return "\n".join([made[0], "|" + "---|" * len(header), *made[1:]])

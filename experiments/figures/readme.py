@@ -1,0 +1,97 @@
+"""README.md's figures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from figures.committed import (
+    BENCHMARKS,
+    EXPERIMENTS,
+    MODELS,
+    bench,
+    few,
+    finals,
+    found,
+    groceries,
+    mean,
+    only_row,
+    table,
+    told,
+)
+from figures.committed import exact as row_of_exact
+
+PAGE = "README.md"
+SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
+        "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
+        "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18", "react_tiny"))}  # fmt: skip
+
+
+def results() -> str:
+    lines = []
+    for title, (data, names) in SETS.items():
+        for at, name in enumerate(names):
+            line = ["" if at else title, name, exact(data, MODELS[name])]
+            for strategy in ("replay", "cwr", "joint"):
+                own = finals(data, MODELS[name], strategy)
+                line.append(told(mean(own)) if own else "")
+            lines.append(line)
+    return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*", "joint training"], lines)
+
+
+def exact(data: str, model: str) -> str:
+    return told(row_of_exact(data, model)["final"])
+
+
+def demo(strategy: str) -> str:
+    """`make demo` is seed 0 with Bi-Real-18."""
+    if strategy == "exact":
+        return exact("groceries", "bireal18")
+    return told(only_row([row for row in groceries("bireal18", strategy) if row["seed"] == "0"])["final"])
+
+
+def few_pictures() -> str:
+    """The class that was held out, after 5, 10 and 20 pictures of it."""
+    return ", ".join(told(mean(row["new_accuracy"] for row in few("quicknet", "exact", n)), 0) for n in (5, 10, 20))
+
+
+def others() -> str:
+    """The other classes, at the least and at the most."""
+    each = [mean(row["others_after"] for row in few("quicknet", "exact", number)) for number in (5, 10, 20)]
+    return f"{told(min(each), 0)} to {told(max(each), 0)}"
+
+
+def state(data: str, model: str) -> str:
+    return told(Decimal(row_of_exact(data, model)["state_bytes"]) / 10**6) + " MB"
+
+
+def _small(numbers: str) -> dict[str, str]:
+    asked = {"data": "cifar10", "model": "react18", "axes": "principal", "pictures": "50000"}
+    return only_row(found(EXPERIMENTS / "projection.csv", numbers=numbers, **asked))
+
+
+def small(numbers: str) -> str:
+    return told(_small(numbers)["accuracy"])
+
+
+def small_state(numbers: str) -> str:
+    row = _small(numbers)
+    return told((Decimal(row["products_bytes"]) + Decimal(row["class_sums_bytes"])) / 1000, 0) + " KB"
+
+
+def forward() -> str:
+    work = "Bi-Real-18 forward, one 32x32 image"
+    float32, int8 = (bench("bench_steps_avx512.json", work, peer) for peer in ("PyTorch fp32", "ONNX Runtime int8"))
+    ours, theirs, others = told(int8["ours"], 2), told(float32["theirs"]), told(int8["theirs"])
+    return f"{ours} ms, PyTorch fp32 {theirs}, ONNX Runtime int8 {others}"
+
+
+def step_memory() -> str:
+    row = only_row(found(BENCHMARKS / "bench_avx512.json", question="memory"))
+    return f"{told(row['ours'])} MiB, PyTorch {told(row['theirs'])}"
+
+
+def whole_cifar10() -> str:
+    """Network, sums and discriminants, of the first order of the classes."""
+    row = row_of_exact("cifar10", "react18")
+    parts = [Decimal(row[name]) for name in ("seconds_network", "seconds_sums", "seconds_discriminants")]
+    return told(sum(parts, Decimal()), 0) + " s"
