@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from networks import published
+
 from bitreplay import zoo
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +39,13 @@ def rows(path: Path) -> tuple[Row, ...]:
 
 @cache
 def weights(name: str) -> zoo.Model:
-    """Of the zoo, by name or name@generation; the checksum of a file takes a moment."""
-    return zoo.find(name)
+    """A plain name is the first generation, which published rows are of; others are name@generation."""
+    return zoo.find(published(name))
+
+
+def digest(name: str) -> str:
+    """As rows have it."""
+    return weights(name).digest[:12]
 
 
 def found(path: Path, **asked: object) -> list[Row]:
@@ -46,60 +53,52 @@ def found(path: Path, **asked: object) -> list[Row]:
     return [row for row in rows(path) if asked.items() <= row.items()]
 
 
-def generation(model: str, path: Path, **asked: object) -> str:
-    """The digest, as rows have it, of the network's newest weights that have such rows."""
-    digests = {row["digest"] for row in found(path, model=model, **asked)}
-    for number in reversed(zoo.generations(model)):
-        whole = weights(f"{model}@{number}").digest
-        if own := [digest for digest in digests if whole.startswith(digest)]:
-            return str(own[0])
-    raise LookupError(f"{path.name}: no row of {model} with {asked}")
-
-
 def exact(data: str, model: str, **asked: str) -> Row:
     """The row of exact with the most numbers (or with those asked for); all orders of the classes end alike."""
-    path = EXPERIMENTS / "exact.csv"
-    own = found(path, data=data, digest=generation(model, path, data=data), **asked)
+    own = found(EXPERIMENTS / "exact.csv", data=data, digest=digest(model), **asked)
     most = max(int(row["of_a_picture"]) for row in own)
     own = [row for row in own if int(row["of_a_picture"]) == most]
-    only(row["final"] for row in own), only(row["hash"] for row in own)
+    only((row["final"], row["hash"]) for row in own)
     return own[0]
 
 
-def groceries(model: str, strategy: str, digest: str | None = None, **changed: str) -> list[Row]:
-    """Rows by gradients on groceries at the usual settings, a seed each, of the weights that exact's row has."""
+def groceries(model: str, strategy: str, **changed: str) -> list[Row]:
+    """Rows by gradients on groceries at the usual settings, a seed each."""
     usual = {"strategy": strategy, "code_bits": "1", "bits": "8/1/16", "rate": "fitted", "least_steps": "40",
              "epochs": "20" if strategy == "joint" else "5", "per_class": "30",
              "level": weights(model).levels[-1]}  # fmt: skip
-    digest = digest or exact("groceries", model)["digest"]
-    return found(EXPERIMENTS / "groceries.csv", model=model, digest=digest, **usual | changed)
+    return one_a_seed(found(EXPERIMENTS / "groceries.csv", digest=digest(model), **usual | changed))
 
 
-def runs(data: str, model: str, strategy: str, digest: str | None = None, **changed: object) -> list[Row]:
+def runs(data: str, model: str, strategy: str, **changed: object) -> list[Row]:
     """Rows of runs.jsonl with all pictures at the usual settings, a seed each; of joint training at any gain."""
     usual = {"data": data, "strategy": strategy, "scenario": "nc", "images": None, "code_bits": 1, "bits": "8/1/16",
              "per_class": 30, "epochs": 5, "held": False, "level": None, "order": None, "gradients": None,
-             "augment": strategy in ("replay", "cwr")} | changed  # fmt: skip
+             "augment": strategy in ("replay", "cwr")}  # fmt: skip
     if strategy != "joint":
-        usual.setdefault("gain", None)
-    digest = digest or weights(model).digest[:12]
-    every = found(EXPERIMENTS / "runs.jsonl", digest=digest)
-    return [row for row in every if usual.items() <= row["config"].items()]
+        usual["gain"] = None
+    every = found(EXPERIMENTS / "runs.jsonl", digest=digest(model))
+    return one_a_seed([row for row in every if (usual | changed).items() <= row["config"].items()])
+
+
+def one_a_seed(own: list[Row]) -> list[Row]:
+    if len({row["seed"] for row in own}) != len(own):
+        raise LookupError(f"more than one row a seed: {own}")
+    return own
 
 
 def finals(data: str, model: str, strategy: str) -> list[Decimal]:
-    """Final accuracies by gradients, a seed each, on the weights that exact's row has."""
-    digest = exact(data, model)["digest"]
-    own = groceries(model, strategy, digest) if data == "groceries" else runs(data, model, strategy, digest)
-    seeds = [row["seed"] for row in own]
-    if len(set(seeds)) != len(seeds):
-        raise LookupError(f"{data}, {model}, {strategy}: more than one row a seed")
+    """Final accuracies by gradients, a seed each."""
+    own = groceries(model, strategy) if data == "groceries" else runs(data, model, strategy)
     return [Decimal(row["final"]) for row in own]
 
 
 def few(model: str, strategy: str, pictures: int) -> list[Row]:
-    """A class held out each; a later generation of the weights adds its 14 rows behind the others."""
-    return found(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))[-14:]
+    """Each of the 14 kinds of fruit held out once."""
+    own = found(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))
+    if len({row["held"] for row in own}) != 14 or len(own) != 14:
+        raise LookupError(f"groceries_few.csv: {len(own)} rows of {model}, {strategy}, {pictures}")
+    return own
 
 
 def bench(file: str, work: str, peer: str) -> Row:

@@ -1,0 +1,135 @@
+"""docs/zoo.md's tables: of each network the first generation."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bitreplay import zoo
+from figures.committed import (
+    EXPERIMENTS,
+    MODELS,
+    Row,
+    digest,
+    exact,
+    finals,
+    found,
+    mean,
+    only,
+    only_row,
+    rows,
+    runs,
+    table,
+    told,
+    weights,
+)
+
+PAGE = "docs/zoo.md"
+TITLES = {name: title for title, name in MODELS.items()}
+STAGES = {
+    "146": "62 + 84",
+    "64": "53 + 11",
+    "158": "31 + 17 + 110",
+}  # epochs of runs that went on from another's weights
+
+
+def _accuracy(name: str) -> Row:
+    return only_row(found(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
+
+
+def _trials(name: str) -> list[Row]:
+    """Of its training runs, those that ship and others; those that only change the statistics are left out."""
+    return [row for row in rows(EXPERIMENTS / "zoo_trials.csv") if row["model"].partition("@")[0] == name]
+
+
+def _shipped(name: str) -> Row:
+    """The training run of the first generation."""
+    return next(row for row in _trials(name) if row["shipped"] == "yes")
+
+
+def _in_order() -> list[str]:
+    first = ["bireal18", "react18", "vgg_small", "quicknet", "quicknet_large", "react18_64", "react_tiny"]
+    return first + sorted(set(zoo.names()) - set(first))  # a network that is added shows up, or lacks its rows
+
+
+def files() -> str:
+    lines = []
+    for name in _in_order():
+        row, run, side, size = _accuracy(name), _shipped(name), weights(name).size, weights(name).path.stat().st_size
+        rounded = f" ({run['rounded_top1']} with the rounding)" if run["rounded_top1"] else ""
+        line = [name, f"{side}x{side}", STAGES.get(run["epochs"], run["epochs"]), row["noted_top1"] + rounded]
+        line += [row["float_top1"], row["integer_top1"]]
+        lines.append([*line, told(Decimal(size) / 10**6, 1 if size > 10**6 else 2) + " MB"])
+    return table(
+        ["model", "input", "epochs", "float, training run", "float, the file", "integer, q_f 8", "size"], lines
+    )
+
+
+def learned() -> str:
+    first = ["react18", "react18_64", "bireal18", "vgg_small", "quicknet", "quicknet_large", "react_tiny"]
+    lines = []
+    for name in first + sorted(set(zoo.names()) - set(first)):
+        line: list[str] = [name]
+        for data in ("cifar10", "cifar100", "groceries"):
+            own = finals(data, name, "replay")
+            line += [told(exact(data, name)["final"], 2), told(mean(own)) if own else ""]
+        row = exact("groceries", name)
+        line.append(told(only(run["final"] for run in runs("sessions", name, "exact")), 2))
+        line.append(told(1000 * Decimal(row["seconds_network"]) / int(row["pictures"])))
+        lines.append([*line, told(Decimal(row["state_bytes"]) / 10**6) + " MB"])
+    return table(["model", "CIFAR-10, exact", "replay", "CIFAR-100 (re-split), exact", "replay", "groceries, exact",
+                  "replay", "object sessions, exact", "ms a picture", "state, groceries"], lines)  # fmt: skip
+
+
+def integer(name: str) -> str:
+    return told(_accuracy(name)["integer_top1"])
+
+
+def float_file(name: str) -> str:
+    return told(_accuracy(name)["float_top1"])
+
+
+def _above(name: str) -> Decimal:
+    """The integers less the file in floating point."""
+    row = _accuracy(name)
+    return Decimal(row["integer_top1"]) - Decimal(row["float_top1"])
+
+
+def rounding() -> str:
+    others = max(abs(_above(name)) for name in zoo.names() if name not in ("react18", "react_tiny"))
+    below, above = told(-_above("react18"), 2), told(_above("react_tiny"), 2)
+    return f"ReAct-18 {below}; `react_tiny` {above} above; the others at most {told(others, 2)}"
+
+
+def best_exact() -> str:
+    return ", ".join(
+        told(max(Decimal(exact(data, name)["final"]) for name in zoo.names()))
+        for data in ("cifar10", "cifar100", "groceries")
+    )
+
+
+def trials() -> str:
+    lines = []
+    for name in ("react18", "react18_64", "bireal18", "quicknet", "quicknet_large"):
+        for row in _trials(name):
+            ships = row["shipped"] == "yes"
+            rounded = row["rounded_top1"] or (_accuracy(row["model"])["integer_top1"] if ships else "")
+            measured = [row["train_top1"], rounded, row["cifar100_held_out_exact"], row["groceries_held_out_exact"]]
+            line = [TITLES[name] + (", ships" if ships else ""), told(row["teacher_top1"]), _epochs(row["epochs"])]
+            lines.append([*line, _views(row), *(told(each) if each else "" for each in measured)])
+    return table(["", "teacher", "epochs", "views", "training views", "validation, rounded", "CIFAR-100 held out",
+                  "groceries held out"], lines)  # fmt: skip
+
+
+def _epochs(epochs: str) -> str:
+    """Those of the run itself, where it went on from another's weights."""
+    return "+ " + epochs.split(" + ")[1] if " + " in epochs else epochs
+
+
+def _views(row: Row) -> str:
+    share, _, until = row["blended"].partition(" until ")
+    blended = f", {told(100 * Decimal(share), 0)} % blended" if share != "0" else ""
+    return row["views"].replace(", features", " and features") + blended + (", plain at the end" if until else "")
+
+
+def joint(name: str) -> str:
+    return told(only_row(runs("cifar10", name, "joint"))["final"], 2)
