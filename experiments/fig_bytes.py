@@ -2,7 +2,7 @@
 
     python experiments/fig_bytes.py make        rows of replay that are missing, in results/runs.jsonl
     python experiments/projection.py measure --models react18 --each 500
-    python experiments/fig_bytes.py             docs/plots/accuracy_bytes.svg, and the table of docs/exact.md
+    python experiments/fig_bytes.py             docs/plots/accuracy_bytes.svg (its table in docs/exact.md: make figures)
 
 Replay stores 4 to 200 1-bit latents of 1,024 bytes a class; sums have 128 to 2,048 numbers. Counted is what a device
 keeps of pictures beside the model file that both need: stored latents, or products, class sums and counts, and for
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from grid import ROWS, finish, rows
 from run import Run
-from tables import Rows, markdown
+from tables import Rows
 
 from bitreplay.cli.plot import COLOURS
 
@@ -103,22 +103,12 @@ def chart() -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def table() -> list[str]:
-    replay = [(name, f"{size:,}", "", f"{share:.1f}") for name, size, share in replay_points()]
-    sums = [
-        (name, f"{state:,}", f"{flash:,}" if flash else "", f"{share:.1f}")
-        for name, state, flash, share in sums_points()
-    ]
-    return markdown(["kept", "bytes, state", "bytes, flash", "accuracy"], [*replay, *sums])
-
-
 def main() -> None:
     if sys.argv[1:2] == ["make"]:
         for found in finish(replay_runs(), ROWS, Path("runs") / "codes"):
             print(found["config"]["per_class"], found["seed"], found["final"], found["memory_bytes"], flush=True)
         return
     PLOT.write_text(chart())
-    print("\n".join(table()))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,257 @@
+"""docs/exact.md's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import fig_bytes
+
+from figures import committed
+from figures.committed import (
+    BENCHMARKS,
+    EXPERIMENTS,
+    MODELS,
+    Row,
+    digest,
+    few,
+    finals,
+    found,
+    mean,
+    only,
+    only_row,
+    runs,
+    table,
+    told,
+    weights,
+)
+
+PAGE = "docs/exact.md"
+LINES = ("head", "head+add_12", "head+add_12+add_11/4")
+SETS = {
+    "CIFAR-10": ("cifar10", ("ReAct-18", "Bi-Real-18", "VGG-Small")),
+    "CIFAR-100 (re-split, see [results.md](results.md))": ("cifar100", ("ReAct-18", "Bi-Real-18")),
+    "groceries, 14 classes": (
+        "groceries",
+        ("QuickNet", "QuickNetLarge", "ReAct-18", "Bi-Real-18", "VGG-Small", "react_tiny"),
+    ),
+}
+AXES = {"principal, one unit (these)": "principal, spread 45",
+        "principal, each scaled to the same deviation": "principal, whitened",
+        "those that tell the pre-training's classes apart": "within 1", "random signs": "signs"}  # fmt: skip
+
+
+def numbers() -> str:
+    each = [(title, committed.exact("groceries", model)) for title, model in MODELS.items()]
+    lines = [[title, f"`{row['numbers']}`", told(row["of_a_picture"], 0)] for title, row in each]
+    return table(["model", "numbers", "d"], lines)
+
+
+def _choice(data: str, named: str) -> Row:
+    path = EXPERIMENTS / "exact_choice.jsonl"
+    return only_row(found(path, question="numbers", data=data, model="react18", numbers=named))
+
+
+def _counts(named: str) -> str:
+    """The same layers as counts of ones; the head has no signs."""
+    return named.replace("+", "+ones:")
+
+
+def chosen() -> str:
+    lines = []
+    for named in ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4"):
+        row = _choice("npz", named)
+        counts = "" if named == "head" else told(_choice("npz", _counts(named))["accuracy_by_factor"]["0.25"])
+        lines.append([f"`{named}`", told(row["d"], 0), told(row["accuracy_by_factor"]["0.25"]), counts])
+    return table(["numbers", "d", "means", "counts of ones of the 1-bit code"], lines)
+
+
+def chosen_cifar10() -> str:
+    named = ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
+    return _listed([_choice("cifar10", each)["accuracy_by_factor"]["0.25"] for each in named])
+
+
+def counts_cifar10() -> str:
+    named = ("head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
+    return _listed([_choice("cifar10", _counts(each))["accuracy_by_factor"]["0.25"] for each in named])
+
+
+def _listed(values: Sequence[Decimal]) -> str:
+    *first, last = (told(value) for value in values)
+    return f"{', '.join(first)} and {last}"
+
+
+def factors() -> str:
+    """lambda's factor in the last row."""
+    by = _choice("npz", LINES[-1])["accuracy_by_factor"]
+    return ", ".join(told(by[factor]) for factor in ("0.0625", "0.25", "1", "4"))
+
+
+def drawn() -> str:
+    """To the middle, by k."""
+    lines = []
+    for k in (0, 5, 8, 20):
+        own = {row["shown"]: row["mean"] for row in found(EXPERIMENTS / "exact_choice.jsonl", model="bireal18", k=k)}
+        lines.append([k, *(told(own[shown]) for shown in (5, 10, 20))])
+    return table(["k", "5", "10", "20"], lines)
+
+
+def accuracy() -> str:
+    lines = []
+    for title, (data, names) in SETS.items():
+        for at, name in enumerate(names):
+            row = committed.exact(data, MODELS[name])
+            about = f" (d = {row['of_a_picture']}, state {_megabytes(row['state_bytes'], '2')})"
+            line = ["" if at else title, name + (about if name == "react_tiny" else ""), told(row["final"], 2)]
+            each = [finals(data, MODELS[name], strategy) for strategy in ("replay", "cwr")]
+            lines.append([*line, *(told(mean(own), 2) if own else "" for own in each)])
+    return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
+
+
+def tuned_cwr(model: str) -> str:
+    """CIFAR-100 at the gain that is best on held-out pictures."""
+    return told(only_row(runs("cifar100", model, "cwr", gain="30", augment=False))["final"])
+
+
+def joint(model: str) -> str:
+    return told(mean(finals("cifar10", model, "joint")))
+
+
+def _of_500(model: str, strategy: str) -> Decimal:
+    return mean(row["final"] for row in runs("cifar10", model, strategy, images=500, augment=False))
+
+
+def of_500(model: str, strategy: str) -> str:
+    return told(_of_500(model, strategy))
+
+
+def above_replay() -> str:
+    each = sorted(_of_500(model, "exact") - _of_500(model, "replay") for model in ("react18", "bireal18"))
+    return " to ".join(told(value) for value in each)
+
+
+def fewer() -> str:
+    lines = []
+    for named in LINES:
+        each = [committed.exact(data, "react18", numbers=named) for data in ("cifar10", "cifar100", "groceries")]
+        size = _megabytes(each[0]["state_bytes"], "2" if named == "head" else "1")
+        finals_of = [told(row["final"], 2) for row in each]
+        lines.append([f"`{named}`", told(each[0]["of_a_picture"], 0), *finals_of, size])
+    return table(["numbers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
+
+
+def few_pictures() -> str:
+    lines = []
+    for pictures in (5, 10, 20):
+        for at, (strategy, name) in enumerate(
+            (("replay", "Bi-Real-18"), ("exact", "Bi-Real-18"), ("exact", "QuickNet"))
+        ):
+            own = few(MODELS[name], strategy, pictures)
+            each = [mean(row[what] for row in own) for what in ("new_accuracy", "others_after")]
+            lines.append(
+                ["" if at else pictures, f"{strategy}, {name}", *(told(value) for value in (*each, mean(each)))]
+            )
+    return table(["pictures shown", "", "new class", "others", "mean of both"], lines)
+
+
+def seconds(part: str = "") -> str:
+    """CIFAR-10's protocol with ReAct-18, the first order of the classes; a part of it, or all."""
+    row = committed.exact("cifar10", "react18")
+    parts = [f"seconds_{part}"] if part else ["seconds_network", "seconds_sums", "seconds_discriminants"]
+    return told(sum(Decimal(row[name]) for name in parts), 0) + " s"
+
+
+def replay_seconds() -> str:
+    each = [row["cpu_seconds"] for row in runs("cifar10", "react18", "replay")]
+    return f"{min(each)} to {max(each)} s"
+
+
+def beside(strategy: str) -> str:
+    return (
+        told(only_row(found(EXPERIMENTS / "exact_time.csv", model="react18", strategy=strategy))["cpu_seconds"], 0)
+        + " s"
+    )
+
+
+def products(d: str) -> str:
+    return told(2 * int(d) * (int(d) + 1), 0)
+
+
+def class_sums(d: str, classes: str) -> str:
+    return told(int(classes) * (4 * int(d) + 8), 0)
+
+
+def work(d: str) -> str:
+    """Bytes to make a discriminant in, with ten classes."""
+    size = only(row["work_bytes"] for row in found(BENCHMARKS / "sums.csv", numbers=d, classes="10"))
+    if d == "128":
+        return told(Decimal(size) / 1000, 0) + " KB"
+    return _megabytes(size, "2" if d == "512" else "1")
+
+
+def _megabytes(size: str, digits: str) -> str:
+    return told(Decimal(size) / 10**6, int(digits)) + " MB"
+
+
+def model_file(name: str) -> str:
+    return told(weights(name).path.stat().st_size, 0)
+
+
+def latents() -> str:
+    """Bytes of 30 a class, ten classes."""
+    return told(only(row["memory_bytes"] for row in runs("cifar10", "react18", "replay")), 0)
+
+
+def _projected(data: str, model: str, axes: str, count: int) -> Row:
+    asked = {"data": data, "digest": digest(model), "axes": axes, "numbers": str(count), "pictures": "50000"}
+    return only_row(found(EXPERIMENTS / "projection.csv", **asked))
+
+
+def _both(data: str, model: str, count: int) -> str:
+    """With the axes, and with random signs in their place."""
+    ours, random = (_projected(data, model, axes, count)["accuracy"] for axes in ("principal", "signs"))
+    return f"{told(ours, 2)} ({told(random, 2)})"
+
+
+def small_state() -> str:
+    row = _projected("cifar10", "react18", "principal", 128)
+    return told(int(row["products_bytes"]) + int(row["class_sums_bytes"]), 0)
+
+
+def axes_bytes() -> str:
+    return told(_projected("cifar10", "react18", "principal", 128)["projection_bytes"], 0)
+
+
+def small() -> str:
+    lines = []
+    for count in (128, 256, 512, 1024):
+        row = _projected("cifar10", "react18", "principal", count)
+        sizes = [told(row[name], 0) for name in ("products_bytes", "class_sums_bytes", "projection_bytes")]
+        lines.append([told(count, 0), *(_both(data, "react18", count) for data in ("cifar10", "cifar100")), *sizes])
+    whole = [told(committed.exact(data, "react18")["final"], 2) for data in ("cifar10", "cifar100")]
+    lines.append(["2,048, all", *whole, products("2048"), class_sums("2048", "10"), ""])
+    return table(["numbers", "CIFAR-10", "CIFAR-100", "products", "class sums and counts", "axes (flash)"], lines)
+
+
+def small_others() -> str:
+    models = ("bireal18", "react_tiny")
+    lines = [[count, *(_both("cifar10", model, count) for model in models)] for count in (128, 256, 512)]
+    return table(["numbers", "Bi-Real-18, CIFAR-10", "react_tiny, CIFAR-10"], lines)
+
+
+def same_bytes() -> str:
+    replay = [[name, told(size, 0), "", told(str(share))] for name, size, share in fig_bytes.replay_points()]
+    sums = [[name.replace("1024", "1,024").replace("2048", "2,048"), told(state, 0), told(flash, 0) if flash else "",
+             told(str(share))] for name, state, flash, share in fig_bytes.sums_points()]  # fmt: skip
+    return table(["kept", "bytes, state", "bytes, flash", "accuracy"], [*replay, *sums])
+
+
+def axes() -> str:
+    lines = []
+    for title, way in AXES.items():
+        own = {(row["numbers"], row["pictures"]): row for row in found(EXPERIMENTS / "projection_choice.csv", way=way)}
+        asked = (("128", "300"), ("128", "25000"), ("512", "300"), ("512", "25000"))
+        lines.append([title, *(told(own[each]["accuracy"]) for each in asked)])
+    return table(
+        ["axes", "128 numbers, 30 a class", "128, 2,500 a class", "512, 30 a class", "512, 2,500 a class"], lines
+    )
