@@ -139,6 +139,28 @@ def test_size_and_class_names_are_arguments(
         assert said.endswith(f"{sentence}\n") and said.count("\n") == 1
 
 
+def test_ranges_of_further_sizes_go_into_the_file(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from bitreplay.torch.models import build
+    from bitreplay.torch.weights import save_weights
+
+    note = {"model": "bireal18", "classes": 2, "options": {"widths": [4, 4, 8, 8]}}
+    save_weights(tmp_path / "b.st", build("bireal18", 2, widths=[4, 4, 8, 8]), note)
+    out = tmp_path / "m.safetensors"
+    command: list[Any] = ["convert", tmp_path / "b.st", "--data", places / "data", "--out", out, "--images", 4]
+    assert run_here(monkeypatch, *command, "--size", 32, "--sizes", "48, 32,64") == 0
+    graph, about = modelfile.load(out)
+    assert sorted(graph.ranges_at) == [48, 64] and about["conversion"]["range_sizes"] == [32, 48, 64]
+    capsys.readouterr()
+    assert run_here(monkeypatch, "info", out, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["calibrated_at"] == [32, 48, 64]
+    for text, sentence in (("48,x", "--sizes has x; expected numbers from 8 to 512, such as 128,160,224."),
+                           ("50", "There are ranges for the size 50, which the graph cannot have.")):  # fmt: skip
+        assert run_here(monkeypatch, *command, "--sizes", text) == 1
+        assert capsys.readouterr().err == f"{sentence}\n"
+
+
 @pytest.mark.parametrize("kind", ["flat", "groceries", "few", "divided"])
 def test_data_may_be_any_pictures(kind: str, places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A flat folder, a set by name, class folders of one picture each, and train/ beside val/."""

@@ -59,20 +59,25 @@ class LevelCode:
     values: Fixed
 
 
+Ranges = dict[str, tuple[Fraction, Fraction]]
+
+
 @dataclass
 class Graph:
     """The whole network.
 
     `ranges` holds the calibrated (low, high) of every node that yields activations, `shapes` the (height, width,
-    channels) of every replay level, `levels` the codes of each level by their bits.
+    channels) of every replay level, `levels` the codes of each level by their bits. `ranges_at` holds the ranges
+    calibrated at further input sizes (modelfile/sizes.py).
     """
 
     input_shape: tuple[int, int, int]
     nodes: list[Node]
-    ranges: dict[str, tuple[Fraction, Fraction]]
+    ranges: Ranges
     shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     levels: dict[str, dict[int, LevelCode]] = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
+    ranges_at: dict[int, Ranges] = field(default_factory=dict)
 
     def node(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)

@@ -26,6 +26,7 @@ from bitreplay.modelfile.container import (
     write_whole,
 )
 from bitreplay.modelfile.schema import ModelFileError, need, read, write
+from bitreplay.modelfile.sizes import check_sizes
 
 FORMAT = "bitreplay-model"
 VERSION = "1"
@@ -42,6 +43,7 @@ CONVENTIONS = {
 def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> str:
     """Check and write; returns the digest. `about` is anything JSON holds: training, data, accuracy, licence."""
     check(graph)
+    check_sizes(graph)
     found, arrays = write(graph)
     texts = {
         "format": FORMAT,
@@ -65,6 +67,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
         need(parse(texts["conventions"], "the conventions") == CONVENTIONS, "It packs bits in another order.")
         graph = read(parse(texts["graph"], "the graph"), arrays)
         check(graph)
+        check_sizes(graph)
         about = parse(texts["about"], "the description")
     except ContainerError as error:
         message = str(error)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from bitreplay.engine.graph import Fixed, Graph, Node
+from bitreplay.engine.graph import Fixed, Graph, Node, Ranges
 from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, Allowed, Misfit, Yield
 from bitreplay.modelfile.kinds import KINDS, MOST_ELEMENTS, POSITIVE
 from bitreplay.modelfile.schema import need
@@ -22,7 +22,8 @@ def check(graph: Graph) -> None:
     """Raise ModelFileError, in one sentence, for the first thing that does not fit."""
     yields = yields_of(graph)
     _check_ends(graph, yields)
-    _check_ranges(graph, yields)
+    for ranges in (graph.ranges, *graph.ranges_at.values()):
+        _check_ranges(graph, ranges, yields)
     for level in graph.levels:
         _check_level(graph, level, yields)
 
@@ -110,12 +111,12 @@ def _check_ends(graph: Graph, yields: dict[str, Yield]) -> None:
     need(len(set(graph.labels)) == classes, "Two classes have the same label.")
 
 
-def _check_ranges(graph: Graph, yields: dict[str, Yield]) -> None:
+def _check_ranges(graph: Graph, ranges: Ranges, yields: dict[str, Yield]) -> None:
     named = {name for name, value in yields.items() if value.form == ACTIVATION} - {graph.nodes[0].name}
-    for name in sorted(named ^ set(graph.ranges)):
-        need(name in graph.ranges, f"Node {name} yields activations but has no range.")
+    for name in sorted(named ^ set(ranges)):
+        need(name in ranges, f"Node {name} yields activations but has no range.")
         need(False, f"There is a range for {name[:40]!r}, which yields no activations.")
-    for name, (low, high) in graph.ranges.items():
+    for name, (low, high) in ranges.items():
         sound = -LARGEST_REAL <= low <= 0 <= high <= LARGEST_REAL and high - low >= SMALLEST_STEP
         need(
             sound,

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node, Ranges
 from bitreplay.modelfile.container import Arrays, ContainerError
 
+MOST_SIZES = 64
 SHIFTS = range(-31, 63)
 LARGEST = (1 << 31) - 1
+SIZE = re.compile(r"[1-9][0-9]{0,4}")
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,36}")
 
 
@@ -97,13 +99,20 @@ def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
         }
         for level, codes in graph.levels.items()
     }
-    return {
+    found = {
         "input_shape": list(graph.input_shape),
         "nodes": nodes,
-        "ranges": {name: [_pair(low), _pair(high)] for name, (low, high) in graph.ranges.items()},
+        "ranges": _pairs(graph.ranges),
         "levels": levels,
         "labels": list(graph.labels),
-    }, arrays
+    }
+    if graph.ranges_at:  # a file without them has the digest that it always had
+        found["sizes"] = {str(size): _pairs(ranges) for size, ranges in graph.ranges_at.items()}
+    return found, arrays
+
+
+def _pairs(ranges: Ranges) -> dict[str, list[list[int]]]:
+    return {name: [_pair(low), _pair(high)] for name, (low, high) in ranges.items()}
 
 
 def _pair(x: Fraction) -> list[int]:
@@ -114,7 +123,8 @@ def _pair(x: Fraction) -> list[int]:
 
 def read(found: dict[str, Any], arrays: Arrays) -> Graph:
     """The graph, each field of the right type; whether it makes sense is for `checks.py`."""
-    fields(found, {"input_shape", "nodes", "ranges", "levels", "labels"}, "The graph")
+    sizes = {"sizes"} & set(found)  # optional
+    fields(found, {"input_shape", "nodes", "ranges", "levels", "labels"} | sizes, "The graph")
     left = dict(arrays)
 
     def take(entry: Any, what: str) -> Fixed | NDArray:
@@ -149,13 +159,22 @@ def read(found: dict[str, Any], arrays: Arrays) -> Graph:
         fields(entry, {"shape", "codes"}, f"Level {level[:40]!r}")
         shapes[level] = shape_of(entry["shape"], f"The shape of level {level[:40]!r}")
         levels[level] = _codes(level, entry["codes"], take)
-    ranges = {
-        name: (_fraction(ends, 0, name), _fraction(ends, 1, name))
-        for name, ends in table(found["ranges"], 4096, "The table of ranges").items()
-    }
+    ranges_at = {}
+    need(not sizes or found["sizes"] != {}, "The table of sizes is empty.")
+    for size, entry in table(found["sizes"], MOST_SIZES, "The table of sizes").items() if sizes else ():
+        need(SIZE.fullmatch(size) is not None, f"There are ranges for the size {size[:40]!r}, which is none.")
+        ranges_at[int(size)] = _ranges(entry)
     labels = [text(label, "A label") for label in listed(found["labels"], 1 << 16, "The list of labels")]
     need(not left, f"Tensor {next(iter(left), '')!r} belongs to no node.")
-    return Graph(shape_of(found["input_shape"], "The input shape"), nodes, ranges, shapes, levels, labels)
+    shape = shape_of(found["input_shape"], "The input shape")
+    return Graph(shape, nodes, _ranges(found["ranges"]), shapes, levels, labels, ranges_at)
+
+
+def _ranges(entry: Any) -> Ranges:
+    return {
+        name: (_fraction(ends, 0, name), _fraction(ends, 1, name))
+        for name, ends in table(entry, 4096, "The table of ranges").items()
+    }
 
 
 def _codes(level: str, entry: Any, take: Any) -> dict[int, LevelCode]:

@@ -2,6 +2,7 @@
 
     sizes(graph)           those that it can be used at, beside its own
     at_size(graph, 192)    the graph for squares of 192
+    check_sizes(graph)     refuses ranges for sizes that it cannot have
 
 Maps shrink by the strides on the way, 32 in all for QuickNet. A size is a multiple of that, so that no window of a
 stride reaches beyond its map, and at least twice as much: the last map has quarters then. A head that reads a whole
@@ -15,6 +16,7 @@ from dataclasses import replace
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.kind import Yield
 from bitreplay.modelfile.checks import yields_of
+from bitreplay.modelfile.schema import need
 
 LARGEST = 512
 
@@ -30,12 +32,23 @@ def sizes(graph: Graph) -> range:
 
 
 def at_size(graph: Graph, size: int) -> Graph:
-    """For one of its sizes."""
-    if size == graph.input_shape[0]:
+    """For one of its sizes, with the ranges calibrated at the nearest size; of two as near, at the smaller one."""
+    own = graph.input_shape[0]
+    if size == own:
         return graph
-    sized = replace(graph, input_shape=(size, size, graph.input_shape[2]))
+    ranges_at = {own: graph.ranges} | graph.ranges_at
+    nearest = min(ranges_at, key=lambda other: (abs(other - size), other))
+    shape = (size, size, graph.input_shape[2])
+    sized = replace(graph, input_shape=shape, ranges=ranges_at[nearest], ranges_at={})
     found = yields_of(sized)
     return replace(sized, shapes={level: found[level].shape for level in graph.levels})
+
+
+def check_sizes(graph: Graph) -> None:
+    if graph.ranges_at:
+        allowed, own = sizes(graph), graph.input_shape[0]
+        for size in graph.ranges_at:
+            need(size in allowed and size != own, f"There are ranges for the size {size}, which the graph cannot have.")
 
 
 def _stride(graph: Graph, found: dict[str, Yield]) -> int:

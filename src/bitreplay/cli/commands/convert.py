@@ -8,8 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay import modelfile
+from bitreplay.arguments import shown
 from bitreplay.cli import options, show
 from bitreplay.cli.torch_extra import need_torch
+from bitreplay.modelfile.sizes import LARGEST
 
 UNKNOWN_LICENCE = "unknown"
 LARGEST_SIZE = 1024
@@ -23,6 +25,9 @@ def convert(
     out: Annotated[Path, typer.Option(help="Model file to write.")],
     larq: Annotated[bool, typer.Option("--larq", help="WEIGHTS are a Keras file of a Larq Zoo model.")] = False,
     size: Annotated[int | None, typer.Option(help="Side of the pictures; else as trained, with --larq 224.")] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="Further sizes to calibrate ranges at, such as 128,160,224.", show_default="none")
+    ] = None,
     class_names: Annotated[Path | None, typer.Option(help="Text file of the classes' names, one a line.")] = None,
     licence: Annotated[str | None, typer.Option(help="Licence of the weights, kept in the file.")] = None,
     level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
@@ -48,10 +53,11 @@ def convert(
     names = _names_in(class_names) if class_names is not None else []
     module, note = _load_larq(weights, size) if larq else load_weights(weights)
     side = size or int(getattr(module, "input_size", 224))
+    further = _sizes(sizes, side)
     pictures, found = calibration(data, side, images)
     graph, how = convert_module(
         module, pictures, class_names=names or known_names(note, found), level=level, code_bits=code_bits,
-        reestimate=reestimate, outside=outside,
+        reestimate=reestimate, outside=outside, also=[calibration(data, other, images)[0] for other in further],
     )  # fmt: skip
     if larq:
         from bitreplay.torch.convert.fold_normalisation import fold_normalisation
@@ -68,6 +74,14 @@ def convert(
     else:
         told = row | {"levels": ", ".join(levels)}
         show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in told.items()]))
+
+
+def _sizes(text: str | None, own: int) -> list[int]:
+    words = (text or "").replace(",", " ").split()
+    for word in words:
+        if not (word.isdecimal() and len(word) < 5 and 8 <= int(word) <= LARGEST):
+            raise ValueError(f"--sizes has {shown(word)}; expected numbers from 8 to {LARGEST}, such as 128,160,224.")
+    return sorted({int(word) for word in words} - {own})
 
 
 def _names_in(path: Path) -> list[str]:

@@ -112,6 +112,7 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
         "measured_on": _of(about, "accuracy", "data"), "trained_on": _of(about, "training", "data"),
         "classes_trained_on": len(graph.labels), "licence": about.get("licence", ""),
         "levels": {level: shape_text(graph.shapes[level]) for level in found.levels}, "sizes": found.sizes_in_words,
+        "calibrated_at": sorted({found.size, *graph.ranges_at}),
         "generations": shipped,
         "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
     }  # fmt: skip

@@ -4,7 +4,8 @@
 
 `images` are some hundred uint8 pictures (N, H, W, C) like those the module was trained on. They fix the ranges of the
 activations and the codes of the replay levels; with `reestimate` they also renew the tail's BatchNorm statistics for
-one level and code. The module itself is not changed.
+one level and code. Pictures of further sizes (`also`) fix the ranges at these sizes, and nothing else. The module
+itself is not changed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
-from bitreplay.engine.graph import Graph, LevelCode, Node
+from bitreplay.engine.graph import Graph, LevelCode, Node, Ranges
 from bitreplay.engine.layers.level_code import CODE_BITS
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
+from bitreplay.modelfile.sizes import check_sizes
 from bitreplay.torch.convert.layer_table import ConversionError
 from bitreplay.torch.convert.level_code import WIDTHS, decode, level_code
 from bitreplay.torch.convert.lowering import Lowered, Lowering, sign_windows
@@ -48,6 +50,7 @@ def convert(
     outside: float = OUTSIDE,
     headroom: float = TAIL_HEADROOM,
     learn_convolutions: bool = False,
+    also: Sequence[NDArray[np.uint8]] = (),
 ) -> tuple[Graph, dict[str, Any]]:
     """The graph, and how it was made.
 
@@ -55,15 +58,15 @@ def convert(
     statistics of the BatchNorms behind `level` (by default the first named) are those with the `code_bits` code in
     place. Ranges leave out a share `outside` of the values at either end; those behind the lowest level are widened by
     `headroom`, because gamma, beta and the head move there. With `learn_convolutions` the real-valued convolutions
-    behind the lowest level train in a tail too.
+    behind the lowest level train in a tail too. `also` are pictures of further sizes.
     """
     named = dict(getattr(module, "levels", {}) if levels is None else levels)
     chosen = level if level is not None else next(iter(named), None)
     if chosen is not None and chosen not in named:
         raise ConversionError(f"There is no level {chosen!r}; expected one of {', '.join(named)}.")
-    if images.dtype != np.uint8 or images.ndim != 4 or len(images) == 0:
-        raise ConversionError(f"Images are {images.dtype} {images.shape}; expected uint8 (N, height, width, colours).")
-
+    for some in (images, *also):
+        if some.dtype != np.uint8 or some.ndim != 4 or len(some) == 0:
+            raise ConversionError(f"Images are {some.dtype} {some.shape}; expected uint8 (N, height, width, colours).")
     if not 0 <= outside < 0.5:
         raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
     if code_bits not in CODE_BITS:
@@ -84,35 +87,44 @@ def convert(
     for node, norm in Lowering(traced, shapes, named).norms_before_signs().items():
         wake_channels(norm, spreads[node])
     codes = {name: {bits: code_of(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
-    if chosen is not None:
-        plain = whole[at[chosen]]
-        coded = _decoded(plain, codes[chosen].get(code_bits))
-        if reestimate:
-            reestimate_tail(traced, at[chosen], coded)
-        tail = {node: Spread() for node in spreads if node in behind(traced, at[chosen])}
-        watch_tail(traced, at[chosen], torch.cat([plain, coded]), tail)
-        spreads |= tail
-
+    if chosen is not None and reestimate:
+        reestimate_tail(traced, at[chosen], _decoded(whole[at[chosen]], codes[chosen].get(code_bits)))
     lowered = Lowering(traced, shapes, named).run()
     moving = behind(traced, *at.values())
-    ranges = {name: spreads[node].range(outside, headroom if node in moving else 1.0) for name, node in ranged.items()}
-    for name, window in sign_windows(lowered.nodes).items():
-        if name in ranges and name not in named:
-            ranges[name] = (max(ranges[name][0], -window), min(ranges[name][1], window))
+
+    def ranges_of(spreads: dict[fx.Node, Spread], whole: dict[fx.Node, Tensor]) -> Ranges:
+        if chosen is not None:
+            plain = whole[at[chosen]]
+            coded = _decoded(plain, codes[chosen].get(code_bits))
+            tail = {node: Spread() for node in spreads if node in behind(traced, at[chosen])}
+            watch_tail(traced, at[chosen], torch.cat([plain, coded]), tail)
+            spreads = spreads | tail
+        found = {n: spreads[node].range(outside, headroom if node in moving else 1.0) for n, node in ranged.items()}
+        for name, window in sign_windows(lowered.nodes).items():
+            if name in found and name not in named:
+                found[name] = (max(found[name][0], -window), min(found[name][1], window))
+        return found
+
+    ranges = ranges_of(spreads, whole)
     height, width, colours = images.shape[1:]
     level_shapes = {name: (s[2], s[3], s[1]) for name, node in at.items() if (s := shapes[node])}
     nodes = _learning(lowered.nodes, named) if learn_convolutions else lowered.nodes
-    graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names))
+    ranges_at = dict.fromkeys([some.shape[1] for some in also], ranges)
+    graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names), ranges_at)
     _check_head(graph)
     try:
         check(graph)
+        check_sizes(graph)
     except ModelFileError as error:
         raise ConversionError(str(error)) from error
+    for some in also:
+        ranges_at[some.shape[1]] = ranges_of(*watch(traced, some, ranged.values(), at.values()))
     return graph, {
         "calibration_images": len(images),
         "calibration_sha256": hashlib.sha256(images.tobytes()).hexdigest(),
         "range_outside": outside,
         "range_headroom": headroom,
+        **({"range_sizes": sorted({height, *ranges_at})} if also else {}),
         "reestimated": {"level": chosen, "code_bits": code_bits} if reestimate and chosen is not None else None,
     }
 

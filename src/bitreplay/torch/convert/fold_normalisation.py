@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bitreplay.engine.graph import Fixed, Graph
+from bitreplay.engine.graph import Fixed, Graph, Ranges
 
 LARGEST_DENOMINATOR = 1 << 15
 
@@ -41,8 +41,12 @@ def fold_normalisation(graph: Graph) -> Graph:
         for node in graph.nodes[1:]
         if node is not norm
     ]
-    ranges = {name: ends for name, ends in graph.ranges.items() if name != norm.name}
-    return replace(graph, nodes=[door, *others], ranges=ranges)
+    ranges_at = {size: _without(ranges, norm.name) for size, ranges in graph.ranges_at.items()}
+    return replace(graph, nodes=[door, *others], ranges=_without(graph.ranges, norm.name), ranges_at=ranges_at)
+
+
+def _without(ranges: Ranges, gone: str) -> Ranges:
+    return {name: ends for name, ends in ranges.items() if name != gone}
 
 
 def _real(array: object) -> np.ndarray:
