@@ -1,10 +1,10 @@
 """The page as a folder that any web server can give out (docs/page.md).
 
     make page                                             build/page
-    python tools/make_page.py OUT [--wasm build/wasm] [--models react_tiny,react18,bireal18]
+    python tools/make_page.py OUT [--wasm build/wasm] [--models react_tiny,react18:64,bireal18]
 
 Copies page/ and js/, the two WebAssembly modules, models for the learner in C, and photographs of fruit; writes the
-list of what the service worker keeps, named by a hash of it all.
+list of what the service worker keeps, named by a hash of it all. NAME:SIZE is a network at another input size.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def make(out: Path, wasm: Path, models: list[str]) -> None:
     _offline(out, later={row["file"] for row in rows[1:]})
 
 
-def _model(out: Path, name: str, strategy: str) -> dict[str, object]:
-    content = image_of(bitreplay.Learner.from_pretrained(name, strategy=strategy))
+def _model(out: Path, model: str, strategy: str) -> dict[str, object]:
+    name, _, size = model.partition(":")
+    content = image_of(bitreplay.Learner.from_pretrained(name, strategy=strategy, size=int(size) if size else None))
     file = f"{name}.{strategy}.model"
     (out / file).write_bytes(content)
     weights = sum(binary + other for binary, other in table1.weights(zoo.find(name).graph).values())

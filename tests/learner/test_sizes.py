@@ -6,8 +6,10 @@ import pickle
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bitreplay import Learner, statefile
+from bitreplay.data.pictures.picture import read
 from bitreplay.engine.native import SlowMachine
 from bitreplay.export import image_of
 from bitreplay.merging import Total
@@ -124,3 +126,15 @@ def test_shipped_networks_learn_at_other_sizes():
         assert learner.strategy.side == size
         assert Learner.from_bytes(learner.to_bytes()).state_hash() == learner.state_hash()
     assert Learner.from_pretrained("react_tiny", size=40, numbers=16).settings.numbers == "16 of head+add_11/4"
+
+
+def test_large_photographs_are_decoded_for_the_size(tiny_model, tmp_path):
+    """At 1/8, 375x300, for all squares up to 256; at 1/4 for one of 512."""
+    photograph = np.random.default_rng(0).integers(0, 256, (300, 375, 3), np.uint8).repeat(8, 0).repeat(8, 1)
+    path = tmp_path / "large.jpg"
+    Image.fromarray(photograph).save(path)
+    assert read(path, 256).shape == (300, 375, 3) and read(path, 512).shape == (600, 750, 3)
+    for size in (256, 512):
+        learner = Learner.from_pretrained(tiny_model, size=size)
+        assert np.array_equal(learner.latents([path]), learner.latents(read(path, size)))
+    assert not np.array_equal(learner.latents([path]), learner.latents(read(path, 256)))

@@ -19,11 +19,11 @@ from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
 NAMES = ["Anjou", "Cantaloupe", "Birne süß", 7]
 
 
-def life(tmp_path, model: str) -> tuple[list[bytes], bytes]:
+def life(tmp_path, model: str, size: int | None = None) -> tuple[list[bytes], bytes]:
     """The files of a life for tests/wasm/drive.js, and what must come of it."""
     data = groceries()
     images = np.concatenate([data.train_images[np.flatnonzero(data.train_labels == c)[:15]] for c in range(4)])
-    learner, other = (bitreplay.Learner.from_pretrained(model, strategy="exact") for _ in range(2))
+    learner, other = (bitreplay.Learner.from_pretrained(model, strategy="exact", size=size) for _ in range(2))
     names = [name for name in NAMES for _ in range(15)]
     turns: list[Any] = []
 
@@ -53,8 +53,8 @@ def life(tmp_path, model: str) -> tuple[list[bytes], bytes]:
     return files, learner.state_hash().encode() + answers + state
 
 
-def check(engine: Engine, where: str, tmp_path, model: str, record_property) -> None:
-    files, right = life(tmp_path, model)
+def check(engine: Engine, where: str, tmp_path, model: str, record_property, size: int | None = None) -> None:
+    files, right = life(tmp_path, model, size)
     for path in SETS:
         record_property("path", f"{path} in {where}")
         found = engine.call(path, "teach", files)
@@ -65,9 +65,9 @@ def check(engine: Engine, where: str, tmp_path, model: str, record_property) -> 
 
 
 @needs_wasm
-@pytest.mark.parametrize("model", ["react_tiny", "bireal18"])
-def test_a_life_in_node_ends_in_pythons_bytes(model, tmp_path, record_property):
-    check(Node(tmp_path), "Node", tmp_path, model, record_property)
+@pytest.mark.parametrize(("model", "size"), [("react_tiny", None), ("react_tiny", 40), ("bireal18", None)])
+def test_a_life_in_node_ends_in_pythons_bytes(model, size, tmp_path, record_property):
+    check(Node(tmp_path), "Node", tmp_path, model, record_property, size)
 
 
 @needs_wasm
