@@ -125,8 +125,8 @@ def told(value: Any, digits: int = 1) -> str:
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,}"
 
 
-def three(value: Any) -> str:
-    """To three digits, zeros at the end left out."""
+def three(value: Decimal) -> str:
+    """To three digits."""
     return f"{value:.3g}"
 
 
