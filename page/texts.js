@@ -8,7 +8,7 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 
 export const texts = {
   title: "bitreplay",
-  lead: "Show it a few pictures and say what they are. It knows at once, and it does not forget the others.",
+  lead: "Show it a few pictures and say what they are. It knows at once, and keeps what it learned of the others.",
   model: "Network",
   strategy: "Learns",
   strategies: /** @type {Record<string, string>} */ ({ exact: "at once (exact)", replay: "in steps (replay)" }),

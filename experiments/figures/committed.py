@@ -93,6 +93,13 @@ def finals(data: str, model: str, strategy: str) -> list[Decimal]:
     return [Decimal(row["final"]) for row in own]
 
 
+def forgotten(data: str, strategy: str, models: Sequence[str] = ("react18", "bireal18")) -> str:
+    """Points by which the classes of an experience fall from their best, mean over experiences; the least and the most
+    of these networks and the orders of the classes."""
+    each = [row["forgetting"] for model in models for row in runs(data, model, strategy)]
+    return " to ".join(dict.fromkeys((told(min(each)), told(max(each)))))
+
+
 def few(model: str, strategy: str, pictures: int) -> list[Row]:
     """Each of the 14 kinds of fruit held out once."""
     own = found(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))

@@ -16,6 +16,7 @@ from figures.committed import (
     digest,
     few,
     finals,
+    forgotten,
     found,
     mean,
     only,
@@ -128,6 +129,21 @@ def of_500(model: str, strategy: str) -> str:
 def above_replay() -> str:
     each = sorted(_of_500(model, "exact") - _of_500(model, "replay") for model in ("react18", "bireal18"))
     return " to ".join(told(value) for value in each)
+
+
+def forgetting() -> str:
+    lines = []
+    for title, data in (("CIFAR-10", "cifar10"), ("CIFAR-100 (re-split)", "cifar100")):
+        for at, name in enumerate(("ReAct-18", "Bi-Real-18")):
+            each = [forgotten(data, strategy, [MODELS[name]]) for strategy in ("exact", "replay", "cwr")]
+            lines.append(["" if at else title, name, *each])
+    return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
+
+
+def orders(data: str) -> str:
+    """Of the classes, with exact's rows, a network each."""
+    each = (str(len(runs(data, model, "exact"))) for model in ("react18", "bireal18"))
+    return " and ".join(dict.fromkeys(each))
 
 
 def fewer() -> str:

@@ -11,6 +11,7 @@ from figures.committed import (
     bench,
     few,
     finals,
+    forgotten,
     found,
     groceries,
     mean,
@@ -95,3 +96,7 @@ def whole_cifar10() -> str:
     row = row_of_exact("cifar10", "react18")
     parts = [Decimal(row[name]) for name in ("seconds_network", "seconds_sums", "seconds_discriminants")]
     return told(sum(parts, Decimal()), 0) + " s"
+
+
+def forgetting(data: str, strategy: str) -> str:
+    return forgotten(data, strategy)
