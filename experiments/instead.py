@@ -70,13 +70,13 @@ def photographs(place: Path) -> PhotographSet:
 
 
 def squares(given: PhotographSet, size: int, kept: Path) -> np.ndarray:
-    """(N, size, size, 3) uint8 as the picture door makes them."""
+    """(N, size, size, 3) uint8 by the rules of the picture door; decoded alike for every size."""
     path = kept / f"{given.name}_{size}.npy"
     if not path.exists():
         kept.mkdir(parents=True, exist_ok=True)
         found = np.empty((len(given.files), size, size, 3), np.uint8)
         for number, file in enumerate(given.files):
-            found[number] = resize(center_square(read(file, size)), size)
+            found[number] = resize(center_square(read(file)), size)
         np.save(path, found)
     return np.load(path, mmap_mode="r")
 

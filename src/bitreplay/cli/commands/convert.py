@@ -28,6 +28,9 @@ def convert(
     sizes: Annotated[
         str | None, typer.Option(help="Further sizes to calibrate ranges at, such as 128,160,224.", show_default="none")
     ] = None,
+    head: Annotated[
+        bool, typer.Option("--head/--no-head", help="Keep the classes that the network was trained on.")
+    ] = True,
     class_names: Annotated[Path | None, typer.Option(help="Text file of the classes' names, one a line.")] = None,
     licence: Annotated[str | None, typer.Option(help="Licence of the weights, kept in the file.")] = None,
     level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
@@ -41,6 +44,7 @@ def convert(
     need_torch()
     from bitreplay.torch.convert import convert as convert_module
     from bitreplay.torch.convert.calibration_images import calibration
+    from bitreplay.torch.convert.headless import LABEL, headless
     from bitreplay.torch.weights import class_names as known_names
     from bitreplay.torch.weights import load_weights
 
@@ -52,6 +56,8 @@ def convert(
         raise ValueError(f"{out} is a folder; expected a file to write.")
     names = _names_in(class_names) if class_names is not None else []
     module, note = _load_larq(weights, size) if larq else load_weights(weights)
+    if not head:
+        module, names = headless(module), [LABEL]
     side = size or int(getattr(module, "input_size", 224))
     further = _sizes(sizes, side)
     pictures, found = calibration(data, side, images)
@@ -64,7 +70,7 @@ def convert(
 
         graph = fold_normalisation(graph)
     training = {key: value for key, value in note.items() if key != "parts"}
-    about = {"name": out.stem, "conversion": how, "training": training}
+    about = {"name": out.stem.partition("@")[0], "conversion": how, "training": training}
     about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
     digest = modelfile.save(graph, out, about)
     levels = sorted(graph.levels)
