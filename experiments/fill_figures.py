@@ -32,10 +32,10 @@ def pages() -> dict[Path, ModuleType]:
 
 @cache
 def figure(asked: str, module: ModuleType) -> str:
-    """What the page's module says, of its own functions alone."""
+    """What the page's module says, by its own functions or those of figures/shown.py that it imports."""
     name, *arguments = asked.split()
     made = getattr(module, name, None)
-    if name.startswith("_") or getattr(made, "__module__", None) != module.__name__ or not callable(made):
+    if made is None or name.startswith("_") or made.__module__ not in (module.__name__, "figures.shown"):
         raise ValueError(f"{module.PAGE}: a figure {name!r} is asked for; {module.__name__} has no such function")
     return str(made(*arguments))
 

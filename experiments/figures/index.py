@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from figures.committed import forgotten
+from figures.shown import forgetting
 
 PAGE = "docs/index.md"
-
-
-def forgetting(data: str) -> str:
-    return forgotten(data, "exact")
+__all__ = ["forgetting"]

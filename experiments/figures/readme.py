@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures.committed import (
-    BENCHMARKS,
-    EXPERIMENTS,
-    MODELS,
-    bench,
-    few,
-    finals,
-    forgotten,
-    found,
-    groceries,
-    mean,
-    only_row,
-    table,
-    told,
-)
-from figures.committed import exact as row_of_exact
+from figures import committed
+from figures.committed import MODELS, bench, few, finals, groceries, mean, only_row, table, told
+from figures.shown import exact, forgetting, small, small_state, state, step_memory
 
 PAGE = "README.md"
+__all__ = ["forgetting", "small", "small_state", "state", "step_memory"]
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18", "react_tiny"))}  # fmt: skip
@@ -37,10 +25,6 @@ def results() -> str:
                 line.append(told(mean(own)) if own else "")
             lines.append(line)
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*", "joint training"], lines)
-
-
-def exact(data: str, model: str) -> str:
-    return told(row_of_exact(data, model)["final"])
 
 
 def demo(strategy: str) -> str:
@@ -61,24 +45,6 @@ def others() -> str:
     return f"{told(min(each), 0)} to {told(max(each), 0)}"
 
 
-def state(data: str, model: str) -> str:
-    return told(Decimal(row_of_exact(data, model)["state_bytes"]) / 10**6) + " MB"
-
-
-def _small(numbers: str) -> dict[str, str]:
-    asked = {"data": "cifar10", "model": "react18", "axes": "principal", "pictures": "50000"}
-    return only_row(found(EXPERIMENTS / "projection.csv", numbers=numbers, **asked))
-
-
-def small(numbers: str) -> str:
-    return told(_small(numbers)["accuracy"])
-
-
-def small_state(numbers: str) -> str:
-    row = _small(numbers)
-    return told((Decimal(row["products_bytes"]) + Decimal(row["class_sums_bytes"])) / 1000, 0) + " KB"
-
-
 def forward() -> str:
     work = "Bi-Real-18 forward, one 32x32 image"
     float32, int8 = (bench("bench_steps_avx512.json", work, peer) for peer in ("PyTorch fp32", "ONNX Runtime int8"))
@@ -86,17 +52,8 @@ def forward() -> str:
     return f"{ours} ms, PyTorch fp32 {theirs}, ONNX Runtime int8 {others}"
 
 
-def step_memory() -> str:
-    row = only_row(found(BENCHMARKS / "bench_avx512.json", question="memory"))
-    return f"{told(row['ours'])} MiB, PyTorch {told(row['theirs'])}"
-
-
 def whole_cifar10() -> str:
     """Network, sums and discriminants, of the first order of the classes."""
-    row = row_of_exact("cifar10", "react18")
+    row = committed.exact("cifar10", "react18")
     parts = [Decimal(row[name]) for name in ("seconds_network", "seconds_sums", "seconds_discriminants")]
     return told(sum(parts, Decimal()), 0) + " s"
-
-
-def forgetting(data: str, strategy: str) -> str:
-    return forgotten(data, strategy)

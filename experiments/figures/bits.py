@@ -1,0 +1,17 @@
+"""docs/bits.md's figures."""
+
+from __future__ import annotations
+
+from statistics import stdev
+
+from figures.committed import mean, runs, told
+from figures.shown import making, small_axes, small_loss, small_state, state
+
+PAGE = "docs/bits.md"
+__all__ = ["making", "small_axes", "small_loss", "small_state", "state"]
+
+
+def seeds(bits: str) -> str:
+    """Replay on CIFAR-10 with ReAct-18: mean and standard deviation."""
+    each = [row["final"] for row in runs("cifar10", "react18", "replay", bits=bits)]
+    return f"{told(mean(each))} ± {told(stdev(each))}"

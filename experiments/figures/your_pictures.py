@@ -1,0 +1,26 @@
+"""docs/your-pictures.md's figures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from figures.committed import BENCHMARKS, few, found, mean, table, told
+from figures.shown import exact, state
+
+PAGE = "docs/your-pictures.md"
+__all__ = ["exact", "state"]
+
+
+def few_pictures() -> str:
+    lines: list[list[object]] = []
+    for pictures in (5, 10, 20):
+        each = [few(model, "exact", pictures) for model in ("quicknet", "bireal18")]
+        cells = [told(mean(row[name] for row in own)) for own in each for name in ("new_accuracy", "others_after")]
+        lines.append([pictures, *cells])
+    others = "the 13 others"
+    return table(["photographs of the new kind", "new kind, QuickNet", others, "new kind, Bi-Real-18", others], lines)
+
+
+def photograph() -> str:
+    """Milliseconds to read one of 12 megapixels, of 100."""
+    return told(10 * Decimal(found(BENCHMARKS / "photographs.csv", side="32")[0]["our seconds"]), 0)
