@@ -4,6 +4,36 @@
 /** @typedef {string | number} Name */
 /** @typedef {import("./core.js").Core} Core */
 
+/**
+ * UTF-8, and half a character as if it were one, which TextEncoder would make another name of: the core refuses it in new
+ * names, and finds it in those that older states hold.
+ * @param {string} text
+ */
+function encoded(text) {
+  const utf8 = new TextEncoder();
+  return Uint8Array.from(
+    [...text].flatMap((character) => {
+      const code = /** @type {number} */ (character.codePointAt(0));
+      const half = code >= 0xd800 && code < 0xe000;
+      return half ? [0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)] : [...utf8.encode(character)];
+    }),
+  );
+}
+
+/** @param {Uint8Array} bytes */
+function decoded(bytes) {
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  let from = 0;
+  for (let at = 0; at + 2 < bytes.length; at++) {
+    if (bytes[at] !== 0xed || bytes[at + 1] < 0xa0) continue;
+    text += utf8.decode(bytes.subarray(from, at));
+    text += String.fromCharCode(0xd000 | ((bytes[at + 1] & 0x3f) << 6) | (bytes[at + 2] & 0x3f));
+    from = at + 3;
+  }
+  return text + utf8.decode(bytes.subarray(from));
+}
+
 export class Caller {
   /** @param {Core} core @param {number} own the learner's address */
   constructor(core, own) {
@@ -42,7 +72,7 @@ export class Caller {
    * @param {(at: number) => T} call
    */
   _name(name, call) {
-    const text = typeof name === "string" ? new TextEncoder().encode(name.normalize("NFC")) : new Uint8Array(0);
+    const text = typeof name === "string" ? encoded(name.normalize("NFC")) : new Uint8Array(0);
     const at = this.core.take(64 + text.length);
     this.core.view.setUint32(at, typeof name === "string" ? at + 64 : 0, true);
     this.core.view.setUint32(at + 4, text.length, true);
@@ -60,7 +90,7 @@ export class Caller {
     const view = this.core.view;
     const text = view.getUint32(at, true);
     return text
-      ? new TextDecoder().decode(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
+      ? decoded(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
       : Number(view.getBigInt64(at + 8, true));
   }
 

@@ -58,7 +58,8 @@ typedef struct br_picture {
 } br_picture;
 
 /* A class has a text or a whole number as its name. Text is UTF-8 in Unicode's form NFC (ASCII always is), 1 to 200
- * characters, not necessarily ended by 0; with `text` null the name is `number`, within 2^53. */
+ * characters, not necessarily ended by 0; with `text` null the name is `number`, within 2^53. States of older versions may
+ * hold halves of characters (U+D800 to U+DFFF) as if they were characters: such names are found, but not given. */
 typedef struct br_name {
   const char* text;
   size_t length; /* in bytes */

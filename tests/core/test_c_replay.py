@@ -193,6 +193,8 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     assert c.state_hash() == fresh
     check(call.br_replay_begin(own))
     add("a")
+    with pytest.raises(Failed, match="out of range"):
+        add("\udcc4")  # half a character: test_c_learner.py
     for label in ("aaaaa", "b" * 9):
         with pytest.raises(Failed, match="no room"):
             add(label)

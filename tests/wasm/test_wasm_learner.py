@@ -39,7 +39,7 @@ def life(tmp_path, model: str, size: int | None = None) -> tuple[list[bytes], by
     learner.forget("Cantaloupe")
     turns += [["forget", "Cantaloupe"], ["refuses", "forget", "Cantaloupe"], ["refuses", "unlearn", 3, "Cantaloupe"]]
     learner.rename("Anjou", "pear")
-    turns.append(["rename", "Anjou", "pear"])
+    turns += [["rename", "Anjou", "pear"], ["refuses", "rename", "pear", "pear\ud800"]]
     learn(other, range(15, 25))
     other.save(tmp_path / "other.state")
     learner.merge(other)

@@ -40,7 +40,7 @@ def life(model: str, bits: str) -> tuple[list[bytes], bytes]:
     learner.forget("Cantaloupe")
     turns += [["forget", "Cantaloupe"], ["refuses", "forget", "Cantaloupe"], ["refuses", "load", 1]]
     learner.rename("Anjou", "pear")
-    turns.append(["rename", "Anjou", "pear"])
+    turns += [["rename", "Anjou", "pear"], ["refuses", "rename", "pear", "pear\ud800"]]
     learn(range(3, 8))
     answers = bytes(learner.labels.index(name) for name in learner.predict(images).tolist())
     state = statefile.to_bytes(learner._content())

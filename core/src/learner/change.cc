@@ -128,7 +128,7 @@ int br_learn_begin(br_learner* l) {
 }
 
 int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
-  if (!l || !is_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (!l || !is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
   uint32_t row;
@@ -146,7 +146,7 @@ int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
 }
 
 int br_learn_add(br_learner* l, const br_picture* picture, const br_name* name) {
-  if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (!l || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
   return br_learn_add_numbers(l, l->x, name);
@@ -229,7 +229,7 @@ int br_forget(br_learner* l, const br_name* name) {
 }
 
 int br_rename(br_learner* l, const br_name* from, const br_name* to) {
-  if (!l || !is_name(to)) return BR_BAD_ARGUMENT;
+  if (!l || !is_new_name(to)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, from, &row)) return failed;

@@ -50,6 +50,15 @@ bool is_name(const br_name* name) {
   return true;
 }
 
+bool is_new_name(const br_name* name) {
+  if (!is_name(name)) return false;
+  for (size_t at = 0; name->text && at < name->length;) {
+    const int32_t c = next_character(name->text, name->length, &at);
+    if (high_surrogate(c) || low_surrogate(c)) return false;
+  }
+  return true;
+}
+
 int compare(const br_name& a, const br_name& b) {
   if (!a.text || !b.text) {
     if (a.text || b.text) return a.text ? 1 : -1;

@@ -14,7 +14,9 @@ int32_t next_character(const char* text, size_t length, size_t* at);
 // Writes a character; how many bytes it took (at most 4).
 size_t put_character(int32_t character, char* to);
 
+// What a state may hold. Of new names a text is whole characters: classes.py.
 bool is_name(const br_name* name);
+bool is_new_name(const br_name* name);
 // Negative, 0 or positive: whole numbers before texts, both rising, texts by their characters.
 int compare(const br_name& a, const br_name& b);
 

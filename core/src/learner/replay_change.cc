@@ -45,7 +45,7 @@ int br_replay_forget_sample(br_replay* l, int64_t sample) {
 }
 
 int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
-  if (!is_open(l) || !is_name(to)) return BR_BAD_ARGUMENT;
+  if (!is_open(l) || !is_new_name(to)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   uint32_t number, other;
   if (const int failed = known_number(*l, from, &number)) return failed;

@@ -145,7 +145,7 @@ int br_replay_begin(br_replay* l) {
 }
 
 int br_replay_add_code(br_replay* l, const uint64_t* code, const br_name* name) {
-  if (!is_open(l) || !code || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (!is_open(l) || !code || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples || !l->names.fits(*name)) return BR_FULL;
   uint32_t number;
@@ -167,7 +167,7 @@ int br_replay_add_code(br_replay* l, const uint64_t* code, const br_name* name) 
 }
 
 int br_replay_add(br_replay* l, const br_picture* picture, const br_name* name) {
-  if (!is_open(l) || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (!is_open(l) || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples) return BR_FULL;
   uint64_t* const code = l->fresh + size_t(l->fresh_count) * l->words;
