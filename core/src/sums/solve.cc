@@ -33,15 +33,12 @@ constexpr int64_t kMeanBits = 32, kCentreBits = 16, kAbsent = -(int64_t(1) << 62
 // Whether no accumulator overflows.
 bool possible(const br_sums* sums, int64_t extent) {
   const int64_t numbers = sums->numbers;
-  if (extent > kMostPictures) return false;
+  if (extent > (sums->bits == 32 ? kNarrowPictures : kMostPictures)) return false;  // which bounds every product
   for (int64_t c = 0; c < sums->classes; ++c)
     for (int64_t i = 0; i < numbers; ++i)
       if (!is_within(sum_at(sums->class_sums, sums->bits, c * numbers + i), kLargestNumber * sums->counts[c])) return false;
-  for (int64_t i = 0, at = 0; i < numbers; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(sums->products, sums->bits, at);
-      if (product > kLargestSquare * extent || product < (i == j ? 0 : -kLargestSquare * extent)) return false;
-    }
+  for (int64_t i = 0; i < numbers; ++i)
+    if (sum_at(sums->products, sums->bits, triangle(i) + i) < 0) return false;
   return true;
 }
 
