@@ -8,15 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bitreplay.torch.distillation import options as distillation
 from bitreplay.torch.models import TEACHERS
 from bitreplay.torch.pretraining.pretrain import main
 from bitreplay.torch.weights import load_weights
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "pretraining.md"
-COMMANDS = [
+EVERY = [
     shlex.split(text.replace("\\\n", " "))[2:]
     for text in re.findall(r"^    (bitreplay pretrain (?:.*\\\n)*.*)$", PAGE.read_text(), re.MULTILINE)
 ]
+WITHOUT_LABELS = [command for command in EVERY if set(distillation.TEACHERS) & set(command)]
+COMMANDS = [command for command in EVERY if command not in WITHOUT_LABELS]
 SMALL = shlex.split("--widths 8 8 8 8 --epochs 2 --minibatch 8 --held-out 4 --device cpu --json")
 
 
@@ -29,6 +32,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.save(tmp_path / "tiny-imagenet-200" / f"{split}_images.npy", images)
         np.save(tmp_path / "tiny-imagenet-200" / f"{split}_labels.npy", np.arange(20) % 2)
     return tmp_path
+
+
+def test_the_command_without_labels_has_the_options_that_it_names() -> None:
+    command = distillation.parser().parse_args(WITHOUT_LABELS[0])
+    assert (command.model, command.size, command.also) == ("quicknet", 160, [["react_tiny", "react_tiny.safetensors"]])
 
 
 def test_every_command_of_the_page_makes_its_file(here: Path) -> None:

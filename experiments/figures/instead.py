@@ -1,0 +1,68 @@
+"""docs/instead.md's tables."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bitreplay import zoo
+from figures.committed import EXPERIMENTS, Row, found, only_row, rows, table, told
+
+PAGE = "docs/instead.md"
+ROWS = EXPERIMENTS / "instead.csv"
+SETS = {"caltech101": "Caltech-101", "flowers102": "flowers", "kitchenware": "kitchenware", "scenes": "scenes",
+        "fruits36r": "fruit and vegetables"}  # fmt: skip
+CONTESTANTS = {
+    "EfficientNet-Lite0, float, discriminant": ("efficientnet-lite0", "discriminant"),
+    "EfficientNet-Lite0, float, softmax regression": ("efficientnet-lite0", "softmax regression"),
+    "EfficientNet-Lite0, float, nearest class mean": ("efficientnet-lite0", "nearest class mean"),
+    "`quicknet@2` at 192, `exact`": ("quicknet@2", "exact"),
+    "`quicknet@1` at 192, `exact`": ("quicknet@1", "exact"),
+}
+
+
+def _row(name: str, network: str, head: str, each: str) -> Row:
+    return only_row(found(ROWS, set=name, network=network, head=head, pictures_a_class=each))
+
+
+def _accuracies(network: str, head: str, each: str) -> list[Decimal]:
+    return [Decimal(_row(name, network, head, each)["accuracy"]) for name in SETS]
+
+
+def _mean(network: str, head: str, each: str) -> Decimal:
+    """Of the sets."""
+    return sum(_accuracies(network, head, each), Decimal()) / len(SETS)
+
+
+def accuracy(each: str) -> str:
+    """Of every set, and their mean."""
+    lines = []
+    for title, (network, head) in CONTESTANTS.items():
+        values = [*_accuracies(network, head, each), _mean(network, head, each)]
+        lines.append([title, *(told(value, 1) for value in values)])
+    return table(["", *SETS.values(), "mean"], lines)
+
+
+def few() -> str:
+    """Means of the sets by the number of pictures."""
+    lines = []
+    for title, (network, head) in CONTESTANTS.items():
+        means = [_mean(network, head, each) for each in ("5", "10", "20", "40")]
+        lines.append([title, *(told(mean, 1) for mean in means)])
+    return table(["pictures a class", "5", "10", "20", "40"], lines)
+
+
+def tested() -> str:
+    return f"{sum(int(row['tested']) for row in rows(ROWS) if _is_first(row)):,}"
+
+
+def _is_first(row: Row) -> bool:
+    return (row["network"], row["head"], row["pictures_a_class"]) == ("quicknet@2", "exact", "5")
+
+
+def behind(each: str) -> str:
+    """Points that `quicknet@2` has less than EfficientNet-Lite0 with the same discriminant, mean of the sets."""
+    return told(_mean("efficientnet-lite0", "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
+
+
+def megabytes(name: str) -> str:
+    return told(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)
