@@ -48,6 +48,14 @@ def digest(name: str) -> str:
     return weights(name).digest[:12]
 
 
+def named(title: str) -> str:
+    """With the generation, where a plain name has come to mean a later one."""
+    name = MODELS.get(title, title)
+    if zoo.generations(name)[-1] == 1:
+        return title
+    return f"{name}@1" if title == name else f"{title} (`{name}@1`)"
+
+
 def found(path: Path, **asked: object) -> list[Row]:
     """The rows with these fields, in the file's order."""
     return [row for row in rows(path) if asked.items() <= row.items()]

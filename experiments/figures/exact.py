@@ -19,6 +19,7 @@ from figures.committed import (
     forgotten,
     found,
     mean,
+    named,
     only,
     only_row,
     runs,
@@ -44,37 +45,37 @@ AXES = {"principal, one unit (these)": "principal, spread 45",
 
 def numbers() -> str:
     each = [(title, committed.exact("groceries", model)) for title, model in MODELS.items()]
-    lines = [[title, f"`{row['numbers']}`", told(row["of_a_picture"], 0)] for title, row in each]
+    lines = [[named(title), f"`{row['numbers']}`", told(row["of_a_picture"], 0)] for title, row in each]
     return table(["model", "numbers", "d"], lines)
 
 
-def _choice(data: str, named: str) -> Row:
+def _choice(data: str, layers: str) -> Row:
     path = EXPERIMENTS / "exact_choice.jsonl"
-    return only_row(found(path, question="numbers", data=data, model="react18", numbers=named))
+    return only_row(found(path, question="numbers", data=data, model="react18", numbers=layers))
 
 
-def _counts(named: str) -> str:
+def _counts(layers: str) -> str:
     """The same layers as counts of ones; the head has no signs."""
-    return named.replace("+", "+ones:")
+    return layers.replace("+", "+ones:")
 
 
 def chosen() -> str:
     lines = []
-    for named in ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4"):
-        row = _choice("npz", named)
-        counts = "" if named == "head" else told(_choice("npz", _counts(named))["accuracy_by_factor"]["0.25"])
-        lines.append([f"`{named}`", told(row["d"], 0), told(row["accuracy_by_factor"]["0.25"]), counts])
+    for layers in ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4"):
+        row = _choice("npz", layers)
+        counts = "" if layers == "head" else told(_choice("npz", _counts(layers))["accuracy_by_factor"]["0.25"])
+        lines.append([f"`{layers}`", told(row["d"], 0), told(row["accuracy_by_factor"]["0.25"]), counts])
     return table(["numbers", "d", "means", "counts of ones of the 1-bit code"], lines)
 
 
 def chosen_cifar10() -> str:
-    named = ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
-    return _listed([_choice("cifar10", each)["accuracy_by_factor"]["0.25"] for each in named])
+    layers = ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
+    return _listed([_choice("cifar10", each)["accuracy_by_factor"]["0.25"] for each in layers])
 
 
 def counts_cifar10() -> str:
-    named = ("head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
-    return _listed([_choice("cifar10", _counts(each))["accuracy_by_factor"]["0.25"] for each in named])
+    layers = ("head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
+    return _listed([_choice("cifar10", _counts(each))["accuracy_by_factor"]["0.25"] for each in layers])
 
 
 def _listed(values: Sequence[Decimal]) -> str:
@@ -103,7 +104,7 @@ def accuracy() -> str:
         for at, name in enumerate(names):
             row = committed.exact(data, MODELS[name])
             about = f" (d = {row['of_a_picture']}, state {_megabytes(row['state_bytes'], '2')})"
-            line = ["" if at else title, name + (about if name == "react_tiny" else ""), told(row["final"], 2)]
+            line = ["" if at else title, named(name) + (about if name == "react_tiny" else ""), told(row["final"], 2)]
             each = [finals(data, MODELS[name], strategy) for strategy in ("replay", "cwr")]
             lines.append([*line, *(told(mean(own), 2) if own else "" for own in each)])
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
@@ -148,11 +149,11 @@ def orders(data: str) -> str:
 
 def fewer() -> str:
     lines = []
-    for named in LINES:
-        each = [committed.exact(data, "react18", numbers=named) for data in ("cifar10", "cifar100", "groceries")]
-        size = _megabytes(each[0]["state_bytes"], "2" if named == "head" else "1")
+    for layers in LINES:
+        each = [committed.exact(data, "react18", numbers=layers) for data in ("cifar10", "cifar100", "groceries")]
+        size = _megabytes(each[0]["state_bytes"], "2" if layers == "head" else "1")
         finals_of = [told(row["final"], 2) for row in each]
-        lines.append([f"`{named}`", told(each[0]["of_a_picture"], 0), *finals_of, size])
+        lines.append([f"`{layers}`", told(each[0]["of_a_picture"], 0), *finals_of, size])
     return table(["numbers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
 
 
@@ -165,7 +166,7 @@ def few_pictures() -> str:
             own = few(MODELS[name], strategy, pictures)
             each = [mean(row[what] for row in own) for what in ("new_accuracy", "others_after")]
             lines.append(
-                ["" if at else pictures, f"{strategy}, {name}", *(told(value) for value in (*each, mean(each)))]
+                ["" if at else pictures, f"{strategy}, {named(name)}", *(told(value) for value in (*each, mean(each)))]
             )
     return table(["pictures shown", "", "new class", "others", "mean of both"], lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from figures import committed
-from figures.committed import MODELS, bench, few, finals, groceries, mean, only_row, table, told
+from figures.committed import MODELS, bench, few, finals, groceries, mean, named, only_row, table, told
 from figures.shown import exact, forgetting, small, small_state, state, step_memory
 
 PAGE = "README.md"
@@ -19,7 +19,7 @@ def results() -> str:
     lines = []
     for title, (data, names) in SETS.items():
         for at, name in enumerate(names):
-            line = ["" if at else title, name, exact(data, MODELS[name])]
+            line = ["" if at else title, named(name), exact(data, MODELS[name])]
             for strategy in ("replay", "cwr", "joint"):
                 own = finals(data, MODELS[name], strategy)
                 line.append(told(mean(own)) if own else "")

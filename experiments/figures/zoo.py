@@ -14,6 +14,7 @@ from figures.committed import (
     finals,
     found,
     mean,
+    named,
     only,
     only_row,
     rows,
@@ -56,7 +57,7 @@ def files() -> str:
     for name in _in_order():
         row, run, side, size = _accuracy(name), _shipped(name), weights(name).size, weights(name).path.stat().st_size
         rounded = f" ({run['rounded_top1']} with the rounding)" if run["rounded_top1"] else ""
-        line = [name, f"{side}x{side}", STAGES.get(run["epochs"], run["epochs"]), row["noted_top1"] + rounded]
+        line = [named(name), f"{side}x{side}", STAGES.get(run["epochs"], run["epochs"]), row["noted_top1"] + rounded]
         line += [row["float_top1"], row["integer_top1"]]
         lines.append([*line, told(Decimal(size) / 10**6, 1 if size > 10**6 else 2) + " MB"])
     return table(
@@ -68,7 +69,7 @@ def learned() -> str:
     first = ["react18", "react18_64", "bireal18", "vgg_small", "quicknet", "quicknet_large", "react_tiny"]
     lines = []
     for name in first + sorted(set(zoo.names()) - set(first)):
-        line: list[str] = [name]
+        line: list[str] = [named(name)]
         for data in ("cifar10", "cifar100", "groceries"):
             own = finals(data, name, "replay")
             line += [told(exact(data, name)["final"], 2), told(mean(own)) if own else ""]
