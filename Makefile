@@ -123,14 +123,20 @@ test-arm: build
 	BITREPLAY_ARM="$(CURDIR)/build/aarch64" $(BIN)/python -m pytest -n 2 -m "not slow" tests/arm
 
 # The learner in C with the address and undefined-behaviour sanitizers, under hostile models, states and call orders, and
-# beside Python in the tests of its own.
+# beside Python in the tests of its own. Longer: make fuzz LIVES=100000 RUNS_OF_READER=1000000.
+LIVES ?= 4000
+RUNS_OF_READER ?= 100000
+HAS_LIBFUZZER = echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' | \
+  clang++ -fsanitize=fuzzer,address,undefined -x c++ -o /dev/null - 2> /dev/null
+
 fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all -g" \
 	  cmake -S core/embedded -B build/fuzz -G Ninja -DBITREPLAY_FUZZ=ON -DBITREPLAY_TRAINING=ON --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay fuzz_sequences checked_learner
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
-	BITREPLAY_SEQUENCES=100000 $(BIN)/python -m pytest -n 2 tests/sequences
-	if command -v clang++ > /dev/null; then $(MAKE) fuzz-reader; fi
+	BITREPLAY_SEQUENCES=$(LIVES) $(BIN)/python -m pytest -n 2 tests/sequences
+	if $(HAS_LIBFUZZER); then $(MAKE) --no-print-directory fuzz-reader; \
+	  else echo "clang or its libFuzzer is missing: states were not fuzzed by coverage."; fi
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 BITREPLAY_C_LEARNER="$(CURDIR)/build/fuzz/libchecked_learner.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys $(addprefix tests/core/test_c_,learner.py states.py unknown.py kept.py law.py \
@@ -142,7 +148,8 @@ fuzz-reader:
 	  cmake -S core/embedded -B build/reader -G Ninja -DBITREPLAY_FUZZ=ON -DBITREPLAY_TRAINING=ON --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/reader --target fuzz_reader
 	mkdir -p build/reader/found
-	ASAN_OPTIONS=detect_leaks=0 FUZZ_MODEL=tests/corpus/model.bin build/reader/fuzz_reader -runs=$(or $(RUNS_OF_READER),200000) -max_len=8192 -print_final_stats=1 \
+	ASAN_OPTIONS=detect_leaks=0 FUZZ_MODEL=tests/corpus/model.bin build/reader/fuzz_reader -runs=$(RUNS_OF_READER) -max_len=8192 \
+	  -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=build/reader/ build/reader/found tests/corpus/states
 
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.

@@ -14,7 +14,7 @@ from bitreplay.export import image_of
 from tests import tiny
 
 FOLDER = os.environ.get("BITREPLAY_FUZZ", "")
-INPUTS, RUNS = 25_000, 4
+INPUTS, LIVES, RUNS = 25_000, 10_000, 4
 SMALL: dict[str, Any] = {
     "strategy": "replay", "new": 3, "replayed": 5, "per_class": 3, "epochs": 1, "least_steps": 2,
 }  # fmt: skip
@@ -55,15 +55,15 @@ def test_whole_lives_lose_nothing(run, tiny_model, tmp_path):
     kept = {"digests": True, "exact_forget": True} if run % 2 else {}
     learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head", **kept)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
-    assert fuzzed("fuzz_sequences", tmp_path / "model.bin", INPUTS * run) == [INPUTS, INPUTS * run]
+    assert fuzzed("fuzz_sequences", tmp_path / "model.bin", LIVES * run, count=LIVES) == [LIVES, LIVES * run]
 
 
-def fuzzed(tool: str, *words: Path | int) -> list[int]:
+def fuzzed(tool: str, *words: Path | int, count: int = INPUTS) -> list[int]:
     """The numbers that it prints; a finding ends it."""
     binary = Path(FOLDER) / tool
     symbols = subprocess.run(["nm", binary], capture_output=True, text=True, check=True).stdout
     assert "__asan_init" in symbols and "__ubsan_handle" in symbols
-    command = [str(binary), *map(str, words[:-1]), str(INPUTS), str(words[-1])]
+    command = [str(binary), *map(str, words[:-1]), str(count), str(words[-1])]
     options = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=options)
     assert done.returncode == 0, done.stderr
