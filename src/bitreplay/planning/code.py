@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from bitreplay.engine.program import Program
 
-LEAST = 80198
+LEAST = 89798
 OPERATIONS = {
     "image_table": 0,
     "add": 1856,
-    "affine": 896,
+    "affine": 960,
     "affine_fine": 2240,
     "average_pool": 7616,
     "binary_conv": 1472,
     "clip": 2560,
     "concat": 1856,
-    "depthwise_conv": 7360,
+    "depthwise_conv": 7424,
     "filter_pool": 7488,
     "integer_conv": 1216,
     "max_pool": 6848,
