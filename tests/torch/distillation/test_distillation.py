@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from bitreplay.torch.distillation import loop
 from bitreplay.torch.distillation.distill import distill, main, pupil_of
 from bitreplay.torch.distillation.loop import Distillation
 from bitreplay.torch.distillation.pool import PicturePool
@@ -71,11 +72,13 @@ def test_a_run_teaches_and_writes_weights_that_load(tmp_path: Path, teacher_file
 
 
 def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
-    tmp_path: Path, teacher_file: Path, pool_folder: Path
+    tmp_path: Path, teacher_file: Path, pool_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from bitreplay.torch.models.efficientnet_lite import pretrained
 
-    recipe = DistillationRecipe(**SMALL, views=4 * 100, rounding=0.0, fall=0.0)
+    monkeypatch.setattr(loop, "REPORT_STEPS", 10)
+
+    recipe = DistillationRecipe(**SMALL, views=4 * 40, rounding=0.0, fall=0.0)
 
     def run(out: Path, stop: int | None = None) -> tuple[Distillation, list[float]]:
         torch.manual_seed(1)
@@ -95,9 +98,9 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
 
     whole, losses = run(tmp_path / "whole")
     assert losses[-1] < losses[0]
-    run(tmp_path / "cut", stop=50)
+    run(tmp_path / "cut", stop=20)
     resumed, _ = run(tmp_path / "cut")
-    assert resumed.step == whole.step == 100
+    assert resumed.step == whole.step == 40
     for key, value in whole.pupils[0].model.state_dict().items():
         assert torch.equal(value, resumed.pupils[0].model.state_dict()[key]), key
 

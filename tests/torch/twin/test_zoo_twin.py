@@ -15,7 +15,7 @@ from bitreplay.engine.operations import Run
 from bitreplay.torch.twin import float_tail
 from bitreplay.torch.twin.twin import Twin
 
-COUNT = {32: 60, 64: 20, 128: 6}  # pictures, for each side that a network reads
+COUNT = {32: 60, 64: 20, 128: 6, 192: 3}  # pictures, for each side that a network reads
 
 
 @pytest.fixture(scope="module", params=zoo.names())
