@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from bitreplay import Learner
+from bitreplay.engine.sums import diagonal
 from bitreplay.export import image_of
 from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.statefile import to_bytes
@@ -90,6 +91,10 @@ def corpus() -> tuple[bytes, dict[str, tuple[bytes, str]]]:
         most = 127**2 * int(arrays["sums.counts"].sum())
         arrays["sums.products"] = np.clip(arrays["sums.products"], -most, most)
 
+    def at_its_bound(arrays: Arrays, learned: dict[str, Any], texts: Texts) -> None:
+        most = 127**2 * int(arrays["sums.counts"].sum()) + int(arrays["sums.products"][diagonal(16)].sum())
+        arrays["sums.products"][1] = most
+
     def three(arrays: Arrays, learned: dict[str, Any], texts: Texts) -> None:
         for name in ("sums.class_sums", "sums.products"):
             arrays[name][:] = 0
@@ -119,6 +124,7 @@ def corpus() -> tuple[bytes, dict[str, tuple[bytes, str]]]:
         "nothing_learned": (nothing, "taken"),
         "scatter_of_a_forgotten_class": (scatter, "taken"),
         "scatter_cut_off_as_before": (changed(scatter, cut_off), "taken"),
+        "scatter_at_its_bound": (changed(scatter, at_its_bound), "taken"),
         "counter_at_its_end": (with_learned("experiences", big), "taken"),
         "counter_beyond_its_end": (with_learned("experiences", big + 1), "refused"),
         "counter_below_zero": (with_learned("forgotten", -1), "refused"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 
 from bitreplay import StateFileError, statefile
+from bitreplay.merging import MergedTwice, Total
 from tests.core.c_learner import CLearner, Failed
 from tests.corpus.make_corpus import HERE, ONLY_PYTHON
 
@@ -37,6 +39,26 @@ def test_both_come_to_the_verdict(name):
         assert not found or name in ONLY_PYTHON, error
         assert c.to_bytes() == kept
     assert bool(found) == (VERDICTS[name] == "taken")
+
+
+@pytest.mark.parametrize("name", [name for name in VERDICTS if VERDICTS[name] == "taken" and name != "counter_at_its_end"])
+def test_what_is_taken_can_be_merged_with_itself(name):
+    """The rules for sums hold for two states together where they hold for each."""
+    data = (HERE / "states" / f"{name}.state").read_bytes()
+    content = statefile.from_bytes(data, name)
+    total = Total()
+    total.add(content, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MergedTwice)
+        total.add(content, name)
+    merged = statefile.to_bytes(total.content())
+    assert statefile.to_bytes(statefile.from_bytes(merged, name)) == merged
+    if name not in ONLY_PYTHON:
+        c = CLearner(MODEL)
+        c.from_bytes(data)
+        c.merge(data)
+        assert c.to_bytes() == merged
+        c.from_bytes(merged)
 
 
 def test_the_corpus_is_what_its_script_writes(tmp_path):

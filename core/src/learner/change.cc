@@ -79,13 +79,13 @@ int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
   const auto left_at = [&](int64_t i, int64_t j) {
     return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share(i, j);
   };
-  int64_t largest = 0, square = 0;
+  int64_t largest = 0, squares = 0;
   for (int64_t i = 0; i < numbers; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       largest = most(largest, absolute(left_at(i, j)));
-      if (i == j) square = most(square, left_at(i, i));
+      if (i == j) squares += left_at(i, i);
     }
-  const int64_t bound = bound_of(stay, square, true), extent = extent_of(stay, least(largest, bound));
+  const int64_t bound = bound_of(stay, squares, true), extent = extent_of(stay, least(largest, bound));
   if (!has_room_for(*l, extent, 0)) return BR_FULL;
   set_width(l, most(extent, extent_of(*l)));
   for (int64_t i = 0, at = 0; i < numbers; ++i)

@@ -159,16 +159,16 @@ class Reader {
         least[i] += least_square(sum, found_.counts[c]);
       }
     const bool forgot = found_.known.forgotten > 0;
-    int64_t largest = 0, square = 0;
-    if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest, &square)) return wrong;
+    int64_t largest = 0, total = 0;
+    if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest, &total)) return wrong;
     const int64_t extent = forgot ? extent_of(found_.pictures, largest) : found_.pictures;
     if (br_sums_bits(extent) != found_.shape.bits) return BR_MALFORMED;
-    if (largest > bound_of(found_.pictures, square, forgot)) return BR_IMPOSSIBLE;
+    if (largest > bound_of(found_.pictures, total, forgot)) return BR_IMPOSSIBLE;
     return pairs(layout.at[Layout::kProducts], forgot, least, nullptr);
   }
 
   // Squares of so many pictures, at least so large; their roots take the place of that.
-  int squares(uint64_t offset, int64_t pictures, bool forgot, int64_t* least, int64_t* largest, int64_t* square) {
+  int squares(uint64_t offset, int64_t pictures, bool forgot, int64_t* least, int64_t* largest, int64_t* total) {
     In in = array(offset);
     for (int64_t i = 0; i < l_.numbers; ++i)
       for (int64_t j = 0; j <= i; ++j) {
@@ -177,7 +177,7 @@ class Reader {
         if (!is_within(product, kLargestSquare * (forgot ? kMostPictures : pictures))) return BR_IMPOSSIBLE;
         *largest = most(*largest, absolute(product));
         if (i != j) continue;
-        *square = most(*square, product);
+        *total += product;
         if (!is_square(product, least[i], pictures, forgot)) return BR_IMPOSSIBLE;
         least[i] = root_above(product);
       }
@@ -222,14 +222,14 @@ class Reader {
     In sums = array(layout.at[Layout::kClassSums]), products = array(layout.at[Layout::kProducts]);
     for (uint32_t c = 0; c < found_.shape.classes; ++c) {
       const int64_t count = found_.counts[c];
-      int64_t largest = 0, square = 0;
+      int64_t largest = 0, total = 0;
       for (uint32_t i = 0; i < l_.numbers; ++i) {
         int64_t sum;
         if (!element(sums, found_.shape.bits, &sum)) return BR_STORAGE;
         least[i] = least_square(sum, count);
       }
       const uint64_t own = layout.at[Layout::kClassProducts] + found_.shape.bits / 8 * uint64_t(c) * uint64_t(entries);
-      if (const int wrong = squares(own, count, false, least, &largest, &square)) return wrong;
+      if (const int wrong = squares(own, count, false, least, &largest, &total)) return wrong;
       if (const int wrong = pairs(own, false, least, totals)) return wrong;
     }
     for (int64_t at = 0; at < entries; ++at) {

@@ -23,9 +23,9 @@ bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t*
 
 template <typename Sum>
 bool products_are_possible(const br_sums* s, int64_t pictures, bool forgot, uint32_t* roots) {
-  int64_t square = 0;
-  for (int64_t i = 0; i < s->numbers; ++i) square = most(square, square_at(s, i));
-  const int64_t largest = bound_of(pictures, square, forgot);
+  int64_t squares = 0;
+  for (int64_t i = 0; i < s->numbers; ++i) squares += square_at(s, i);
+  const int64_t largest = bound_of(pictures, squares, forgot);
   const Sum* product = static_cast<const Sum*>(s->products);
   for (int64_t i = 0; i < s->numbers; ++i) roots[i] = forgot ? 0 : root_above(square_at(s, i));
   for (int64_t i = 0; i < s->numbers; ++i) {

@@ -23,10 +23,10 @@ static inline int64_t extent_of(int64_t pictures, int64_t largest) {
   return most(pictures, largest / kLargestSquare + (largest % kLargestSquare > 0));
 }
 
-// What bounds every product: those of the pictures, or, of what something forgotten left, the largest square and what rounding
-// may have added.
-static inline int64_t bound_of(int64_t pictures, int64_t largest_square, bool forgot) {
-  return most(kLargestSquare * pictures, forgot ? largest_square + kLargestSquare : 0);
+// What bounds every product: those of the pictures and, where something forgotten left its scatter, all squares together. Both
+// add up when states are merged, so that what is merged keeps the bound.
+static inline int64_t bound_of(int64_t pictures, int64_t squares, bool forgot) {
+  return kLargestSquare * pictures + (forgot ? squares : 0);
 }
 
 // The root of a square, at most 127^2 (2^31 - 1), rounded up: below 2^31.

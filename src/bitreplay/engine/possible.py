@@ -7,7 +7,7 @@ and r = s_ci - q n_c (whole numbers of the sum s have the least squares where th
     G - sum_c s_c s_c^T / n_c has no negative eigenvalue, within rounding                                     has_factor
 
 A class that was forgotten may have left its scatter in G: then squares have no bound but 127^2 (2^31 - 1), and products
-that of the largest square and 127^2 more, or 127^2 n. Version 0.2.0 cut products off when it forgot, and what was cut
+that of all squares together and 127^2 n. Version 0.2.0 cut products off when it forgot, and what was cut
 off need not have a factor.
 
 What pictures leave is possible, whatever was learned, unlearned, forgotten and merged before: each of these rules holds

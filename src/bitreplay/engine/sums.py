@@ -84,10 +84,10 @@ class Sums:
 
     @property
     def most(self) -> int:
-        """What bounds every product: those of the pictures, or, of what something forgotten left, the largest square
-        and what rounding may have added."""
-        squares = int(self.products[diagonal(self.numbers)].max(initial=0)) + LARGEST**2 if self.forgot else 0
-        return max(LARGEST**2 * self.pictures, squares)
+        """What bounds every product: those of the pictures and, where something forgotten left its scatter, all
+        squares together. Both add up when states are merged, so that what is merged keeps the bound."""
+        squares = int(wide(self.products[diagonal(self.numbers)]).sum()) if self.forgot else 0
+        return LARGEST**2 * self.pictures + squares
 
     def copy(self) -> Sums:
         return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy(), self.forgot)

@@ -169,12 +169,11 @@ class Tally:
         gone = self.class_products[row] if self.class_products is not None else _outer(total, count)
         products = wide(self.sums.products) - gone
         kept = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
+        kept.products = np.clip(products, -kept.most, kept.most)  # only what 0.2.0 cut off before lies beyond
         stored = width(kept.extent)
         if self.class_products is not None:
             self.class_products = self.class_products[stay].astype(stored)
-        # Nothing lies beyond but what 0.2.0 cut off before.
-        kept.class_sums, kept.products = kept.class_sums.astype(stored), np.clip(products, -kept.most, kept.most)
-        kept.products = kept.products.astype(stored)
+        kept.class_sums, kept.products = kept.class_sums.astype(stored), kept.products.astype(stored)
         self.sums, self.forgotten = kept, self.forgotten + inexact
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
