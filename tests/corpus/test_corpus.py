@@ -41,7 +41,9 @@ def test_both_come_to_the_verdict(name):
     assert bool(found) == (VERDICTS[name] == "taken")
 
 
-@pytest.mark.parametrize("name", [name for name in VERDICTS if VERDICTS[name] == "taken" and name != "counter_at_its_end"])
+@pytest.mark.parametrize(
+    "name", [name for name in VERDICTS if VERDICTS[name] == "taken" and name != "counter_at_its_end"]
+)
 def test_what_is_taken_can_be_merged_with_itself(name):
     """The rules for sums hold for two states together where they hold for each."""
     data = (HERE / "states" / f"{name}.state").read_bytes()
