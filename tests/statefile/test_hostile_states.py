@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, LearningStopped
+from bitreplay.engine.sums import diagonal
 from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 from tests.hostile import other_array, places_of
@@ -147,13 +148,26 @@ def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_pa
         ("sums.counts", 0, 131_073, "is missing or of another kind"),
         ("sums.class_sums", (0, 3), 127 * 8 + 1, "not the sums of pictures"),
         ("sums.products", 0, -1, "not the sums of pictures"),
-        ("sums.products", 1, 127**2 * 16 + 1, "not the sums of pictures"),
     ],
 )
 def test_sums_that_no_pictures_make_are_refused(exact, tiny_model, tmp_path, array, place, value, sentence):
     (tmp_path / "state").write_bytes(with_value(exact, array, place, value))
     with pytest.raises(ValueError, match=sentence):
         Learner.load(tmp_path / "state", tiny_model)
+
+
+def test_products_beyond_all_squares_are_refused(exact, tiny_model, tmp_path):
+    """A class was forgotten, so 127^2 n and the squares together bound every product."""
+    arrays, _ = unpack_container(exact, "")
+    products, pictures = arrays["sums.products"], int(arrays["sums.counts"].sum())
+    bound = 127**2 * pictures + int(products[diagonal(arrays["sums.class_sums"].shape[1])].sum())
+    for value, fits in ((bound, True), (bound + 1, False), (-bound - 1, False)):
+        (tmp_path / "state").write_bytes(with_value(exact, "sums.products", 1, value))
+        if fits:
+            assert Learner.load(tmp_path / "state", tiny_model).labels
+            continue
+        with pytest.raises(ValueError, match="not the sums of pictures"):
+            Learner.load(tmp_path / "state", tiny_model)
 
 
 @pytest.mark.parametrize("names", [["green", "blue"], ["blue", None], ["blue"], ["blue", "green", "red"]])
