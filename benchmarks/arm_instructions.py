@@ -51,7 +51,7 @@ def counts(parts: list[tuple[Program, int]], path: str, samples: int) -> list[in
             words += [file, which] + [samples] * (number == 0)
         command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", BUILD / "qemu_count.so",
                    BUILD / "core" / "tools" / "count", *words]  # fmt: skip
-        environment = os.environ | {"BITREPLAY_PATH": path}
+        environment = os.environ | {"BITREPLAY_ISA": path}
         done = subprocess.run(
             [str(word) for word in command], env=environment, capture_output=True, text=True, check=True
         )
@@ -96,8 +96,8 @@ def measure(model: str, part: str) -> list[tuple[str | int, ...]]:
     if part == "whole":
         program = compile_whole(graph, Bits(8), samples)
     else:
-        level, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
-        program = trained(compile_tail(graph, level, Bits(8, binary, 16), samples, 10), samples)
+        replay_layer, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
+        program = trained(compile_tail(graph, replay_layer, Bits(8, binary, 16), samples, 10), samples)
     found = [by_operation(program, path, samples) for path in PATHS]
     rows = [(name, *(each[name] for each in found)) for name, _ in found[0].most_common()]
     return [*rows, ("together", *(each.total() for each in found))]

@@ -30,7 +30,7 @@ from arm_instructions import BUILD, ROOT, by_operation, trained
 
 import bitreplay
 from bitreplay.bench import onnx_models, onnx_peer, ours
-from bitreplay.bench.quicknet import FROZEN, LEVEL, SIZE, TRAINED
+from bitreplay.bench.quicknet import FROZEN, REPLAY_LAYER, SIZE, TRAINED
 from bitreplay.engine.compile import compile_backbone
 
 RESULTS = ROOT / "benchmarks" / "results" / "arm_peer.csv"
@@ -46,9 +46,9 @@ def quicknet() -> list[Row]:
     """Our counts depend on the path alone: NEON on every CPU, dot products where they are."""
     graph = ours.quicknet(SIZE, None)
     assert graph is not None, "QuickNet ships"
-    works = {"QuickNet up to the level": compile_backbone(graph, LEVEL, FROZEN, 1)}
+    works = {"QuickNet up to the level": compile_backbone(graph, REPLAY_LAYER, FROZEN, 1)}
     for bits, rate in ((FROZEN, ""), (TRAINED, ", rate 1/128")):
-        program = ours.tail_program(graph, LEVEL, bits, 1)
+        program = ours.tail_program(graph, REPLAY_LAYER, bits, 1)
         works[f"QuickNet tail step of 1, bits {bits}{rate}"] = trained(program, 1)
     rows = []
     for work, program in works.items():

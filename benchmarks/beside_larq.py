@@ -42,7 +42,7 @@ def theirs(model: bytes) -> dict[str, Callable[[], object]]:
 
 
 def with_path(path: str, graph: Graph) -> Callable[[], object]:
-    native.set_path(path)
+    native.set_isa(path)
     return ours.whole_forward(graph, Bits(8))
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     graph = ours.quicknet(SIZE, None)
     if graph is None:
         sys.exit("QuickNet does not ship with this version")
-    works = {f"bitreplay, {path}": with_path(path, graph) for path in native.available_paths() if path != "scalar"}
+    works = {f"bitreplay, {path}": with_path(path, graph) for path in native.available_isas() if path != "scalar"}
     times = timing.race(works | theirs(converted()), ROUNDS)
     print("what,milliseconds")
     for name, seconds in times.items():

@@ -1,6 +1,6 @@
 """How far every operation is from the core's own limit.
 
-    taskset -c 1 python benchmarks/limits.py             on the instruction set in use; BITREPLAY_PATH names another
+    taskset -c 1 python benchmarks/limits.py             on the instruction set in use; BITREPLAY_ISA names another
     python benchmarks/limits.py neon                     (or dotprod) from the rows of arm_instructions.py
     python benchmarks/limits.py table                    docs/kernels.md's lines, of the rows
 
@@ -250,7 +250,7 @@ def number(value: float) -> str:
 
 
 def main() -> None:
-    path = sys.argv[1] if len(sys.argv) > 1 else native.path()
+    path = sys.argv[1] if len(sys.argv) > 1 else native.isa()
     if path == "table":
         print("\n".join(table()))
         return

@@ -40,10 +40,10 @@ def states(folder: Path) -> dict[tuple[str, int], Path]:
     Image.fromarray(data.test_images[0]).save(folder / "picture.png")
     names = [data.class_names[label] for label in data.train_labels]
     for model in map(zoo.find, zoo.names()):
-        for numbers in (None, PROJECTED) if model.companion("projection").exists() else (None,):
-            learner = Learner.from_pretrained(model, numbers=numbers)
+        for feature_layers in (None, PROJECTED) if model.companion("projection").exists() else (None,):
+            learner = Learner.from_pretrained(model, feature_layers=feature_layers)
             learner.learn(data.train_images, names)
-            place = folder / f"{model.name}-{numbers}"
+            place = folder / f"{model.name}-{feature_layers}"
             learner.save(place)
             found[model.name, learner.strategy.latent_shape[0]] = place
     return found

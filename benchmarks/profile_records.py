@@ -1,7 +1,7 @@
 """The time of each operation of a compiled network, one sample or a minibatch, on the chosen instruction set.
 
     taskset -c 1 python benchmarks/profile_records.py bireal18 whole
-    BITREPLAY_PATH=avx2 taskset -c 1 python benchmarks/profile_records.py react18 tail --samples 32
+    BITREPLAY_ISA=avx2 taskset -c 1 python benchmarks/profile_records.py react18 tail --samples 32
 
 Each record is made a program of its own and run on what the whole program left in the arena; the least time counts.
 """
@@ -58,7 +58,7 @@ def main() -> None:
     if given.part == "whole":
         program, lists = compile_whole(graph, bits, given.samples), ["forward"]
     else:
-        program = compile_tail(graph, max(graph.levels, key=graph.position), bits, given.samples, 10)
+        program = compile_tail(graph, max(graph.replay_layers, key=graph.position), bits, given.samples, 10)
         lists = ["forward", "backward", "update", "prepare"]
     machine = filled(program, lists, run)
     total, count = Counter[str](), Counter[str]()

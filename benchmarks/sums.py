@@ -23,7 +23,7 @@ from bitreplay.engine.sums import Sums
 
 RESULTS = Path(__file__).resolve().parent / "results" / "sums.csv"
 SIZES = [(128, 10), (512, 10), (512, 100), (1024, 10), (1024, 100), (2048, 10), (2048, 100)]
-COLUMNS = ("numbers", "classes", "path", "add_20_s", "solve_s", "add_us", "answer_us", "state_bytes", "work_bytes")
+COLUMNS = ("n_features", "classes", "isa", "add_20_s", "solve_s", "add_us", "answer_us", "state_bytes", "work_bytes")
 
 
 def least(action: Callable[[], object], times: int = 3) -> float:
@@ -35,27 +35,27 @@ def least(action: Callable[[], object], times: int = 3) -> float:
     return min(taken)
 
 
-def row(numbers: int, classes: int, path: str) -> dict[str, object]:
-    native.set_path(path)
+def row(n_features: int, classes: int, path: str) -> dict[str, object]:
+    native.set_isa(path)
     rng = np.random.default_rng(0)
     pictures = max(2000, 2 * classes)
-    sources = rng.normal(size=(pictures, 64)) @ rng.normal(size=(64, numbers)) * 5
+    sources = rng.normal(size=(pictures, 64)) @ rng.normal(size=(64, n_features)) * 5
     x = np.clip(sources + rng.normal(size=sources.shape) * 9, -127, 127).astype(np.int8)
     labels = np.arange(pictures, dtype=np.int32) % classes
-    sums = Sums.empty(numbers, classes)
+    sums = Sums.empty(n_features, classes)
     native_sums.add(sums, x, labels)
     many, few = sums.copy(), sums.copy()
-    solution = native_sums.solve(sums, [numbers])
+    solution = native_sums.solve(sums, [n_features])
     return {
-        "numbers": numbers,
+        "n_features": n_features,
         "classes": classes,
-        "path": path,
+        "isa": path,
         "add_20_s": f"{least(lambda: native_sums.add(few, x[:20], labels[:20])):.5f}",
-        "solve_s": f"{least(lambda: native_sums.solve(sums, [numbers])):.4f}",
+        "solve_s": f"{least(lambda: native_sums.solve(sums, [n_features])):.4f}",
         "add_us": f"{least(lambda: native_sums.add(many, x[:2000], labels[:2000])) / 2000 * 1e6:.1f}",
         "answer_us": f"{least(lambda: native_sums.answers(solution, x[:1000])) / 1000 * 1e6:.2f}",
         "state_bytes": sum(part.nbytes for part in (sums.counts, sums.class_sums, sums.products)),
-        "work_bytes": native_sums.solve_bytes(numbers, classes),
+        "work_bytes": native_sums.solve_bytes(n_features, classes),
     }
 
 
@@ -64,7 +64,7 @@ def main() -> None:
     print("\t".join(COLUMNS))
     rows = []
     for size in asked:
-        for path in native.available_paths():
+        for path in native.available_isas():
             rows.append(row(*size, path))
             print("\t".join(str(rows[-1][name]) for name in COLUMNS), flush=True)
     if asked is SIZES:

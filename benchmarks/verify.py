@@ -19,39 +19,39 @@ import numpy as np
 
 from bitreplay import Settings, statefile
 from bitreplay.engine import native_sums
+from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.parts.digests import Digests
-from bitreplay.parts.tally import Tally
 from bitreplay.state import State
-from bitreplay.statefile.beside import written_beside
-from bitreplay.statefile.generations import checksum_in
+from bitreplay.statefile.atomic_write import written_beside
+from bitreplay.statefile.revisions import checksum_in
 
 RESULTS = Path(__file__).parent / "results" / "verify.csv"
 RUNS, PICTURES, CLASSES = 15, 1000, 10
 
 
-def content_of(numbers: int) -> statefile.Content:
-    tally = Tally(numbers)
+def content_of(n_features: int) -> statefile.Content:
+    class_statistics = ClassStatistics(n_features)
     names = [f"class {number % CLASSES}" for number in range(PICTURES)]
-    tally.make_room(names)
-    tally.add(np.random.default_rng(0).integers(-127, 128, (PICTURES, numbers)).astype(np.int8), names)
-    parts = {"sums": tally.give(), "digests": Digests().give()}
-    state = State(tally.names, parts, {}, {"experiences": 1}, {"lineage": "/"})
+    class_statistics.make_room(names)
+    class_statistics.add(np.random.default_rng(0).integers(-127, 128, (PICTURES, n_features)).astype(np.int8), names)
+    parts = {"sums": class_statistics.state_dict(), "digests": Digests().state_dict()}
+    state = State(class_statistics.names, parts, {}, {"experiences": 1}, {"lineage": "/"})
     return statefile.Content("none", "0" * 64, Settings(strategy="exact"), state)
 
 
-def measured(numbers: int, folder: Path) -> dict[str, float]:
-    content = content_of(numbers)
+def measured(n_features: int, folder: Path) -> dict[str, float]:
+    content = content_of(n_features)
     sums = content.state.parts["sums"].sums  # type: ignore[attr-defined]
     found: dict[str, list[float]] = {"write": [], "verify": [], "factor": []}
     size = 0
     for _ in range(RUNS):
         start = time.perf_counter()
         data = statefile._packed("The state", content)
-        with written_beside(folder / "state", data, folder / "state") as beside:
+        with written_beside(folder / "state", data, folder / "state") as temporary:
             written = time.perf_counter()
-            statefile.verify(beside, checksum_in(data[0]))
+            statefile.verify(temporary, checksum_in(data[0]))
             verified = time.perf_counter()
-            size = beside.stat().st_size
+            size = temporary.stat().st_size
         begun = time.perf_counter()
         assert native_sums.has_factor(sums)
         found["factor"].append(time.perf_counter() - begun)
@@ -62,7 +62,10 @@ def measured(numbers: int, folder: Path) -> dict[str, float]:
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    rows = [{"numbers": numbers, "classes": CLASSES} | measured(numbers, folder) for numbers in (128, 512, 1024, 2048)]
+    rows = [
+        {"n_features": n_features, "classes": CLASSES} | measured(n_features, folder)
+        for n_features in (128, 512, 1024, 2048)
+    ]
     with RESULTS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -25,7 +25,7 @@ FORWARD, STEP = 1, 4  # br_list
 def main() -> None:
     graph, _ = modelfile.load(ZOO / "bireal18.safetensors")
     bits = Bits(8, 1, 16)
-    tail = compile_tail(graph, max(graph.levels, key=graph.position), bits, 32, 10)
+    tail = compile_tail(graph, max(graph.replay_layers, key=graph.position), bits, 32, 10)
     work = {
         "forward of one image": (compile_whole(graph, bits, 1), 1, FORWARD, 200),
         "step of 32 of the frozen tail": (tail, 32, STEP, 20),

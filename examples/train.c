@@ -79,7 +79,7 @@ int main(int count, char** argument) {
   FILE* out = fopen(argument[5], "wb");
   if (!out || fwrite(parameters, 1, parameter_bytes, out) != parameter_bytes || fclose(out))
     stop(argument[5], "cannot be written");
-  printf("%s\n", br_program_path(program));
+  printf("%s\n", br_program_isa(program));
   br_program_close(program);
   free(arena), free(parameters), free(labels), free(codes), free(bytes);
   return 0;

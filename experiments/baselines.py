@@ -34,8 +34,21 @@ from run import commit, machine
 
 from bitreplay.learner import Learner
 
-HEADER = ["data", "model", "digest", "numbers", "of_a_picture", "pictures", "method", "setting", "final", "kept_bytes",
-          "seconds", "commit", "machine"]  # fmt: skip
+HEADER = [
+    "data",
+    "model",
+    "digest",
+    "feature_layers",
+    "n_features",
+    "pictures",
+    "method",
+    "setting",
+    "final",
+    "kept_bytes",
+    "seconds",
+    "commit",
+    "machine",
+]
 SHRINK, EXEMPLARS = 1e-4, 30
 RATES, DECAYS = (0.0003, 0.001, 0.003, 0.01, 0.03), (0.0, 1e-4, 1e-3, 1e-2)
 EPOCHS, BATCH, MOMENTUM = 30, 256, 0.9
@@ -139,23 +152,23 @@ def main() -> None:
     parser.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
     parser.add_argument("--data", type=Path, help="the folder of the set; else it is looked for in BITREPLAY_DATA")
     parser.add_argument("--models", nargs="+", default=["react18"])
-    parser.add_argument("--numbers", help="by default the model's usual ones")
+    parser.add_argument("--feature-layers", help="by default the model's usual ones")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--codes", type=Path)
     parser.add_argument("--results", type=Path, default=RESULTS / "baselines.csv")
     args = parser.parse_args()
     data = SETS[args.data_name][0](args.data)
     for name in args.models:
-        probe = Learner.from_pretrained(published(name), strategy="exact", numbers=args.numbers)
+        probe = Learner.from_pretrained(published(name), strategy="exact", feature_layers=args.feature_layers)
         assert probe.model is not None
-        numbers, digest = probe.settings.numbers, probe.model.digest[:12]
-        place = f"{args.data_name}-{digest}-8-{str(numbers).replace('/', '_')}.npz"
+        feature_layers, digest = probe.settings.feature_layers, probe.model.digest[:12]
+        place = f"{args.data_name}-{digest}-8-{str(feature_layers).replace('/', '_')}.npz"
         train, test, _ = coded(probe, data, args.codes / place if args.codes else None)
         for method in args.methods:
             clock = time.process_time()
             answers, setting, kept = METHODS[method](train, data.train_labels.astype(np.int64), test)
             append(args.results, HEADER, [
-                args.data_name, probe.model.name, digest, numbers, train.shape[1], len(train), method, setting,
+                args.data_name, probe.model.name, digest, feature_layers, train.shape[1], len(train), method, setting,
                 percent(answers == data.test_labels), kept, round(time.process_time() - clock), commit(), machine(),
             ])  # fmt: skip
 

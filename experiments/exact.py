@@ -28,9 +28,27 @@ from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
 SETS = {"cifar10": (cifar10, [2] * 5), "cifar100": (cifar100, [10] * 10), "groceries": (groceries, [2] * 7)}
-HEADER = ["data", "model", "digest", "forward_bits", "numbers", "of_a_picture", "pictures", "seed", "after", "final",
-          "final_float", "equal", "state_bytes", "discriminant_bytes", "seconds_network", "seconds_sums",
-          "seconds_discriminants", "path", "hash"]  # fmt: skip
+HEADER = [
+    "data",
+    "model",
+    "digest",
+    "forward_bits",
+    "feature_layers",
+    "n_features",
+    "pictures",
+    "seed",
+    "after",
+    "final",
+    "final_float",
+    "equal",
+    "state_bytes",
+    "discriminant_bytes",
+    "seconds_network",
+    "seconds_sums",
+    "seconds_discriminants",
+    "isa",
+    "hash",
+]
 
 
 def percent(values: np.ndarray) -> float:
@@ -42,7 +60,7 @@ def main() -> None:
     parser.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
     parser.add_argument("--data", type=Path, help="the folder of the set; else it is looked for in BITREPLAY_DATA")
     parser.add_argument("--models", nargs="+", default=["react18"])
-    parser.add_argument("--numbers", help="by default the model's usual ones")
+    parser.add_argument("--feature-layers", help="by default the model's usual ones")
     parser.add_argument("--bits", default="8/1/16", help="q_f/q_b^bin/q_b^non-bin; only q_f matters")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], help="orders of the classes")
     parser.add_argument("--codes", type=Path)
@@ -51,11 +69,11 @@ def main() -> None:
     read, sizes = SETS[args.data_name]
     data = read(args.data)
     for name in args.models:
-        settings = {"strategy": "exact", "numbers": args.numbers, "bits": args.bits}
+        settings = {"strategy": "exact", "feature_layers": args.feature_layers, "bits": args.bits}
         probe = Learner.from_pretrained(published(name), **settings)
         assert probe.model is not None
-        numbers, digest, width = probe.settings.numbers, probe.model.digest[:12], args.bits.split("/")[0]
-        place = f"{args.data_name}-{digest}-{width}-{str(numbers).replace('/', '_')}.npz"
+        feature_layers, digest, width = probe.settings.feature_layers, probe.model.digest[:12], args.bits.split("/")[0]
+        place = f"{args.data_name}-{digest}-{width}-{str(feature_layers).replace('/', '_')}.npz"
         train, test, each = coded(probe, data, args.codes / place if args.codes else None)
         network = each * len(train)
         for seed in args.seeds:
@@ -63,20 +81,20 @@ def main() -> None:
             for experience in new_classes(data, sizes, np.random.default_rng(seed)):
                 chosen = np.flatnonzero(np.isin(data.train_labels, experience.classes))
                 clock = time.process_time()
-                learner.learn_latents(train[chosen], data.train_labels[chosen])
+                learner.learn_encoded(train[chosen], data.train_labels[chosen])
                 sums, clock = sums + time.process_time() - clock, time.process_time()
-                learner.predict_latents(test[:1])
+                learner.predict_encoded(test[:1])
                 solving += time.process_time() - clock
-                after.append(percent(learner.predict_latents(test) == data.test_labels))
+                after.append(percent(learner.predict_encoded(test) == data.test_labels))
             real = Learner.from_pretrained(probe.model, **settings | {"bits": "float"})
             real.restore(learner.state())
-            answers, others = learner.predict_latents(test), real.predict_latents(test)
+            answers, others = learner.predict_encoded(test), real.predict_encoded(test)
             bytes_of = learner.strategy.footprint()
             append(args.results, HEADER, [
-                args.data_name, probe.model.name, digest, width, numbers, train.shape[1], len(train), seed,
+                args.data_name, probe.model.name, digest, width, feature_layers, train.shape[1], len(train), seed,
                 " ".join(f"{value:.2f}" for value in after), after[-1], percent(others == data.test_labels),
                 percent(answers == others), learner.memory_bytes, bytes_of["discriminant"], round(network, 1),
-                round(sums, 2), round(solving, 2), native.path(), learner.state_hash()[:12],
+                round(sums, 2), round(solving, 2), native.isa(), learner.state_hash()[:12],
             ])  # fmt: skip
 
 

@@ -6,7 +6,7 @@
 
 Answered in float64 on pictures that no reported figure uses: one half of CIFAR's training images learns, 8,000 of the
 other half are asked. FILE (bitreplay.data.npz) has the 67 classes of the Grocery Store data set that are not among the
-14 of groceries, its train and val to learn, its test to ask, middle squares at 64x64. `numbers` compares layers
+14 of groceries, its train and val to learn, its test to ask, middle squares at 64x64. `feature_layers` compares layers
 and lambda = min(1, factor d / n); `ones:` counts the ones of a level's 1-bit code in the place of means. `few` knows 13
 classes and is shown 5, 10 or 20 pictures of another; means are drawn to the middle by n_c / (n_c + k).
 One JSON row a setting is appended to results/exact_choice.jsonl.
@@ -28,7 +28,7 @@ from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.npz import npz
 from bitreplay.engine.arithmetic.packing import unpack
-from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.features import default_feature_layers
 from bitreplay.learner import Learner
 
 ASKED, CLASSES = 8000, 14
@@ -62,15 +62,15 @@ class Discriminant:
 def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
     """The numbers that one part gives."""
     if not name.startswith("ones:"):
-        return Learner.from_pretrained(model, strategy="exact", numbers=name).latents(images)
-    level, _, quarters = name.removeprefix("ones:").partition("/")
+        return Learner.from_pretrained(model, strategy="exact", feature_layers=name).encode(images)
+    replay_layer, _, quarters = name.removeprefix("ones:").partition("/")
     learner, cells, found = (
-        Learner.from_pretrained(model, strategy="replay", level=level),
+        Learner.from_pretrained(model, strategy="replay", replay_layer=replay_layer),
         2 if quarters else 1,
         [],
     )
     for start in range(0, len(images), 500):
-        ones = unpack(learner.latents(images[start : start + 500]), model.graph.shapes[level][2])
+        ones = unpack(learner.encode(images[start : start + 500]), model.graph.shapes[replay_layer][2])
         n, height, width, channels = ones.shape
         sums = ones.reshape(n, cells, height // cells, cells, width // cells, channels).sum(axis=(2, 4))
         found.append(sums.reshape(n, -1).astype(np.int8))
@@ -79,11 +79,11 @@ def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
 
 def combinations(model: zoo.Model) -> list[str]:
     """The usual numbers, what they are made of, and counts of ones in the place of means."""
-    usual = usual_numbers(model.graph)
-    if len(model.levels) < 2:
-        (level,) = model.levels
-        return ["head", level, usual, f"ones:{level}", f"ones:{level}/4", f"head+{usual}"]
-    low, high = model.levels[-2:]
+    usual = default_feature_layers(model.graph)
+    if len(model.replay_layers) < 2:
+        (replay_layer,) = model.replay_layers
+        return ["head", replay_layer, usual, f"ones:{replay_layer}", f"ones:{replay_layer}/4", f"head+{usual}"]
+    low, high = model.replay_layers[-2:]
     return ["head", high, f"head+{high}", f"head+ones:{high}", f"head+{high}+{low}", f"head+ones:{high}+ones:{low}",
             usual, f"head+ones:{high}+ones:{low}/4", f"{high}+{low}/4", f"head+{high}/4+{low}/4"]  # fmt: skip
 
@@ -123,7 +123,7 @@ def few(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("question", choices=["numbers", "few"])
+    parser.add_argument("question", choices=["layers", "few"])
     parser.add_argument("--data-name", default="cifar10", choices=["cifar10", "cifar100", "npz"])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--model", default="react18")
@@ -136,15 +136,21 @@ def main() -> None:
     else:
         learn = split({"cifar10": cifar10, "cifar100": cifar100}[args.data_name](args.data))
     images, labels, asked, truth = learn
-    wanted = combinations(model) if args.question == "numbers" else [usual_numbers(model.graph)]
+    wanted = combinations(model) if args.question == "layers" else [default_feature_layers(model.graph)]
     made: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for numbers in wanted:
-        names = numbers.split("+")
+    for feature_layers in wanted:
+        names = feature_layers.split("+")
         made |= {name: (part(model, name, images), part(model, name, asked)) for name in names if name not in made}
         x, probe = (np.concatenate([made[name][side] for name in names], axis=1) for side in (0, 1))
         lengths = [made[name][0].shape[1] for name in names]
-        start = {"question": args.question, "data": args.data_name, "model": model.name, "numbers": numbers,
-                 "d": x.shape[1], "pictures": len(x)}  # fmt: skip
+        start = {
+            "question": args.question,
+            "data": args.data_name,
+            "model": model.name,
+            "feature_layers": feature_layers,
+            "d": x.shape[1],
+            "pictures": len(x),
+        }
         if args.question == "few":
             note(args.results, [start | row for row in few(x, labels, probe, truth, lengths)])
             continue

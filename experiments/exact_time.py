@@ -23,7 +23,7 @@ from bitreplay.follow import follow
 from bitreplay.learner import Learner
 from bitreplay.scenario import new_classes
 
-HEADER = ["model", "digest", "strategy", "images", "seed", "final", "cpu_seconds", "path", "hash"]
+HEADER = ["model", "digest", "strategy", "images", "seed", "final", "cpu_seconds", "isa", "hash"]
 SETTINGS = {"exact": {}, "replay": {"augment": True}}
 
 
@@ -44,7 +44,7 @@ def main() -> None:
         assert learner.model is not None
         final, seconds = round(100 * step.evaluation.accuracy, 2), round(time.process_time() - start, 1)
         append(args.results, HEADER, [learner.model.name, learner.model.digest[:12], strategy, args.images, 0, final,
-                                      seconds, native.path(), learner.state_hash()[:12]])  # fmt: skip
+                                      seconds, native.isa(), learner.state_hash()[:12]])  # fmt: skip
 
 
 if __name__ == "__main__":

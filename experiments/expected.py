@@ -16,7 +16,7 @@ from run import Run
 from tables import SEEDS, Rows
 
 from bitreplay import zoo
-from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.features import default_feature_layers
 from bitreplay.planning.expected import FILE, HEADER
 from bitreplay.strategies import STRATEGIES
 
@@ -29,8 +29,8 @@ RESULTS = Path(__file__).parent / "results"
 def usual(run: Run) -> Run:
     """What a row must be, but for what the planner tells apart."""
     images = 500 if run.data == "cifar10" else None
-    return Run(data=run.data, model=run.model, strategy=run.strategy, images=images, level=run.level,
-               code_bits=run.code_bits, bits=run.bits, per_class=run.per_class)  # fmt: skip
+    return Run(data=run.data, model=run.model, strategy=run.strategy, images=images, replay_layer=run.replay_layer,
+               latent_bits=run.latent_bits, bits=run.bits, memory_per_class=run.memory_per_class)  # fmt: skip
 
 
 def by_gradients(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
@@ -44,22 +44,37 @@ def by_gradients(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
     for run in dict.fromkeys(run for run in asked if run.bits != "float"):
         if figures := found.of(run, SEEDS):
             title = TITLES[run.data] + (", 500 a class" if run.images else "")
-            yield (run.model, figures.rows[0]["digest"], title, run.strategy, run.level or "", run.code_bits,
-                   run.bits, run.per_class, "", len(figures.rows), f"{figures.final:.1f}")  # fmt: skip
+            yield (run.model, figures.rows[0]["digest"], title, run.strategy, run.replay_layer or "", run.latent_bits,
+                   run.bits, run.memory_per_class, "", "", len(figures.rows), f"{figures.final:.1f}")  # fmt: skip
 
 
 def by_sums(elsewhere: set[str]) -> Iterator[tuple[Any, ...]]:
     """But for the weights that are `elsewhere`. The order of classes does not matter, so one seed is all of them."""
-    whole = {(each["data"], each["model"], each["digest"], each["numbers"]): each["final"] for each in _csv("exact")}
+    whole = {
+        (each["data"], each["model"], each["digest"], each["feature_layers"]): each["final"] for each in _csv("exact")
+    }
     on_cifar = {model for data, model, _, _ in whole if data == "cifar10"}
-    for (data, model, digest, numbers), final in whole.items():
+    for (data, model, digest, feature_layers), final in whole.items():
         if digest not in elsewhere and data == ("cifar10" if model in on_cifar else "groceries"):
-            asked = "" if numbers == usual_numbers(zoo.find(digest).graph) else numbers
-            yield model, digest, TITLES[data], "exact", "", 1, "8/1/16", 30, asked, 1, f"{float(final):.1f}"
+            asked = "" if feature_layers == default_feature_layers(zoo.find(digest).graph) else feature_layers
+            yield model, digest, TITLES[data], "exact", "", 1, "8/1/16", 30, asked, "", 1, f"{float(final):.1f}"
     for each in _csv("projection"):
         if each["data"] == "cifar10" and each["axes"] == "principal" and each["pictures"] == "50000":
             accuracy = f"{float(each['accuracy']):.1f}"
-            yield each["model"], each["digest"], "CIFAR-10", "exact", "", 1, "8/1/16", 30, each["numbers"], 1, accuracy
+            yield (
+                each["model"],
+                each["digest"],
+                "CIFAR-10",
+                "exact",
+                "",
+                1,
+                "8/1/16",
+                30,
+                "",
+                each["n_components"],
+                1,
+                accuracy,
+            )
 
 
 def _csv(name: str) -> list[dict[str, str]]:

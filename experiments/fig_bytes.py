@@ -32,13 +32,13 @@ LOWEST, HIGHEST, FEWEST, MOST = 60, 90, 15_000, 12_000_000
 
 
 def replay_runs() -> list[Run]:
-    return [Run(model="react18", per_class=stored, seed=0) for stored in STORED]
+    return [Run(model="react18", memory_per_class=stored, seed=0) for stored in STORED]
 
 
 def replay_points() -> list[tuple[str, int, float]]:
     """(what, bytes, accuracy), the mean of the seeds that have rows: three of 30 latents, one of the others."""
     found = Rows(rows())
-    runs = {stored: found.of(Run(model="react18", per_class=stored)) for stored in STORED}
+    runs = {stored: found.of(Run(model="react18", memory_per_class=stored)) for stored in STORED}
     return [(f"{stored} latents a class", round(f.memory), f.final) for stored, f in runs.items() if f]
 
 
@@ -48,7 +48,7 @@ def sums_points() -> list[tuple[str, int, int, float]]:
         mine = [row for row in csv.DictReader(file) if row["model"] == "react18" and row["data"] == "cifar10"]
     exact = Rows(rows()).of(Run(model="react18", strategy="exact"))
     return [
-        (f"{row['numbers']} numbers", int(row["products_bytes"]) + int(row["class_sums_bytes"]),
+        (f"{row['n_components']} numbers", int(row["products_bytes"]) + int(row["class_sums_bytes"]),
          int(row["projection_bytes"]), float(row["accuracy"]))
         for row in mine if row["axes"] == "principal" and row["pictures"] == str(10 * IMAGES)
     ] + [("all 2048 numbers", round(exact.memory), 0, exact.final)]  # fmt: skip
@@ -106,7 +106,7 @@ def chart() -> str:
 def main() -> None:
     if sys.argv[1:2] == ["make"]:
         for found in finish(replay_runs(), ROWS, Path("runs") / "codes"):
-            print(found["config"]["per_class"], found["seed"], found["final"], found["memory_bytes"], flush=True)
+            print(found["config"]["memory_per_class"], found["seed"], found["final"], found["memory_bytes"], flush=True)
         return
     PLOT.write_text(chart())
 

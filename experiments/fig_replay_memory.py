@@ -16,7 +16,7 @@ from typing import Any
 from run import Run
 from tables import MODELS, SWEPT, TITLES, Claim, Rows, Table, span
 
-FLOAT: dict[str, Any] = {"bits": "32/1/32", "code_bits": 32}
+FLOAT: dict[str, Any] = {"bits": "32/1/32", "latent_bits": 32}
 COUNTS = (15, 20, 30)
 COLUMNS = [TITLES[m] for m in MODELS]
 
@@ -28,17 +28,17 @@ def line(images: int = SWEPT, **fields: Any) -> list[Run]:
 def tables(title: str, real: bool, **tail: Any) -> list[Table]:
     """With `real`, latents in floating point too."""
     same = {"float": line(**FLOAT, **tail)} if real else {}
-    one = {"1 of float": line(**FLOAT, per_class=1, **tail)} if real else {}
+    one = {"1 of float": line(**FLOAT, memory_per_class=1, **tail)} if real else {}
     return [
         Table(f"{title}, equal samples, 30 a class:", COLUMNS,
-              {"1 bit, 30 KiB a class": line(**tail), "2 bits": line(code_bits=2, **tail),
-               "4 bits": line(code_bits=4, **tail), "8 bits": line(code_bits=8, **tail), **same}),
+              {"1 bit, 30 KiB a class": line(**tail), "2 bits": line(latent_bits=2, **tail),
+               "4 bits": line(latent_bits=4, **tail), "8 bits": line(latent_bits=8, **tail), **same}),
         Table(f"{title}, equal bytes, 30 KiB a class (8 bits{' and float' if real else ''} take 32 KiB):", COLUMNS,
-              {"30 of 1 bit": line(**tail), "15 of 2 bits": line(code_bits=2, per_class=15, **tail),
-               "8 of 4 bits": line(code_bits=4, per_class=8, **tail),
-               "4 of 8 bits": line(code_bits=8, per_class=4, **tail), **one}),
+              {"30 of 1 bit": line(**tail), "15 of 2 bits": line(latent_bits=2, memory_per_class=15, **tail),
+               "8 of 4 bits": line(latent_bits=4, memory_per_class=8, **tail),
+               "4 of 8 bits": line(latent_bits=8, memory_per_class=4, **tail), **one}),
         Table(f"{title}, samples a class, of 500 images:", COLUMNS,
-              {f"{n} of 1 bit": line(500, per_class=n, **tail) for n in COUNTS}),
+              {f"{n} of 1 bit": line(500, memory_per_class=n, **tail) for n in COUNTS}),
     ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def claims(rows: Rows) -> list[Claim]:
         told = f"1 bit costs {span(costs, '.1f')} points at 30 a class"
         one_bit = replace(one_bit, ours=told, verdict=verdict)
     bytes_ = Claim("(not in the paper) float and 1 bit in the same bytes", "-")
-    gains = rows.differences(line(), line(**FLOAT, per_class=1))
+    gains = rows.differences(line(), line(**FLOAT, memory_per_class=1))
     if gains:
         told = f"30 of 1 bit end {span(gains, '.1f')} points above 1 of float"
         bytes_ = replace(bytes_, ours=told, verdict="1 bit is better" if min(gains) > 0 else "float is better")
@@ -67,7 +67,7 @@ def claims(rows: Rows) -> list[Claim]:
 
 
 def samples(rows: Rows, claim: Claim, strategy: str) -> Claim:
-    most, *fewer = (line(500, strategy=strategy, per_class=n) for n in reversed(COUNTS))
+    most, *fewer = (line(500, strategy=strategy, memory_per_class=n) for n in reversed(COUNTS))
     costs = [each for few in fewer for each in rows.differences(most, few)]
     if not costs:
         return claim

@@ -30,7 +30,7 @@ def main(root: Path) -> None:
     paths, names, sessions = [row[0] for row in files], np.array([row[1] for row in files]), [row[2] for row in files]
     learner = Learner.from_pretrained("bireal18")
     images = pictures(paths, learner.strategy.side)
-    latents = learner.latents(images)
+    latents = learner.encode(images)
     tests = {title: np.zeros(len(files), bool) for title in ("every fifth", "series, by looks", "series, by names too")}
     for name in OBJECTS:
         own = np.flatnonzero(names == name)
@@ -46,8 +46,8 @@ def main(root: Path) -> None:
 
 def accuracy(latents: NDArray, names: NDArray, test: NDArray[np.bool_]) -> float:
     learner = Learner.from_pretrained("bireal18")
-    learner.learn_latents(latents[~test], names[~test])
-    return learner.evaluate_latents(latents[test], names[test]).accuracy
+    learner.learn_encoded(latents[~test], names[~test])
+    return learner.evaluate_encoded(latents[test], names[test]).accuracy
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from bitreplay.samples import Latents
 from bitreplay.scenario import new_classes
 from bitreplay.strategies import STRATEGIES
 
-HEADER = "model digest level code_bits bits archive strategy rate epochs least_steps per_class seed".split()
+HEADER = "model digest replay_layer latent_bits bits archive strategy learning_rate epochs min_steps".split()
+HEADER += ["memory_per_class", "seed"]
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
 
@@ -34,9 +35,9 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
         with np.load(kept) as archive:
             return archive["train"], archive["test"], float(archive["seconds"])
     start = time.process_time()
-    train = learner.latents(data.train_images)
+    train = learner.encode(data.train_images)
     seconds = (time.process_time() - start) / len(train)
-    test = learner.latents(data.test_images)
+    test = learner.encode(data.test_images)
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         np.savez(kept, train=train, test=test, seconds=seconds)
@@ -46,14 +47,14 @@ def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarra
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=["bireal18"])
-    parser.add_argument("--level")
-    parser.add_argument("--code-bits", type=int, default=1)
+    parser.add_argument("--replay-layer")
+    parser.add_argument("--latent-bits", type=int, default=1)
     parser.add_argument("--bits", default="8/1/16", help="q_f/q_b^bin/q_b^non-bin")
     parser.add_argument("--strategies", nargs="+", default=[*STRATEGIES, "joint"])
     parser.add_argument("--rates", nargs="+", default=["fitted"], help="a number, or fitted: the default")
     parser.add_argument("--epochs", type=int, nargs="+", default=[5])
-    parser.add_argument("--least-steps", type=int, default=40)
-    parser.add_argument("--per-class", type=int, default=30)
+    parser.add_argument("--min-steps", type=int, default=40)
+    parser.add_argument("--memory-per-class", type=int, default=30)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--archive", type=Path, help="pictures of another size, made by tools/make_groceries.py")
     parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
@@ -63,34 +64,37 @@ def main() -> None:
     data = groceries(args.archive)
     archive = f"{data.train_images.shape[1]}x{data.train_images.shape[2]}"
     for model in map(published, args.models):
-        level = {} if args.level is None else {"level": args.level}
+        replay_layer = {} if args.replay_layer is None else {"replay_layer": args.replay_layer}
         settings = {
-            "code_bits": args.code_bits,
+            "latent_bits": args.latent_bits,
             "bits": args.bits,
-            "per_class": args.per_class,
-            "least_steps": args.least_steps,
-            **level,
+            "memory_per_class": args.memory_per_class,
+            "min_steps": args.min_steps,
+            **replay_layer,
         }
         probe = Learner.from_pretrained(model, **settings)
         assert probe.model is not None
-        name, digest = args.level or probe.model.levels[-1], probe.model.digest[:12]
-        kept = args.codes / f"groceries-{digest}-{name}-{args.code_bits}-{archive}.npz" if args.codes else None
+        name, digest = args.replay_layer or probe.model.replay_layers[-1], probe.model.digest[:12]
+        kept = args.codes / f"groceries-{digest}-{name}-{args.latent_bits}-{archive}.npz" if args.codes else None
         train, test, encode = coded(probe, data, kept)
         for strategy, rate, epochs, seed in (
             (s, r, e, seed) for s in args.strategies for r in args.rates for e in args.epochs for seed in args.seeds
         ):
-            method, given = "naive" if strategy == "joint" else strategy, {} if rate == "fitted" else {"rate": rate}
+            method, given = (
+                "naive" if strategy == "joint" else strategy,
+                {} if rate == "fitted" else {"learning_rate": rate},
+            )
             learner = Learner.from_pretrained(model, strategy=method, epochs=epochs, seed=seed, **given, **settings)
             start = time.process_time()
             sizes = [14] if strategy == "joint" else [2] * 7
             groups = [e.classes for e in new_classes(data, sizes, np.random.default_rng(seed))]
             chosen = [np.flatnonzero(np.isin(data.train_labels, group)) for group in groups]
-            stream = [(Latents(train[numbers]), data.train_labels[numbers]) for numbers in chosen]
+            stream = [(Latents(train[feature_layers]), data.train_labels[feature_layers]) for feature_layers in chosen]
             steps = follow(learner, stream, Latents(test), data.test_labels)
             after = [round(100 * step.evaluation.accuracy, 2) for step in steps]
             empty = [""] * (7 - len(after))
-            row = [probe.model.name, digest, name, args.code_bits, args.bits, archive, strategy, rate, epochs]
-            row += [args.least_steps, args.per_class, seed, *empty, *after]
+            row = [probe.model.name, digest, name, args.latent_bits, args.bits, archive, strategy, rate, epochs]
+            row += [args.min_steps, args.memory_per_class, seed, *empty, *after]
             append(args.results, HEADER, [*row, round(encode, 4), round(time.process_time() - start, 1)])
 
 

@@ -23,7 +23,7 @@ from bitreplay.data.cifar import cifar10
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 
-HEADER = ["model", "strategy", "rate", "held", "pictures", "new_accuracy", "others_before", "others_after",
+HEADER = ["model", "strategy", "learning_rate", "held", "pictures", "new_accuracy", "others_before", "others_after",
           "taken_for_new", "known_refused", "new_refused", "far_refused", "seconds"]  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def percent(values: np.ndarray) -> float:
 def refused(learner: Learner, codes: np.ndarray, share: float) -> float | str:
     if not learner.strategy.refuses:
         return ""
-    return percent(np.array([answer is None for answer in learner.predict_latents(codes, unknown=share)]))
+    return percent(np.array([answer is None for answer in learner.predict_encoded(codes, unknown=share)]))
 
 
 def main() -> None:
@@ -43,37 +43,39 @@ def main() -> None:
     parser.add_argument("--strategy", default="replay", choices=["replay", "exact"])
     parser.add_argument("--held", type=int, nargs="+", default=list(range(14)))
     parser.add_argument("--pictures", type=int, nargs="+", default=[5, 10, 20])
-    parser.add_argument("--rate", help="the default rate if not given")
+    parser.add_argument("--learning-rate", help="the default rate if not given")
     parser.add_argument("--share", type=float, default=0.05, help="of the stored samples that may be called unknown")
     parser.add_argument("--cifar", type=Path, help="CIFAR-10, for pictures of no fruit")
     parser.add_argument("--results", type=Path, default=RESULTS / "groceries_few.csv")
     args = parser.parse_args()
 
     data = groceries()
-    settings = {"strategy": args.strategy} | ({} if args.rate is None else {"rate": args.rate})
+    settings = {"strategy": args.strategy} | (
+        {} if args.learning_rate is None else {"learning_rate": args.learning_rate}
+    )
     probe = Learner.from_pretrained(published(args.model), **settings)
-    train, test = (probe.latents(part) for part in (data.train_images, data.test_images))
-    far = probe.latents(cifar10(args.cifar).test_images[:500]) if args.cifar else None
+    train, test = (probe.encode(part) for part in (data.train_images, data.test_images))
+    far = probe.encode(cifar10(args.cifar).test_images[:500]) if args.cifar else None
     for held in args.held:
         learner = Learner.from_pretrained(published(args.model), seed=held, **settings)
         rng = np.random.default_rng(held)
         for group in np.array_split(rng.permutation(np.delete(np.arange(14), held)), 6):
             chosen = np.flatnonzero(np.isin(data.train_labels, group))
-            learner.learn_latents(train[chosen], data.train_labels[chosen])
+            learner.learn_encoded(train[chosen], data.train_labels[chosen])
         known, base = learner.state(), data.test_labels != held
-        before = percent(learner.predict_latents(test[base]) == data.test_labels[base])
+        before = percent(learner.predict_encoded(test[base]) == data.test_labels[base])
         shares = [refused(learner, test[base], args.share), refused(learner, test[~base], args.share)]
         shares += ["" if far is None else refused(learner, far, args.share)]
-        start = [args.model, args.strategy, args.rate or "fitted", data.class_names[held]]
+        start = [args.model, args.strategy, args.learning_rate or "fitted", data.class_names[held]]
         append(args.results, HEADER, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
         own = rng.permutation(np.flatnonzero(data.train_labels == held))
         for count in args.pictures:
             learner.restore(known)
             clock = time.process_time()
-            learner.learn_latents(train[own[:count]], data.train_labels[own[:count]])
-            learner.predict_latents(test[:1])
+            learner.learn_encoded(train[own[:count]], data.train_labels[own[:count]])
+            learner.predict_encoded(test[:1])
             seconds = round(time.process_time() - clock, 2)
-            answers = learner.predict_latents(test)
+            answers = learner.predict_encoded(test)
             row = [count, percent(answers[~base] == held), before, percent(answers[base] == data.test_labels[base])]
             append(args.results, HEADER, [*start, *row, percent(answers[base] == held), "", "", "", seconds])
 

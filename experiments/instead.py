@@ -28,13 +28,13 @@ from bitreplay.data.pictures.picture import read
 from bitreplay.data.pictures.resize import center_square, resize
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.features import default_feature_layers
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.features import Features
 from bitreplay.prediction.discriminant import InWholeNumbers
 
 HEADER = ["set", "classes", "network", "digest", "size", "head", "pictures_a_class", "tested", "accuracy"]
-EACH, MOST_TESTED = (5, 10, 20, 40), 1500
+EACH, MAX_TESTED = (5, 10, 20, 40), 1500
 PEER_SIZES = {"efficientnet-lite0": 224, "efficientnet-lite1": 240, "efficientnet-lite2": 260}
 Rule = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # learned, their labels, asked -> answers
 PICTURES = 8  # of shrunk means, as in engine/shrunk_means.py
@@ -63,7 +63,7 @@ def photographs(place: Path) -> PhotographSet:
         if (place / "test" / name).is_dir()
         for file in sorted((place / "test" / name).iterdir())
     ]
-    for index in sorted(np.random.default_rng(0).permutation(len(tested))[:MOST_TESTED]):
+    for index in sorted(np.random.default_rng(0).permutation(len(tested))[:MAX_TESTED]):
         rows.append((*tested[index], -1))
     files, labels, order = zip(*rows, strict=True)
     return PhotographSet(place.name, list(files), np.array(labels), np.array(order))
@@ -87,7 +87,7 @@ def squares(given: PhotographSet, size: int, kept: Path) -> np.ndarray:
 def of_network(given: PhotographSet, model: zoo.Model, size: int, kept: Path) -> tuple[np.ndarray, list[int]]:
     """The numbers of each picture, and how many each layer gives."""
     graph = model.at_size(size)
-    features = Features(graph, usual_numbers(graph), Bits())
+    features = Features(graph, default_feature_layers(graph), Bits())
     path = kept / f"{given.name}_{size}_{model.digest[:12]}.npy"
     if not path.exists():
         images = squares(given, size, kept)

@@ -7,9 +7,9 @@ from types import ModuleType
 import fig_accuracy
 import fig_backward_bits
 import fig_replay_memory
-import levels
 import ni
 import pycil
+import replay_layers
 import samples
 import sessions
 import table1
@@ -19,6 +19,18 @@ import worth
 
 EXPERIMENTS: dict[str, ModuleType] = {
     module.__name__: module
-    for module in (table1, fig_accuracy, fig_replay_memory, fig_backward_bits, table2, sessions, worth, ni, levels,
-                   samples, pycil, tuning)
-}  # fmt: skip
+    for module in (
+        table1,
+        fig_accuracy,
+        fig_replay_memory,
+        fig_backward_bits,
+        table2,
+        sessions,
+        worth,
+        ni,
+        replay_layers,
+        samples,
+        pycil,
+        tuning,
+    )
+}

@@ -1,7 +1,7 @@
 """Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024 by fixed axes.
 
     python experiments/projection.py make --models react18 --axes 1024
-    python experiments/projection.py choose --data-name cifar10 --numbers 128 512
+    python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
 `make` finds axes on 40,000 training images of Tiny-ImageNet and writes the companion NAME.projection.safetensors beside
@@ -35,7 +35,7 @@ from bitreplay.principal_axes import SPREAD, covariance, principal_axes, rounded
 
 SETS = {"cifar10": cifar10, "cifar100": cifar100}
 AXES, PICTURES = (128, 256, 512, 1024), 40_000
-HEADER = ["data", "model", "digest", "axes", "projection", "numbers", "pictures", "accuracy", "products_bytes",
+HEADER = ["data", "model", "digest", "axes", "projection", "n_components", "pictures", "accuracy", "products_bytes",
           "class_sums_bytes", "projection_bytes"]  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def pretraining(learner: Learner, data: Path | None, codes: Path | None) -> tupl
     chosen = np.random.default_rng(0).permutation(len(found.train_labels))[:PICTURES]
     kept = place(learner, "tiny_imagenet", codes)
     if kept is None or not kept.exists():
-        x = np.concatenate([learner.latents(found.train_images[part]) for part in np.array_split(chosen, 20)])
+        x = np.concatenate([learner.encode(found.train_images[part]) for part in np.array_split(chosen, 20)])
         if kept is None:
             return x, found.train_labels[chosen]
         np.savez(kept, x=x)
@@ -57,12 +57,13 @@ def place(learner: Learner, data: str, codes: Path | None) -> Path | None:
     """Where the numbers of pictures are kept between runs."""
     assert learner.model is not None
     return (
-        codes and codes / f"{data}-{learner.model.digest[:12]}-8-{str(learner.settings.numbers).replace('/', '_')}.npz"
+        codes
+        and codes / f"{data}-{learner.model.digest[:12]}-8-{str(learner.settings.feature_layers).replace('/', '_')}.npz"
     )
 
 
-def signs(numbers: int, axes: int) -> np.ndarray:
-    return np.random.default_rng(0).choice([-1.0, 1.0], (axes, numbers)) / np.sqrt(numbers)
+def signs(feature_layers: int, axes: int) -> np.ndarray:
+    return np.random.default_rng(0).choice([-1.0, 1.0], (axes, feature_layers)) / np.sqrt(feature_layers)
 
 
 def projected(projection: Projection, x: np.ndarray) -> np.ndarray:
@@ -83,10 +84,10 @@ def accuracy(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.nda
 def make(args: argparse.Namespace) -> None:
     for name in args.models:
         learner = Learner.from_pretrained(published(name), strategy="exact")
-        model, numbers = learner.model, str(learner.settings.numbers)
+        model, feature_layers = learner.model, str(learner.settings.feature_layers)
         assert model is not None
         x, _ = pretraining(learner, args.data, args.codes)
-        made = principal_axes(x, numbers, min(args.axes, x.shape[1]))
+        made = principal_axes(x, feature_layers, min(args.axes, x.shape[1]))
         about = {"data": "Tiny-ImageNet, training images", "pictures": len(x), "spread": SPREAD,
                  "made_by": "experiments/projection.py make"}  # fmt: skip
         save(ProjectionFile(made, model.digest, about), model.companion(KIND))
@@ -96,14 +97,14 @@ def make(args: argparse.Namespace) -> None:
 def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Iterator[tuple[str, Projection]]:
     """Other axes and other units. `within W`: the directions of the largest v^T T v / v^T (I + W D) v, T the
     covariance, I its mean within classes, D for each part of x the mean of T's diagonal; as unit vectors."""
-    numbers, (middle, total) = str(learner.settings.numbers), covariance(x)
+    feature_layers, (middle, total) = str(learner.settings.feature_layers), covariance(x)
     values, vectors = np.linalg.eigh(total)
     found = vectors[:, ::-1][:, :axes].T
     for spread in (32.0, SPREAD):
-        yield f"principal, spread {spread:g}", rounded(found, middle, total, numbers, spread)
+        yield f"principal, spread {spread:g}", rounded(found, middle, total, feature_layers, spread)
     whitened = found / np.sqrt(np.maximum(values[::-1][:axes], 1e-6))[:, None]
-    yield "principal, whitened", rounded(whitened, middle, total, numbers, 32.0)
-    yield "signs", rounded(signs(x.shape[1], axes), middle, total, numbers, SPREAD)
+    yield "principal, whitened", rounded(whitened, middle, total, feature_layers, 32.0)
+    yield "signs", rounded(signs(x.shape[1], axes), middle, total, feature_layers, SPREAD)
     counts = np.bincount(classes)
     means = np.stack([x[classes == c].mean(axis=0) for c in range(len(counts))]) - middle
     inside, units, end = total - (means.T * counts) @ means / len(x), np.empty(len(total)), 0
@@ -114,7 +115,7 @@ def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Ite
         root = np.linalg.inv(np.linalg.cholesky(inside + within * np.diag(units)))
         found = (root.T @ np.linalg.eigh(root @ total @ root.T)[1][:, ::-1][:, :axes]).T
         found /= np.linalg.norm(found, axis=1, keepdims=True)
-        yield f"within {within:g}", rounded(found, middle, total, numbers, SPREAD)
+        yield f"within {within:g}", rounded(found, middle, total, feature_layers, SPREAD)
 
 
 def choose(args: argparse.Namespace) -> None:
@@ -127,12 +128,12 @@ def choose(args: argparse.Namespace) -> None:
         learn, ask = order[: len(order) // 2], order[len(order) // 2 :][:8000]
         labels = data.train_labels[learn]
         few = np.concatenate([np.flatnonzero(labels == c)[:30] for c in range(labels.max() + 1)])
-        for way, made in ways(learner, x, classes, max(args.numbers)):
-            for k in args.numbers:
+        for way, made in ways(learner, x, classes, max(args.feature_layers)):
+            for k in args.feature_layers:
                 y, asked = (projected(made.first(k), train[part]) for part in (learn, ask))
                 for chosen in (few, np.arange(len(labels))):
                     share, _ = accuracy(y[chosen], labels[chosen], asked, data.train_labels[ask])
-                    append(args.results, ["data", "model", "way", "numbers", "pictures", "accuracy"],
+                    append(args.results, ["data", "model", "way", "n_components", "pictures", "accuracy"],
                            [args.data_name, name, way, k, len(chosen), share])  # fmt: skip
 
 
@@ -148,12 +149,12 @@ def measure(args: argparse.Namespace) -> None:
         train, labels = train[learned], data.train_labels[learned]
         whole = load(model.companion(KIND)).projection
         middle, total = covariance(pretraining(learner, args.tiny, args.codes)[0])
-        random = rounded(signs(train.shape[1], len(whole)), middle, total, whole.numbers, SPREAD)
+        random = rounded(signs(train.shape[1], len(whole)), middle, total, whole.feature_layers, SPREAD)
         for axes, projection in (("principal", whole), ("signs", random)):
-            for k in (k for k in args.numbers if k <= len(projection)):
+            for k in (k for k in args.feature_layers if k <= len(projection)):
                 chosen = projection.first(k)
                 if axes == "principal":  # the engine's own is this one
-                    own = Learner.from_pretrained(model, numbers=k).latents(data.test_images[:64])
+                    own = Learner.from_pretrained(model, n_components=k).encode(data.test_images[:64])
                     assert np.array_equal(own, projected(chosen, test[:64]))
                 y, asked = projected(chosen, train), projected(chosen, test)
                 share, sums = accuracy(y, labels, asked, data.test_labels)
@@ -176,7 +177,7 @@ def main() -> None:
             command.add_argument("--axes", type=int, default=max(AXES))
             continue
         command.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
-        command.add_argument("--numbers", type=int, nargs="+", default=list(AXES))
+        command.add_argument("--n-components", type=int, nargs="+", default=list(AXES))
         file = "projection.csv" if name == "measure" else "projection_choice.csv"
         command.add_argument("--results", type=Path, default=RESULTS / file)
         if name == "measure":

@@ -15,7 +15,7 @@ from tables import SWEPT, Claim, Rows, Table
 
 FEW = Run(data="cifar100", images=SWEPT, order=1993)
 LINES = {
-    "1-bit replay, 20 a class": [FEW.changed(per_class=20)],
+    "1-bit replay, 20 a class": [FEW.changed(memory_per_class=20)],
     "BNN+CWR*": [FEW.changed(strategy="cwr")],
     "exact sums": [FEW.changed(strategy="exact")],
     "exact sums, all 500 images": [FEW.changed(strategy="exact", images=None)],

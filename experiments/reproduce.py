@@ -12,7 +12,7 @@ from on_ray import finish_on
 from run import Run
 
 QUICK_RUNS = 4
-QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "least_steps": 4, "held": False}
+QUICK = {"images": 12, "tested": 20, "augment": False, "epochs": 1, "min_steps": 4, "held": False}
 
 
 def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:

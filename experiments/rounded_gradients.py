@@ -40,7 +40,7 @@ class RoundedTail(FloatTail):
         if not torch.is_grad_enabled():
             return super().forward(latents)
         real = latents if isinstance(latents, Tensor) else self.decode(latents)
-        values = {self.level: real.permute(0, 3, 1, 2)}
+        values = {self.replay_layer: real.permute(0, 3, 1, 2)}
         for node, layer in zip(self.nodes, self.layers, strict=True):
             values[node.name] = self._rounding(layer(*(values[name] for name in node.inputs)))
         logits = self._rounding(self.head(values[self.nodes[-1].name]))

@@ -27,7 +27,7 @@ from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
-from bitreplay.rates import MOST_WITH_FLIPS
+from bitreplay.rates import MAX_WITH_FLIPS
 from bitreplay.samples import Latents
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
@@ -57,12 +57,12 @@ class Run:
     scenario: str = "nc"
     images: int | None = 500
     augment: bool = False
-    level: str | None = None
-    code_bits: int = 1
+    replay_layer: str | None = None
+    latent_bits: int = 1
     bits: str = "8/1/16"
-    per_class: int = 30
+    memory_per_class: int = 30
     epochs: int = 5
-    least_steps: int = 40
+    min_steps: int = 40
     gain: str | None = None
     latent_gain: int = 0
     latent_start: str = "equal"
@@ -92,7 +92,7 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
     seed = config.pop("seed")
     found = {
         "weights": weights(model), "digest": model.digest[:12],
-        "commit": commit(), "machine": machine(), "path": native.path(), "seed": seed, "config": config,
+        "commit": commit(), "machine": machine(), "isa": native.isa(), "seed": seed, "config": config,
         "final": after[-1], "after": after,
         "forgetting": _percent(metrics.forgetting(_table(steps))) if run.scenario == "nc" else 0.0,
         "classes": [len(step.classes) for step in steps],
@@ -110,12 +110,19 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
     kind = kinds["naive" if run.strategy == "joint" else run.strategy]
     base = next(name for name in STRATEGIES if issubclass(kind, STRATEGIES[name]))
     settings = Settings(
-        strategy=base, bits=run.bits, level=run.level, code_bits=run.code_bits, per_class=run.per_class,
-        epochs=run.epochs, least_steps=run.least_steps, augment=run.augment, seed=run.seed,
-    )  # fmt: skip
+        strategy=base,
+        bits=run.bits,
+        replay_layer=run.replay_layer,
+        latent_bits=run.latent_bits,
+        memory_per_class=run.memory_per_class,
+        epochs=run.epochs,
+        min_steps=run.min_steps,
+        augment=run.augment,
+        seed=run.seed,
+    )
     if run.gain is not None:
         kind = type(kind.__name__, (kind,), {"gain": Fraction(run.gain)})
-    strategy: Any = kind.on(assembly.ground_of(model, settings, device))
+    strategy: Any = kind.on(assembly.context_of(model, settings, device))
     if run.gradients is not None:
         from rounded_gradients import rounded_tail
 
@@ -127,7 +134,7 @@ def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
 
         strategy.tail = learning_tail(strategy.tail, run.binary, run.latent_start, run.latent_gain, run.seed)
         usual = strategy._first_rate
-        strategy._first_rate = lambda steps: min(usual(steps), MOST_WITH_FLIPS)  # as with whole numbers
+        strategy._first_rate = lambda steps: min(usual(steps), MAX_WITH_FLIPS)  # as with whole numbers
     return strategy
 
 

@@ -14,11 +14,11 @@ from tables import MODELS, TITLES, Claim, Rows, Table
 COUNTS = (15, 20, 30, 100, 500)
 TABLES = [
     Table(f"{title}, final accuracy by 1-bit samples a class (1 KiB each):", [TITLES[m] for m in MODELS],
-          {str(n): [Run(model=m, strategy=strategy, per_class=n) for m in MODELS] for n in COUNTS}, seeds=1)
+          {str(n): [Run(model=m, strategy=strategy, memory_per_class=n) for m in MODELS] for n in COUNTS}, seeds=1)
     for title, strategy in (("Tail and head learn", "replay"), ("A frozen tail", "frozen-tail"))
 ] + [
     Table("1,000 images a class, tail and head learn:", [TITLES[m] for m in MODELS],
-          {f"{n:,}": [Run(model=m, images=1000, per_class=n) for m in MODELS] for n in (30, 1000)}, seeds=1)
+          {f"{n:,}": [Run(model=m, images=1000, memory_per_class=n) for m in MODELS] for n in (30, 1000)}, seeds=1)
 ]  # fmt: skip
 CHARTS: list = []
 

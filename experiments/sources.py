@@ -59,8 +59,12 @@ def _sessions() -> Pictures:
     for name, content in files(place, ".png"):
         if match := NAME.search(name):
             found[tuple(int(part) for part in match.groups())] = decode(content, 128, name)
-    numbers = np.array(sorted(found), np.int64)  # by session, object, frame
-    images, items, sessions = np.stack([found[key] for key in sorted(found)]), numbers[:, 1] - 1, numbers[:, 0]
+    feature_layers = np.array(sorted(found), np.int64)  # by session, object, frame
+    images, items, sessions = (
+        np.stack([found[key] for key in sorted(found)]),
+        feature_layers[:, 1] - 1,
+        feature_layers[:, 0],
+    )
     test = np.isin(sessions, TEST_SESSIONS)
     return Pictures(images[~test], items[~test], images[test], items[test], sessions[~test])
 
@@ -157,9 +161,9 @@ def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path
     width = "8" if run.bits == "float" else run.bits.split("/")[0]
     count = run.tested or "all" if part == "test" else "all" if run.images is None else _limit(run)
     kind = (
-        "numbers"
-        if learner.strategy.latents == "numbers"
-        else f"{run.level or learner.model.levels[-1]}-{run.code_bits}"
+        "features"
+        if learner.strategy.latents == "features"
+        else f"{run.replay_layer or learner.model.replay_layers[-1]}-{run.latent_bits}"
     )
     name = f"{run.data}-{part}-{count}-{learner.model.digest[:12]}-{kind}-{width}"
     kept.mkdir(parents=True, exist_ok=True)
@@ -167,6 +171,6 @@ def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path
     with (kept / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
-            np.save(half, learner.latents(images))
+            np.save(half, learner.encode(images))
             os.replace(half, path)
     return np.load(path, mmap_mode="r")

@@ -25,7 +25,7 @@ def found() -> list[table1.Row]:
 
 def section(rows: Rows) -> list[str]:
     body = [
-        [row.model, f"{row.total:,}", row.level, f"{row.binary:,}", f"{row.other:,}",
+        [row.model, f"{row.total:,}", row.replay_layer, f"{row.binary:,}", f"{row.other:,}",
          f"{row.paper_total}, {row.paper_binary}, {row.paper_other}"]
         for row in found()
     ]  # fmt: skip

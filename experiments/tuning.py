@@ -46,7 +46,7 @@ for model in MODELS:
         runs = tried(values, data="cifar100", model=model, strategy=strategy, images=250)
         GRID[f"CIFAR-100, {TITLES[model]}, {strategy}"] = runs, (10,)
 # Behind a level that is not the last, with 200 images a class
-LEVELS = {("react18", "add_11"): tried("5 10 20 40", level="add_11", images=SWEPT)}
+REPLAY_LAYERS = {("react18", "add_11"): tried("5 10 20 40", replay_layer="add_11", images=SWEPT)}
 # Gains of latent weights, with 100 images a class; `trial` is no network that ships (fig_backward_bits)
 STARTS = {"react18": "spread", "bireal18": "spread", "trial": "trained"}
 LATENT = {
@@ -69,7 +69,7 @@ def all_runs() -> list[Run]:
     whole = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
     return (
         whole
-        + [run for runs in LEVELS.values() for run in runs]
+        + [run for runs in REPLAY_LAYERS.values() for run in runs]
         + [run for (model, _), runs in LATENT.items() if model in MODELS for run in runs]
         + [run for runs in FLIPS.values() for run in runs]
     )
@@ -82,10 +82,12 @@ def section(rows: Rows) -> list[str]:
         found = [(run, rows.of(run, seeds)) for run in runs]
         if all(figures for _, figures in found):
             lines.append(f"| {name} | {cells(found, lambda run: run.gain or DEFAULT.get(run.strategy, '40'))} |")
-    for (model, level), runs in LEVELS.items():
+    for (model, replay_layer), runs in REPLAY_LAYERS.items():
         found = [(run, rows.of(run, (10,))) for run in runs]
         if all(figures for _, figures in found):
-            lines.append(f"| {TITLES[model]} behind {level}, replay | {cells(found, lambda run: run.gain or '40')} |")
+            lines.append(
+                f"| {TITLES[model]} behind {replay_layer}, replay | {cells(found, lambda run: run.gain or '40')} |"
+            )
     for (model, bits), runs in LATENT.items():
         found = [(run, rows.of(run, (10,))) for run in runs]
         if all(figures for _, figures in found):

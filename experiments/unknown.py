@@ -42,7 +42,7 @@ def percent(values: Any) -> float:
 
 
 def refused(learner: Learner, codes: np.ndarray) -> dict[str, float]:
-    answers = {share: learner.predict_latents(codes, unknown=share) for share in SHARES}
+    answers = {share: learner.predict_encoded(codes, unknown=share) for share in SHARES}
     return {str(share): percent([answer is None for answer in found]) for share, found in answers.items()}
 
 
@@ -51,7 +51,7 @@ def held_out(learner: Learner, train: np.ndarray, test: np.ndarray, far: np.ndar
     for held, name in enumerate(data.class_names):
         learner.restore(nothing)
         known = data.train_labels != held
-        learner.learn_latents(train[known], data.train_labels[known])
+        learner.learn_encoded(train[known], data.train_labels[known])
         asked = {"known": test[data.test_labels != held], "new": test[data.test_labels == held], "far": far}
         rows.append({"held": name} | {part: refused(learner, codes) for part, codes in asked.items()})
     return rows
@@ -76,7 +76,7 @@ def spearman(one: np.ndarray, other: np.ndarray) -> float:
 
 def confused(learner: Learner, test: np.ndarray, labels: np.ndarray) -> float:
     """Pairs of classes: the expected share and the mean of the two that were counted."""
-    evaluation = learner.evaluate_latents(test, labels)
+    evaluation = learner.evaluate_encoded(test, labels)
     count = len(evaluation.labels)
     shares = evaluation.confusion[:, :count] / np.maximum(evaluation.confusion.sum(axis=1, keepdims=True), 1)
     place = {label: k for k, label in enumerate(evaluation.labels)}
@@ -86,10 +86,10 @@ def confused(learner: Learner, test: np.ndarray, labels: np.ndarray) -> float:
 
 
 def sure(learner: Learner, train: np.ndarray, test: np.ndarray, data: Dataset) -> dict[str, Any]:
-    learner.learn_latents(train, data.train_labels)
-    shares = learner.predict_proba_latents(test)
+    learner.learn_encoded(train, data.train_labels)
+    shares = learner.predict_proba_encoded(test)
     right = np.array(learner.labels)[shares.argmax(axis=1)] == data.test_labels
-    made = learner._whole.predictor._discriminant()  # type: ignore[attr-defined]
+    made = learner._snapshot.predictor._discriminant()  # type: ignore[attr-defined]
     plain = np.exp(made.logits(test) / 65536 * made.temperature())
     return {
         "accuracy": percent(right), "temperature": round(made.temperature(), 3),
@@ -113,15 +113,15 @@ def main() -> None:
     for model in args.models:
         learner = Learner.from_pretrained(published(model), strategy="exact")
         assert learner.model is not None
-        numbers = str(learner.settings.numbers).replace("/", "_")
-        kept = args.codes and args.codes / f"{args.data_name}-{learner.model.digest[:12]}-8-{numbers}.npz"
+        feature_layers = str(learner.settings.feature_layers).replace("/", "_")
+        kept = args.codes and args.codes / f"{args.data_name}-{learner.model.digest[:12]}-8-{feature_layers}.npz"
         train, test, _ = coded(learner, data, kept)
         if args.question == "sure":
             rows = [sure(learner, train, test, data)]
         else:
             images = cifar10(args.cifar)
             part = images.train_images if args.data_name == "npz" else images.test_images
-            rows = held_out(learner, train, test, learner.latents(part[:FAR]), data)
+            rows = held_out(learner, train, test, learner.encode(part[:FAR]), data)
         for row in rows:
             line = {"question": args.question, "data": args.data_name, "model": model, **row}
             print(line, flush=True)

@@ -73,9 +73,14 @@ def claims(rows: Rows) -> list[Claim]:
         told = f"CIFAR-10 {span(gains, '+.1f')} points, object sessions {span(more, '+.1f')}, at default gains"
         tail = replace(tail, ours=told, verdict=f"{worth(gains)} on CIFAR-10, {worth(more)} on sessions")
     sums = Claim("(not in the paper) exact sums against replay", "-")
-    exact, replays, whole = ([kind(m) for m in MODELS] for kind in (
-        lambda m: usual(m, "exact"), lambda m: at_best(m, "replay"), lambda m: usual(m, "replay").changed(per_class=500)
-    ))  # fmt: skip
+    exact, replays, whole = (
+        [kind(m) for m in MODELS]
+        for kind in (
+            lambda m: usual(m, "exact"),
+            lambda m: at_best(m, "replay"),
+            lambda m: usual(m, "replay").changed(memory_per_class=500),
+        )
+    )
     gains, more = rows.differences(exact, replays), rows.differences(exact, whole)
     if gains and more:
         sizes = [f"{rows.of(runs[0]).memory / 1e6:.1f} MB" for runs in (exact, replays, whole)]

@@ -96,17 +96,17 @@ export class Core {
 
   /** Instruction sets of this module. */
   paths() {
-    return this.text(this.call.br_paths()).split(" ");
+    return this.text(this.call.br_isas()).split(" ");
   }
 
   path() {
-    return this.text(this.call.br_path());
+    return this.text(this.call.br_isa());
   }
 
   /** @param {string} name */
   setPath(name) {
     const at = this.place(new TextEncoder().encode(`${name}\0`));
-    const failed = this.call.br_set_path(at);
+    const failed = this.call.br_set_isa(at);
     this.give(at);
     if (failed) throw new Error(`There is no instruction set ${name} here; there are ${this.paths().join(", ")}.`);
   }

@@ -42,7 +42,7 @@ export class Learner extends Caller {
   constructor(core, own, memory) {
     super(core, own);
     this.memory = memory;
-    this.numbers = core.call.br_learner_numbers(own);
+    this.numbers = core.call.br_learner_features(own);
     this.side = core.call.br_learner_side(own);
   }
 
@@ -94,7 +94,7 @@ export class Learner extends Caller {
   /** All that learning and answering know of a picture. @param {Picture} picture */
   numbersOf(picture) {
     const to = this.core.take(this.numbers);
-    this._picture(picture, (at) => this.core.check(this.core.call.br_numbers_of(this.own, at, to)));
+    this._picture(picture, (at) => this.core.check(this.core.call.br_learner_extract(this.own, at, to)));
     const x = new Int8Array(this.core.bytes.slice(to, to + this.numbers).buffer);
     this.core.give(to);
     return x;
@@ -106,7 +106,7 @@ export class Learner extends Caller {
     this.core.check(call.br_learn_begin(this.own));
     for (const one of pictures)
       this._name(one.name, (name) => {
-        if ("x" in one) this._numbers(one.x, (at) => this.core.check(call.br_learn_add_numbers(this.own, at, name)));
+        if ("x" in one) this._numbers(one.x, (at) => this.core.check(call.br_learn_add_features(this.own, at, name)));
         else this._picture(one.picture, (at) => this.core.check(call.br_learn_add(this.own, at, name)));
       });
     this.core.check(call.br_learn_end(this.own));
@@ -114,7 +114,7 @@ export class Learner extends Caller {
 
   /** As if it had never been learned. @param {Int8Array} x @param {Name} name */
   unlearn(x, name) {
-    this._name(name, (to) => this._numbers(x, (at) => this.core.check(this.core.call.br_unlearn_numbers(this.own, at, to))));
+    this._name(name, (to) => this._numbers(x, (at) => this.core.check(this.core.call.br_unlearn_features(this.own, at, to))));
   }
 
   /** @param {Name} name */
@@ -150,7 +150,7 @@ export class Learner extends Caller {
   /** @param {Int8Array} x @param {{unknown?: number}} [asked] */
   predictNumbers(x, { unknown = this.unknown } = {}) {
     const { call } = this.core;
-    return this._answer(unknown, (answer) => this._numbers(x, (at) => call.br_predict_numbers(this.own, at, answer)));
+    return this._answer(unknown, (answer) => this._numbers(x, (at) => call.br_predict_features(this.own, at, answer)));
   }
 
   /** The class of each, without probabilities: the first of these after a change takes as long as the change. @param {Int8Array[]} all */
@@ -159,7 +159,7 @@ export class Learner extends Caller {
     const answer = this.core.take(64);
     try {
       return all.map((x) => {
-        this._numbers(x, (at) => this.core.check(this.core.call.br_predict_numbers(this.own, at, answer)));
+        this._numbers(x, (at) => this.core.check(this.core.call.br_predict_features(this.own, at, answer)));
         return classes[this.core.view.getUint32(answer, true)].name;
       });
     } finally {

@@ -32,7 +32,7 @@ export class Replay extends Caller {
   constructor(core, own, memory) {
     super(core, own);
     this.memory = memory;
-    this.words = core.call.br_replay_code_words(own);
+    this.words = core.call.br_replay_latent_words(own);
     this.side = core.call.br_replay_side(own);
   }
 
@@ -74,7 +74,7 @@ export class Replay extends Caller {
   /** The picture's latent: all that learning and answering know of it. @param {Picture} picture */
   codeOf(picture) {
     const to = this.core.take(8 * this.words);
-    this._picture(picture, (at) => this.core.check(this.core.call.br_replay_code_of(this.own, at, to)));
+    this._picture(picture, (at) => this.core.check(this.core.call.br_replay_latent(this.own, at, to)));
     const code = new BigUint64Array(this.core.bytes.slice(to, to + 8 * this.words).buffer);
     this.core.give(to);
     return code;
@@ -99,7 +99,7 @@ export class Replay extends Caller {
       this.core.check(call.br_replay_begin(this.own));
       for (const one of samples)
         this._name(one.name, (name) => {
-          if ("code" in one) this._code(one.code, (at) => this.core.check(call.br_replay_add_code(this.own, at, name)));
+          if ("code" in one) this._code(one.code, (at) => this.core.check(call.br_replay_add_latent(this.own, at, name)));
           else this._picture(one.picture, (at) => this.core.check(call.br_replay_add(this.own, at, name)));
         });
       for (let done = 0, steps = 1; done < steps; ) {
@@ -140,7 +140,7 @@ export class Replay extends Caller {
   /** @param {BigUint64Array} code */
   predictCode(code) {
     const { call } = this.core;
-    return this._answer((answer) => this._code(code, (at) => call.br_replay_predict_code(this.own, at, answer)));
+    return this._answer((answer) => this._code(code, (at) => call.br_replay_predict_latent(this.own, at, answer)));
   }
 
   /**

@@ -6,12 +6,12 @@ import { drawCosts } from "./costs.js";
 import { byId, element } from "./element.js";
 import { ofBlob, thumbnail } from "./frames.js";
 import { drawProgress } from "./progress.js";
-import { RemoteSession, RemoteTeacher, beServed } from "./remote.js";
+import { RemoteSession, RemoteWorkerClient, beServed } from "./remote.js";
 import { Session } from "./session.js";
 import { Source } from "./source.js";
 import { headOf } from "./state_head.js";
 import { Store } from "./store.js";
-import { Teacher } from "./teacher.js";
+import { WorkerClient } from "./worker_client.js";
 import { drawChart, drawMatrix } from "./tested.js";
 import { texts } from "./texts.js";
 
@@ -47,7 +47,7 @@ async function attempt(act) {
   }
 }
 
-/** @type {Teacher | RemoteTeacher} */
+/** @type {WorkerClient | RemoteWorkerClient} */
 let teacher;
 /** @type {Session} */
 let session;
@@ -184,10 +184,10 @@ async function use(model) {
   tell(texts.loading);
   teacher?.end();
   if (model.remote) {
-    teacher = new RemoteTeacher(model);
+    teacher = new RemoteWorkerClient(model);
     session = new RemoteSession(teacher, model);
   } else {
-    teacher = new Teacher(model);
+    teacher = new WorkerClient(model);
     teacher.onprogress = drawProgress;
     session = new Session(teacher, await Store.open(), nameOf(model));
   }

@@ -35,8 +35,8 @@ function told([what, ...words]) {
   return typeof text === "function" ? text(...words) : text;
 }
 
-/** In the place of teacher.js. */
-export class RemoteTeacher {
+/** In the place of worker_client.js. */
+export class RemoteWorkerClient {
   /** @param {Model} model */
   constructor(model) {
     this.side = model.side ?? 32;
@@ -54,7 +54,7 @@ export class RemoteTeacher {
 }
 
 export class RemoteSession extends Session {
-  /** @param {RemoteTeacher} teacher @param {Model} model */
+  /** @param {RemoteWorkerClient} teacher @param {Model} model */
   constructor(teacher, model) {
     super(/** @type {any} */ (teacher), /** @type {any} */ (null), model.name);
     this.about = model;

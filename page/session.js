@@ -21,7 +21,7 @@ const MOST_PAST = 12;
 const MOST_PAST_BYTES = 64e6;
 
 export class Session extends EventTarget {
-  /** @param {import("./teacher.js").Teacher} teacher @param {import("./store.js").Store} store @param {string} model a name */
+  /** @param {import("./worker_client.js").WorkerClient} teacher @param {import("./store.js").Store} store @param {string} model a name */
   constructor(teacher, store, model) {
     super();
     this.teacher = teacher;

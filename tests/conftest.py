@@ -28,10 +28,10 @@ def pytest_terminal_summary(terminalreporter):
     if not passed and not others:
         return
     found = {*passed, *others}
-    built = native.built_paths() if found & {"scalar"} else []
+    built = native.built_isas() if found & {"scalar"} else []
     terminalreporter.section("instruction sets")
     for path in [*built, *sorted(found - {*built})]:
-        lacking = ", which this CPU lacks" if path in built and path not in native.available_paths() else ""
+        lacking = ", which this CPU lacks" if path in built and path not in native.available_isas() else ""
         other = f", {others[path]} skipped or failed" if others[path] else ""
         terminalreporter.line(f"{path}{lacking}: {passed[path]} tests passed{other}")
     if not any(path.startswith("neon") for path in passed):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bitreplay import modelfile
 from bitreplay.engine.arithmetic.packing import pack
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.modelfile.kinds import KINDS
 
@@ -70,7 +70,7 @@ def graph(seed: int = 0) -> Graph:
     codes = {}
     for bits in (1, 2):
         cuts, values = np.linspace(-1, 1, 2**bits + 1)[1:-1], np.linspace(-1, 1, 2**bits)
-        codes[bits] = LevelCode(bits, Fixed.of(np.tile(cuts, (CHANNELS, 1))), Fixed.of(np.tile(values, (CHANNELS, 1))))
+        codes[bits] = LatentCode(bits, Fixed.of(np.tile(cuts, (CHANNELS, 1))), Fixed.of(np.tile(values, (CHANNELS, 1))))
     shape = (SIDE // 2, SIDE // 2, CHANNELS)
     return Graph((SIDE, SIDE, 3), nodes, dict.fromkeys(named, ends), {"add_0": shape}, {"add_0": codes}, ["a", "b"])
 

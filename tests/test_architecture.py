@@ -113,11 +113,13 @@ def imports_of(module: str, source: str, is_folder: bool, when_run: bool = False
 
 
 def absolute(name: str, package: str) -> str:
-    level = len(name) - len(name.lstrip("."))
-    if level == 0:
+    replay_layer = len(name) - len(name.lstrip("."))
+    if replay_layer == 0:
         return name
     parents = package.split(".")
-    return ".".join([*parents[: len(parents) - level + 1], *([name[level:]] if name[level:] else [])])
+    return ".".join(
+        [*parents[: len(parents) - replay_layer + 1], *([name[replay_layer:]] if name[replay_layer:] else [])]
+    )
 
 
 @cache

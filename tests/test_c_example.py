@@ -68,7 +68,9 @@ def test_c_and_python_go_on_with_one_another_s_state(places, tiny_model):
 def test_replay_in_c_and_in_python_goes_on_with_one_another_s_state(places, tiny_model, tmp_path):
     _, _, paths = places
     images, labels = tiny.pictures("red", "blue", each=3, side=20)
-    python = Learner.from_pretrained(tiny_model, strategy="replay", new=2, replayed=3, per_class=2, least_steps=3)
+    python = Learner.from_pretrained(
+        tiny_model, strategy="replay", batch_size=2, replay_batch_size=3, memory_per_class=2, min_steps=3
+    )
     (tmp_path / "model.bin").write_bytes(image_of(python))
     binary = build(tmp_path, "cc", "-std=c11", str(ROOT / "examples" / "replay.c"))
     found = said(binary, tmp_path, "learn", "red", *paths[:3])[-1]

@@ -14,13 +14,13 @@ def test_numbers_do_not_depend_on_the_order_of_samples():
 def test_a_number_and_its_text_are_two_classes():
     classes = Classes()
     classes.add([1, "1"])
-    assert classes.numbers([1, "1"]).tolist() == [0, 1]
+    assert classes.indices([1, "1"]).tolist() == [0, 1]
 
 
 def test_a_forgotten_number_is_taken_again():
     classes = Classes(["a", "b", "c"])
     classes.forget(1)
-    assert classes.numbers(["b"]).tolist() == [-1] and classes.known == ["a", "c"]
+    assert classes.indices(["b"]).tolist() == [-1] and classes.known == ["a", "c"]
     classes.add(["e", "d"])
     assert classes.names == ("a", "d", "c", "e")
 

@@ -18,7 +18,9 @@ PAIRS = (("red", "green"), ("blue", "white"))
 
 
 def learner_of(model) -> Learner:
-    return Learner.from_pretrained(model, rate=0.3, per_class=4, new=5, replayed=20, epochs=2, least_steps=1)
+    return Learner.from_pretrained(
+        model, learning_rate=0.3, memory_per_class=4, batch_size=5, replay_batch_size=20, epochs=2, min_steps=1
+    )
 
 
 def stream() -> Iterator[tuple[Any, Any]]:
@@ -32,7 +34,7 @@ def test_a_stream_of_ones_own_gives_what_the_loop_by_hand_gives(tiny_model, monk
         by_hand.learn(images, labels)
         expected.append(by_hand.evaluate(*TEST))
     learner, coded = learner_of(tiny_model), []
-    latents = learner.latents
+    latents = learner.encode
 
     def spied(images, *watch):
         coded.append(len(images))

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from bitreplay import Learner, Settings, StateFileError, statefile
 from bitreplay.cli.commands.merge import merge
 from bitreplay.merging import MergedTwice
+from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.parts.digests import Digests
-from bitreplay.parts.lineage import MOST_OWN, Lineage
-from bitreplay.parts.tally import Tally
+from bitreplay.parts.lineage import MAX_OWN, Lineage
 from bitreplay.state import State
 from tests import tiny
 from tests.statefile.test_power import killed_at, succeeds
@@ -154,7 +154,7 @@ def test_a_class_that_is_forgotten_marks_the_merged_state(tiny_model):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"numbers": "add_0"}, "learned with numbers 'add_0', this learner with"),
+        ({"feature_layers": "add_0"}, "learned with feature_layers 'add_0', this learner with"),
         ({"bits": "16/1/16"}, "learned with bits"),
         ({"digests": True}, "learned with digests True, this learner with False"),
         ({"strategy": "cwr"}, "Only states of the strategy exact can be merged; the other has cwr"),
@@ -226,10 +226,10 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
     again = learner_of(tiny_model, [9, 0])
     assert again.state_hash() == learner.state_hash() and again.state().texts != learner.state().texts
     lineage = Lineage()
-    for number in range(MOST_OWN + 5):
+    for number in range(MAX_OWN + 5):
         lineage = lineage.learned(bytes([number % 256]))
-    assert len(set(lineage.own)) == MOST_OWN and Lineage.read(lineage.text()) == lineage
-    for text in (None, 7, "", "0/", "/zz", "/" + "g" * 16, "/" + "0" * 16 * (MOST_OWN + 1)):
+    assert len(set(lineage.own)) == MAX_OWN and Lineage.read(lineage.text()) == lineage
+    for text in (None, 7, "", "0/", "/zz", "/" + "g" * 16, "/" + "0" * 16 * (MAX_OWN + 1)):
         with pytest.raises(ValueError, match="lineage"):
             Lineage.read(text)
     learner.unlearn(POOL[[0, 9]], [COLOURS[0], COLOURS[9]])
@@ -240,11 +240,15 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
 def test_any_number_of_states_merge_in_the_memory_of_two(with_base, tmp_path):
     """The whole command, file to file: the sum and a state that is read; the base besides; and a matrix of twice its
     products while its factor is tried. A tenth more is allowed."""
-    tally = Tally(1024)
-    tally.make_room(["a", "b"])
-    tally.add(np.random.default_rng(0).integers(-127, 128, (40, 1024)).astype(np.int8), ["a", "b"] * 20)
+    class_statistics = ClassStatistics(1024)
+    class_statistics.make_room(["a", "b"])
+    class_statistics.add(np.random.default_rng(0).integers(-127, 128, (40, 1024)).astype(np.int8), ["a", "b"] * 20)
     state = State(
-        tally.names, {"sums": tally.give(), "digests": Digests().give()}, {}, {"experiences": 1}, {"lineage": "/"}
+        class_statistics.names,
+        {"sums": class_statistics.state_dict(), "digests": Digests().state_dict()},
+        {},
+        {"experiences": 1},
+        {"lineage": "/"},
     )
     content = statefile.Content("tiny", "0" * 64, Settings(strategy="exact"), state)
     statefile.save(tmp_path / "state", content, statefile.Origin())

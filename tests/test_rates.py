@@ -75,8 +75,8 @@ def test_the_power_is_about_the_measured_one(name):
     """Within a factor of two of the variance on photographs."""
     learner, pictures = Learner.from_pretrained(name, strategy="replay"), groceries().train_images[::12]
     assert learner.model is not None
-    graph, latents = learner.model.graph, learner.latents(pictures)
-    network = machine(compile_tail(graph, learner.model.levels[-1], Bits(), len(latents), 2))
+    graph, latents = learner.model.graph, learner.encode(pictures)
+    network = machine(compile_tail(graph, learner.model.replay_layers[-1], Bits(), len(latents), 2))
     network.write("latents", latents)
     network.run("prepare", Run(1))
     network.run("forward", Run(len(latents)))
@@ -87,7 +87,7 @@ def test_the_power_is_about_the_measured_one(name):
 
 
 def test_a_learner_takes_the_rate_of_its_model_and_experience(tiny_model, monkeypatch):
-    learner = Learner.from_pretrained(tiny_model, new=4, epochs=2, least_steps=1)
+    learner = Learner.from_pretrained(tiny_model, batch_size=4, epochs=2, min_steps=1)
     taken: list[Fraction] = []
     monkeypatch.setattr(tiny.inside(learner).tail, "step", lambda latents, labels, rate: taken.append(rate))
     learner.learn(*tiny.pictures("red", "green", each=5, seed=1))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Bits, Learner, LearningStopped, Settings
-from bitreplay.arguments import path_of, told, whole_number
+from bitreplay.arguments import path_of, short_repr, whole_number
 from tests import tiny
 
 IMAGES, LABELS = tiny.pictures("red", "green", each=3)
@@ -28,7 +28,7 @@ ODD: list[Any] = [
 
 @pytest.fixture(scope="module")
 def known(tiny_model, tmp_path_factory):
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=5, least_steps=2, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=5, min_steps=2, epochs=1)
     learner.learn(IMAGES, LABELS)
     learner.save(tmp_path_factory.mktemp("door") / "state")
     return learner
@@ -41,15 +41,15 @@ DOORS = {
     "progress": lambda learner, odd, folder: learner.learn(IMAGES, "red", progress=odd),
     "cancel": lambda learner, odd, folder: learner.learn(IMAGES, "red", cancel=odd),
     "time limit": lambda learner, odd, folder: learner.learn(IMAGES, "red", time_limit=odd),
-    "learn codes": lambda learner, odd, folder: learner.learn_latents(odd, "red"),
+    "learn codes": lambda learner, odd, folder: learner.learn_encoded(odd, "red"),
     "predict": lambda learner, odd, folder: learner.predict(odd),
     "unknown": lambda learner, odd, folder: learner.predict(IMAGES, unknown=odd),
-    "predict codes": lambda learner, odd, folder: learner.predict_latents(odd),
+    "predict codes": lambda learner, odd, folder: learner.predict_encoded(odd),
     "probabilities": lambda learner, odd, folder: learner.predict_proba(odd),
     "evaluate pictures": lambda learner, odd, folder: learner.evaluate(odd, "red"),
     "evaluate labels": lambda learner, odd, folder: learner.evaluate(IMAGES, odd),
-    "evaluate codes": lambda learner, odd, folder: learner.evaluate_latents(odd, "red"),
-    "latent bits": lambda learner, odd, folder: learner.latents(odd),
+    "evaluate codes": lambda learner, odd, folder: learner.evaluate_encoded(odd, "red"),
+    "latent bits": lambda learner, odd, folder: learner.encode(odd),
     "rename": lambda learner, odd, folder: learner.rename(odd, "blue"),
     "rename to": lambda learner, odd, folder: learner.rename("red", odd),
     "forget": lambda learner, odd, folder: learner.forget(odd),
@@ -96,8 +96,10 @@ def test_odd_values_for_a_setting(tiny_model, name):
         except Exception as error:
             refused_in_a_sentence(error)
             continue
-        kept = {} if name != "micro" else {"micro": learner.settings.micro}  # which states do not keep
-        same = Settings.of(**learner.settings.to_json(), **kept)
+        kept = (
+            {} if name != "micro_batch_size" else {"micro_batch_size": learner.settings.micro_batch_size}
+        )  # which states do not keep
+        same = Settings.of(**learner.settings.to_dict(), **kept)
         assert same == learner.settings and type(getattr(same, name)) is type(getattr(learner.settings, name))
 
 
@@ -115,16 +117,16 @@ def test_odd_values_for_bit_widths(tiny_model):
 
 
 def test_numpy_s_whole_numbers_serve_as_well_as_python_s(tiny_model):
-    settings = Settings(per_class=np.int64(7), seed=np.uint64(2**64 - 1), code_bits=np.int8(2))
-    assert settings == Settings(per_class=7, seed=2**64 - 1, code_bits=2) and type(settings.seed) is int
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=np.int32(4))
+    settings = Settings(memory_per_class=np.int64(7), seed=np.uint64(2**64 - 1), latent_bits=np.int8(2))
+    assert settings == Settings(memory_per_class=7, seed=2**64 - 1, latent_bits=2) and type(settings.seed) is int
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=np.int32(4))
     learner.learn(IMAGES, np.int16(5))
     assert learner.labels == [5] and learner.forget(sample=np.int64(learner.stored()[0].ids[0]))
 
 
 def test_what_is_told_is_short_and_on_one_line():
-    assert told(3) == "3" and told(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
-    assert len(told("x" * 1000)) == 60 and told("x" * 1000).endswith("...")
+    assert short_repr(3) == "3" and short_repr(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
+    assert len(short_repr("x" * 1000)) == 60 and short_repr("x" * 1000).endswith("...")
     assert [whole_number(value) for value in (3, np.uint8(4), True, np.bool_(True), 1.0, "1", np.array(1))] == [
         3, 4, None, None, None, None, None]  # fmt: skip
     assert path_of("a/b", "It") == Path("a/b")

@@ -10,11 +10,11 @@ from bitreplay.table1 import PAPER, SETTING, Row, behind, table1, weights
 
 @pytest.fixture(scope="module")
 def table() -> dict[tuple[str, str], Row]:
-    return {(row.model, row.level): row for row in table1({name: zoo.find(name).graph for name in zoo.names()})}
+    return {(row.model, row.replay_layer): row for row in table1({name: zoo.find(name).graph for name in zoo.names()})}
 
 
 @pytest.mark.parametrize(
-    ("model", "level", "shape", "total", "binary", "other"),
+    ("model", "replay_layer", "shape", "total", "binary", "other"),
     [
         ("quicknet", "quant_conv2d_16", (7, 7, 256), 12_756_370, 9_568_256, 35_890),
         ("quicknet", "quant_conv2d_11", (14, 14, 128), 12_756_370, 11_960_320, 43_314),
@@ -27,8 +27,8 @@ def table() -> dict[tuple[str, str], Row]:
         ("bireal18", "add_8", (8, 8, 256), 11_183_562, 10_158_080, 18_442),
     ],
 )
-def test_counts(table, model, level, shape, total, binary, other):
-    row = table[model, level]
+def test_counts(table, model, replay_layer, shape, total, binary, other):
+    row = table[model, replay_layer]
     assert (row.shape, row.total, row.binary, row.other) == (shape, total, binary, other)
     assert row.to_json()["share"] == pytest.approx(binary / (binary + other))
 
@@ -73,5 +73,5 @@ def test_a_graph_of_ones_own_is_counted_as_it_is():
     assert counted["sign"] == (0, 70) and counted["blur"] == (0, 9 * 140) and counted["head"] == (0, 141 * 4)
     assert behind(graph, "conv", classes=10) == (0, 2 * 70 + 9 * 140 + 141 * 10)
     near, far = table1({"mine": graph})
-    assert (near.level, far.level) == ("conv", "norm") and near.shape == (8, 8, 70)
+    assert (near.replay_layer, far.replay_layer) == ("conv", "norm") and near.shape == (8, 8, 70)
     assert near.paper_total == near.remark == ""

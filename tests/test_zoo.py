@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, modelfile, zoo
-from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.features import default_feature_layers
 from bitreplay.modelfile.projection import load as load_projection
 from tests import tiny
 
@@ -86,13 +86,13 @@ def test_a_projection_belongs_to_its_network_and_has_axes_at_right_angles(name, 
     model = zoo.find(f"{name}@1")
     found = load_projection(model.companion("projection"))
     assert found.model == model.digest and len(found.projection) == axes
-    assert found.projection.numbers == usual_numbers(model.graph)
+    assert found.projection.feature_layers == default_feature_layers(model.graph)
     unit = found.projection.axes / np.linalg.norm(found.projection.axes.astype(float), axis=1, keepdims=True)
     assert np.abs(unit @ unit.T - np.eye(axes)).max() < 0.02
-    learner = Learner.from_pretrained(model, numbers=128)
+    learner = Learner.from_pretrained(model, n_components=128)
     pictures = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), dtype=np.uint8)
-    whole = Learner.from_pretrained(model, strategy="exact").latents(pictures)
-    assert np.array_equal(learner.latents(pictures), found.projection.first(128).of(whole))
+    whole = Learner.from_pretrained(model, strategy="exact").encode(pictures)
+    assert np.array_equal(learner.encode(pictures), found.projection.first(128).of(whole))
 
 
 # generations
@@ -140,7 +140,7 @@ def test_what_is_not_there_is_refused(shelf, asked):
 
 
 def test_a_state_of_an_older_generation_still_loads(shelf, tmp_path):
-    old = Learner.from_pretrained("pear@1", rate=0.3, per_class=3, least_steps=1)
+    old = Learner.from_pretrained("pear@1", learning_rate=0.3, memory_per_class=3, min_steps=1)
     old.learn(*tiny.pictures("red", "green"))
     old.save(tmp_path / "state")
     loaded = Learner.load(tmp_path / "state")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bitreplay import modelfile
 from bitreplay.engine.arithmetic.packing import pack
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.learner import Learner
 from bitreplay.strategies.gradient import Gradient
 
@@ -35,7 +35,7 @@ def graph(seed: int = 0) -> Graph:
     latents = {}
     for bits in (1, 2, 4):
         cuts, values = np.linspace(-1, 1, 2**bits + 1)[1:-1], np.linspace(-1, 1, 2**bits)
-        latents[bits] = LevelCode(
+        latents[bits] = LatentCode(
             bits, Fixed.of(np.tile(cuts, (CHANNELS, 1))), Fixed.of(np.tile(values, (CHANNELS, 1)))
         )
     stem = Fixed.of(rng.normal(0, 0.3, (CHANNELS, 3, 3, 3)), bits=16)

@@ -31,7 +31,7 @@ def code_bytes(life: Path, operations: list[str]) -> int:
 
 
 def main() -> None:
-    life = images.write_life(Learner.from_pretrained("react_tiny", strategy="exact", numbers="head"), "code")
+    life = images.write_life(Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head"), "code")
     least = code_bytes(life, LEAST)
     print(f"LEAST = {least}")
     for operation in OTHERS:

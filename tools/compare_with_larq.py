@@ -352,8 +352,10 @@ def key_of(target: str, kept: Any, form: str) -> str:
     if f"{form}/{target}" in kept:
         return target
     shape = kept[f"float/{target}"].shape[1:]
-    levels = [key for key in kept.files if key.startswith(f"{form}/quant_conv2d") and kept[key].shape[1:] == shape]
-    return levels[0].partition("/")[2]
+    replay_layers = [
+        key for key in kept.files if key.startswith(f"{form}/quant_conv2d") and kept[key].shape[1:] == shape
+    ]
+    return replay_layers[0].partition("/")[2]
 
 
 if __name__ == "__main__":

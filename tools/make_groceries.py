@@ -64,14 +64,14 @@ def main() -> None:
         print(counted(rows))
         return
     seen: set[bytes] = set()
-    numbers: Counter[str] = Counter()
+    feature_layers: Counter[str] = Counter()
     pictures: dict[str, bytes] = {}
     for part, name, content in rows:
         if content not in seen:
             seen.add(content)
             place = f"{PARTS[part]}/{name}"
-            pictures[f"{place}/{numbers[place]:03d}.webp"] = webp(content, args.side, args.quality)
-            numbers[place] += 1
+            pictures[f"{place}/{feature_layers[place]:03d}.webp"] = webp(content, args.side, args.quality)
+            feature_layers[place] += 1
     with zipfile.ZipFile(args.archive, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(pictures):
             archive.writestr(zipfile.ZipInfo(path, STAMP), pictures[path])

@@ -27,8 +27,8 @@ const Kernels kOnly = {.name = "scalar",
                        .affine_param_grad = OF_TRAINING(affine_param_grad_scalar),
                        .integer_conv = kIntegerConvScalar,
                        .integer_conv_input_grad = OF_TRAINING(kIntegerConvInputGradScalar),
-                       .encode_level = OF_TRAINING(encode_level_scalar),
-                       .decode_level = OF_TRAINING(decode_level_scalar),
+                       .encode_latents = OF_TRAINING(encode_latents_scalar),
+                       .decode_latents = OF_TRAINING(decode_latents_scalar),
                        .latent_update = OF_TRAINING(kLatentUpdateScalar),
                        .latent_signs = OF_TRAINING(latent_signs_scalar),
                        .sums = kSumsScalar,
@@ -40,8 +40,8 @@ const Kernels* chosen_kernels() { return &kOnly; }
 
 }  // namespace bitreplay
 
-const char* br_paths(void) { return "scalar"; }
-int br_path_supported(const char* name) { return name && !strcmp(name, "scalar"); }
-const char* br_path(void) { return "scalar"; }
-int br_set_path(const char* name) { return br_path_supported(name) ? BR_OK : BR_UNKNOWN_PATH; }
-const char* br_program_path(const br_program* program) { return program ? "scalar" : nullptr; }
+const char* br_isas(void) { return "scalar"; }
+int br_isa_supported(const char* name) { return name && !strcmp(name, "scalar"); }
+const char* br_isa(void) { return "scalar"; }
+int br_set_isa(const char* name) { return br_isa_supported(name) ? BR_OK : BR_UNKNOWN_ISA; }
+const char* br_program_isa(const br_program* program) { return program ? "scalar" : nullptr; }

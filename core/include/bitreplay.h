@@ -42,7 +42,7 @@ typedef struct br_program br_program;
 
 /* From BR_FULL on: of the learner (bitreplay_learner.h). */
 enum br_error {
-  BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_PATH,
+  BR_OK, BR_MALFORMED, BR_NO_MEMORY, BR_BAD_ARGUMENT, BR_MISALIGNED, BR_BAD_LABEL, BR_UNKNOWN_ISA,
   BR_FULL, BR_UNKNOWN_CLASS, BR_TAKEN_NAME, BR_NEVER_LEARNED, BR_NOTHING_LEARNED, BR_BAD_ORDER,
   BR_DAMAGED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_NO_STATE, BR_STORAGE, BR_OTHER_BASE, BR_IMPOSSIBLE
 };
@@ -71,7 +71,7 @@ typedef struct br_tensor_info {
 typedef struct br_memory {
   uint64_t image;      /* the program's bytes, which the caller keeps (or maps) */
   uint64_t tables;     /* owned by the program */
-  uint64_t derived;    /* owned by the program: operands made of constant weights */
+  uint64_t packed_weights;    /* owned by the program: operands made of constant weights */
   uint64_t parameters; /* the caller's, as br_program_parameter_bytes */
   uint64_t arena;      /* the caller's: tensors, laid out by lifetime, as the program asks for */
   uint64_t scratch;    /* the caller's, behind them in the same region: what operations work in, one at a time */
@@ -89,21 +89,21 @@ typedef struct br_operation_info {
  * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
 BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
 /* The same without the heap: tables and rearranged weights lie in `memory`, which is aligned to 64 and holds `tables` and
- * `derived` of br_memory, and 64 bytes. It is the caller's again when the program is no longer used; br_program_close is
+ * `packed_weights` of br_memory, and 64 bytes. It is the caller's again when the program is no longer used; br_program_close is
  * not called. */
 BR_API int br_program_open_in(const void* bytes, size_t size, void* memory, size_t memory_size, br_program** program,
                               char* error, size_t error_size);
-/* Once, after all runs have returned; null does nothing. Threads in br_serve are sent home first. */
+/* Once, after all runs have returned; null does nothing. Threads in br_worker_run are sent home first. */
 BR_API void br_program_close(br_program* program);
 
-/* Threads are the caller's and optional: br_run shares its work with those that wait in br_serve, and ends in the same
+/* Threads are the caller's and optional: br_run shares its work with those that wait in br_worker_run, and ends in the same
  * bits whether they are many or none. `threads` (1 to 64, with the one that calls br_run) sets how much scratch there is
- * for work that needs it; br_program_open has 1. br_serve returns when the program is closed; no thread may call it
+ * for work that needs it; br_program_open has 1. br_worker_run returns when the program is closed; no thread may call it
  * after that, so wait until br_program_helpers has counted those that you started. Where runs of one program overlap,
  * one of them has the helpers. A forked child has none and works alone. */
 BR_API int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
                                    size_t error_size);
-BR_API int br_serve(br_program* program);
+BR_API int br_worker_run(br_program* program);
 BR_API uint32_t br_program_helpers(const br_program* program);
 
 BR_API uint32_t br_program_max_samples(const br_program* program);
@@ -112,7 +112,7 @@ BR_API uint64_t br_program_constant_bytes(const br_program* program);
 /* `arena` and `scratch` of br_memory. */
 BR_API uint64_t br_program_arena_bytes(const br_program* program);
 /* Operands derived from constant weights when the program was opened; owned by the program. */
-BR_API uint64_t br_program_derived_bytes(const br_program* program);
+BR_API uint64_t br_program_packed_weights_bytes(const br_program* program);
 BR_API void br_program_memory(const br_program* program, br_memory* memory);
 /* The same figures before a program is opened; takes no more than its tables meanwhile. */
 BR_API int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
@@ -121,7 +121,7 @@ BR_API const void* br_program_initial_parameters(const br_program* program);
 BR_API const void* br_program_constants(const br_program* program);
 BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);
 /* The instruction set that the program was opened for. */
-BR_API const char* br_program_path(const br_program* program);
+BR_API const char* br_program_isa(const br_program* program);
 
 /* `parameters` and `arena` must be aligned to 64; a region of no bytes may be null. */
 BR_API int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args);
@@ -142,17 +142,17 @@ BR_API int br_parts_gather(const br_program* program, void* parameters, void* ar
 BR_API int br_parts_end(const br_program* program, void* parameters, void* arena, const br_run_args* args);
 
 /* Instruction sets. Programs opened later use the chosen one; the first choice is the environment variable
- * BITREPLAY_PATH, or else the fastest that the CPU has. */
-BR_API const char* br_paths(void); /* those built, separated by spaces, slowest first */
-BR_API int br_path_supported(const char* name);
-BR_API const char* br_path(void); /* null if BITREPLAY_PATH names none that can be used */
-BR_API int br_set_path(const char* name);
+ * BITREPLAY_ISA, or else the fastest that the CPU has. */
+BR_API const char* br_isas(void); /* those built, separated by spaces, slowest first */
+BR_API int br_isa_supported(const char* name);
+BR_API const char* br_isa(void); /* null if BITREPLAY_ISA names none that can be used */
+BR_API int br_set_isa(const char* name);
 
-/* Learning by sums (docs/law.md section 13): a discriminant from exact sums over pictures of `numbers` whole numbers in
+/* Learning by sums (docs/law.md section 13): a discriminant from exact sums over pictures of `features` whole numbers in
  * [-127, 127]. All memory is the caller's; `work` is aligned to 64, holds what br_sums_..._bytes says, and keeps nothing
  * between calls. None of these functions allocates. A call that fails with anything but BR_OK has changed nothing. */
 typedef struct br_sums {
-  uint32_t numbers;  /* d: 1 to 8192 */
+  uint32_t features;  /* d: 1 to 8192 */
   uint32_t classes;  /* 1 or more */
   uint32_t bits;     /* of class_sums and products, 32 or 64; the law has br_sums_bits of the extent */
   int64_t* counts;   /* [classes] */
@@ -170,11 +170,11 @@ typedef struct br_sums_part {
 typedef struct br_solution {
   int32_t* weights; /* [classes][numbers], the caller's */
   int64_t* biases;  /* [classes], the caller's; -2^62 for a class without pictures */
-  uint32_t numbers;
+  uint32_t features;
   uint32_t classes;
   int64_t pictures; /* the real score is the integer one times pictures 2^exponent */
   int32_t exponent;
-  uint32_t left_out; /* numbers whose weights are 0 since others determine them */
+  uint32_t dropped_features; /* numbers whose weights are 0 since others determine them */
 } br_solution;
 
 BR_API uint32_t br_sums_bits(int64_t pictures); /* 32 up to 131,072 pictures, then 64 */
@@ -187,14 +187,14 @@ BR_API int br_sums_possible(const br_sums* sums, int forgot, void* work);
 /* The same of the scatter within classes as a whole, of sums that are possible: it has a factor. `work` holds
  * br_sums_solve_bytes. */
 BR_API int br_sums_has_factor(const br_sums* sums, void* work);
-BR_API uint64_t br_sums_add_bytes(uint32_t numbers);
+BR_API uint64_t br_sums_add_bytes(uint32_t features);
 /* Adds pictures (sign 1) or takes them away (sign -1). With 32 bits the sums hold 131,072 pictures at most. */
 BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);
 /* Adds or takes away the sums of other pictures; their width may differ, so it also widens and narrows (from zeros). */
 BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
 /* The law's lambda for a part: min(1, d / 4n), at least 1/1024. */
-BR_API void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom);
-BR_API uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes);
+BR_API void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom);
+BR_API uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes);
 BR_API int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                          br_solution* solution);
 /* scores[pictures][classes]; the answer is the first class with the largest. */

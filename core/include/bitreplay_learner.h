@@ -90,30 +90,30 @@ BR_API void br_learner_taken(const br_learner* learner, br_learner_memory* memor
 BR_API void br_learner_clear(br_learner* learner);
 
 /* Numbers of a picture, and the side of the square that it is fitted to. */
-BR_API uint32_t br_learner_numbers(const br_learner* learner);
+BR_API uint32_t br_learner_features(const br_learner* learner);
 BR_API uint32_t br_learner_side(const br_learner* learner);
 /* The picture as the network sees it: side * side * 3 bytes. */
 BR_API int br_fit(const br_picture* picture, uint32_t side, uint8_t* fitted);
 /* x[numbers], int8 in [-127, 127]: all that learning and answering know of a picture. */
-BR_API int br_numbers_of(br_learner* learner, const br_picture* picture, int8_t* x);
+BR_API int br_learner_extract(br_learner* learner, const br_picture* picture, int8_t* x);
 
 /* One experience. Pictures are in the sums as soon as they are added; `end` counts the experience and writes its mark. An
  * experience that is given up is undone by loading the state before, or by unlearning its pictures. */
 BR_API int br_learn_begin(br_learner* learner);
 BR_API int br_learn_add(br_learner* learner, const br_picture* picture, const br_name* name);
-BR_API int br_learn_add_numbers(br_learner* learner, const int8_t* x, const br_name* name);
+BR_API int br_learn_add_features(br_learner* learner, const int8_t* x, const br_name* name);
 BR_API int br_learn_end(br_learner* learner);
 
 /* The discriminant is made when it is first needed after a change; br_learner_ready makes it now. */
 BR_API int br_learner_ready(br_learner* learner);
 BR_API int br_predict(br_learner* learner, const br_picture* picture, br_answer* answer);
-BR_API int br_predict_numbers(br_learner* learner, const int8_t* x, br_answer* answer);
+BR_API int br_predict_features(br_learner* learner, const int8_t* x, br_answer* answer);
 /* The setting `unknown` of the model or of the state that was read, as a share. */
 BR_API uint32_t br_learner_share(const br_learner* learner);
 
 /* As if the picture had never been learned as that class; BR_NEVER_LEARNED if it cannot have been. */
 BR_API int br_unlearn(br_learner* learner, const br_picture* picture, const br_name* name);
-BR_API int br_unlearn_numbers(br_learner* learner, const int8_t* x, const br_name* name);
+BR_API int br_unlearn_features(br_learner* learner, const int8_t* x, const br_name* name);
 BR_API int br_forget(br_learner* learner, const br_name* name);
 BR_API int br_rename(br_learner* learner, const br_name* from, const br_name* to);
 

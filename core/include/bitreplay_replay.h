@@ -30,7 +30,7 @@
  *   merging, unlearning single pictures                                                        there is no function
  *
  * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise. A learner that comes
- * to know more than 16 classes opens a larger tail in its memory: br_set_path in between may leave no room for it
+ * to know more than 16 classes opens a larger tail in its memory: br_set_isa in between may leave no room for it
  * (BR_NO_MEMORY), and then every call is refused until clear, with the old instruction set, has begun anew.
  */
 #ifndef BITREPLAY_REPLAY_H
@@ -74,9 +74,9 @@ BR_API void br_replay_clear(br_replay* learner);
 
 /* The side of the square that pictures are fitted to, and words of a latent. */
 BR_API uint32_t br_replay_side(const br_replay* learner);
-BR_API uint32_t br_replay_code_words(const br_replay* learner);
+BR_API uint32_t br_replay_latent_words(const br_replay* learner);
 /* code[words]: all that learning and answering know of a picture. */
-BR_API int br_replay_code_of(br_replay* learner, const br_picture* picture, uint64_t* code);
+BR_API int br_replay_latent(br_replay* learner, const br_picture* picture, uint64_t* code);
 
 /* One experience. Pictures are coded as they are added. The first step gives new names their numbers; none can be added
  * after it. `end` makes what steps are left: who does not want to know calls begin, add and end alone. An experience
@@ -86,13 +86,13 @@ typedef struct br_replay_progress {
 } br_replay_progress;
 BR_API int br_replay_begin(br_replay* learner);
 BR_API int br_replay_add(br_replay* learner, const br_picture* picture, const br_name* name);
-BR_API int br_replay_add_code(br_replay* learner, const uint64_t* code, const br_name* name);
+BR_API int br_replay_add_latent(br_replay* learner, const uint64_t* code, const br_name* name);
 BR_API int br_replay_step(br_replay* learner, br_replay_progress* progress); /* progress, or null */
 BR_API int br_replay_end(br_replay* learner);
 
 /* Scores are logits, 16 bits behind the point. Not during an experience (BR_BAD_ORDER). */
 BR_API int br_replay_predict(br_replay* learner, const br_picture* picture, br_answer* answer);
-BR_API int br_replay_predict_code(br_replay* learner, const uint64_t* code, br_answer* answer);
+BR_API int br_replay_predict_latent(br_replay* learner, const uint64_t* code, br_answer* answer);
 
 /* Stored latents and the head's weights of a class go; what the tail's other weights have learned stays. */
 BR_API int br_replay_forget(br_replay* learner, const br_name* name);

@@ -38,6 +38,6 @@ int main(int count, char** words) {
     release(parameters, 64);
   }
   if (fclose(results)) stop(words[2], "cannot be written");
-  printf("%s %zu\n", br_path(), cases);
+  printf("%s %zu\n", br_isa(), cases);
   return 0;
 }

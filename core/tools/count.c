@@ -44,6 +44,6 @@ int main(int count, char** words) {
     syscall(MARK, 0);
     if (failed) stop(names[at], br_error_text(failed));
   }
-  printf("%s\n", br_program_path(program[0]));
+  printf("%s\n", br_program_isa(program[0]));
   return 0;
 }

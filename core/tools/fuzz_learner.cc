@@ -27,8 +27,8 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
   char text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   const br_name name = any_name(text), other = any_name(text);
-  const uint32_t numbers = br_learner_numbers(learner);
-  for (uint32_t i = 0; i < numbers; ++i) x[i] = int8_t(draw(3) ? int(draw(255)) - 127 : 127);
+  const uint32_t features = br_learner_features(learner);
+  for (uint32_t i = 0; i < features; ++i) x[i] = int8_t(draw(3) ? int(draw(255)) - 127 : 127);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
   int64_t scores[8];
@@ -42,12 +42,12 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
     case 2: br_learn_add(learner, &picture, &name); break;
-    case 3: case 4: br_learn_add_numbers(learner, x, &name); break;
-    case 5: br_unlearn_numbers(learner, x, &name); break;
+    case 3: case 4: br_learn_add_features(learner, x, &name); break;
+    case 5: br_unlearn_features(learner, x, &name); break;
     case 6: br_unlearn(learner, &picture, &name); break;
     case 7: br_forget(learner, &name); break;
     case 8: br_rename(learner, &name, &other); break;
-    case 9: br_predict_numbers(learner, x, &answer); break;
+    case 9: br_predict_features(learner, x, &answer); break;
     case 10: br_predict(learner, &picture, &answer); break;
     case 11: br_state_read(learner, read_bytes, &given, given.size); break;
     case 12: br_state_merge(learner, read_bytes, &given, given.size); break;

@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     int8_t x[64] = {1, -2, 3};
     int32_t probabilities[8];
     br_answer answer = {0, nullptr, probabilities, BR_SHARE(0.05), 0};
-    if (br_learner_numbers(learner) <= sizeof x && br_learner_classes(learner)) br_predict_numbers(learner, x, &answer);
+    if (br_learner_features(learner) <= sizeof x && br_learner_classes(learner)) br_predict_features(learner, x, &answer);
     const int merged = br_state_merge(learner, read_exactly, &state, state.size);
     if (merged && merged != BR_FULL) abort();
     check_written(learner);

@@ -30,7 +30,7 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
   char text[8], other_text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   const br_name name = any_name(text), other = any_name(other_text);
-  for (uint32_t i = 0; i < br_replay_code_words(learner); ++i) code[i] = uint64_t(draw(1u << 30)) << 34 ^ draw(1u << 30);
+  for (uint32_t i = 0; i < br_replay_latent_words(learner); ++i) code[i] = uint64_t(draw(1u << 30)) << 34 ^ draw(1u << 30);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
   int64_t scores[64], pictures, stored;
@@ -43,13 +43,13 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
   switch (draw(20)) {
     case 0: case 1: br_replay_begin(learner); break;
     case 2: br_replay_add(learner, &picture, &name); break;
-    case 3: case 4: case 5: case 6: br_replay_add_code(learner, code, &name); break;
+    case 3: case 4: case 5: case 6: br_replay_add_latent(learner, code, &name); break;
     case 7: case 8: steps += br_replay_step(learner, draw(2) ? &progress : nullptr) == BR_OK; break;
     case 9: case 10: br_replay_end(learner); break;
     case 11: br_replay_forget(learner, &name); break;
     case 12: br_replay_forget_sample(learner, int64_t(draw(20)) - 2); break;
     case 13: br_replay_rename(learner, &name, &other); break;
-    case 14: br_replay_predict_code(learner, code, &answer); break;
+    case 14: br_replay_predict_latent(learner, code, &answer); break;
     case 15: br_replay_predict(learner, &picture, &answer); break;
     case 16: states += br_replay_read(learner, read_bytes, &given, given.size) == BR_OK; break;
     case 17: br_replay_save(learner, &kSlots); break;
@@ -78,7 +78,7 @@ int main(int count, char** argument) {
     br_replay* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;
-    const Bytes code = room(8 * (size_t(br_replay_code_words(learner)) + 1));
+    const Bytes code = room(8 * (size_t(br_replay_latent_words(learner)) + 1));
     for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done)
       one_call(learner, state, reinterpret_cast<uint64_t*>(code.at));
     free(code.at);

@@ -76,8 +76,8 @@ int read_vector(void* context, size_t offset, void* to, size_t size) {
 }
 
 // Pictures of few, near numbers are hard to tell apart; those at the ends fill the bounds.
-Shown any_picture(uint32_t numbers) {
-  Shown shown = {std::vector<int8_t>(numbers), std::string(1, char('a' + draw(4)))};
+Shown any_picture(uint32_t features) {
+  Shown shown = {std::vector<int8_t>(features), std::string(1, char('a' + draw(4)))};
   const uint32_t kind = draw(4);
   for (int8_t& x : shown.x)
     x = int8_t(kind == 0 ? (draw(2) ? 127 : -127) : kind == 1 ? int(draw(3)) - 1 : kind == 2 ? 127 : int(draw(255)) - 127);
@@ -87,9 +87,9 @@ Shown any_picture(uint32_t numbers) {
 void learn(Device& device) {
   need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
   for (uint32_t count = 1 + draw(4); count; --count) {
-    Shown shown = any_picture(br_learner_numbers(device.learner));
+    Shown shown = any_picture(br_learner_features(device.learner));
     const br_name name = name_of(shown.name);
-    need(br_learn_add_numbers(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
+    need(br_learn_add_features(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
     device.diary.push_back(shown);
   }
   need(br_learn_end(device.learner) == BR_OK, "an experience ends");
@@ -98,7 +98,7 @@ void learn(Device& device) {
 void unlearn_at(Device& device, size_t at) {
   const Shown shown = device.diary[at];
   const br_name name = name_of(shown.name);
-  need(br_unlearn_numbers(device.learner, shown.x.data(), &name) == BR_OK, "what was learned is unlearned");
+  need(br_unlearn_features(device.learner, shown.x.data(), &name) == BR_OK, "what was learned is unlearned");
   device.diary.erase(device.diary.begin() + long(at));
 }
 
@@ -136,28 +136,28 @@ void merge_and_take_out(Device& device, Device& other) {
 }
 
 void stranger(Device& device) {
-  const Shown shown = any_picture(br_learner_numbers(device.learner));
+  const Shown shown = any_picture(br_learner_features(device.learner));
   const br_name name = name_of(shown.name);
   for (const Shown& known : device.diary)
     if (known.name == shown.name && known.x == shown.x) return;
   const std::string before = device.hash();
-  if (br_unlearn_numbers(device.learner, shown.x.data(), &name) != BR_OK) {
+  if (br_unlearn_features(device.learner, shown.x.data(), &name) != BR_OK) {
     need(device.hash() == before, "what is refused changes nothing");
     return;
   }
   // The sums cannot tell: it is learned again, and all is as it was.
   need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
-  need(br_learn_add_numbers(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
+  need(br_learn_add_features(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
   need(br_learn_end(device.learner) == BR_OK, "an experience ends");
   need(device.hash() == before || device.diary.empty(), "unlearned and learned again is as before");
 }
 
 void ask(Device& device) {
-  const Shown shown = any_picture(br_learner_numbers(device.learner));
+  const Shown shown = any_picture(br_learner_features(device.learner));
   int64_t scores[8];
   int32_t probabilities[8];
   br_answer answer = {0, scores, probabilities, draw(2) ? BR_SHARE(0.05) : 0, 0};
-  const int failed = br_predict_numbers(device.learner, shown.x.data(), &answer);
+  const int failed = br_predict_features(device.learner, shown.x.data(), &answer);
   if (device.diary.empty()) return need(failed == BR_NOTHING_LEARNED, "nothing is known");
   need(!failed && answer.label < br_learner_classes(device.learner), "an answer");
   int64_t sum = 0;

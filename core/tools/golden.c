@@ -70,7 +70,7 @@ int main(int count, char** words) {
     if (failed) stop("a step failed", br_error_text(failed));
   }
   write_file(words[8], parameters, parameter_bytes);
-  printf("%s\n", br_program_path(program));
+  printf("%s\n", br_program_isa(program));
   br_program_close(program);
   return 0;
 }

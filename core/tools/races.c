@@ -81,7 +81,7 @@ static void* ask(void* count) {
 }
 
 static void* help(void* nothing) {
-  br_serve(program);
+  br_worker_run(program);
   return nothing;
 }
 
@@ -128,7 +128,7 @@ int main(int count, char** words) {
     pthread_join(asking[i], NULL);
     all += answered[i];
   }
-  printf("%s %lld\n", br_program_path(program), (long long)all);
+  printf("%s %lld\n", br_program_isa(program), (long long)all);
   br_program_close(program);
   for (int i = 0; i < HELPING; ++i) pthread_join(helping[i], NULL);
   return 0;

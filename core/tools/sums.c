@@ -10,7 +10,7 @@
 #include "file.h"
 
 struct head {
-  uint64_t numbers, classes, bits, parts, pictures, taken;
+  uint64_t features, classes, bits, parts, pictures, taken;
 };
 
 static FILE* results;
@@ -40,7 +40,7 @@ int main(int count, char** words) {
     struct head head;
     memcpy(&head, file + at, sizeof head);
     at += sizeof head;
-    const size_t d = head.numbers, c = head.classes, n = head.pictures, item = head.bits / 8;
+    const size_t d = head.features, c = head.classes, n = head.pictures, item = head.bits / 8;
     const size_t sizes[6] = {head.parts * sizeof(br_sums_part), c * 8, c * d * item, d * (d + 1) / 2 * item, n * 4, n * d};
     void* memory[6];
     for (int k = 0; k < 6; ++k) {
@@ -61,7 +61,7 @@ int main(int count, char** words) {
     write_out(solution.weights, c * d * 4);
     write_out(solution.biases, c * 8);
     write_out(&solution.exponent, 4);
-    write_out(&solution.left_out, 4);
+    write_out(&solution.dropped_features, 4);
     write_out(scores, n * c * 8);
     for (int k = 0; k < 6; ++k) ended(memory[k], sizes[k]);
     ended(add_work, add_bytes);
@@ -71,6 +71,6 @@ int main(int count, char** words) {
     ended(scores, n * c * 8);
   }
   if (fclose(results)) stop(words[2], "cannot be written");
-  printf("%s %zu\n", br_path(), cases);
+  printf("%s %zu\n", br_isa(), cases);
   return 0;
 }

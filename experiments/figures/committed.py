@@ -64,24 +64,24 @@ def found(path: Path, **asked: object) -> list[Row]:
 def exact(data: str, model: str, **asked: str) -> Row:
     """The row of exact with the most numbers (or with those asked for); all orders of the classes end alike."""
     own = found(EXPERIMENTS / "exact.csv", data=data, digest=digest(model), **asked)
-    most = max(int(row["of_a_picture"]) for row in own)
-    own = [row for row in own if int(row["of_a_picture"]) == most]
+    most = max(int(row["n_features"]) for row in own)
+    own = [row for row in own if int(row["n_features"]) == most]
     only((row["final"], row["hash"]) for row in own)
     return own[0]
 
 
 def groceries(model: str, strategy: str, **changed: str) -> list[Row]:
     """Rows by gradients on groceries at the usual settings, a seed each."""
-    usual = {"strategy": strategy, "code_bits": "1", "bits": "8/1/16", "rate": "fitted", "least_steps": "40",
-             "epochs": "20" if strategy == "joint" else "5", "per_class": "30",
-             "level": weights(model).levels[-1]}  # fmt: skip
+    usual = {"strategy": strategy, "latent_bits": "1", "bits": "8/1/16", "learning_rate": "fitted", "min_steps": "40",
+             "epochs": "20" if strategy == "joint" else "5", "memory_per_class": "30",
+             "replay_layer": weights(model).replay_layers[-1]}  # fmt: skip
     return one_a_seed(found(EXPERIMENTS / "groceries.csv", digest=digest(model), **usual | changed))
 
 
 def runs(data: str, model: str, strategy: str, **changed: object) -> list[Row]:
     """Rows of runs.jsonl with all pictures at the usual settings, a seed each; of joint training at any gain."""
-    usual = {"data": data, "strategy": strategy, "scenario": "nc", "images": None, "code_bits": 1, "bits": "8/1/16",
-             "per_class": 30, "epochs": 5, "held": False, "level": None, "order": None, "gradients": None,
+    usual = {"data": data, "strategy": strategy, "scenario": "nc", "images": None, "latent_bits": 1, "bits": "8/1/16",
+             "memory_per_class": 30, "epochs": 5, "held": False, "replay_layer": None, "order": None, "gradients": None,
              "augment": strategy in ("replay", "cwr")}  # fmt: skip
     if strategy != "joint":
         usual["gain"] = None

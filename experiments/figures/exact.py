@@ -43,15 +43,15 @@ AXES = {"principal, one unit (these)": "principal, spread 45",
         "those that tell the pre-training's classes apart": "within 1", "random signs": "signs"}  # fmt: skip
 
 
-def numbers() -> str:
+def feature_layers() -> str:
     each = [(title, committed.exact("groceries", model)) for title, model in MODELS.items()]
-    lines = [[named(title), f"`{row['numbers']}`", told(row["of_a_picture"], 0)] for title, row in each]
+    lines = [[named(title), f"`{row['feature_layers']}`", told(row["n_features"], 0)] for title, row in each]
     return table(["model", "numbers", "d"], lines)
 
 
 def _choice(data: str, layers: str) -> Row:
     path = EXPERIMENTS / "exact_choice.jsonl"
-    return only_row(found(path, question="numbers", data=data, model="react18", numbers=layers))
+    return only_row(found(path, question="layers", data=data, model="react18", feature_layers=layers))
 
 
 def _counts(layers: str) -> str:
@@ -103,7 +103,7 @@ def accuracy() -> str:
     for title, (data, names) in SETS.items():
         for at, name in enumerate(names):
             row = committed.exact(data, MODELS[name])
-            about = f" (d = {row['of_a_picture']}, state {_megabytes(row['state_bytes'], '2')})"
+            about = f" (d = {row['n_features']}, state {_megabytes(row['state_bytes'], '2')})"
             line = ["" if at else title, named(name) + (about if name == "react_tiny" else ""), told(row["final"], 2)]
             each = [finals(data, MODELS[name], strategy) for strategy in ("replay", "cwr")]
             lines.append([*line, *(told(mean(own), 2) if own else "" for own in each)])
@@ -150,10 +150,12 @@ def orders(data: str) -> str:
 def fewer() -> str:
     lines = []
     for layers in LINES:
-        each = [committed.exact(data, "react18", numbers=layers) for data in ("cifar10", "cifar100", "groceries")]
+        each = [
+            committed.exact(data, "react18", feature_layers=layers) for data in ("cifar10", "cifar100", "groceries")
+        ]
         size = _megabytes(each[0]["state_bytes"], "2" if layers == "head" else "1")
         finals_of = [told(row["final"], 2) for row in each]
-        lines.append([f"`{layers}`", told(each[0]["of_a_picture"], 0), *finals_of, size])
+        lines.append([f"`{layers}`", told(each[0]["n_features"], 0), *finals_of, size])
     return table(["numbers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
 
 
@@ -200,7 +202,7 @@ def class_sums(d: str, classes: str) -> str:
 
 def work(d: str) -> str:
     """Bytes to make a discriminant in, with ten classes."""
-    size = only(row["work_bytes"] for row in found(BENCHMARKS / "sums.csv", numbers=d, classes="10"))
+    size = only(row["work_bytes"] for row in found(BENCHMARKS / "sums.csv", n_features=d, classes="10"))
     if d == "128":
         return told(Decimal(size) / 1000, 0) + " KB"
     return _megabytes(size, "2" if d == "512" else "1")
@@ -220,7 +222,7 @@ def latents() -> str:
 
 
 def _projected(data: str, model: str, axes: str, count: int) -> Row:
-    asked = {"data": data, "digest": digest(model), "axes": axes, "numbers": str(count), "pictures": "50000"}
+    asked = {"data": data, "digest": digest(model), "axes": axes, "n_components": str(count), "pictures": "50000"}
     return only_row(found(EXPERIMENTS / "projection.csv", **asked))
 
 
@@ -266,7 +268,9 @@ def same_bytes() -> str:
 def axes() -> str:
     lines = []
     for title, way in AXES.items():
-        own = {(row["numbers"], row["pictures"]): row for row in found(EXPERIMENTS / "projection_choice.csv", way=way)}
+        own = {
+            (row["n_components"], row["pictures"]): row for row in found(EXPERIMENTS / "projection_choice.csv", way=way)
+        }
         asked = (("128", "300"), ("128", "25000"), ("512", "300"), ("512", "25000"))
         lines.append([title, *(told(own[each]["accuracy"]) for each in asked)])
     return table(

@@ -14,24 +14,26 @@ def _final(own: list[Row]) -> str:
     return told(mean(row["final"] for row in own)) if own else ""
 
 
-def replay(model: str, least_steps: str) -> str:
-    return _final(groceries(model, "replay", least_steps=least_steps))
+def replay(model: str, min_steps: str) -> str:
+    return _final(groceries(model, "replay", min_steps=min_steps))
 
 
 def rates() -> str:
     titles = {rate: rate for rate in ("1/50", "1/20", "1/5", "1")} | {"fitted": "fitted: 1/18 and 1/2.8 at 40 steps"}
     models = ("bireal18", "react18")
-    lines = [[title, *(_final(groceries(m, "replay", rate=rate)) for m in models)] for rate, title in titles.items()]
+    lines = [
+        [title, *(_final(groceries(m, "replay", learning_rate=rate)) for m in models)] for rate, title in titles.items()
+    ]
     return table(["start", "Bi-Real-18", "ReAct-18"], lines)
 
 
 def cwr(rate: str) -> str:
-    return _final(groceries("bireal18", "cwr", rate=rate))
+    return _final(groceries("bireal18", "cwr", learning_rate=rate))
 
 
 def moving_weights(rate: str) -> str:
     """ReAct-18 at 8/8/16; `fitted` starts at 1/10, the most that is allowed."""
-    return told(only_row(groceries("react18", "replay", bits="8/8/16", rate=rate))["final"])
+    return told(only_row(groceries("react18", "replay", bits="8/8/16", learning_rate=rate))["final"])
 
 
 def strategies() -> str:
@@ -41,7 +43,7 @@ def strategies() -> str:
         own = groceries(model, "replay")
         each = ", ".join(told(row["final"]) for row in own)
         others = [_final(groceries(model, strategy)) for strategy in ("cwr", "naive", "joint")]
-        line = [f"{title} `{weights(model).levels[-1]}`", _final(own), each, *others]
+        line = [f"{title} `{weights(model).replay_layers[-1]}`", _final(own), each, *others]
         lines.append([*line, told(mean(row["seconds_learn"] for row in own), 0)])
     return table(["model, level", "1-bit replay", "each", "BNN+CWR*", "naive", "joint", "seconds of replay"], lines)
 
@@ -84,7 +86,7 @@ def watermelon() -> str:
 
 
 def _micro(network: str, at_once: str) -> Row:
-    return only_row(found(BENCHMARKS / "micro.csv", network=network, micro=at_once))
+    return only_row(found(BENCHMARKS / "micro_batches.csv", network=network, micro_batch_size=at_once))
 
 
 def arena(network: str, at_once: str) -> str:

@@ -12,7 +12,7 @@ LONGEST = 60
 JOINERS = "\u200c\u200d"  # of Persian words, of families of emoji
 
 
-def told(value: object) -> str:
+def short_repr(value: object) -> str:
     """A value as a sentence may name it: on one line, and short.
 
     >>> told([[1, 2], [3, 4]])
@@ -27,7 +27,7 @@ def told(value: object) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def shown(text: object) -> str:
+def escaped(text: object) -> str:
     r"""Text as a terminal may get it: on one line, with escapes for whatever moves the cursor, changes colours or turns
     the direction of writing.
 
@@ -54,5 +54,5 @@ def whole_number(value: Any) -> int | None:
 def path_of(value: Any, what: str) -> Path:
     """A path from text or a Path."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
-        raise ValueError(f"{what} must be a path, got {told(value)} ({type(value).__name__}).")
+        raise ValueError(f"{what} must be a path, got {short_repr(value)} ({type(value).__name__}).")
     return Path(value)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bitreplay.arguments import shown, told
+from bitreplay.arguments import escaped, short_repr
 from bitreplay.engine.program import ProgramError
 from bitreplay.modelfile import ModelFileError
 from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.statefile import Content, StateFileError
-from bitreplay.strategies import STRATEGIES, Ground, Strategy
+from bitreplay.strategies import STRATEGIES, Strategy, StrategyContext
 from bitreplay.zoo import Model, find, find_by_digest
 
 
 def build(model: Model, settings: Settings, state: State | None = None, device: str = "cpu") -> Strategy:
     """The strategy that the settings name, with room for what a state holds."""
-    ground = ground_of(model, settings, device)
+    context = context_of(model, settings, device)
     try:
-        return STRATEGIES[settings.strategy].on(ground, state)
+        return STRATEGIES[settings.strategy].on(context, state)
     except ProgramError as error:
-        tried = STRATEGIES[settings.strategy].asked(ground)
+        tried = STRATEGIES[settings.strategy].asked(context)
         raise ModelFileError(f"{model.path} cannot be used {tried}: {error}.") from None
 
 
-def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
+def context_of(model: Model, settings: Settings, device: str = "cpu") -> StrategyContext:
     """The level that was asked for, or the last one; the picture must be what fitting.py makes. The model's own size is
     no setting: one state has one sequence of bytes."""
     height, width, colours = model.graph.input_shape
@@ -32,14 +32,16 @@ def ground_of(model: Model, settings: Settings, device: str = "cpu") -> Ground:
         raise ModelFileError(
             f"{model.path} reads pictures of {height}x{width}x{colours}; expected squares of 3 colours."
         )
-    if not model.levels:
+    if not model.replay_layers:
         raise ModelFileError(f"{model.path} has no replay level, so nothing can be learned with it.")
-    name = settings.level
-    if name is not None and name not in model.levels:
-        raise ValueError(f"{model.name} has no level {told(name)}; expected {' or '.join(model.levels)}.")
+    name = settings.replay_layer
+    if name is not None and name not in model.replay_layers:
+        raise ValueError(
+            f"{model.name} has no replay layer {short_repr(name)}; expected {' or '.join(model.replay_layers)}."
+        )
     if settings.size == model.size:
         settings = settings.changed(size=None)
-    return Ground(model, name or model.levels[-1], settings, device)
+    return StrategyContext(model, name or model.replay_layers[-1], settings, device)
 
 
 def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
@@ -48,7 +50,7 @@ def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
         raise StateFileError(f"{title} names its model's own size, {model.size}, which states leave out.")
     try:
         strategy = build(model, content.settings, content.state)
-        strategy.take(content.state)
+        strategy.load_state(content.state)
     except ModelFileError:
         raise
     except ValueError as error:
@@ -58,7 +60,7 @@ def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
 
 def model_of(content: Content, model: str | Path | Model | None, path: str | Path) -> Model:
     """The model that a state belongs to: the one given, or else the shipped one with its checksum."""
-    its = f"the model {shown(content.model)[:60]} with checksum {shown(content.digest)[:12]}"
+    its = f"the model {escaped(content.model)[:60]} with checksum {escaped(content.digest)[:12]}"
     if model is None:
         found = find_by_digest(content.model, content.digest)
         if found is None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.arguments import shown, told
+from bitreplay.arguments import escaped, short_repr
 
 Name = str | int
 LONGEST = 200
@@ -48,10 +48,10 @@ class Classes:
         (wanted,) = names_of([name])
         number = self._table().get(wanted, -1)
         if number < 0:
-            raise ValueError(f"There is no class {told(wanted)}; known are {_listed(self.known)}.")
+            raise ValueError(f"There is no class {short_repr(wanted)}; known are {_listed(self.known)}.")
         return number
 
-    def numbers(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
+    def indices(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
         """Class numbers; -1 for a name that is not known."""
         table = self._table()
         return np.array([table.get(name, -1) for name in names], np.int32)
@@ -79,7 +79,7 @@ class Classes:
         number, (name,) = self.number(old), names_of([new])
         if self._table().get(name, number) != number:
             one = "`merge` with a renaming makes two classes one, with the strategy exact"
-            raise ValueError(f"There is a class {told(name)} already; {one}.")
+            raise ValueError(f"There is a class {short_repr(name)} already; {one}.")
         self.names = (*self.names[:number], name, *self.names[number + 1 :])
 
     def forget(self, number: int) -> None:
@@ -88,9 +88,9 @@ class Classes:
     def restore(self, names: Iterable[Name | None]) -> None:
         self.names = tuple(names)
 
-    def named(self, numbers: NDArray) -> NDArray:
+    def named(self, indices: NDArray) -> NDArray:
         """The names of class numbers, None for -1: an array of integers, of text, or of objects if they are mixed."""
-        found = [self.names[number] if number >= 0 else None for number in numbers.tolist()]
+        found = [self.names[number] if number >= 0 else None for number in indices.tolist()]
         kinds = {type(name) for name in found}
         if kinds == {int}:
             return np.array(found, np.int64)
@@ -129,8 +129,7 @@ def checked_name(label: object) -> Name:
     plain = kept_name(label)
     if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
         raise ValueError(
-            f"A label must be whole Unicode characters, got {told(plain)}; a folder whose name is not UTF-8 must get "
-            "another one."
+            f"A label must be valid Unicode, got {short_repr(plain)}; rename a folder whose name is not UTF-8."
         )
     return plain
 
@@ -139,11 +138,11 @@ def kept_name(label: object) -> Name:
     """A name as a state may hold it."""
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
-        raise ValueError(f"A label must be text or a whole number, got {told(label)} ({type(label).__name__}).")
+        raise ValueError(f"A label must be text or a whole number, got {short_repr(label)} ({type(label).__name__}).")
     if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
         raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
     if isinstance(plain, int) and abs(plain) >= 1 << 53:
-        raise ValueError(f"A label that is a number must lie within 2^53, got {told(plain)}.")
+        raise ValueError(f"A label that is a number must lie within 2^53, got {short_repr(plain)}.")
     return plain
 
 
@@ -153,5 +152,5 @@ def _listed(names: list[Name]) -> str:
 
 
 def _short(name: Name) -> str:
-    text = shown(name)
+    text = escaped(name)
     return text if len(text) <= 40 else text[:37] + "..."

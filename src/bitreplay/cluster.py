@@ -2,7 +2,7 @@
 
     workers = Workers("auto")                          a running cluster; needs bitreplay[ray] here and there
     workers.learn(learner, images, labels)             the state that the learner alone would have, same hash
-    workers.latents(learner, images)
+    workers.encode(learner, images)
 
 A worker gets some pictures, learns them as a learner that knows nothing, and its state is merged with another's
 (merging.py), two and two, until one is left. Tasks depend on nothing but their arguments: one that a dying worker
@@ -85,7 +85,7 @@ class Workers:
         added = [name for name in merged.names if name is not None and name not in state.names]
         return Learned(learner.experiences - 1, range(0), added, 0, len(names))
 
-    def latents(self, learner: Learner, images: Any) -> NDArray:
+    def encode(self, learner: Learner, images: Any) -> NDArray:
         asked = _asked(learner)
         parts = self._parts(learner, images, [0] * len(images))
         return np.concatenate(self._ray.get([self._coded.remote(*asked, part) for part, _ in parts]))
@@ -137,7 +137,7 @@ def _asked(learner: Learner) -> tuple[str, str, str]:
     if model is None:
         raise ValueError("A cluster needs a learner that was made from a model file.")
     shipped = model.path.parent == zoo.FOLDER
-    settings = json.dumps(learner.settings.to_json(), sort_keys=True)
+    settings = json.dumps(learner.settings.to_dict(), sort_keys=True)
     return (model.name if shipped else str(model.path)), model.digest, settings
 
 
@@ -161,7 +161,7 @@ def _learned(model: str, digest: str, settings: str, images: NDArray[np.uint8], 
 
 
 def _coded(model: str, digest: str, settings: str, images: NDArray[np.uint8]) -> NDArray:
-    return _fresh(model, digest, settings).latents(images)
+    return _fresh(model, digest, settings).encode(images)
 
 
 def _both(one: bytes, other: bytes) -> bytes:

@@ -4,7 +4,7 @@
     print([step.evaluation.accuracy for step in history.steps], history.forgetting)
 
 The backbone is frozen, so the latents of the test pictures are computed once. Whoever has latents already gives
-`Latents(learner.latents(images))` in the place of images.
+`Latents(learner.encode(images))` in the place of images.
 """
 
 import time
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bitreplay import metrics as measures
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.classes import Name, names_of
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
@@ -86,7 +86,7 @@ def follow(
     """Learn each (images, labels) of any iterable, and give a Step after each; before that every one of `metrics` hears
     of it, such as a writer of bitreplay.writers. `learn` changes the learner in another way, such as on a cluster."""
     listeners = _functions(metrics)
-    latents = test_images.values if isinstance(test_images, Latents) else learner.latents(test_images)
+    latents = test_images.values if isinstance(test_images, Latents) else learner.encode(test_images)
     truth = names_of(test_labels)
     if len(truth) != len(latents):
         raise ValueError(f"There must be as many test labels as pictures, got {len(truth)} and {len(latents)}.")
@@ -101,11 +101,11 @@ def follow(
         if learn is not None:
             learned = learn(images, labels)
         elif isinstance(images, Latents):
-            learned = learner.learn_latents(images.values, labels, Watch(progress))
+            learned = learner.learn_encoded(images.values, labels, Watch(progress))
         else:
             learned = learner.learn(images, labels, progress=progress)
         seconds = time.perf_counter() - start
-        evaluation = learner.evaluate_latents(latents, truth)
+        evaluation = learner.evaluate_encoded(latents, truth)
         step = Step(learned.experience, tuple(dict.fromkeys(names_of(labels))), evaluation, learned.pictures, seconds)
         for listener in listeners:
             listener(step)
@@ -115,5 +115,5 @@ def follow(
 def _functions(metrics: object) -> Sequence[Callable[[Step], None]]:
     found = [metrics] if callable(metrics) else metrics
     if not isinstance(found, Sequence) or not all(map(callable, found)):
-        raise ValueError(f"metrics must be a function or a list of them, got {told(metrics)}.")
+        raise ValueError(f"metrics must be a function or a list of them, got {short_repr(metrics)}.")
     return found

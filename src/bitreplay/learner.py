@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import assembly, merging, statefile, zoo
-from bitreplay.arguments import path_of, told, whole_number
+from bitreplay.arguments import path_of, short_repr, whole_number
 from bitreplay.classes import Classes, Name, names_of
 from bitreplay.data.pictures import fitting
-from bitreplay.prediction.confusions import MOST_PAIRS, Pair
+from bitreplay.prediction.confusions import MAX_PAIRS, Pair
 from bitreplay.prediction.discriminant import DiscriminantPredictor
 from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import Progress, Watch
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Whole:
+class Snapshot:
     """What was learned up to the last change, what answers from it, and where it was last read or written."""
 
     state: State
@@ -71,8 +71,8 @@ class Learner:
     def __init__(self, strategy: Strategy, model: Model | None = None) -> None:
         self.strategy, self.settings, self.model = strategy, strategy.settings, model
         self._turn = Turn()
-        self._whole = Whole(strategy.state(), strategy.predictor())
-        self._held: State | None = self._whole.state  # what the strategy holds, if it is known
+        self._snapshot = Snapshot(strategy.state(), strategy.predictor())
+        self._held: State | None = self._snapshot.state  # what the strategy holds, if it is known
 
     @classmethod
     def from_pretrained(
@@ -84,7 +84,7 @@ class Learner:
         """
         if settings is not None and not isinstance(settings, Settings):
             raise ValueError(
-                f"settings must be Settings, got {told(settings)}; name single ones, such as per_class=30."
+                f"settings must be Settings, got {short_repr(settings)}; name single ones, such as per_class=30."
             )
         chosen = Settings.of(**changes) if settings is None else settings.changed(**changes)
         found = model if isinstance(model, Model) else zoo.find(model)
@@ -93,7 +93,7 @@ class Learner:
     def __repr__(self) -> str:
         model = "no model file" if self.model is None else self.model.name
         at = f" at size {self.settings.size}" if self.settings.size else ""
-        state, kind = self._whole.state, type(self.strategy)
+        state, kind = self._snapshot.state, type(self.strategy)
         return (
             f"<Learner {model}{at}, {kind.name}: {len(self.labels)} classes, {kind.pictures(state)} pictures learned, "
             f"{state.bytes} bytes>"
@@ -116,7 +116,7 @@ class Learner:
         pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
         return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)
 
-    def learn_latents(self, latents: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
+    def learn_encoded(self, latents: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
         """As `learn`, from latents (`latents`), which every epoch uses as they are."""
         return self._learn(Latents(self._checked(latents)), labels, watch or Watch())
 
@@ -124,8 +124,8 @@ class Learner:
         names = _names(labels, len(samples))
 
         def act() -> Learned:
-            self._whole.state.need_room_to_count()
-            known = Classes(self._whole.state.names)
+            self._snapshot.state.need_room_to_count()
+            known = Classes(self._snapshot.state.names)
             return self.strategy.learn(samples, known.spelled(names), watch)
 
         return self._change(act)
@@ -140,7 +140,7 @@ class Learner:
             raise ValueError("Forget either a label or a sample.")
         number = None if sample is None else whole_number(sample)
         if sample is not None and number is None:
-            raise ValueError(f"A sample is named by its whole number, got {told(sample)}.")
+            raise ValueError(f"A sample is named by its whole number, got {short_repr(sample)}.")
 
         def act() -> bool:
             if number is not None:
@@ -178,7 +178,7 @@ class Learner:
         """
         for other in (*others, *without, *(() if base is None else (base,))):
             if not isinstance(other, Learner):
-                raise ValueError(f"A learner is merged with learners, got {told(other)}.")
+                raise ValueError(f"A learner is merged with learners, got {short_repr(other)}.")
 
         def act() -> None:
             total = merging.Total(None if base is None else base._content(), rename)
@@ -187,7 +187,7 @@ class Learner:
                 total.add(other._content(), "the other" if len(others) == 1 else f"other {number}")
             for gone in without:
                 total.take_out(gone._content(), "what shall be taken out")
-            self.strategy.take(total.content().state)
+            self.strategy.load_state(total.content().state)
 
         self._change(act, forgets if without else keeps)
 
@@ -196,7 +196,7 @@ class Learner:
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
-        self._change(lambda: self.strategy.take(state))
+        self._change(lambda: self.strategy.load_state(state))
 
     def _change(self, act: Callable[[], T], forgetting: Callable[[T], bool] = keeps) -> T:
         """What `act` returns, which changes the strategy. One change at a time, whole or not at all.
@@ -213,11 +213,11 @@ class Learner:
             self._held = None
             try:
                 result = act()
-                origin = self._whole.origin.without_past() if forgetting(result) else self._whole.origin
+                origin = self._snapshot.origin.without_past() if forgetting(result) else self._snapshot.origin
                 state = self.strategy.state()
                 state.need_counted()
-                new = Whole(state, self.strategy.predictor(), origin)
-                self._whole, self._held = new, new.state  # nothing is called, so no signal comes, in between
+                new = Snapshot(state, self.strategy.predictor(), origin)
+                self._snapshot, self._held = new, new.state  # nothing is called, so no signal comes, in between
                 return result
             except BaseException:
                 self._settle()
@@ -227,9 +227,9 @@ class Learner:
 
     def _settle(self) -> None:
         """The strategy holds the published state, whatever it was left with."""
-        state = self._whole.state
+        state = self._snapshot.state
         if self._held is not state:
-            self.strategy.take(state)
+            self.strategy.load_state(state)
             self._held = state
 
     # what may be asked
@@ -237,37 +237,37 @@ class Learner:
     @property
     def labels(self) -> list[Name]:
         """The classes that can be answered."""
-        return list(self._whole.predictor.labels)
+        return list(self._snapshot.predictor.labels)
 
     @property
     def experiences(self) -> int:
         """How many were learned."""
-        state = self._whole.state
+        state = self._snapshot.state
         return (dict(state.notes) | dict(state.own)).get("experiences", 0)
 
     @property
     def samples_seen(self) -> int:
         """How many samples were given a number, for `forget`."""
-        return self.strategy.samples_seen(self._whole.state)
+        return self.strategy.samples_seen(self._snapshot.state)
 
     @property
     def memory_bytes(self) -> int:
         """Bytes that grow with what was seen: those of stored samples."""
-        return self.strategy.memory_bytes(self._whole.state)
+        return self.strategy.memory_bytes(self._snapshot.state)
 
     def stored(self) -> list[Stored]:
         """What is kept of each class."""
-        return self.strategy.stored(self._whole.state)
+        return self.strategy.stored(self._snapshot.state)
 
     def state(self) -> State:
         """All that was learned, by value."""
-        return self._whole.state
+        return self._snapshot.state
 
     def state_hash(self) -> str:
         """sha256 of everything that learning changes."""
-        return self._whole.state.hash()
+        return self._snapshot.state.hash()
 
-    def latents(self, images: Any) -> NDArray:
+    def encode(self, images: Any) -> NDArray:
         """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
         return encoded(fitting.pictures(images, self.strategy.side), self.strategy.encode, Watch())
 
@@ -277,26 +277,26 @@ class Learner:
         `unknown` is the share of known pictures that may be called so (by exact; by replay, of the stored samples); the
         setting of that name if not given.
         """
-        return self.predict_latents(self.latents(images), unknown=unknown)
+        return self.predict_encoded(self.encode(images), unknown=unknown)
 
-    def predict_latents(self, latents: NDArray, *, unknown: float | Fraction | None = None) -> NDArray:
+    def predict_encoded(self, latents: NDArray, *, unknown: float | Fraction | None = None) -> NDArray:
         share = self.settings.unknown if unknown is None else self.settings.changed(unknown=unknown).unknown
         return self._answering(latents).names(latents, share)
 
     def predict_proba(self, images: Any) -> NDArray[np.float64]:
         """Probabilities (n, classes), in the order of `labels`."""
-        return self.predict_proba_latents(self.latents(images))
+        return self.predict_proba_encoded(self.encode(images))
 
-    def predict_proba_latents(self, latents: NDArray) -> NDArray[np.float64]:
+    def predict_proba_encoded(self, latents: NDArray) -> NDArray[np.float64]:
         return self._answering(latents).probabilities(latents)
 
     @property
     def predictor(self) -> Predictor:
         """What answers from the last whole state, on any number of threads. It stays as it is whatever is learned
         later."""
-        return self._whole.predictor
+        return self._snapshot.predictor
 
-    def confusions(self, most: int = MOST_PAIRS) -> list[Pair]:
+    def confusions(self, most: int = MAX_PAIRS) -> list[Pair]:
         """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first, at
         most so many: all pairs of up to 141 classes if not given.
 
@@ -304,17 +304,17 @@ class Learner:
         """
         count = whole_number(most)
         if count is None or count < 1:
-            raise ValueError(f"most must be a whole number from 1, got {told(most)}.")
-        predictor = self._whole.predictor
+            raise ValueError(f"most must be a whole number from 1, got {short_repr(most)}.")
+        predictor = self._snapshot.predictor
         if not isinstance(predictor, DiscriminantPredictor):
             raise ValueError(f"Confusions are expected from sums, by the strategy exact, not by {self.strategy.name}.")
         return predictor.confusions(count) if len(predictor.labels) > 1 else []
 
     def evaluate(self, images: Any, labels: Any) -> Evaluation:
         """Compare predictions with the truth; classes that were never learned count as wrong."""
-        return self.evaluate_latents(self.latents(images), labels)
+        return self.evaluate_encoded(self.encode(images), labels)
 
-    def evaluate_latents(self, latents: NDArray, labels: Any) -> Evaluation:
+    def evaluate_encoded(self, latents: NDArray, labels: Any) -> Evaluation:
         predictor = self._answering(latents)
         answers = predictor.names(latents, self.settings.unknown)
         truth = Classes(predictor.labels).spelled(_names(labels, len(latents)))
@@ -322,7 +322,7 @@ class Learner:
 
     def _answering(self, latents: NDArray) -> Predictor:
         """The last whole state's, for one call from beginning to end."""
-        predictor = self._whole.predictor
+        predictor = self._snapshot.predictor
         if not predictor.labels:
             raise ValueError("Nothing has been learned yet: call learn first.")
         self._checked(latents)
@@ -344,24 +344,28 @@ class Learner:
 
         def act() -> str:
             content = self._content()
-            origin, remark = statefile.save(place, content, self._whole.origin, lock, overwrite, begin=self._begin_at)
+            origin, remark = statefile.save(
+                place, content, self._snapshot.origin, lock, overwrite, begin=self._begin_at
+            )
             self._begin_at(origin)
             return remark
 
         _warn(f"{path} is saved, but", self._turn.during(act))
 
     def _begin_at(self, origin: statefile.Origin) -> None:
-        self._whole = replace(self._whole, origin=origin)
+        self._snapshot = replace(self._snapshot, origin=origin)
 
     @classmethod
     def load(
-        cls, path: str | Path, model: str | Path | Model | None = None, *, micro: int | None = None
+        cls, path: str | Path, model: str | Path | Model | None = None, *, micro_batch_size: int | None = None
     ) -> Learner:  # fmt: skip
-        """A learner as it was saved. `model` is needed only if the state's own is not among those shipped. `micro` is a
-        setting that states do not keep."""
+        """A learner as it was saved.
+
+        `model` is needed only if the state's own is not shipped. States do not keep the setting `micro_batch_size`.
+        """
         content, origin = statefile.load(path_of(path, "The state"))
-        if micro is not None:
-            content = replace(content, settings=content.settings.changed(micro=micro))
+        if micro_batch_size is not None:
+            content = replace(content, settings=content.settings.changed(micro_batch_size=micro_batch_size))
         learner = cls._of(content, model, path)
         learner._begin_at(origin)
         return learner
@@ -394,11 +398,11 @@ class Learner:
     def __reduce__(self) -> tuple[Any, ...]:
         """Through the bytes of a state file, which are checked when they are read; the model is found again."""
         content = self._content()
-        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._whole.origin)
+        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._snapshot.origin)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
         other = self._of(statefile.copied(self._content(), "The copy"), self.model, "The copy")
-        other._begin_at(self._whole.origin)
+        other._begin_at(self._snapshot.origin)
         return other
 
     def _model_file(self) -> Path:
@@ -408,7 +412,7 @@ class Learner:
     def _content(self) -> statefile.Content:
         if self.model is None:
             raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
-        return statefile.Content(self.model.name, self.model.digest, self.settings, self._whole.state)
+        return statefile.Content(self.model.name, self.model.digest, self.settings, self._snapshot.state)
 
 
 def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:

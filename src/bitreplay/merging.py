@@ -16,16 +16,16 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.classes import Name, names_of
 from bitreplay.engine.arithmetic.fixedpoint import wide
-from bitreplay.parts import digests, tally
+from bitreplay.parts import class_statistics, digests
 from bitreplay.parts.lineage import Lineage, united
 from bitreplay.parts.possible_sums import possible, squares
 from bitreplay.state import State
 from bitreplay.statefile import Content
 from bitreplay.strategies import STRATEGIES
-from bitreplay.strategies.exact import digests_of, tallied
+from bitreplay.strategies.exact import digests_of, statistics_of
 
 NOT_MERGED = "What the states add up to are not the sums of pictures; nothing is merged."
 
@@ -56,8 +56,11 @@ class Total:
         if self._base is not None:
             _check_contains(state, self._base, f"{title} does not contain the base")
         if not self._states:
-            by_class = tallied(state).class_products is not None
-            self._tally, self._digests = tally.Tally(tallied(state).sums.numbers, by_class), digests.Digests()
+            by_class = statistics_of(state).class_products is not None
+            self._statistics, self._digests = (
+                class_statistics.ClassStatistics(statistics_of(state).sums.n_features, by_class),
+                digests.Digests(),
+            )
         self._warn(Lineage.read(state.texts["lineage"]), title)
         self._change(state, 1)
         self._states += 1
@@ -72,17 +75,19 @@ class Total:
         gone = self._renamed(content.state)
         if self._base is not None:
             _check_contains(gone, self._base, f"{title} does not contain the base")
-        whole = State(self._tally.names, {"sums": self._tally.give(), "digests": self._digests.give()})
+        whole = State(
+            self._statistics.names, {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
+        )
         _check_contains(whole, gone, f"{title} is not in the states that it shall be taken out of")
         self._change(gone, -1)
         if self._base is not None:
             self._change(self._base, 1)
-        self._tally.settle()
+        self._statistics.settle()
         left = self._marks - (Lineage.read(gone.texts["lineage"]).marks - self._marks_of_base())
-        self._marks = left if self._tally.names else frozenset()
+        self._marks = left if self._statistics.names else frozenset()
 
     def _change(self, state: State, sign: int) -> None:
-        self._tally.combine(tallied(state), sign)
+        self._statistics.combine(statistics_of(state), sign)
         self._digests.combine(digests_of(state), sign)
         self._experiences += sign * state.notes["experiences"]
 
@@ -91,12 +96,12 @@ class Total:
         if not self._states or self._first is None:
             raise ValueError("There is no state to merge.")
         if self._not_found:
-            raise ValueError(f"There is no class {told(min(self._not_found, key=str))} in any of the states.")
-        self._tally.settle(NOT_MERGED)
-        self._tally.prove(NOT_MERGED)
-        parts = {"sums": self._tally.give(), "digests": self._digests.give()}
+            raise ValueError(f"There is no class {short_repr(min(self._not_found, key=str))} in any of the states.")
+        self._statistics.settle(NOT_MERGED)
+        self._statistics.prove(NOT_MERGED)
+        parts = {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
         texts = {"lineage": united(self._marks).text()}
-        state = State(self._tally.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)
+        state = State(self._statistics.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)
         state.need_counted()
         return replace(self._first, state=state)
 
@@ -116,10 +121,12 @@ class Total:
         if ours.settings.size != theirs.settings.size:
             other, mine = (each.settings.size or "the model's own" for each in (theirs, ours))
             raise ValueError(f"{title} was learned at size {other}, {self._title} at {mine}; they cannot be merged.")
-        for name in ("numbers", "projection", "bits", "digests", "exact_forget"):
+        for name in ("feature_layers", "n_components", "projection", "bits", "digests", "exact_forget"):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
-                digests = (str(other)[:12], str(mine)[:12]) if name == "projection" else (told(other), told(mine))
+                digests = (
+                    (str(other)[:12], str(mine)[:12]) if name == "projection" else (short_repr(other), short_repr(mine))
+                )
                 raise ValueError(
                     f"{title} was learned with {name} {digests[0]}, {self._title} with {digests[1]}; they cannot be "
                     "merged."
@@ -127,11 +134,11 @@ class Total:
 
     def _renamed(self, state: State) -> State:
         """A class that is a number is found by its text too, as a command line gives it."""
-        table = {name: self._table.get(name, self._table.get(str(name), name)) for name in tallied(state).names}
+        table = {name: self._table.get(name, self._table.get(str(name), name)) for name in statistics_of(state).names}
         self._not_found -= {*table, *map(str, table)}
         if not self._table:
             return state
-        sums = tally.renamed(tallied(state), table)
+        sums = class_statistics.renamed(statistics_of(state), table)
         parts = {"sums": sums, "digests": digests.renamed(digests_of(state), table)}
         return replace(state, names=sums.names, parts=parts)
 
@@ -151,11 +158,11 @@ class Total:
 
 def _check_contains(state: State, base: State, otherwise: str) -> None:
     """ValueError, `otherwise`, unless the state can be the base and more pictures."""
-    mine, common = tallied(state), tallied(base)
+    mine, common = statistics_of(state), statistics_of(base)
     rounded = mine.counters["forgotten"] - common.counters["forgotten"]
     left = {name: row for row, name in enumerate(mine.names)}
     counts, class_sums = mine.sums.counts.copy(), wide(mine.sums.class_sums).copy()
-    fits = rounded >= 0 and mine.sums.numbers == common.sums.numbers and set(common.names) <= set(left)
+    fits = rounded >= 0 and mine.sums.n_features == common.sums.n_features and set(common.names) <= set(left)
     if fits:
         rows = [left[name] for name in common.names]
         counts[rows] -= common.sums.counts
@@ -165,5 +172,5 @@ def _check_contains(state: State, base: State, otherwise: str) -> None:
     if not fits:
         raise ValueError(f"{otherwise}: it began as another state, or pictures were forgotten or unlearned since.")
     without = digests.Digests()
-    without.take(digests_of(state))
+    without.load_state_dict(digests_of(state))
     without.combine(digests_of(base), sign=-1)

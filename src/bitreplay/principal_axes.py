@@ -18,13 +18,13 @@ from bitreplay.engine.sums import LARGEST
 SPREAD = 45.0
 AT_ONCE = 1024
 SCALE_BITS = 30
-MOST_SHIFT = 62
+MAX_SHIFT = 62
 
 
-def principal_axes(x: NDArray[np.int8], numbers: str, axes: int, spread: float = SPREAD) -> Projection:
-    """From x (pictures, d), which `numbers` names the layers of."""
+def principal_axes(x: NDArray[np.int8], n_features: str, axes: int, spread: float = SPREAD) -> Projection:
+    """From x (pictures, d), which `n_features` names the layers of."""
     middle, total = covariance(x)
-    return rounded(np.linalg.eigh(total)[1][:, ::-1][:, :axes].T, middle, total, numbers, spread)
+    return rounded(np.linalg.eigh(total)[1][:, ::-1][:, :axes].T, middle, total, n_features, spread)
 
 
 def covariance(x: NDArray[np.int8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -37,14 +37,14 @@ def covariance(x: NDArray[np.int8]) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def rounded(
-    axes: NDArray[np.float64], middle: NDArray[np.float64], total: NDArray[np.float64], numbers: str, spread: float
+    axes: NDArray[np.float64], middle: NDArray[np.float64], total: NDArray[np.float64], n_features: str, spread: float
 ) -> Projection:
     """Axes (k, d) of one length as a projection in whole numbers; the largest entry of an axis becomes positive."""
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     whole = np.rint(axes / largest[:, None] * LARGEST).astype(np.int8)
     unit = spread / np.sqrt(((axes @ total) * axes).sum(axis=1).max())
     real = unit * np.abs(largest) / LARGEST
-    shift = min(int(np.floor(SCALE_BITS - np.log2(real.max()))), MOST_SHIFT)
+    shift = min(int(np.floor(SCALE_BITS - np.log2(real.max()))), MAX_SHIFT)
     scales = np.rint(real * 2.0**shift).astype(np.int32)
     offsets = -np.rint(whole.astype(np.float64) @ middle * scales).astype(np.int64)
-    return Projection(numbers, whole, scales, offsets, shift)
+    return Projection(n_features, whole, scales, offsets, shift)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Watch:
     ) -> None:
         for name, function in (("progress", progress), ("cancel", cancel)):
             if function is not None and not callable(function):
-                raise ValueError(f"{name} must be a function, got {told(function)}.")
+                raise ValueError(f"{name} must be a function, got {short_repr(function)}.")
         real = isinstance(time_limit, numbers.Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (real and time_limit >= 0):
-            raise ValueError(f"time_limit must be a number of seconds, got {told(time_limit)}.")
+            raise ValueError(f"time_limit must be a number of seconds, got {short_repr(time_limit)}.")
         self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
         self._start = time.monotonic()
 

@@ -18,7 +18,7 @@ from math import isqrt
 from bitreplay.engine.graph import Graph
 
 REFERENCE_STEPS = 20
-MOST, MOST_WITH_FLIPS = Fraction(1), Fraction(1, 10)
+MOST, MAX_WITH_FLIPS = Fraction(1), Fraction(1, 10)
 SPAN_OF_DEVIATIONS = 16
 ROOT_POINT = 32
 
@@ -37,7 +37,7 @@ def first_rate(gain: Fraction, power: Fraction, steps: int, *, eased: bool = Fal
     binary weights learn too (`flips`)."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
     length = Fraction(root, 1 << ROOT_POINT) if eased else 1
-    return min(gain / power * length, MOST_WITH_FLIPS if flips else MOST)
+    return min(gain / power * length, MAX_WITH_FLIPS if flips else MOST)
 
 
 def rate_at(first: Fraction, done: int, steps: int) -> Fraction:

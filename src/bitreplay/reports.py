@@ -64,18 +64,18 @@ class Evaluation:
         table = Classes()
         table.add([*truth, *learned])
         count = len(table)
-        numbers = table.numbers(answers)
-        numbers = np.where(numbers < 0, count, numbers).astype(np.int32)
-        targets = table.numbers(truth)
+        indices = table.indices(answers)
+        indices = np.where(indices < 0, count, indices).astype(np.int32)
+        targets = table.indices(truth)
         tested = np.unique(targets)
-        right, asked = (np.bincount(part, minlength=count) for part in (targets[numbers == targets], targets))
-        seen = np.intersect1d(table.numbers(learned), tested)
+        right, asked = (np.bincount(part, minlength=count) for part in (targets[indices == targets], targets))
+        seen = np.intersect1d(table.indices(learned), tested)
         return Evaluation(
             len(truth),
-            metrics.accuracy(numbers, targets),
-            metrics.accuracy_on(seen, numbers, targets) if len(seen) else 0.0,
+            metrics.accuracy(indices, targets),
+            metrics.accuracy_on(seen, indices, targets) if len(seen) else 0.0,
             {table.known[number]: float(right[number] / asked[number]) for number in tested.tolist()},
             table.known,
-            numbers,
+            indices,
             targets,
         )

@@ -17,7 +17,7 @@ from bitreplay.progress import Watch
 Encode = Callable[[NDArray[np.uint8]], NDArray]
 LatentsOf = Callable[[NDArray[np.int64]], NDArray]
 ENCODED_AT_ONCE = 32
-LEAST_PARTS = 10
+MIN_PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def at_once(count: int) -> int:
     >>> at_once(20), at_once(40), at_once(5000)
     (2, 4, 32)
     """
-    return max(1, min(ENCODED_AT_ONCE, count // LEAST_PARTS))
+    return max(1, min(ENCODED_AT_ONCE, count // MIN_PARTS))
 
 
 def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 from bitreplay.data import Dataset
 
 
@@ -36,7 +36,9 @@ def new_classes(data: Dataset, sizes: Sequence[int], rng: int | np.random.Genera
     count = len(data.class_names)
     whole = [whole_number(size) or 0 for size in sizes] if isinstance(sizes, Iterable) else []
     if sum(whole) != count or min(whole, default=0) < 1:
-        raise ValueError(f"The sizes {told(sizes)} must be positive and sum to the {count} classes of the data set.")
+        raise ValueError(
+            f"The sizes {short_repr(sizes)} must be positive and sum to the {count} classes of the data set."
+        )
     groups = np.split(_generator(rng).permutation(count), np.cumsum(whole)[:-1])
     for group in groups:
         if not np.isin(data.train_labels, group).any():
@@ -53,7 +55,9 @@ def new_instances(data: Dataset, count: int, rng: int | np.random.Generator) -> 
     classes = np.arange(len(data.class_names))
     least = int(np.bincount(data.train_labels, minlength=len(classes)).min(initial=len(data.train_labels)))
     if not 1 <= (whole_number(count) or 0) <= least:
-        raise ValueError(f"{told(count)} experiences need so many samples of each class, and one class has {least}.")
+        raise ValueError(
+            f"{short_repr(count)} experiences need so many samples of each class, and one class has {least}."
+        )
     generator = _generator(rng)
     shares: list[list[np.ndarray]] = [[] for _ in range(count)]
     for label in classes:
@@ -80,5 +84,5 @@ def experience(data: Dataset, samples: np.ndarray, classes: np.ndarray, index: i
 def _generator(rng: int | np.random.Generator) -> np.random.Generator:
     seed = whole_number(rng)
     if not isinstance(rng, np.random.Generator) and (seed is None or seed < 0):
-        raise ValueError(f"rng must be a numpy Generator or a seed, a whole number from 0, got {told(rng)}.")
+        raise ValueError(f"rng must be a numpy Generator or a seed, a whole number from 0, got {short_repr(rng)}.")
     return np.random.default_rng(rng if seed is None else seed)

@@ -1,6 +1,6 @@
-"""How a learner is built and how it learns: every argument in one place, checked, with its default.
+"""How a learner is built and how it learns: every setting in one place, checked, with its default.
 
-The defaults of rate, epochs and least steps were found by measuring, see docs/learner.md.
+The defaults of `learning_rate`, `epochs` and `min_steps` were measured: docs/learner.md.
 """
 
 from __future__ import annotations
@@ -11,184 +11,272 @@ from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.sums import MOST_NUMBERS
+from bitreplay.engine.sums import MAX_FEATURES
 from bitreplay.strategies import STRATEGIES
 
-CODE_BITS = (1, 2, 4, 8, 16, 32)
+LATENT_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
-USUAL = "usual"
-OF_REPLAY = {
-    "level",
-    "code_bits",
-    "per_class",
-    "epochs",
-    "least_steps",
-    "new",
-    "replayed",
-    "rate",
-    "augment",
-    "micro",
-}
-OF_EXACT = {"numbers", "projection", "digests", "exact_forget"}
-LARGEST_SIZE = 1 << 14  # of any model file
-LONGEST_NUMBER = 1000
-LONGEST_NUMBERS = 400
+DEFAULT = "default"
+MAX_SIZE = 1 << 14  # of any model file
+MAX_NUMBER_TEXT = 1000
+MAX_FEATURE_LAYERS_TEXT = 400
+MAX_EXPONENT_TEXT = 4  # of any float: 5e-324
 DIGEST = re.compile(r"[0-9a-f]{64}")
-LONGEST_EXPONENT = 4  # of any float: 5e-324
+COMPONENTS = re.compile(r"(?P<count>[0-9]{1,5})( of (?P<layers>.+))?")
+# What state files call these settings (docs/state-format.md); all others have the same name there.
+FILE_KEYS = {
+    "batch_size": "new",
+    "feature_layers": "numbers",
+    "latent_bits": "code_bits",
+    "learning_rate": "rate",
+    "memory_per_class": "per_class",
+    "min_steps": "least_steps",
+    "replay_batch_size": "replayed",
+    "replay_layer": "level",
+}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """strategy      a name of STRATEGIES: "replay" (the paper's), "cwr" (BNN+CWR*: only the head learns, no replay),
-                     "naive" (tail and head learn, no replay, no consolidation), "exact" (sums over all pictures).
-                     Not named, it is "exact", or "replay" where a setting is given that exact lacks (OF_REPLAY)
-    bits             bit widths as Bits, or as text "8/1/16", or "float" for a tail in floating point (needs torch)
-    level            the layer where latents are taken; None is the model's last one
-    code_bits        bits a latent element: 1, 2, 4, 8, 16 or 32
-    per_class        stored samples a class
-    epochs           passes over the new samples of an experience, and at least `least_steps` minibatches
-    new, replayed    parts of a minibatch; 1 : 4 in the paper
-    rate             learning rate at the start of an experience: a fraction, a decimal, or text such as "1/100"; None
-                     fits it to the model and to the number of steps. It falls evenly to 0 (rates.py)
-    micro            samples that pass the tail at once, None for a whole minibatch: the same bits in less memory and
-                     twice the time (engine/minibatch_parts.py). Of this machine: states do not keep it
-    augment          crop and flip new pictures anew in each epoch
-    unknown          share of known pictures that may be called unknown; 0 never answers "unknown". By exact, from the
-                     sums (engine/unseen.py); by replay, of the stored samples (prediction/novelty.py)
-    seed             of everything random
-    size             side of the squares that the network sees; None is the model's own. States name it where it is not
-    numbers          for "exact", the numbers of a picture: layers joined by +, with /4 for means over quarters of the
-                     map, such as "head+add_12+add_11/4"; None takes the model's usual ones (engine/features.py). A
-                     number such as 128 projects these to so many, if the model has a projection (engine/projection.py)
-    projection       for "exact" with such a number, the projection's digest; None takes the one that the model has
-    digests          for "exact", keep 8 bytes of each picture, so that `unlearn` refuses what was never learned
-    exact_forget     for "exact", keep the products of each class, so that `forget` ends in the state that never saw it
+    """How a learner is built and how it learns.
 
-    >>> Settings(rate="0.01").changed(bits="8/1/32").rate
+    Parameters
+    ----------
+    strategy : str
+        "exact" (sums over all images), "replay" (the paper's BNN+LR+CWR*), "cwr" (BNN+CWR*: only the head learns,
+        nothing is replayed) or "naive" (tail and head learn, no replay, no consolidation). By default "exact", or
+        "replay" if a setting is given that "exact" does not have.
+    bits : Bits or str
+        Bit widths such as "8/1/16", or "float" for a tail in floating point (needs torch).
+    replay_layer : str, optional
+        The layer whose activations are stored as latents; by default the model's last one.
+    latent_bits : int
+        Bits per element of a latent: 1, 2, 4, 8, 16 or 32.
+    memory_per_class : int
+        Stored samples per class.
+    epochs : int
+        Passes over the new samples of an experience.
+    min_steps : int
+        Minibatches per experience at least; a small experience gets more epochs.
+    batch_size, replay_batch_size : int
+        New and replayed samples per minibatch; 1 : 4 in the paper.
+    learning_rate : Fraction, float or str, optional
+        At the start of an experience, such as "1/100"; it falls linearly to 0. By default it is fitted to the model
+        and to the number of steps.
+    augment : bool
+        Crop and flip new images anew in each epoch.
+    unknown : Fraction, float or str
+        Share of images of known classes that may be answered "unknown"; 0 never answers "unknown".
+    seed : int
+        Seed of everything random.
+    feature_layers : str, optional
+        For "exact": the layers whose means are the features, joined by "+", with "/4" for means over quarters of the
+        map, such as "head+add_12+add_11/4". By default those that were chosen for the model.
+    n_components : int, optional
+        For "exact": project the features to this many components, if the model has a projection.
+    digests : bool
+        For "exact": keep 8 bytes of each image, so that `unlearn` refuses what was never learned.
+    projection : str, optional
+        For "exact" with `n_components`: the digest of the projection. By default that of the model's own.
+    exact_forget : bool
+        For "exact": keep the products of each class, so that `forget` ends in the state that never saw the class.
+    size : int, optional
+        Side of the square images that the network sees; by default the model's own.
+    micro_batch_size : int, optional
+        Samples that pass the tail at once: the same bits in less memory and twice the time. By default a whole
+        minibatch. It belongs to the machine: states do not keep it.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range or does not fit the strategy.
+
+    Examples
+    --------
+    >>> Settings(learning_rate="0.01").changed(bits="8/1/32").learning_rate
     Fraction(1, 100)
     """
 
-    strategy: str = USUAL
+    strategy: str = DEFAULT
     bits: Bits | str = Bits()
-    level: str | None = None
-    code_bits: int = 1
-    per_class: int = 30
+    replay_layer: str | None = None
+    latent_bits: int = 1
+    memory_per_class: int = 30
     epochs: int = 5
-    least_steps: int = 40
-    new: int = 32
-    replayed: int = 128
-    rate: Fraction | None = None
+    min_steps: int = 40
+    batch_size: int = 32
+    replay_batch_size: int = 128
+    learning_rate: Fraction | None = None
     augment: bool = False
     unknown: Fraction = Fraction(0)
     seed: int = 0
-    numbers: str | None = None
+    feature_layers: str | None = None
+    n_components: int | None = None
     digests: bool = False
     projection: str | None = None
     exact_forget: bool = False
     size: int | None = None
-    micro: int | None = field(default=None, compare=False)
+    micro_batch_size: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        rate, unknown = self.rate, self.unknown
-        if self.strategy == USUAL:
-            others = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
-            object.__setattr__(self, "strategy", _usual(others))
-        object.__setattr__(self, "bits", _bits(self.bits))
+        if self.strategy == DEFAULT:
+            given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
+            self._set("strategy", _default_strategy(given))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
-        _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {told(self.strategy)}.")
-        if self.rate is not None:
-            object.__setattr__(self, "rate", _fraction("rate", rate))
-            _need(0 < self.rate <= 1, f"rate must be above 0 and at most 1, got {told(rate)}.")
-        object.__setattr__(self, "unknown", _fraction("unknown", unknown))
-        for name in ("per_class", "epochs", "least_steps", "new", "replayed", "code_bits"):
-            object.__setattr__(self, name, _whole(name, getattr(self, name), 1, 1 << 20))
-        object.__setattr__(self, "seed", _whole("seed", self.seed, 0, (1 << 64) - 1))
-        _need(self.code_bits in CODE_BITS, f"code_bits must be one of {CODE_BITS}, got {self.code_bits}.")
-        _need(self.level is None or isinstance(self.level, str), f"level must be a name, got {told(self.level)}.")
-        _need(isinstance(self.augment, bool), f"augment must be True or False, got {told(self.augment)}.")
-        once = self.augment and not STRATEGIES[self.strategy].augments
-        _need(not once, f"augment must be False with {self.strategy}, which sees a picture once, got True.")
-        if whole_number(self.numbers) is not None:
-            object.__setattr__(self, "numbers", str(_whole("numbers", self.numbers, 1, MOST_NUMBERS)))
-        named = self.numbers is None or (isinstance(self.numbers, str) and len(self.numbers) <= LONGEST_NUMBERS)
-        _need(named, f"numbers must be text of at most {LONGEST_NUMBERS} characters, got {told(self.numbers)}.")
-        exact = self.projection is None or (isinstance(self.projection, str) and DIGEST.fullmatch(self.projection))
-        _need(bool(exact), f"projection must be a digest of 64 hexadecimal digits, got {told(self.projection)}.")
-        _need(isinstance(self.digests, bool), f"digests must be True or False, got {told(self.digests)}.")
-        sums = not self.digests or STRATEGIES[self.strategy].unlearns
-        _need(sums, f"digests must be False with {self.strategy}, which cannot unlearn pictures, got True.")
+        _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {short_repr(self.strategy)}.")
+        self._set("bits", _bits(self.bits))
+        self._check_numbers()
+        self._check_texts()
+        self._check_flags()
+        self._check_strategy()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_numbers(self) -> None:
+        rate, unknown = self.learning_rate, self.unknown
+        if rate is not None:
+            self._set("learning_rate", _fraction("learning_rate", rate))
+            _need(
+                self.learning_rate is not None and 0 < self.learning_rate <= 1,
+                f"learning_rate must be above 0 and at most 1, got {short_repr(rate)}.",
+            )
+        self._set("unknown", _fraction("unknown", unknown))
+        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {short_repr(unknown)}.")
+        for name in ("memory_per_class", "epochs", "min_steps", "batch_size", "replay_batch_size", "latent_bits"):
+            self._set(name, _integer(name, getattr(self, name), 1, 1 << 20))
+        _need(self.latent_bits in LATENT_BITS, f"latent_bits must be one of {LATENT_BITS}, got {self.latent_bits}.")
+        self._set("seed", _integer("seed", self.seed, 0, (1 << 64) - 1))
+        for name, highest in (("n_components", MAX_FEATURES), ("size", MAX_SIZE), ("micro_batch_size", 1 << 20)):
+            if getattr(self, name) is not None:
+                self._set(name, _integer(name, getattr(self, name), 1, highest))
+
+    def _check_texts(self) -> None:
+        layer, layers, digest = self.replay_layer, self.feature_layers, self.projection
+        _need(layer is None or isinstance(layer, str), f"replay_layer must be a name, got {short_repr(layer)}.")
+        fits = layers is None or (isinstance(layers, str) and len(layers) <= MAX_FEATURE_LAYERS_TEXT)
         _need(
-            isinstance(self.exact_forget, bool), f"exact_forget must be True or False, got {told(self.exact_forget)}."
+            fits,
+            f"feature_layers must be text of at most {MAX_FEATURE_LAYERS_TEXT} characters, got {short_repr(layers)}.",
         )
-        sums = not self.exact_forget or STRATEGIES[self.strategy].unlearns
-        _need(sums, f"exact_forget must be False with {self.strategy}, whose weights do not forget, got True.")
-        if self.size is not None:
-            object.__setattr__(self, "size", _whole("size", self.size, 1, LARGEST_SIZE))
-        if self.micro is not None:
-            object.__setattr__(self, "micro", _whole("micro", self.micro, 1, 1 << 20))
-            steps = STRATEGIES[self.strategy].augments and self.bits != FLOAT
-            _need(steps, f"micro must be None with {self.strategy} and bits {self.bits}, got {self.micro}.")
-        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {told(unknown)}.")
-        fits = not self.unknown or STRATEGIES[self.strategy].refuses
-        _need(fits, f"unknown must be 0 with {self.strategy}, which has nothing to compare with, got {told(unknown)}.")
+        fits = digest is None or (isinstance(digest, str) and DIGEST.fullmatch(digest) is not None)
+        _need(fits, f"projection must be a digest of 64 hexadecimal digits, got {short_repr(digest)}.")
+
+    def _check_flags(self) -> None:
+        for name in ("augment", "digests", "exact_forget"):
+            value = getattr(self, name)
+            _need(isinstance(value, bool), f"{name} must be True or False, got {short_repr(value)}.")
+
+    def _check_strategy(self) -> None:
+        """What this strategy cannot do."""
+        kind, name = STRATEGIES[self.strategy], self.strategy
+        _need(
+            not self.augment or kind.augments,
+            f"augment must be False with {name}, which sees each image once, got True.",
+        )
+        _need(
+            not self.digests or kind.unlearns,
+            f"digests must be False with {name}, which cannot unlearn images, got True.",
+        )
+        _need(
+            not self.exact_forget or kind.unlearns,
+            f"exact_forget must be False with {name}, whose weights do not forget, got True.",
+        )
+        steps = kind.augments and self.bits != FLOAT
+        _need(
+            self.micro_batch_size is None or steps,
+            f"micro_batch_size must be None with {name} and bits {self.bits}, got {self.micro_batch_size}.",
+        )
+        _need(
+            not self.unknown or kind.refuses,
+            f"unknown must be 0 with {name}, which has nothing to compare with, got {self.unknown}.",
+        )
 
     @property
-    def minibatch(self) -> int:
-        return self.new + self.replayed
+    def minibatch_size(self) -> int:
+        """New and replayed samples together."""
+        return self.batch_size + self.replay_batch_size
 
     @staticmethod
-    def of(**arguments: Any) -> Settings:
-        """Settings(**arguments) with a sentence for a name that does not exist."""
+    def of(**values: Any) -> Settings:
+        """Settings(**values), with an error that lists the settings if a name does not exist."""
         known = [each.name for each in fields(Settings)]
-        for name in arguments:
-            _need(name in known, f"There is no setting {told(name)}; expected one of {', '.join(known)}.")
-        return Settings(**({"strategy": _usual(arguments)} | arguments))
+        for name in values:
+            _need(name in known, f"There is no setting {short_repr(name)}; expected one of {', '.join(known)}.")
+        return Settings(**({"strategy": _default_strategy(values)} | values))
 
-    def changed(self, **arguments: Any) -> Settings:
-        """These settings with other values, checked anew."""
-        return Settings.of(**(dict(vars(self)) | arguments))
+    def changed(self, **values: Any) -> Settings:
+        """These settings with other values, checked anew.
 
-    def to_json(self) -> dict[str, Any]:
-        """What a state keeps."""
-        plain = asdict(self)
-        del plain["micro"]
-        if self.size is None:  # states were without it
-            del plain["size"]
-        rate = None if self.rate is None else str(self.rate)
-        return plain | {"bits": str(self.bits), "rate": rate, "unknown": str(self.unknown)}
+        Examples
+        --------
+        >>> Settings().changed(seed=3).seed
+        3
+        """
+        return Settings.of(**(dict(vars(self)) | values))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings that states keep, as values that JSON has; `Settings.of(**settings.to_dict())` is equal."""
+        rate = None if self.learning_rate is None else str(self.learning_rate)
+        values = asdict(self) | {"bits": str(self.bits), "learning_rate": rate, "unknown": str(self.unknown)}
+        del values["micro_batch_size"]
+        return values
+
+    def to_file(self) -> dict[str, Any]:
+        """What a state file keeps, under the names of format 2: the components and their layers are one text there."""
+        values = self.to_dict()
+        components = values.pop("n_components")
+        if components is not None:
+            layers = f" of {self.feature_layers}" if self.feature_layers is not None else ""
+            values["feature_layers"] = f"{components}{layers}"
+        if self.size is None:
+            del values["size"]
+        return {FILE_KEYS.get(name, name): value for name, value in values.items()}
+
+    @staticmethod
+    def from_file(values: dict[str, Any]) -> Settings:
+        """From what `to_file` returned."""
+        names = {key: name for name, key in FILE_KEYS.items()}
+        for name in values:
+            _need(name not in FILE_KEYS, f"There is no setting {short_repr(name)} in a state file.")
+        named = {names.get(key, key): value for key, value in values.items()}
+        layers = named.get("feature_layers")
+        components = COMPONENTS.fullmatch(layers) if isinstance(layers, str) else None
+        if components is not None:
+            named |= {"n_components": int(components["count"]), "feature_layers": components["layers"]}
+        return Settings.of(**named)
 
 
-def _usual(given: Iterable[str]) -> str:
-    """The strategy where none is named."""
-    return "replay" if OF_REPLAY & set(given) else "exact"
+def _default_strategy(given: Iterable[str]) -> str:
+    return "replay" if set(given) & STRATEGIES["replay"].own_settings else "exact"
 
 
-def _need(condition: bool, sentence: str) -> None:
+def _need(condition: bool, message: str) -> None:
     if not condition:
-        raise ValueError(sentence)
+        raise ValueError(message)
 
 
-def _whole(name: str, value: object, least: int, most: int) -> int:
+def _integer(name: str, value: object, lowest: int, highest: int) -> int:
     number = whole_number(value)
-    if number is None or not least <= number <= most:
-        raise ValueError(f"{name} must be a whole number from {least} to {most}, got {told(value)}.")
+    if number is None or not lowest <= number <= highest:
+        raise ValueError(f"{name} must be an integer from {lowest} to {highest}, got {short_repr(value)}.")
     return number
 
 
 def _fraction(name: str, value: Any) -> Fraction:
     """Decimals mean what they say: 0.01 is 1/100."""
     try:
-        return Fraction(_short(str(value))).limit_denominator(1 << 30)
+        return Fraction(_bounded(str(value))).limit_denominator(1 << 30)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {told(value)}.") from None
+        raise ValueError(f"{name} must be a number or a fraction such as 1/100, got {short_repr(value)}.") from None
 
 
-def _short(text: str) -> str:
-    """The text of a number. Fraction builds the power of any exponent, however long that takes."""
+def _bounded(text: str) -> str:
+    """The text of a number. Fraction computes the power of any exponent, however long that takes."""
     exponent = text.strip().lower().partition("e")[2]
-    _need(len(text) <= LONGEST_NUMBER and len(exponent) <= LONGEST_EXPONENT, "The number is too long.")
+    _need(len(text) <= MAX_NUMBER_TEXT and len(exponent) <= MAX_EXPONENT_TEXT, "The number is too long.")
     return text
 
 
@@ -197,5 +285,5 @@ def _bits(value: Bits | str) -> Bits | str:
         return value
     parts = str(value).split("/") if isinstance(value, str | Bits) else []
     if len(parts) != 3 or not all(part.isdecimal() and len(part) < 4 for part in parts):
-        raise ValueError(f"bits must be three widths such as 8/1/16, or float, got {told(value)}.")
+        raise ValueError(f"bits must be three widths such as 8/1/16, or float, got {short_repr(value)}.")
     return Bits(*(int(part) for part in parts))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.parts.part import MOST, Given, Names, need
+from bitreplay.parts.part import MAX_COUNTER, Names, PartState, need
 from bitreplay.parts.written_names import as_tuple
 
 
@@ -22,7 +22,7 @@ class State:
     """
 
     names: Names
-    parts: Mapping[str, Given]
+    parts: Mapping[str, PartState]
     own: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -40,12 +40,12 @@ class State:
     def need_room_to_count(self) -> None:
         """An experience adds less than 2^61 to any counter, so that what was learned can be loaded again."""
         highest = max([0, *self.counters().values(), *self.notes.values()])
-        need(highest < MOST >> 1, f"A counter of this state is at its end ({highest}): begin a new state.")
+        need(highest < MAX_COUNTER >> 1, f"A counter of this state is at its end ({highest}): begin a new state.")
 
     def need_counted(self) -> None:
         """Whatever a change was: a counter that reaches its end would make a file that nobody reads."""
         highest = max([0, *self.counters().values(), *self.notes.values()])
-        need(highest < MOST, f"A counter of this state would be at its end ({highest}); nothing is changed.")
+        need(highest < MAX_COUNTER, f"A counter of this state would be at its end ({highest}); nothing is changed.")
 
     @property
     def bytes(self) -> int:

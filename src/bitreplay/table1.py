@@ -49,7 +49,7 @@ class Row:
 
     model: str
     total: int
-    level: str
+    replay_layer: str
     shape: tuple[int, int, int]
     binary: int
     other: int
@@ -81,21 +81,21 @@ def rows(name: str, graph: Graph) -> list[Row]:
     """One row a level, the one nearest to the head first."""
     side, classes = SETTING.get(name, (graph.input_shape[0], None))
     found = []
-    for level in sorted(graph.shapes, key=graph.position, reverse=True):
-        height, width, channels = graph.shapes[level]
+    for replay_layer in sorted(graph.shapes, key=graph.position, reverse=True):
+        height, width, channels = graph.shapes[replay_layer]
         shape = (height * side // graph.input_shape[0], width * side // graph.input_shape[1], channels)
-        figures = PAPER.get((name, level))
+        figures = PAPER.get((name, replay_layer))
         remark = REMARK.get(name, "") if figures else ""
         total = sum(map(sum, weights(graph, classes).values()))
-        binary, other = behind(graph, level, classes)
-        found.append(Row(name, total, level, shape, binary, other, *(figures or ("", "", "", "")), remark))
+        binary, other = behind(graph, replay_layer, classes)
+        found.append(Row(name, total, replay_layer, shape, binary, other, *(figures or ("", "", "", "")), remark))
     return found
 
 
-def behind(graph: Graph, level: str, classes: int | None = None) -> tuple[int, int]:
+def behind(graph: Graph, replay_layer: str, classes: int | None = None) -> tuple[int, int]:
     """B and NB. A level is a cut, so all that comes after it in the graph lies behind it."""
     counted = weights(graph, classes)
-    after = [counted[node.name] for node in graph.nodes[graph.position(level) + 1 :]]
+    after = [counted[node.name] for node in graph.nodes[graph.position(replay_layer) + 1 :]]
     return sum(b for b, _ in after), sum(n for _, n in after)
 
 

@@ -39,7 +39,7 @@ def emulated(path: str, tool: str, *words: str, plugin: str = "", cpu: str = "ma
     assert emulator is not None, "qemu-aarch64 is not installed"
     options = ["-cpu", cpu, *(["-plugin", plugin] if plugin else [])]
     command = [emulator, "-L", "/usr/aarch64-linux-gnu", *options, str(Path(FOLDER) / "core" / "tools" / tool), *words]
-    done = subprocess.run(command, env=os.environ | {"BITREPLAY_PATH": path}, capture_output=True, text=True)
+    done = subprocess.run(command, env=os.environ | {"BITREPLAY_ISA": path}, capture_output=True, text=True)
     assert done.returncode == 0, f"{tool} on {path}: exit {done.returncode}, {done.stderr}"
     return done
 

@@ -45,7 +45,8 @@ def test_many_steps_end_in_the_same_state(bits, tmp_path, record_property):
 def test_minibatches_in_parts_end_in_the_same_state(each, tmp_path, record_property):
     graph, steps = networks.tail_graph((3, 3, 40), np.random.default_rng(9)), STEPS // 10
     whole, parts = (
-        compile_tail(graph, networks.LEVEL, Bits(), count, 5, in_parts=count == each) for count in (SAMPLES, each)
+        compile_tail(graph, networks.REPLAY_LAYER, Bits(), count, 5, in_parts=count == each)
+        for count in (SAMPLES, each)
     )
     machine, minibatches = native.NativeMachine(whole), []
     for step in range(steps):

@@ -19,6 +19,6 @@ def test_sums_equal_the_reference_on_arm(path, tmp_path, record_property):
     found = (tmp_path / "results").read_bytes()
     for case in cases:
         right = expected(case)
-        assert found[: len(right)] == right, (path, case.start.numbers, case.start.classes, len(case.x))
+        assert found[: len(right)] == right, (path, case.start.n_features, case.start.classes, len(case.x))
         found = found[len(right) :]
     assert not found

@@ -177,7 +177,7 @@ def test_resident_memory_sees_what_is_touched():
 
 
 def test_a_child_measures_our_step(tmp_path):
-    program = ours.tail_program(ours.bireal18(), ours.LEVEL, Bits(8, 1, 16), 2)
+    program = ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, Bits(8, 1, 16), 2)
     file = tmp_path / "program"
     file.write_bytes(program.to_bytes())
     found = memory.child("ours", str(file), "2")

@@ -25,7 +25,9 @@ def write_pictures(folder: Path, *colours: str, each: int = 6, seed: int = 0) ->
 def begun(shell, tiny_model, tmp_path):
     """A state that knows red and green."""
     folder = write_pictures(tmp_path / "first", "red", "green")
-    code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--rate", "0.3", "--seed", 4, "--json")
+    code, out, err = shell(
+        "learn", "state", folder, "--model", tiny_model, "--learning-rate", "0.3", "--seed", 4, "--json"
+    )
     assert code == 0, err
     return json.loads(out)
 
@@ -36,15 +38,15 @@ def test_learn_begins_a_state_and_goes_on_with_it(shell, begun, tiny_model, tmp_
     code, out, _ = shell("learn", "state", second, "--model", tiny_model)
     assert code == 0 and "Learned 6 pictures" in out and "new: blue" in out and "3 classes are known" in out
     learner = Learner.load("state", tiny_model)
-    assert learner.labels == ["green", "red", "blue"] and str(learner.settings.rate) == "3/10"
+    assert learner.labels == ["green", "red", "blue"] and str(learner.settings.learning_rate) == "3/10"
     assert (tmp_path / "state").stat().st_size < 20_000
 
 
 def test_learning_from_the_shell_is_learning_from_the_library(begun, tiny_model, tmp_path):
-    from bitreplay.cli.reading import LeftOut, labelled
+    from bitreplay.cli.reading import SkippedFiles, labelled
 
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, seed=4)
-    learner.learn(*labelled(tmp_path / "first", None, tiny.SIDE, LeftOut(False))[:2])
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, seed=4)
+    learner.learn(*labelled(tmp_path / "first", None, tiny.SIDE, SkippedFiles(False))[:2])
     assert learner.state_hash() == begun["hash"]
 
 
@@ -70,14 +72,14 @@ def test_predict_fits_each_picture_and_passes_the_backbone_once(shell, begun, ti
     shapes: dict[type[Backbone | Learner], list[tuple[int, ...]]] = {Backbone: [], Learner: []}
 
     def watched(owner, original):
-        def latents(self, images):
+        def encode(self, images):
             shapes[owner].append(np.shape(images))
             return original(self, images)
 
-        return latents
+        return encode
 
-    for owner in shapes:
-        monkeypatch.setattr(owner, "latents", watched(owner, owner.latents))
+    monkeypatch.setattr(Backbone, "latents", watched(Backbone, Backbone.latents))
+    monkeypatch.setattr(Learner, "encode", watched(Learner, Learner.encode))
     _, out, _ = shell("predict", "state", folder / "red", folder / "green", "--model", tiny_model, "--json")
     assert shapes[Learner] == [(12, tiny.SIDE, tiny.SIDE, 3)]
     assert sum(shape[0] for shape in shapes[Backbone]) == 12
@@ -129,7 +131,7 @@ def test_info_describes_a_state_without_its_model(shell, begun):
     code, out, _ = shell("info", "state", "--json")
     found = json.loads(out)
     assert code == 0 and found["model"] == "tiny0" and found["classes"] == ["green", "red"]
-    assert found["hash"] == begun["hash"] and found["settings"]["rate"] == "3/10"
+    assert found["hash"] == begun["hash"] and found["settings"]["learning_rate"] == "3/10"
     assert [(kept["label"], kept["experiences"]) for kept in found["stored"]] == [
         ("green", {"0": 6}),
         ("red", {"0": 6}),
@@ -139,7 +141,7 @@ def test_info_describes_a_state_without_its_model(shell, begun):
 
 def test_info_describes_a_model_and_the_machine(shell, tiny_model):
     code, out, _ = shell("info", tiny_model, "--json")
-    assert code == 0 and json.loads(out)["levels"] == {"add_0": "2x2x16"}
+    assert code == 0 and json.loads(out)["replay_layers"] == {"add_0": "2x2x16"}
     code, out, _ = shell("info", "--json")
     found = json.loads(out)
     assert code == 0 and found["instruction_set_used"] in found["instruction_sets_supported"]
@@ -155,7 +157,7 @@ def test_models_lists_every_file_of_the_zoo(shell):
     found = {model["name"]: model for model in json.loads(out)["models"]}
     networks = {path.stem.partition("@")[0] for path in zoo.FOLDER.glob("*.safetensors") if "." not in path.stem}
     assert code == 0 and set(found) == networks
-    assert found["bireal18"]["levels"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
+    assert found["bireal18"]["replay_layers"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
 
 
 def test_models_says_what_the_licences_allow_and_which_generations_ship(shell, monkeypatch, tmp_path):
@@ -176,7 +178,9 @@ def test_models_prints_every_figure_of_table_1_in_80_columns(shell, monkeypatch)
     code, out, _ = shell("models")
     assert code == 0 and "…" not in out and max(map(len, out.splitlines())) <= 80
     rows = json.loads(shell("models", "--json")[1])["table1"]
-    assert all(row[name] in out for row in rows for name in ("level", "paper_total", "paper_binary", "paper_share"))
+    assert all(
+        row[name] in out for row in rows for name in ("replay_layer", "paper_total", "paper_binary", "paper_share")
+    )
     assert "7.08M" in out and "99.8%" in out and "quant_conv2d_30 7x7x256" in out
 
 
@@ -200,7 +204,7 @@ def test_brackets_and_colons_in_names_are_printed_as_they_are(shell, tiny_model,
     folder, name = tmp_path / "first", "apple [old] :apple:"
     write_pictures(folder, "red", "green")
     (folder / "red").rename(folder / name)
-    code, out, _ = shell("learn", "s [x]", folder, "--model", tiny_model, "--rate", "0.3")
+    code, out, _ = shell("learn", "s [x]", folder, "--model", tiny_model, "--learning-rate", "0.3")
     assert code == 0 and name in " ".join(out.split()) and "s [x] has" in " ".join(out.split())
     code, out, _ = shell("rename", "s [x]", "green", "[/b]", "--model", tiny_model)
     assert code == 0 and out.startswith("green is now [/b]. Known classes: ") and name in out
@@ -243,7 +247,7 @@ def test_exit_codes(shell, begun, tiny_model, tmp_path):
         (["learn", "state", "empty"], "has no class folder with pictures"),
         (["learn", "state", "empty", "--label", "x"], "has no pictures"),
         (["learn", "state", "first", "--epochs", "3"], "its settings stay: leave out epochs"),
-        (["learn", "other", "first", "--rate", "0"], "rate must be above 0"),
+        (["learn", "other", "first", "--learning-rate", "0"], "learning_rate must be above 0"),
         (["learn", "other", "first", "--bits", "7/7/7"], "bits must be one of"),
         (["learn", "text", "first"], "not a bitreplay file"),
         (["predict", "state", "none.png"], "none.png cannot be read as a picture"),
@@ -357,8 +361,8 @@ def test_of_many_files_left_out_the_first_are_named(shell, begun, tiny_model, tm
 
 def test_samples_at_once_are_no_setting_of_the_state(shell, tiny_model, tmp_path):
     write_pictures(tmp_path / "in", "red", "green")
-    for name, words in (("one", ["--strategy", "replay"]), ("other", ["--micro", 7])):
+    for name, words in (("one", ["--strategy", "replay"]), ("other", ["--micro-batch-size", 7])):
         assert shell("learn", name, "in", "--model", tiny_model, *words)[0] == 0
     assert shell("learn", "one", "in", "--model", tiny_model)[0] == 0
-    assert shell("learn", "other", "in", "--model", tiny_model, "--micro", 5)[0] == 0
+    assert shell("learn", "other", "in", "--model", tiny_model, "--micro-batch-size", 5)[0] == 0
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()

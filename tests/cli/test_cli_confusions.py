@@ -23,7 +23,7 @@ def test_pairs_are_told_as_a_table_and_as_json(shell, tiny_model, tmp_path):
 
 
 def test_a_state_of_replay_is_refused(shell, tiny_model, tmp_path):
-    learner = Learner.from_pretrained(tiny_model, strategy="replay", least_steps=1, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, strategy="replay", min_steps=1, epochs=1)
     learner.learn(*tiny.pictures("red", "green", each=2))
     learner.save(tmp_path / "state")
     code, _, err = shell("confusions", tmp_path / "state", "--model", tiny_model)

@@ -17,7 +17,7 @@ from bitreplay.learner import Learner
 ROOT = Path(__file__).resolve().parents[2]
 
 
-REPLAY = ["--strategy", "replay", "--new", 2, "--replayed", 3, "--per-class", 4, "--samples", 5]
+REPLAY = ["--strategy", "replay", "--batch-size", 2, "--replay-batch-size", 3, "--memory-per-class", 4, "--samples", 5]
 
 
 @pytest.mark.parametrize(

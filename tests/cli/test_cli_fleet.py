@@ -41,7 +41,7 @@ def test_merge_warns_and_does_it_nevertheless(shell, devices):
 
 
 def test_merge_refuses_in_one_sentence(shell, devices, tiny_model, tmp_path):
-    replay = Learner.from_pretrained(tiny_model, strategy="replay", rate=0.3)
+    replay = Learner.from_pretrained(tiny_model, strategy="replay", learning_rate=0.3)
     replay.save(tmp_path / "replay")
     for arguments, sentence in (
         (("a", "b", "--out", "a"), "a exists; merge with --overwrite"),

@@ -10,7 +10,7 @@ from PIL import Image
 
 import bitreplay
 from bitreplay import cli
-from bitreplay.cli.everywhere import threads_of
+from bitreplay.cli.common_options import threads_of
 from bitreplay.torch.pretraining.options import NETWORKS
 from tests import tiny
 
@@ -39,9 +39,12 @@ def test_help_names_the_defaults_of_settings(shell):
     words = " ".join(shell("learn", "--help")[1].split())
     settings = bitreplay.Settings()
     for option, default in (
-        ("--bits", settings.bits), ("--code-bits", settings.code_bits), ("--per-class", settings.per_class),
-        ("--epochs", settings.epochs), ("--seed", settings.seed),
-    ):  # fmt: skip
+        ("--bits", settings.bits),
+        ("--latent-bits", settings.latent_bits),
+        ("--memory-per-class", settings.memory_per_class),
+        ("--epochs", settings.epochs),
+        ("--seed", settings.seed),
+    ):
         said = words.partition(f"{option} ")[2].partition(" --")[0]
         assert f"[default: ({default})]" in said, option
 

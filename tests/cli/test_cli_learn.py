@@ -22,7 +22,7 @@ def test_single_pictures_and_folders_of_them_are_learned_as_a_folder_is(shell, t
     assert code == 0 and (json.loads(out)["pictures"], json.loads(out)["new_classes"]) == (6, ["sky"])
     for path in others:
         (tmp_path / "others" / path.name).rename(path)
-    taught.learn(reading.labelled(blue, "sky", taught.strategy.side, reading.LeftOut(False))[0], "sky")
+    taught.learn(reading.labelled(blue, "sky", taught.strategy.side, reading.SkippedFiles(False))[0], "sky")
     assert Learner.load("state", tiny_model).state_hash() == taught.state_hash() == json.loads(out)["hash"]
 
 
@@ -122,11 +122,14 @@ def test_a_folder_named_as_a_number_is_the_class_of_that_number(shell, taught, t
 def test_info_prints_the_settings_that_the_strategy_has(shell, taught, tiny_model, tmp_path):
     code, out, _ = shell("info", "state")
     assert code == 0 and "per_class" not in out and "exact_forget" in "".join(out.split())
-    assert "per_class" in json.loads(shell("info", "state", "--json")[1])["settings"]
+    assert "memory_per_class" in json.loads(shell("info", "state", "--json")[1])["settings"]
     folder = write_pictures(tmp_path / "first", "red", each=1)
-    assert shell("learn", "replay", folder, "--strategy", "replay", "--rate", "0.3", "--model", tiny_model)[0] == 0
+    assert (
+        shell("learn", "replay", folder, "--strategy", "replay", "--learning-rate", "0.3", "--model", tiny_model)[0]
+        == 0
+    )
     code, out, _ = shell("info", "replay")
-    assert code == 0 and "per_class" in out and "exact_forget" not in out
+    assert code == 0 and "memory_per_class" in out and "exact_forget" not in out
 
 
 def test_ctrl_c_between_the_save_and_the_answer_comes_too_late(shell, tiny_model, tmp_path, monkeypatch):

@@ -43,12 +43,12 @@ def test_weights_become_a_model_file_that_predicts(tmp_path: Path) -> None:
     assert converted.returncode == 0, converted.stderr
     said = json.loads(converted.stdout)
     graph, about = modelfile.load(model)
-    assert said["digest"] == modelfile.digest(graph) and said["levels"] == ["add_12", "add_8"]
+    assert said["digest"] == modelfile.digest(graph) and said["replay_layers"] == ["add_12", "add_8"]
     assert about["training"]["classes"] == 2 and not about["conversion"]["reestimated"]
 
     from bitreplay import Learner
 
-    learner = Learner.from_pretrained(model, per_class=4)
+    learner = Learner.from_pretrained(model, memory_per_class=4)
     images = np.stack([np.asarray(Image.open(path)) for path in sorted(data.glob("*/*.png"))])
     names = [path.parent.name for path in sorted(data.glob("*/*.png"))]
     learner.learn(images, names)
@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[str, list[str], str]] = {
     "names": ("w.st", ["--class-names", "nowhere.txt"], "No such file or directory: 'nowhere.txt'"),
     "no images": ("w.st", ["--images", "0"], "--images is 0; expected a number from 1 on."),
     "outside": ("w.st", ["--outside", "0.6"], "outside is 0.6; expected a share from 0 to below 0.5."),
-    "code": ("w.st", ["--code-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
+    "code": ("w.st", ["--latent-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
     "folder": ("w.st", ["--out", "."], ". is a folder; expected a file to write."),
     "checkpoint": ("w.st.checkpoint", [], "is no file of trained weights: it does not say which model it holds."),
     "h5py": ("w.st", ["--larq"], "Reading Keras files needs h5py: pip install 'bitreplay[larq]'."),

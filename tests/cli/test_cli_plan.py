@@ -6,10 +6,12 @@ import pytest
 
 
 def test_the_command(shell):
-    code, out, _ = shell("plan", "vgg_small", "--strategy", "replay", "--per-class", "2", "--new", "2", "--json")
+    code, out, _ = shell(
+        "plan", "vgg_small", "--strategy", "replay", "--memory-per-class", "2", "--batch-size", "2", "--json"
+    )
     made = json.loads(out)
     assert code == 0 and made["ram"] == sum(item["bytes"] for item in made["items"] if item["where"] == "ram")
-    code, out, _ = shell("plan", "vgg_small", "--measure", "--numbers", "conv_5")
+    code, out, _ = shell("plan", "vgg_small", "--measure", "--feature-layers", "conv_5")
     assert code == 0 and "planned and taken" in out
     code, out, said = shell("plan", "vgg_small", "--budget", "100KB")
     assert code == 1 and not out and "Nothing fits: the smallest" in said
@@ -22,7 +24,7 @@ def test_the_command(shell):
 def test_a_budget_for_a_microcontroller_is_that_of_the_learner_in_c(shell, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB", "--target", "cortex-m7")
-    assert code == 0 and "exact, numbers 128" in out and "exact, numbers head" in out and "replay" not in out
+    assert code == 0 and "exact, 128 components" in out and "exact, numbers head" in out and "replay" not in out
 
 
 def test_what_fits_a_board_in_c_alone_is_not_said_to_fit_none(shell, monkeypatch):
@@ -53,11 +55,11 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
     ("arguments", "says"),
     [
         (("--budget", "2 parsecs"), "budget must be a number of bytes such as 2MB or 512KiB, got '2 parsecs'."),
-        (("--budget", "2MB", "--numbers", "head"), "What fits a budget is proposed: leave out numbers."),
+        (("--budget", "2MB", "--feature-layers", "head"), "What fits a budget is proposed: leave out feature_layers."),
         (("--budget", "2MB", "--target", "abacus"), "target must be one of linux, wasm, cortex-m4"),
         (("--bits", "float"), "A plan is for whole numbers, got bits float."),
         (("--strategy", "magic"), "strategy must be one of"),
-        (("--level", "attic"), "vgg_small has no level"),
+        (("--replay-layer", "attic"), "vgg_small has no replay layer"),
     ],
 )
 def test_what_is_refused(shell, arguments, says):

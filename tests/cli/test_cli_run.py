@@ -14,7 +14,7 @@ from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from tests import tiny
 
-SETTINGS = ("--rate", "0.3", "--per-class", "5")
+SETTINGS = ("--learning-rate", "0.3", "--memory-per-class", "5")
 
 
 @pytest.fixture
@@ -139,9 +139,9 @@ def test_limit_takes_the_first_images_of_each_class(shell, data, tiny_model):
         (("--data", "groceries", "--strategy", "xx"), "strategy must be one of"),
         (("--data", "cifar10", "--data-dir", "none"), "CIFAR-10 is not at none: get it from https://"),
         (("--data", "groceries", "--limit", "0"), "A limit must be 1 or more, got 0"),
-        (("--data", "groceries", "--seed", "-1"), "seed must be a whole number from 0"),
-        (("--data", "groceries", "--code-bits", "3"), "code_bits must be one of"),
-        (("--data", "groceries", "--code-bits", "16", "--level", "x"), "has no level 'x'"),
+        (("--data", "groceries", "--seed", "-1"), "seed must be an integer from 0"),
+        (("--data", "groceries", "--latent-bits", "3"), "latent_bits must be one of"),
+        (("--data", "groceries", "--latent-bits", "16", "--replay-layer", "x"), "has no replay layer 'x'"),
         (("--data", "groceries", "--out", "file"), "file cannot be a run folder: File exists"),
         (("--data", "groceries", "--out", "odd"), "config.json is damaged: it does not hold JSON objects"),
         (("--data", "broken"), "0.png cannot be read as a picture"),
@@ -260,13 +260,19 @@ def test_a_run_on_a_folder_says_how_it_splits(shell, tiny_model, tmp_path):
 
 def test_a_config_file_gives_options_and_the_command_line_has_the_last_word(shell, data, tiny_model, tmp_path):
     (tmp_path / "run.toml").write_text(
-        f'data = "colours.npz"\nmodel = "{tiny_model}"\nper-class = 5\nrate = 0.3\nlimit = 3\nseed = 4\njson = true\n'
+        f'data = "colours.npz"\nmodel = "{tiny_model}"\nmemory-per-class = 5\nlearning-rate = 0.3\nlimit = 3\n'
+        "seed = 4\njson = true\n"
     )
     code, out, err = shell("run", "--config", "run.toml", "--seed", 2)
     assert code == 0, err
     found = json.loads(out)
     settings = found["config"]["settings"]
-    assert (settings["per_class"], settings["rate"], settings["seed"], found["config"]["limit"]) == (5, "3/10", 2, 3)
+    assert (settings["memory_per_class"], settings["learning_rate"], settings["seed"], found["config"]["limit"]) == (
+        5,
+        "3/10",
+        2,
+        3,
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def test_models_say_their_sizes(shell):
     assert "64 to 512" in shell("models")[1] and "32 alone" in shell("models")[1]
 
 
-@pytest.mark.parametrize("target", [[], ["--target", "cortex-m7", "--numbers", "head"]])
+@pytest.mark.parametrize("target", [[], ["--target", "cortex-m7", "--feature-layers", "head"]])
 def test_a_plan_is_for_a_size(target, shell):
     own, large = (
         json.loads(shell("plan", "react_tiny", *words, *target, "--json")[1])
@@ -83,5 +83,5 @@ def test_a_run_is_at_a_size(tiny_model, photos, shell):
         shutil.copytree(photos, photos.parent / "split" / part)
     run = ("run", "--data", photos.parent / "split", "--model", tiny_model, "--json")
     large, own = (json.loads(shell(*run, "--size", size, "--out", f"run{size}")[1]) for size in (16, tiny.SIDE))
-    assert large["config"]["settings"]["size"] == 16 and "size" not in own["config"]["settings"]
+    assert large["config"]["settings"]["size"] == 16 and own["config"]["settings"]["size"] is None
     assert large["hash"] != own["hash"]

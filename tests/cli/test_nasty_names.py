@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import main
 from bitreplay.data.labelled import labelled
 from bitreplay.modelfile.container import pack_container, unpack_container
@@ -25,7 +25,7 @@ NASTY = [
     "x" * 200, "\U0001f34e" * 100, "क्ष", "Å", "ﬁ", "İ", "ß", "é",
 ]  # fmt: skip
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-FAST = {"rate": 0.3, "per_class": 2, "least_steps": 1, "epochs": 1}
+FAST = {"learning_rate": 0.3, "memory_per_class": 2, "min_steps": 1, "epochs": 1}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_terminal_gets_no_control_characters(shell, learner, tiny_model, tmp
     assert [code for code, *_ in found] == [0, 1, 0, 0, 0][: len(found)], found
     for _, out, err in found:
         assert not CONTROL.search(out + err), (out, err)
-    assert shown(name) in found[1][2] or len(name) > 40
+    assert escaped(name) in found[1][2] or len(name) > 40
 
 
 @pytest.mark.parametrize("name", NASTY, ids=ascii)
@@ -158,11 +158,11 @@ HALF = b"\xc4pfel".decode("utf-8", "surrogateescape")
 def test_halves_of_characters_are_refused_at_every_door(shell, learner, tiny_model, tmp_path):
     images, _ = tiny.pictures("red", each=2)
     for name in (HALF, "\ud800", "a\udfff"):
-        with pytest.raises(ValueError, match="whole Unicode characters"):
+        with pytest.raises(ValueError, match="valid Unicode"):
             learner.learn(images, name)
         learner.learn(images, "red")
         for change in (lambda: learner.rename("red", name), lambda: learner.merge(rename={"red": name})):  # noqa: B023
-            with pytest.raises(ValueError, match="whole Unicode characters"):
+            with pytest.raises(ValueError, match="valid Unicode"):
                 change()
     place = os.fsencode(tmp_path) + b"/shelf/\xc4pfel"
     try:
@@ -173,7 +173,7 @@ def test_halves_of_characters_are_refused_at_every_door(shell, learner, tiny_mod
     code, _, said = shell("learn", "state", "shelf", "--model", str(tiny_model))
     assert code == 1 and "not UTF-8" in said and not (tmp_path / "state").exists()
     assert shell("learn", "state", "shelf/" + HALF, "--label", "Äpfel", "--model", str(tiny_model))[0] == 0
-    with pytest.raises(ValueError, match="whole Unicode characters"):
+    with pytest.raises(ValueError, match="valid Unicode"):
         learner.learn(*labelled(tmp_path / "shelf"))
 
 

@@ -25,7 +25,7 @@ COMMANDS = {
 
 @pytest.fixture
 def folder(tmp_path, tiny_model):
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=4, least_steps=1, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=4, min_steps=1, epochs=1)
     for colour in ("red", "green"):
         learner.learn(*tiny.pictures(colour, each=2))
         learner.save(tmp_path / "state")
@@ -126,7 +126,7 @@ def test_ctrl_c_before_the_save_leaves_the_old_state(folder, tiny_model):
 
 def test_one_is_said_as_one(folder, tiny_model):
     write_pictures(folder / "one", "white", each=1)
-    done = bash(folder, tiny_model, "learn first one --rate 0.3")
+    done = bash(folder, tiny_model, "learn first one --learning-rate 0.3")
     assert done.stdout.startswith("Learned 1 picture in ") and " 1 class is known; " in " ".join(done.stdout.split())
     done = bash(folder, tiny_model, "rollback state")
     assert done.stdout == "state is back at 1 experience. Known classes: red.\n"

@@ -64,7 +64,7 @@ def test_the_state_is_that_of_one_machine(cluster, tiny_model, pictures):
         together = taught(tiny_model, pictures, partial(workers.learn, progress=seen.append))
         assert together.state_hash() == alone.state_hash() and together.experiences == alone.experiences == 2
     assert seen[-1].done == seen[-1].total == 120
-    assert (workers.latents(alone, pictures[0]) == alone.latents(pictures[0])).all()
+    assert (workers.encode(alone, pictures[0]) == alone.encode(pictures[0])).all()
     replaying = Learner.from_pretrained(tiny_model, strategy="replay")
     with pytest.raises(ValueError, match="A cluster learns with the strategy exact, got replay."):
         workers.learn(replaying, *pictures)
@@ -105,7 +105,7 @@ def test_rows_are_made_once_though_a_worker_is_killed(cluster, tiny_model, tmp_p
         records = np.concatenate([labels[:, None], 25 * labels[:, None] + rng.integers(0, 12, (10, 3072))], axis=1)
         (folder / name).write_bytes(records.astype(np.uint8).tobytes())
     monkeypatch.setenv("BITREPLAY_DATA", str(tmp_path))
-    runs = [Run(model=str(tiny_model), per_class=3, images=None, seed=seed) for seed in range(6)]
+    runs = [Run(model=str(tiny_model), memory_per_class=3, images=None, seed=seed) for seed in range(6)]
     alone = {row["seed"]: row["hash"] for row in finish(runs, tmp_path / "alone.jsonl", tmp_path / "codes")}
     doomed = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()

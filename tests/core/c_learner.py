@@ -80,7 +80,7 @@ def library() -> ctypes.CDLL:
     core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
     core.br_state_bytes.restype = c_size_t
     pointer = [c_void_p]
-    for name in ("pictures", "experiences", "classes", "numbers", "side", "share"):
+    for name in ("pictures", "experiences", "classes", "features", "side", "share"):
         getattr(core, f"br_learner_{name}").argtypes = pointer
     core.br_state_bytes.argtypes = pointer
     core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
@@ -149,9 +149,9 @@ class CLearner:
 
     def learn_numbers(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
         check(self.core.br_learn_begin(self.learner))
-        for numbers, label in zip(x, labels, strict=True):
-            at = c_void_p(np.ascontiguousarray(numbers).ctypes.data)
-            check(self.core.br_learn_add_numbers(self.learner, at, byref(name_info(label))))
+        for n_features, label in zip(x, labels, strict=True):
+            at = c_void_p(np.ascontiguousarray(n_features).ctypes.data)
+            check(self.core.br_learn_add_features(self.learner, at, byref(name_info(label))))
         check(self.core.br_learn_end(self.learner))
 
     def unlearn(self, images, labels: Sequence[Name]) -> None:
@@ -159,7 +159,7 @@ class CLearner:
             check(self.core.br_unlearn(self.learner, byref(picture(image)), byref(name_info(label))))
 
     def unlearn_numbers(self, x: NDArray[np.int8], label: Name) -> None:
-        check(self.core.br_unlearn_numbers(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
+        check(self.core.br_unlearn_features(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
 
     def forget(self, label: Name) -> None:
         check(self.core.br_forget(self.learner, byref(name_info(label))))
@@ -179,9 +179,9 @@ class CLearner:
             found.append(name.number if text is None else text)
         return found
 
-    def numbers(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
-        x = np.zeros(self.core.br_learner_numbers(self.learner), np.int8)
-        check(self.core.br_numbers_of(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
+    def n_features(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
+        x = np.zeros(self.core.br_learner_features(self.learner), np.int8)
+        check(self.core.br_learner_extract(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
         return x
 
     def answer(self, image: NDArray[np.uint8]) -> tuple[Name, NDArray[np.int64], NDArray[np.int32]]:
@@ -200,8 +200,8 @@ class CLearner:
     def predict_numbers(self, x: NDArray[np.int8], share: int = 0) -> list[Name | None]:
         """None where the answer is "unknown"."""
         labels, found, answer = self.labels, [], Answer(share=share)
-        for numbers in np.ascontiguousarray(x):
-            check(self.core.br_predict_numbers(self.learner, c_void_p(numbers.ctypes.data), byref(answer)))
+        for n_features in np.ascontiguousarray(x):
+            check(self.core.br_predict_features(self.learner, c_void_p(n_features.ctypes.data), byref(answer)))
             found.append(None if answer.unknown else labels[answer.label])
         return found
 

@@ -40,12 +40,12 @@ def draw(seed: int, number: int, stored: int, count: int) -> NDArray[np.uint32]:
     return picked[:count]
 
 
-def reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
+def reservoir(memory_per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
     slots: dict[int, list[int]] = {}
     seen: dict[int, int] = {}
     for number, c in enumerate(label for labels in experiences for label in labels):
         held = slots.setdefault(c, [])
-        place = core().br_reservoir_place(seed, c, seen.get(c, 0), len(held), per_class)
+        place = core().br_reservoir_place(seed, c, seen.get(c, 0), len(held), memory_per_class)
         seen[c] = seen.get(c, 0) + 1
         if place >= 0:
             held[place : place + 1] = [number]

@@ -90,8 +90,8 @@ class CReplay:
         return [name for name, _, _ in self.classes()]
 
     def code(self, image: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        code = np.zeros(self.core.br_replay_code_words(self.learner), np.uint64)
-        check(self.core.br_replay_code_of(self.learner, byref(picture(image)), c_void_p(code.ctypes.data)))
+        code = np.zeros(self.core.br_replay_latent_words(self.learner), np.uint64)
+        check(self.core.br_replay_latent(self.learner, byref(picture(image)), c_void_p(code.ctypes.data)))
         return code
 
     def answer(self, image: NDArray[np.uint8]) -> tuple[Name, NDArray[np.int64], NDArray[np.int32]]:

@@ -9,7 +9,7 @@ import pytest
 
 from bitreplay import Learner, statefile
 from bitreplay.export import image_of
-from bitreplay.strategies.exact import tallied
+from bitreplay.strategies.exact import statistics_of
 from tests import tiny
 from tests.core.c_learner import CLearner, Failed
 from tests.core.test_c_learner import KEPT, _many, both, same
@@ -93,16 +93,16 @@ def test_products_of_classes_change_their_width_with_the_pictures(tiny_model):
     python, _ = both(tiny_model, exact_forget=True)
     x = np.full((2, python.strategy.latent_shape[0]), 127, np.int8)
     x[1, ::2] = -5
-    python.learn_latents(x, ["a", "b"])
+    python.learn_encoded(x, ["a", "b"])
     state = _many(python.state(), x[0], 131_070)
     triangle = np.outer(x[0].astype(np.int64), x[0])[np.tril_indices(len(x[0]))].astype(np.int32)
     first = python.state().parts["sums"].arrays["class_products"] + np.array([[131_070], [0]], np.int32) * triangle
     arrays = {**state.parts["sums"].arrays, "class_products": first}
-    python.restore(replace(state, parts={**state.parts, "sums": replace(tallied(state), arrays=arrays)}))
+    python.restore(replace(state, parts={**state.parts, "sums": replace(statistics_of(state), arrays=arrays)}))
     c = CLearner(image_of(python), wide=1)
     c.from_bytes(statefile.to_bytes(python._content()))
     same(python, c)
-    python.learn_latents(x[:1], ["c"])
+    python.learn_encoded(x[:1], ["c"])
     c.learn_numbers(x[:1], ["c"])
     same(python, c)
     python.rename("a", "z")

@@ -19,16 +19,16 @@ from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.discriminant import Solution
 from bitreplay.engine.features import compile_features
-from bitreplay.engine.native_sums import FactorInfo, PartInfo, SolutionInfo, SumsInfo, UnseenInfo
+from bitreplay.engine.native_sums import FactorInfo, OodInfo, PartInfo, SolutionInfo, SumsInfo
 from bitreplay.engine.native_sums import library as sums_library
 from bitreplay.engine.projection import Projection
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import width
 from bitreplay.export.image import packed
-from bitreplay.parts.digests import Digested
+from bitreplay.parts.digests import DigestsState
 from bitreplay.state import State
 from bitreplay.statefile import Content
-from bitreplay.strategies.exact import tallied
+from bitreplay.strategies.exact import statistics_of
 from tests.core.c_learner import CLearner, check, fitted
 from tests.core.test_c_unknown import as_share
 from tests.engine.law import sums_functions
@@ -37,9 +37,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "law"
 
 
 def cases(*functions: str) -> Any:
-    found = [
-        case for name in ("sums", "unseen", "pictures") for case in json.loads((FOLDER / f"{name}.json").read_text())
-    ]
+    found = [case for name in ("sums", "ood", "pictures") for case in json.loads((FOLDER / f"{name}.json").read_text())]
     chosen = [case for case in found if case["function"] in functions]
     assert {case["function"] for case in chosen} == set(functions)
     return pytest.mark.parametrize("case", chosen, ids=[f"{case['function']}, {case['name']}" for case in chosen])
@@ -51,19 +49,21 @@ class Vectors:
     def __init__(self, model: Path) -> None:
         self.learner = Learner.from_pretrained(model, strategy="exact")
 
-    def of(self, numbers: int) -> CLearner:
+    def of(self, n_features: int) -> CLearner:
         model = self.learner.model
-        layers = self.learner.settings.numbers
+        layers = self.learner.settings.feature_layers
         assert model is not None and layers is not None
         own = self.learner.strategy.latent_shape[0]
-        axes, scales = np.ones((numbers, own), np.int8), np.ones(numbers, np.int32)
-        projection = Projection(layers, axes, scales, np.zeros(numbers, np.int64), 8)
+        axes, scales = np.ones((n_features, own), np.int8), np.ones(n_features, np.int32)
+        projection = Projection(layers, axes, scales, np.zeros(n_features, np.int64), 8)
         program = compile_features(model.graph, layers, Bits(), 1, projection)
         return CLearner(packed(model, self.learner.settings, {"features": program}), wide=1)
 
     def state(self, sums: Any) -> bytes:
-        given = sums_functions.tallied(sums)
-        state = State(given.names, {"sums": given, "digests": Digested({})}, {}, {"experiences": 1}, {"lineage": "/"})
+        given = sums_functions.statistics_of(sums)
+        state = State(
+            given.names, {"sums": given, "digests": DigestsState({})}, {}, {"experiences": 1}, {"lineage": "/"}
+        )
         model = self.learner.model
         assert model is not None
         return statefile.to_bytes(Content(model.name, model.digest, self.learner.settings, state))
@@ -81,9 +81,9 @@ def vectors(tiny_model) -> Vectors:
 
 def sums_of(learner: CLearner, classes: int) -> Any:
     """What its state file holds; classes without pictures have zeros."""
-    found = tallied(statefile.from_bytes(learner.to_bytes(), "C's").state)
-    numbers = found.sums.numbers
-    whole: Any = [[0] * classes, [[0] * numbers for _ in range(classes)], found.sums.products.tolist()]
+    found = statistics_of(statefile.from_bytes(learner.to_bytes(), "C's").state)
+    n_features = found.sums.n_features
+    whole: Any = [[0] * classes, [[0] * n_features for _ in range(classes)], found.sums.products.tolist()]
     for row, name in enumerate(found.names):
         whole[0][name], whole[1][name] = int(found.sums.counts[row]), found.sums.class_sums[row].tolist()
     return whole
@@ -92,7 +92,7 @@ def sums_of(learner: CLearner, classes: int) -> Any:
 @cases("add_pictures")
 def test_pictures_are_added_and_taken_away(case, vectors):
     given = case["inputs"]
-    learner = vectors.of(given["numbers"])
+    learner = vectors.of(given["n_features"])
     pictures, labels = given["added"]
     learner.learn_numbers(np.array(pictures, np.int8), labels)
     for x, label in zip(*given["taken"], strict=True):
@@ -135,25 +135,25 @@ class Sums:
         core = sums_library()
         assert core is not None
         self.core = core
-        pointer, limit = ctypes.c_void_p, core.br_unseen_limit
-        core.br_sums_strangeness.argtypes = [pointer] * 4 + [ctypes.c_int64] + [pointer] * 3
+        pointer, limit = ctypes.c_void_p, core.br_ood_threshold
+        core.br_sums_ood_score.argtypes = [pointer] * 4 + [ctypes.c_int64] + [pointer] * 3
         limit.restype, limit.argtypes = ctypes.c_int64, [pointer, ctypes.c_uint32]
         self.counts = np.array(sums[0], np.int64)
         pictures, stored = int(self.counts.sum()), width(int(self.counts.sum()))
         self.rows, self.products = (np.ascontiguousarray(part, stored) for part in sums[1:])
-        self.classes, self.numbers = self.rows.shape
+        self.classes, self.n_features = self.rows.shape
         places = (self.counts.ctypes.data, self.rows.ctypes.data, self.products.ctypes.data)
-        self.info = SumsInfo(self.numbers, self.classes, 8 * stored.itemsize, *places)
+        self.info = SumsInfo(self.n_features, self.classes, 8 * stored.itemsize, *places)
         if lambdas is None:
             top, bottom = ctypes.c_int64(), ctypes.c_int64()
             shrinkage = core.br_sums_shrinkage
             shrinkage.restype, shrinkage.argtypes = None, [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 2
-            shrinkage(pictures, self.numbers, ctypes.byref(top), ctypes.byref(bottom))
+            shrinkage(pictures, self.n_features, ctypes.byref(top), ctypes.byref(bottom))
             lambdas = [(top.value, bottom.value)] * len(parts)
         own = (PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True))
         self.parts = (PartInfo * len(parts))(*own)
-        self.work = aligned_zeros(core.br_sums_solve_bytes(self.numbers, self.classes))
-        self.weights = np.zeros((self.classes, self.numbers), np.int32)
+        self.work = aligned_zeros(core.br_sums_solve_bytes(self.n_features, self.classes))
+        self.weights = np.zeros((self.classes, self.n_features), np.int32)
         self.biases = np.zeros(self.classes, np.int64)
         self.solution = SolutionInfo(self.weights.ctypes.data, self.biases.ctypes.data)
 
@@ -167,7 +167,7 @@ def test_sums_are_solved(case):
     made = Sums(**case["inputs"])
     made.solve()
     solution = made.solution
-    found = [made.weights.tolist(), made.biases.tolist(), solution.exponent, solution.left_out]
+    found = [made.weights.tolist(), made.biases.tolist(), solution.exponent, solution.dropped_features]
     assert found == case["expected"]
 
 
@@ -179,9 +179,9 @@ def test_pictures_have_scores(case):
     )
     core = sums_library()
     assert core is not None
-    classes, numbers = weights.shape
+    classes, n_features = weights.shape
     found = np.zeros((len(x), classes), np.int64)
-    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, numbers, classes)
+    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
     check(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), found.ctypes.data))
     assert found.tolist() == case["expected"]
 
@@ -192,27 +192,29 @@ def test_what_is_expected_of_other_pictures(case):
     made = Sums(given["sums"], given["parts"])
     made.solve()
     counts, solved = sums_functions.arrays(given["sums"]), made.solution
-    plain = Solution(made.weights, made.biases, int(solved.exponent), int(solved.pictures), int(solved.left_out))
+    plain = Solution(
+        made.weights, made.biases, int(solved.exponent), int(solved.pictures), int(solved.dropped_features)
+    )
     drawn = shrunk_means(counts, plain)
     made.weights[:], made.biases[:] = drawn.weights, drawn.biases
     core, ridges = made.core, np.zeros(len(given["parts"]), np.int64)
-    factor, middle = FactorInfo(ridges=ridges.ctypes.data), np.zeros(made.numbers, np.int32)
-    unseen, solution = UnseenInfo(weights=middle.ctypes.data), ctypes.byref(made.solution)
+    factor, middle = FactorInfo(ridges=ridges.ctypes.data), np.zeros(made.n_features, np.int32)
+    ood, solution = OodInfo(weights=middle.ctypes.data), ctypes.byref(made.solution)
     own = (ctypes.byref(made.info), made.parts, len(made.parts))
     check(core.br_sums_factor(*own, made.work.ctypes.data, ctypes.byref(factor)))
-    lengths = aligned_zeros(core.br_sums_lengths_bytes(made.numbers))
-    words = (solution, ctypes.byref(factor), *own[1:], lengths.ctypes.data, ctypes.byref(unseen))
-    check(core.br_sums_unseen(own[0], *words))
-    scores, strange = np.zeros((len(pictures), made.classes), np.int64), []
+    lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(made.n_features))
+    words = (solution, ctypes.byref(factor), *own[1:], lengths.ctypes.data, ctypes.byref(ood))
+    check(core.br_sums_ood(own[0], *words))
+    scores, is_ood = np.zeros((len(pictures), made.classes), np.int64), []
     check(core.br_sums_scores(solution, pictures.ctypes.data, len(pictures), scores.ctypes.data))
     for x, best in zip(pictures, scores.max(axis=1), strict=True):
-        away, found = np.zeros(made.numbers, np.int16), ctypes.c_int64()
+        away, found = np.zeros(made.n_features, np.int16), ctypes.c_int64()
         places = (x.ctypes.data, int(best), away.ctypes.data, lengths.ctypes.data, ctypes.byref(found))
-        check(core.br_sums_strangeness(solution, ctypes.byref(factor), ctypes.byref(unseen), *places))
-        strange.append(found.value)
-    limit = core.br_unseen_limit(ctypes.byref(unseen), share_of(given))
-    figures = [unseen.fitted, unseen.ratio, unseen.expected, unseen.temperature, middle.tolist(), unseen.bias]
-    assert [*figures, strange, limit] == case["expected"]
+        check(core.br_sums_ood_score(solution, ctypes.byref(factor), ctypes.byref(ood), *places))
+        is_ood.append(found.value)
+    limit = core.br_ood_threshold(ctypes.byref(ood), share_of(given))
+    figures = [ood.fitted, ood.ratio, ood.expected, ood.temperature, middle.tolist(), ood.bias]
+    assert [*figures, is_ood, limit] == case["expected"]
 
 
 def share_of(given: dict[str, Any]) -> int:
@@ -223,8 +225,8 @@ def share_of(given: dict[str, Any]) -> int:
 @cases("unseen_of")
 def test_a_picture_is_unknown_where_its_strangeness_is_above_the_limit(case, vectors):
     """Of the learner's own sums: one part, and such as pictures have."""
-    given, (*_, strange, limit) = case["inputs"], case["expected"]
+    given, (*_, is_ood, limit) = case["inputs"], case["expected"]
     if len(given["parts"]) > 1 or "no pictures" in case["name"]:
         pytest.skip("no learner has these sums")
     answers = vectors.with_state(given["sums"]).predict_numbers(np.array(given["pictures"], np.int8), share_of(given))
-    assert [answer is None for answer in answers] == [value > limit for value in strange]
+    assert [answer is None for answer in answers] == [value > limit for value in is_ood]

@@ -22,7 +22,7 @@ from bitreplay.export import image_of
 from bitreplay.merging import MergedTwice
 from bitreplay.prediction.discriminant import DiscriminantPredictor
 from bitreplay.state import State
-from bitreplay.strategies.exact import tallied
+from bitreplay.strategies.exact import statistics_of
 from tests import tiny
 from tests.core.c_learner import CLearner, Failed, check, fitted
 
@@ -78,21 +78,21 @@ def test_the_largest_picture_is_fitted_alike():
         fitted(np.zeros((1, (1 << 14) + 1, 3), np.uint8), 8)
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 def test_a_model_of_the_zoo_gives_the_same_numbers_and_states(path, record_property):
     record_property("path", path)
-    before = native.library().br_path().decode()
+    before = native.library().br_isa().decode()
     images = np.random.default_rng(1).integers(0, 256, (4, 40, 30, 3), np.uint8)
     try:
-        native.set_path(path)
+        native.set_isa(path)
         python, c = both(zoo.find("react_tiny"))
-        assert np.array_equal(np.array([c.numbers(image) for image in images]), python.latents(images))
+        assert np.array_equal(np.array([c.n_features(image) for image in images]), python.encode(images))
         python.learn(images, [1, 2, 1, 2])
         c.learn(images, [1, 2, 1, 2])
         same(python, c)
         assert c.predict(images) == python.predict(images).tolist()
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 # whole lives
@@ -205,7 +205,7 @@ def test_an_experience_of_more_pictures_than_its_digest_sees_at_once(tiny_model)
     python, c = both(tiny_model)
     x = np.random.default_rng(0).integers(-127, 128, (1100, python.strategy.latent_shape[0]), np.int8)
     labels = [f"k{9 - min(i // 100, 9)}" for i in range(len(x))]
-    python.learn_latents(x, labels)
+    python.learn_encoded(x, labels)
     c.learn_numbers(x, labels)
     same(python, c)
 
@@ -218,7 +218,7 @@ def test_scores_are_those_of_the_law(tiny_model):
     assert isinstance(predictor, DiscriminantPredictor)
     kept = predictor._discriminant()
     for image in PROBE:
-        assert np.array_equal(c.answer(image)[1], kept.scores(python.latents(image))[0])
+        assert np.array_equal(c.answer(image)[1], kept.scores(python.encode(image))[0])
 
 
 @pytest.mark.parametrize("pictures", [131_070, 131_071, 131_072, 131_073])
@@ -227,14 +227,14 @@ def test_sums_change_their_width_with_the_pictures(tiny_model, pictures):
     python, _ = both(tiny_model)
     x = np.full((2, python.strategy.latent_shape[0]), 127, np.int8)
     x[1, ::2] = -5
-    python.learn_latents(x, ["a", "b"])
+    python.learn_encoded(x, ["a", "b"])
     python.restore(_many(python.state(), x[0], pictures - 2))
     image, data = image_of(python), statefile.to_bytes(python._content())
     c, narrow = CLearner(image, wide=1), CLearner(image)
     c.from_bytes(data)
     hashes = [c.state_hash()]
     for label in ("b", "a", "b"):
-        python.learn_latents(x[:1], [label])
+        python.learn_encoded(x[:1], [label])
         c.learn_numbers(x[:1], [label])
         same(python, c)
         hashes.append(c.state_hash())
@@ -252,7 +252,7 @@ def test_sums_change_their_width_with_the_pictures(tiny_model, pictures):
 
 def _many(state: State, x: np.ndarray, more: int) -> State:
     """The state with `more` pictures x of its first class."""
-    sums = tallied(state).sums.copy()
+    sums = statistics_of(state).sums.copy()
     triangle = np.outer(x.astype(np.int64), x)[np.tril_indices(len(x))]
     counts = sums.counts + [more, 0]
     kept = width(int(counts.sum()))
@@ -262,14 +262,14 @@ def _many(state: State, x: np.ndarray, more: int) -> State:
         "class_sums": rows.astype(kept),
         "products": (sums.products + more * triangle).astype(kept),
     }
-    given = replace(tallied(state), arrays=arrays)
+    given = replace(statistics_of(state), arrays=arrays)
     return replace(state, parts={**state.parts, "sums": given})
 
 
 def _name(learner: Learner, names: list[str]) -> None:
     """Gives its classes these names, sorted, whatever they are."""
     state = learner.state()
-    learner.restore(replace(state, parts={**state.parts, "sums": replace(tallied(state), names=tuple(names))}))
+    learner.restore(replace(state, parts={**state.parts, "sums": replace(statistics_of(state), names=tuple(names))}))
     assert learner.labels == names
 
 
@@ -289,10 +289,10 @@ def test_names_of_every_kind_of_character_hash_alike(tiny_model):
     assert len(whole) > 200
     c = CLearner(image_of(python), classes=len(names), name_bytes=800)
     x = np.zeros((len(names), python.strategy.latent_shape[0]), np.int8)
-    python.learn_latents(x[: len(whole)], whole)
+    python.learn_encoded(x[: len(whole)], whole)
     c.learn_numbers(x[: len(whole)], whole)
     same(python, c)
-    python.learn_latents(x[len(whole) :], [str(number) for number in range(len(whole), len(names))])
+    python.learn_encoded(x[len(whole) :], [str(number) for number in range(len(whole), len(names))])
     _name(python, names)
     c.from_bytes(statefile.to_bytes(python._content()))
     same(python, c)

@@ -13,7 +13,7 @@ from tests.strategies.test_projection import projection_for
 def test_few_numbers_in_c_and_in_python_end_in_the_same_bytes(tmp_path):
     path = tiny.model(tmp_path)
     save(projection_for(path), zoo.find(path).companion(KIND))
-    python = Learner.from_pretrained(path, numbers=6)
+    python = Learner.from_pretrained(path, n_components=6)
     c = CLearner(image_of(python), classes=8)
     pictures, labels = tiny.pictures("red", "green", "blue", each=5)
     python.learn(pictures, labels)

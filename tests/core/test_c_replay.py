@@ -23,7 +23,14 @@ from tests.core.c_replay import CReplay, Progress, core
 from tests.core.test_c_learner import NAMES, POOL, PROBE, _refused
 from tests.core.test_c_states import Flash, resealed
 
-SMALL: dict[str, Any] = {"strategy": "replay", "new": 3, "replayed": 5, "per_class": 3, "epochs": 1, "least_steps": 2}
+SMALL: dict[str, Any] = {
+    "strategy": "replay",
+    "batch_size": 3,
+    "replay_batch_size": 5,
+    "memory_per_class": 3,
+    "epochs": 1,
+    "min_steps": 2,
+}
 
 
 def both(model, classes: int = 16, **changes: Any) -> tuple[Learner, CReplay]:
@@ -49,10 +56,10 @@ CHANGES = st.sampled_from(
     [
         {},
         {"bits": "8/8/16"},
-        {"bits": "16/4/32", "code_bits": 8},
-        {"seed": 2**64 - 1, "rate": "1/50"},
-        {"epochs": 3, "rate": 1},
-        {"code_bits": 2, "new": 1, "replayed": 1},
+        {"bits": "16/4/32", "latent_bits": 8},
+        {"seed": 2**64 - 1, "learning_rate": "1/50"},
+        {"epochs": 3, "learning_rate": 1},
+        {"latent_bits": 2, "batch_size": 1, "replay_batch_size": 1},
     ]
 )
 
@@ -89,23 +96,23 @@ def test_a_life_ends_in_the_same_bytes(tiny_model, data):
         same(python, c)
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 @pytest.mark.parametrize("bits", ["8/1/16", "8/8/16"])
 def test_a_model_of_the_zoo_learns_alike_on_every_instruction_set(path, bits, record_property):
     record_property("path", path)
-    before = native.library().br_path().decode()
+    before = native.library().br_isa().decode()
     images = np.random.default_rng(1).integers(0, 256, (8, 40, 30, 3), np.uint8)
     try:
-        native.set_path(path)
+        native.set_isa(path)
         python, c = both(zoo.find("react_tiny"), bits=bits)
-        assert np.array_equal([c.code(image) for image in images], python.latents(images).reshape(8, -1))
+        assert np.array_equal([c.code(image) for image in images], python.encode(images).reshape(8, -1))
         for _ in range(2):
             python.learn(images, [1, 2, 1, 2, 3, 3, 3, 1])
             c.learn(images, [1, 2, 1, 2, 3, 3, 3, 1])
             same(python, c)
         assert [c.answer(image)[0] for image in images] == python.predict(images).tolist()
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 def test_rooms_for_more_classes_are_those_of_python(tiny_model):
@@ -129,26 +136,28 @@ def test_rooms_for_more_classes_are_those_of_python(tiny_model):
 
 def test_another_instruction_set_meanwhile_does_no_harm():
     """A larger tail may not fit then: the learner refuses everything until it is cleared."""
-    before, images = native.path(), np.concatenate([POOL, POOL])[:20]
+    before, images = native.isa(), np.concatenate([POOL, POOL])[:20]
     labels = [f"k{number}" for number in range(20)]
     try:
-        native.set_path("scalar")
+        native.set_isa("scalar")
         python, c = both(zoo.find("react_tiny"), classes=20)
-        for path in native.available_paths():
-            native.set_path(path)
+        for path in native.available_isas():
+            native.set_isa(path)
             refused = _refused(lambda: c.learn(images, labels))  # noqa: B023
             assert _refused(c.state_hash) == refused == _refused(lambda: c.answer(images[0]))
-            native.set_path("scalar")
+            native.set_isa("scalar")
             c.core.br_replay_clear(c.learner)
             same(python, c)
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
     """Seed, rate, epochs and least steps are the state's own; other widths of a minibatch are refused."""
     python, c = both(tiny_model)
-    other = Learner.from_pretrained(tiny_model, **(SMALL | {"seed": 5, "rate": "1/7", "epochs": 2, "least_steps": 9}))
+    other = Learner.from_pretrained(
+        tiny_model, **(SMALL | {"seed": 5, "learning_rate": "1/7", "epochs": 2, "min_steps": 9})
+    )
     other.learn(POOL[:5], list("abcab"))
     c.from_bytes(statefile.to_bytes(other._content()))
     other.learn(POOL[5:9], list("abcd"))
@@ -156,10 +165,10 @@ def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
     same(other, c)
     kept = c.to_bytes()
     for change in (
-        {"new": 2},
-        {"replayed": 4},
-        {"per_class": 4},
-        {"code_bits": 2},
+        {"batch_size": 2},
+        {"replay_batch_size": 4},
+        {"memory_per_class": 4},
+        {"latent_bits": 2},
         {"bits": "8/1/32"},
         {"augment": True},
     ):
@@ -211,7 +220,7 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     refused: list[Callable[[], Any]] = [
         lambda: add("a"),
         lambda: check(call.br_replay_begin(own)),
-        lambda: check(call.br_replay_predict_code(own, code.ctypes.data_as(ctypes.c_void_p), byref(answer))),
+        lambda: check(call.br_replay_predict_latent(own, code.ctypes.data_as(ctypes.c_void_p), byref(answer))),
         lambda: c.forget("a"),
         c.state_hash,
     ]
@@ -291,13 +300,13 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model):
     python.forget(7)
     data = statefile.to_bytes(python._content())
     header = int.from_bytes(data[:8], "little") + 8
-    unseen = range(data.index(b'"model":'), data.index(b'"version":'))
+    ood = range(data.index(b'"model":'), data.index(b'"version":'))
     generator, taken = random.Random(1), 0
     for number in range(600):
         changed, seen = bytearray(data), True
         for _ in range(generator.choice([1, 1, 2, 5])):
             at = generator.randrange(header if number % 3 else len(data))
-            seen = seen and at not in unseen
+            seen = seen and at not in ood
             changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), *b'0919a{}[]",:\\/uf'])
         sealed = resealed(bytes(changed))
         try:

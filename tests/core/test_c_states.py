@@ -189,13 +189,13 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, ke
     python.learn(POOL, ["a", 7, "\\u00e4\n", "a", 7, "x"])
     data = statefile.to_bytes(python._content())
     learner, header = CLearner(image_of(python)), int.from_bytes(data[:8], "little") + 8
-    unseen = range(data.index(b'"model":'), data.index(b'"version":'))
+    ood = range(data.index(b'"model":'), data.index(b'"version":'))
     generator, taken = random.Random(1), 0
     for number in range(800):
         changed, seen = bytearray(data), True
         for _ in range(generator.choice([1, 1, 2, 5])):
             at = generator.randrange(header if number % 3 else len(data))
-            seen = seen and at not in unseen
+            seen = seen and at not in ood
             changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), *b'0919a{}[]",:\\/uf'])
         sealed = resealed(bytes(changed))
         try:
@@ -212,9 +212,9 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, ke
 
 def test_states_of_others_are_refused(image, tiny_model, tmp_path):
     other = Learner.from_pretrained(tiny.model(tmp_path, seed=1), strategy="exact")
-    numbers = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head")
+    another = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head")
     replay = Learner.from_pretrained(tiny_model, strategy="replay")
-    for learner, sentence in [(other, "another model"), (numbers, "other settings"), (replay, "malformed")]:
+    for learner, sentence in [(other, "another model"), (another, "other settings"), (replay, "malformed")]:
         learner.learn(POOL, COLOURS)
         with pytest.raises(Failed, match=sentence):
             CLearner(image).from_bytes(statefile.to_bytes(learner._content()))
@@ -252,7 +252,7 @@ def test_what_does_not_fit_is_refused(image):
 
 
 def numbers_of(learner: CLearner, value: int) -> np.ndarray:
-    return np.full((1, learner.core.br_learner_numbers(learner.learner)), value, np.int8)
+    return np.full((1, learner.core.br_learner_features(learner.learner)), value, np.int8)
 
 
 def state_of(image: bytes, *pictures: tuple[int, str], forget: str = "") -> CLearner:

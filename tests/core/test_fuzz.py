@@ -16,7 +16,7 @@ from tests import tiny
 FOLDER = os.environ.get("BITREPLAY_FUZZ", "")
 INPUTS, LIVES, RUNS = 25_000, 10_000, 4
 SMALL: dict[str, Any] = {
-    "strategy": "replay", "new": 3, "replayed": 5, "per_class": 3, "epochs": 1, "least_steps": 2,
+    "strategy": "replay", "batch_size": 3, "replay_batch_size": 5, "memory_per_class": 3, "epochs": 1, "min_steps": 2,
 }  # fmt: skip
 
 
@@ -24,7 +24,7 @@ SMALL: dict[str, Any] = {
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_hostile_models_states_and_calls_end_in_no_finding(seed, tiny_model, tmp_path):
     kept = {"digests": True, "exact_forget": True} if seed % 2 else {}
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head", **kept)
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **kept)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
     images = tiny.pictures("red", "green", "blue", each=2)[0]
     learner.learn(images[:3], ["a", "pear", 1])
@@ -53,7 +53,7 @@ def test_hostile_models_states_and_calls_of_replay_end_in_no_finding(seed, tiny_
 def test_whole_lives_lose_nothing(run, tiny_model, tmp_path):
     """Whatever was learned and not forgotten is unlearned, what is refused changes nothing, what is written is read."""
     kept = {"digests": True, "exact_forget": True} if run % 2 else {}
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head", **kept)
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **kept)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
     assert fuzzed("fuzz_sequences", tmp_path / "model.bin", LIVES * run, count=LIVES) == [LIVES, LIVES * run]
 

@@ -55,15 +55,15 @@ def corpus() -> tuple[bytes, dict[str, tuple[bytes, str]]]:
     ends = np.where(np.random.default_rng(1).integers(0, 2, (40, 16)), 127, -127).astype(np.int8)
 
     def learner_of() -> Learner:
-        return Learner.from_pretrained(model, strategy="exact", numbers="head")
+        return Learner.from_pretrained(model, strategy="exact", feature_layers="head")
 
     learner = learner_of()
     nothing = to_bytes(learner._content())
-    learner.learn_latents(x, ["a", "b", 7] * 4)
+    learner.learn_encoded(x, ["a", "b", 7] * 4)
     whole = to_bytes(learner._content())
     few = learner_of()
-    few.learn_latents(ends, ["gone"] * 40)
-    few.learn_latents(x[:1], ["stays"])
+    few.learn_encoded(ends, ["gone"] * 40)
+    few.learn_encoded(x[:1], ["stays"])
     few.forget("gone")
     scatter = to_bytes(few._content())
 

@@ -25,11 +25,11 @@ from bitreplay.data.tiny_imagenet import tiny_imagenet
 from tests.data.pictures.peak import peaks_above_base
 
 GIGABYTES = 20 << 30
-LIMIT = 8 << 20  # in place of MOST_BYTES, so that small bombs do
+LIMIT = 8 << 20  # in place of MAX_BYTES, so that small bombs do
 READING = f"""
 from pathlib import Path
 from bitreplay.data import archives as container
-container.MOST_BYTES = {LIMIT}
+container.MAX_BYTES = {LIMIT}
 def work(path, words):
     try:
         list(container.files(Path(path), ".bin"))
@@ -103,7 +103,7 @@ def test_a_bomb_takes_little_memory(tmp_path):
 
 
 def test_what_an_archive_may_unpack_to_follows_its_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_BYTES", LIMIT)
+    monkeypatch.setattr(archives, "MAX_BYTES", LIMIT)
     path = zipped(tmp_path / "set.zip", *"abcdefgh", megabytes=1)
     assert [len(content) for _, content in files(path, *"abcdefgh")] == [1 << 20] * 8
     path = zipped(tmp_path / "set.zip", *"abcdefghi", megabytes=1)
@@ -306,7 +306,7 @@ def test_a_header_that_is_wrong_gives_a_sentence(tmp_path, text, version):
 
 
 def test_an_npz_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("bitreplay.data.npz.MOST_BYTES", LIMIT)
+    monkeypatch.setattr("bitreplay.data.npz.MAX_BYTES", LIMIT)
     with zipfile.ZipFile(tmp_path / "set.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open("train_images.npy", "w") as file:
             file.write(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (12582912,), }\n", b""))

@@ -37,7 +37,7 @@ def real(fixed: Fixed) -> torch.Tensor:
 
 
 def oracle_gradients(
-    graph: Graph, level: str, forward_bits: int, machine: Memory, labels: NDArray, samples: int
+    graph: Graph, replay_layer: str, forward_bits: int, machine: Memory, labels: NDArray, samples: int
 ) -> dict[str, NDArray]:
     """dL/dgamma, dL/dbeta and dL/d(head weights, bias) of the summed loss, by node name."""
     leaves: dict[str, torch.Tensor] = {}
@@ -50,8 +50,8 @@ def oracle_gradients(
     def through(name: str, formula: torch.Tensor) -> torch.Tensor:
         return formula + (stored(name) - formula).detach()
 
-    values = {level: stored(level)}
-    for node in graph.nodes[graph.position(level) + 1 :]:
+    values = {replay_layer: stored(replay_layer)}
+    for node in graph.nodes[graph.position(replay_layer) + 1 :]:
         x = values[node.inputs[0]]
         if node.kind == "sign":
             values[node.name] = _TriangleSign.apply(x)

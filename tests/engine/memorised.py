@@ -30,7 +30,7 @@ FORWARD = 8
 @dataclass(frozen=True)
 class Memorised:
     graph: Graph
-    level: str
+    replay_layer: str
     head: NDArray[np.int32]
     codes: NDArray[np.uint64]
     labels: NDArray[np.int32]
@@ -38,7 +38,7 @@ class Memorised:
     def machine(self, backward_bits: int, samples: NDArray[np.int64]) -> native.NativeMachine | native.SlowMachine:
         """After forward and backward of the chosen samples; every tensor can be read."""
         bits = Bits(FORWARD, 1, backward_bits)
-        program = compile_tail(self.graph, self.level, bits, len(samples), CLASSES, keep=True)
+        program = compile_tail(self.graph, self.replay_layer, bits, len(samples), CLASSES, keep=True)
         machine = native.machine(program)
         machine.write("head.weights", self.head)
         machine.write("latents", self.codes[samples])
@@ -58,10 +58,10 @@ def random_tail(channels: int, seed: int = 0) -> Memorised:
     shown = labels.copy()
     shown[-NEW:] = (labels[-NEW:] + 1) % CLASSES
     codes = pack(patterns[shown] ^ (rng.random((len(labels), 4, 4, channels)) < 0.1))
-    return memorise(graph, networks.LEVEL, codes, labels, [(Fraction(1, 2), 50), (Fraction(1), 100)])
+    return memorise(graph, networks.REPLAY_LAYER, codes, labels, [(Fraction(1, 2), 50), (Fraction(1), 100)])
 
 
-def real_tail(graph: Graph, level: str, pictures: list[NDArray[np.uint8]]) -> Memorised:
+def real_tail(graph: Graph, replay_layer: str, pictures: list[NDArray[np.uint8]]) -> Memorised:
     """A trained network on patches of photographs: a class is a place in a picture, the new samples lie elsewhere."""
     assert graph.input_shape == (32, 32, 3)
     rng = np.random.default_rng(0)
@@ -72,22 +72,26 @@ def real_tail(graph: Graph, level: str, pictures: list[NDArray[np.uint8]]) -> Me
         side, (row, column) = int(rng.integers(72, 81)), rng.integers(-8, 9, 2).tolist()
         top, left = (260 if other else 150) + row, 60 + 95 * (label % 5) + column
         images.append(resize(pictures[label // 5][top : top + side, left : left + side], 32))
-    machine = native.machine(compile_backbone(graph, level, Bits(FORWARD), 32))
+    machine = native.machine(compile_backbone(graph, replay_layer, Bits(FORWARD), 32))
     codes = []
     for start in range(0, len(images), 32):
         part = np.stack(images[start : start + 32])
         machine.write("images", part)
         machine.run("forward", Run(len(part)))
         codes.append(machine.read("latents", len(part)))
-    return memorise(graph, level, np.concatenate(codes), labels, [(Fraction(1, 4), 10), (Fraction(1), 30)])
+    return memorise(graph, replay_layer, np.concatenate(codes), labels, [(Fraction(1, 4), 10), (Fraction(1), 30)])
 
 
 def memorise(
-    graph: Graph, level: str, codes: NDArray[np.uint64], labels: NDArray[np.int32], rates: list[tuple[Fraction, int]]
+    graph: Graph,
+    replay_layer: str,
+    codes: NDArray[np.uint64],
+    labels: NDArray[np.int32],
+    rates: list[tuple[Fraction, int]],
 ) -> Memorised:
     """Train on all but the last 32 samples; keep the 128 that are known best."""
     count = len(codes) - NEW
-    machine = native.machine(compile_tail(graph, level, Bits(FORWARD, 1, 16), count, CLASSES))
+    machine = native.machine(compile_tail(graph, replay_layer, Bits(FORWARD, 1, 16), count, CLASSES))
     machine.write("latents", codes[:count])
     machine.write("labels", labels[:count])
     steps = [Multiplier.of(rate) for rate, times in rates for _ in range(times)]
@@ -100,7 +104,9 @@ def memorise(
     assert known[best].min() > 0.99 * 2**30, f"the least known sample has p = {known[best].min() / 2**30}"
     chosen = np.concatenate([best, np.arange(count, len(codes))])
     nodes = [learned(node, machine) for node in graph.nodes]
-    return Memorised(replace(graph, nodes=nodes), level, machine.read("head.weights"), codes[chosen], labels[chosen])
+    return Memorised(
+        replace(graph, nodes=nodes), replay_layer, machine.read("head.weights"), codes[chosen], labels[chosen]
+    )
 
 
 def learned(node: Node, machine: Memory) -> Node:

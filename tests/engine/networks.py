@@ -11,12 +11,12 @@ from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.engine.reference import Memory
 
-LEVEL = "add_0"
+REPLAY_LAYER = "add_0"
 RATE = Multiplier.of(Fraction(1, 10))
 
 
@@ -41,17 +41,17 @@ def binary(
                 {"weights": weights, "scale": Fixed.of(rng.uniform(0.03, 0.07, outputs))})  # fmt: skip
 
 
-def level_codes(channels: int, rng: np.random.Generator) -> dict[int, LevelCode]:
+def latent_codes(channels: int, rng: np.random.Generator) -> dict[int, LatentCode]:
     codes = {}
     for bits in (1, 2, 4):
         thresholds = np.sort(rng.normal(0, 0.5, (channels, 2**bits - 1)))
-        codes[bits] = LevelCode(bits, Fixed.of(thresholds), Fixed.of(np.sort(rng.normal(0, 1, (channels, 2**bits)))))
+        codes[bits] = LatentCode(bits, Fixed.of(thresholds), Fixed.of(np.sort(rng.normal(0, 1, (channels, 2**bits)))))
     return codes
 
 
 def tail_graph(shape: tuple[int, int, int], rng: np.random.Generator, blocks: int = 2, padding: str = "zero") -> Graph:
     channels = shape[2]
-    nodes = [Node(LEVEL, "image", ())]
+    nodes = [Node(REPLAY_LAYER, "image", ())]
     for number in range(1, blocks + 1):
         source = f"add_{number - 1}"
         nodes += [
@@ -62,18 +62,18 @@ def tail_graph(shape: tuple[int, int, int], rng: np.random.Generator, blocks: in
     nodes += [Node("pool", "average_pool", (f"add_{blocks}",)), Node("head", "dense", ("pool",))]
     ranges = {f"add_{number}": (Fraction(-4), Fraction(4)) for number in range(blocks + 1)}
     ranges["pool"] = (Fraction(-2), Fraction(2))
-    return Graph((32, 32, 3), nodes, ranges, {LEVEL: shape}, {LEVEL: level_codes(channels, rng)})
+    return Graph((32, 32, 3), nodes, ranges, {REPLAY_LAYER: shape}, {REPLAY_LAYER: latent_codes(channels, rng)})
 
 
 def tail(
-    shape: tuple[int, int, int], bits: Bits, samples: int, seed: int = 0, classes: int = 5, code_bits: int = 1,
+    shape: tuple[int, int, int], bits: Bits, samples: int, seed: int = 0, classes: int = 5, latent_bits: int = 1,
     blocks: int = 2, padding: str = "zero",
 ) -> Program:  # fmt: skip
     graph = tail_graph(shape, np.random.default_rng(seed), blocks, padding)
-    return compile_tail(graph, LEVEL, bits, samples, classes, code_bits)
+    return compile_tail(graph, REPLAY_LAYER, bits, samples, classes, latent_bits)
 
 
-def backbone(size: int, channels: int, bits: Bits, samples: int, code_bits: int = 1, seed: int = 0) -> Program:
+def backbone(size: int, channels: int, bits: Bits, samples: int, latent_bits: int = 1, seed: int = 0) -> Program:
     """Image, stem, pool, binary convolutions (stride 1 and 2, both paddings), a 1x1 shortcut, the level's code."""
     rng = np.random.default_rng(seed)
     table = np.repeat(np.arange(-255, 256, 2, dtype=np.int16)[:, None], 3, axis=1)
@@ -100,8 +100,8 @@ def backbone(size: int, channels: int, bits: Bits, samples: int, code_bits: int 
     names = ("stem", "block_1", "pooled", "short", "block_2")
     ranges = {name: (Fraction(-3), Fraction(3)) for name in names}
     shapes = {"block_2": (size // 2, size // 2, wide)}
-    graph = Graph((size, size, 3), nodes, ranges, shapes, {"block_2": level_codes(wide, rng)})
-    return compile_backbone(graph, "block_2", bits, samples, code_bits)
+    graph = Graph((size, size, 3), nodes, ranges, shapes, {"block_2": latent_codes(wide, rng)})
+    return compile_backbone(graph, "block_2", bits, samples, latent_bits)
 
 
 def feed(machines: list[Memory], samples: int, seed: int) -> None:
@@ -109,7 +109,7 @@ def feed(machines: list[Memory], samples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     program = machines[0].program
     classes = program.tensor("logits").shape[0]
-    channels = program.tensor(LEVEL).shape[2]
+    channels = program.tensor(REPLAY_LAYER).shape[2]
     planes = program.tensor("latents").shape[2] // -(-channels // 64)
     shape = program.tensor("latents").shape[:2]
     codes = np.concatenate([pack(rng.random((samples, *shape, channels)) < 0.5) for _ in range(planes)], axis=-1)

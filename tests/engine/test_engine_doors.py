@@ -18,8 +18,15 @@ from bitreplay.engine.program import ProgramError
 from bitreplay.parts.tail import Tail
 from tests import tiny
 
-LEVEL, WORDS = "add_0", np.zeros((2, 2, 2, 1), np.uint64)
-GOOD: dict[str, Any] = {"level": LEVEL, "bits": Bits(), "max_samples": 4, "classes": 2, "code_bits": 1, "train": "tail"}
+REPLAY_LAYER, WORDS = "add_0", np.zeros((2, 2, 2, 1), np.uint64)
+GOOD: dict[str, Any] = {
+    "replay_layer": REPLAY_LAYER,
+    "bits": Bits(),
+    "max_samples": 4,
+    "classes": 2,
+    "latent_bits": 1,
+    "train": "tail",
+}
 
 
 @pytest.mark.parametrize(
@@ -36,8 +43,8 @@ GOOD: dict[str, Any] = {"level": LEVEL, "bits": Bits(), "max_samples": 4, "class
         ({"classes": 1.5}, "the classes must be a whole number"),
         ({"classes": True}, "the classes must be a whole number"),
         ({"classes": 1 << 40}, "the classes must be a whole number"),
-        ({"code_bits": 3}, "a code must have 1, 2, 4, 8, 16, 32 bits"),
-        ({"code_bits": 64}, "a code must have"),
+        ({"latent_bits": 3}, "a code must have 1, 2, 4, 8, 16, 32 bits"),
+        ({"latent_bits": 64}, "a code must have"),
         ({"train": "everything"}, "what trains must be tail, head or nothing"),
     ],
 )
@@ -108,7 +115,7 @@ def test_labels_out_of_range_are_refused_and_nothing_is_learned(ready, label):
 
 
 def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
-    tail = Tail(tiny.graph(), LEVEL, Bits(), 4, 4)
+    tail = Tail(tiny.graph(), REPLAY_LAYER, Bits(), 4, 4)
     labels, before = np.zeros(2, np.int32), tail._machine.snapshot()
     wrong: list[tuple[Any, Any, Any, str]] = [
         (WORDS, labels[:1], Fraction(1, 2), "as many labels as latents, got 1 and 2"),

@@ -30,18 +30,18 @@ def state_after(machine: native.NativeMachine | native.SlowMachine, steps: int) 
 @pytest.mark.parametrize("bits", WIDTHS, ids=str)
 def test_all_paths_end_in_the_same_state(bits, record_property):
     program = networks.tail((3, 3, 40), bits, 4, seed=9)
-    before = native.path()
+    before = native.isa()
     ends, starts = {}, {}
     try:
-        for path in native.available_paths():
+        for path in native.available_isas():
             record_property("path", path)
-            native.set_path(path)
+            native.set_isa(path)
             starts[path] = state_after(native.NativeMachine(program), REFERENCE_STEPS)
             ends[path] = state_after(native.NativeMachine(program), STEPS)
     finally:
-        native.set_path(before)
+        native.set_isa(before)
     expected = state_after(native.SlowMachine(program), REFERENCE_STEPS)
     record_property("figure", f"{bits}: {STEPS} steps on {', '.join(ends)} end in {next(iter(ends.values()))[:16]}")
-    assert set(ends) == set(native.available_paths()) and "scalar" in ends
+    assert set(ends) == set(native.available_isas()) and "scalar" in ends
     assert set(starts.values()) == {expected}
     assert len(set(ends.values())) == 1 and set(ends.values()) != {expected}

@@ -49,7 +49,7 @@ def expected(tail: Callable[[], Memorised], chosen: str) -> tuple[dict[str, NDAr
     fixture, samples = tail(), CHOSEN[chosen]
     machine = fixture.machine(8, samples)
     labels = fixture.labels[samples]
-    found = oracle_gradients(fixture.graph, fixture.level, FORWARD, machine, labels, len(samples))
+    found = oracle_gradients(fixture.graph, fixture.replay_layer, FORWARD, machine, labels, len(samples))
     return found, machine.read("logits", len(samples))
 
 

@@ -68,9 +68,11 @@ def same(one: Machine, other: Machine) -> None:
             assert np.array_equal(one.read(tensor.name), other.read(tensor.name)), tensor.name
 
 
-def programs(graph: Graph, level: str, samples: int, each: int, bits: Bits, **more: str) -> tuple[Program, Program]:
+def programs(
+    graph: Graph, replay_layer: str, samples: int, each: int, bits: Bits, **more: str
+) -> tuple[Program, Program]:
     made = [
-        compile_tail(graph, level, bits, count, CLASSES, in_parts=divided, **more)  # type: ignore[arg-type]
+        compile_tail(graph, replay_layer, bits, count, CLASSES, in_parts=divided, **more)  # type: ignore[arg-type]
         for count, divided in ((samples, False), (each, True))
     ]
     return made[0], made[1]
@@ -84,34 +86,34 @@ def test_random_nets_and_sizes_on_every_path(data):
     bits, seed = Bits(data.draw(st.sampled_from([8, 16])), 1, data.draw(st.sampled_from([8, 16, 32]))), 5
     graph = networks.tail_graph(shape, np.random.default_rng(samples), data.draw(st.integers(1, 2)))
     train = data.draw(st.sampled_from(["tail", "head"]))
-    one, divided = programs(graph, networks.LEVEL, samples, each, bits, train=train)
+    one, divided = programs(graph, networks.REPLAY_LAYER, samples, each, bits, train=train)
     given_ = [minibatch(one, data.draw(st.integers(1, samples)), seed + step) for step in range(3)]
     expected = whole(native.SlowMachine(one), given_)
     assert not np.array_equal(expected.regions["parameter"], one.parameters)
     same(in_parts(native.SlowMachine(divided), given_), expected)
-    before = native.path()
+    before = native.isa()
     try:
-        for path in native.available_paths():
-            native.set_path(path)
+        for path in native.available_isas():
+            native.set_isa(path)
             same(in_parts(native.NativeMachine(divided), given_), expected)
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 @pytest.mark.parametrize("name", ["react18", "bireal18", "vgg_small", "quicknet", "react_tiny"])
 def test_shipped_networks_on_every_path(name, record_property):
     """Every kind of layer that learns beside frozen convolutions: BatchNorm, RPReLU, RSign, PReLU, the head."""
-    model, before = zoo.find(name), native.path()
-    one, divided = programs(model.graph, model.levels[-1], 7, 3, Bits())
+    model, before = zoo.find(name), native.isa()
+    one, divided = programs(model.graph, model.replay_layers[-1], 7, 3, Bits())
     given_ = [minibatch(one, samples, seed) for seed, samples in enumerate((7, 5, 1))]
     try:
-        for path in native.available_paths():
+        for path in native.available_isas():
             record_property("path", path)
-            native.set_path(path)
+            native.set_isa(path)
             same(in_parts(native.NativeMachine(divided), given_), whole(native.NativeMachine(one), given_))
             same(in_parts(native.NativeMachine(divided, 3), given_), whole(native.NativeMachine(one), given_))
     finally:
-        native.set_path(before)
+        native.set_isa(before)
     assert divided.arena_bytes < one.arena_bytes
 
 
@@ -131,8 +133,8 @@ def test_exponents_far_apart_are_rounded_as_in_the_whole():
 def test_weights_that_learn_in_the_backward_pass_are_refused(bits):
     graph = networks.tail_graph((2, 2, 40), np.random.default_rng(1))
     with pytest.raises(ProgramError, match="in parts only where convolutions' weights stay"):
-        compile_tail(graph, networks.LEVEL, bits, 4, CLASSES, in_parts=True)
-    machine = native.NativeMachine(compile_tail(graph, networks.LEVEL, bits, 4, CLASSES))
+        compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES, in_parts=True)
+    machine = native.NativeMachine(compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES))
     with pytest.raises(ValueError, match="an argument is out of range"):
         machine.begin_parts()
 
@@ -152,7 +154,7 @@ def test_a_program_that_was_not_compiled_for_it_is_refused():
 @pytest.mark.parametrize("samples, size", [(0, 8), (5, 8), (4, 0), (4, (1 << 20) + 1)])
 def test_sizes_out_of_range_are_refused(samples, size):
     graph = networks.tail_graph((3, 3, 40), np.random.default_rng(0))
-    machine = native.NativeMachine(programs(graph, networks.LEVEL, 8, 4, Bits())[1])
+    machine = native.NativeMachine(programs(graph, networks.REPLAY_LAYER, 8, 4, Bits())[1])
     machine.begin_parts()
     with pytest.raises(ValueError, match="an argument is out of range"):
         machine.gather(networks.run_of(samples, 0), size)
@@ -161,6 +163,6 @@ def test_sizes_out_of_range_are_refused(samples, size):
 @pytest.mark.parametrize("name", ["react18", "quicknet"])
 def test_the_core_asks_for_the_work_that_python_counts(name):
     model = zoo.find(name)
-    program = programs(model.graph, model.levels[-1], 8, 2, Bits())[1]
+    program = programs(model.graph, model.replay_layers[-1], 8, 2, Bits())[1]
     machine = native.NativeMachine(program)
     assert len(machine._work) == minibatch_parts.work_bytes(program) > 0

@@ -24,7 +24,7 @@ from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.reference import ReferenceMachine
-from bitreplay.parts import cwr_head, replay_memory, tail, tally
+from bitreplay.parts import class_statistics, cwr_head, replay_memory, tail
 from bitreplay.prediction.discriminant import InWholeNumbers
 from bitreplay.strategies import exact as exact_module
 from tests import tiny
@@ -58,16 +58,16 @@ def train(machine: ReferenceMachine) -> ReferenceMachine:
 @pytest.mark.parametrize("bits", [Bits(8, 1, 16), Bits(16, 1, 8), Bits(32, 1, 32)], ids=str)
 def test_a_training_step_makes_no_float(bits):
     graph = networks.tail_graph((3, 3, 5), np.random.default_rng(0))
-    plain = train(ReferenceMachine(compile_tail(graph, networks.LEVEL, bits, 2, classes=3)))
+    plain = train(ReferenceMachine(compile_tail(graph, networks.REPLAY_LAYER, bits, 2, classes=3)))
     with trap(engine_modules()):
-        machine = train(guarded(ReferenceMachine(compile_tail(graph, networks.LEVEL, bits, 2, classes=3))))
+        machine = train(guarded(ReferenceMachine(compile_tail(graph, networks.REPLAY_LAYER, bits, 2, classes=3))))
     assert np.array_equal(machine.regions["parameter"], plain.regions["parameter"])
     assert not np.array_equal(machine.read("add_1.gamma"), ReferenceMachine(machine.program).read("add_1.gamma"))
 
 
-@pytest.mark.parametrize("code_bits", [1, 2, 8])
-def test_a_backbone_makes_no_float(code_bits):
-    program = networks.backbone(4, 5, Bits(8), 1, code_bits)
+@pytest.mark.parametrize("latent_bits", [1, 2, 8])
+def test_a_backbone_makes_no_float(latent_bits):
+    program = networks.backbone(4, 5, Bits(8), 1, latent_bits)
     with trap(engine_modules()):
         machine = guarded(ReferenceMachine(program))
         machine.write("images", np.arange(48, dtype=np.uint8).reshape(1, 4, 4, 3))
@@ -85,26 +85,28 @@ def test_an_operation_makes_no_float(case):
 def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
     """The whole loop with the reference: replay, CWR*, the order of minibatches, two experiences."""
     monkeypatch.setattr(tail, "machine", native.SlowMachine)
-    learner = Learner.from_pretrained(tiny_model, per_class=2, least_steps=2, epochs=1, new=4, replayed=16)
+    learner = Learner.from_pretrained(
+        tiny_model, memory_per_class=2, min_steps=2, epochs=1, batch_size=4, replay_batch_size=16
+    )
     parts = [tiny.pictures(*pair, each=3) for pair in (("red", "green"), ("blue", "white"))]
-    codes = [learner.latents(images) for images, _ in parts]
+    codes = [learner.encode(images) for images, _ in parts]
     with trap([*engine_modules(), tail, replay_memory, cwr_head, learner_module]):
         for code, (_, labels) in zip(codes, parts, strict=True):
-            learner.learn_latents(code.view(Whole), labels)
+            learner.learn_encoded(code.view(Whole), labels)
     assert len(learner.labels) == 4 and tiny.inside(learner).head.consolidated_weights.any()
 
 
 def test_learning_by_sums_makes_no_float(monkeypatch, tiny_model):
     """Sums, their discriminant, shrunk means, answers and logits, all by the reference; also forgetting a class."""
     monkeypatch.setattr(native_sums, "library", lambda: None)
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", numbers="head")
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head")
     images, labels = tiny.pictures("red", "green", "blue", each=3)
-    codes = learner.latents(images)
-    with trap([*engine_modules(), tally, exact_module, learner_module]):
-        learner.learn_latents(codes.view(Whole), labels)
+    codes = learner.encode(images)
+    with trap([*engine_modules(), class_statistics, exact_module, learner_module]):
+        learner.learn_encoded(codes.view(Whole), labels)
         learner.forget("blue")
         assert isinstance(learner.strategy, exact_module.Exact)
-        kept = learner.strategy.tally
+        kept = learner.strategy.class_statistics
         rule = InWholeNumbers(kept.sums, [codes.shape[1]])
         answers, logits = rule.scores(codes.view(Whole)).argmax(axis=1), rule.logits(codes.view(Whole))
     assert set(answers[:6].tolist()) == {0, 1} and logits.any()

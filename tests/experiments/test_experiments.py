@@ -39,7 +39,7 @@ def make(data, tiny_model, tmp_path):
     from run import Run, row
 
     def call(**fields):
-        return row(Run(model=str(tiny_model), per_class=3).changed(**fields), tmp_path / "codes")
+        return row(Run(model=str(tiny_model), memory_per_class=3).changed(**fields), tmp_path / "codes")
 
     return call
 
@@ -50,7 +50,7 @@ def test_a_row_names_what_it_was_asked_for(make):
 
     found = make(seed=1, images=4)
     asked = run_of(json.loads(json.dumps(found)))
-    assert asked == Run(model=asked.model, per_class=3, images=4, seed=1)
+    assert asked == Run(model=asked.model, memory_per_class=3, images=4, seed=1)
     assert len(found["after"]) == 5 and found["after"][-1] == found["final"] and sum(found["classes"]) == 10
     assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8
     assert make(seed=1, images=4)["hash"] == found["hash"] != make(seed=2, images=4)["hash"]
@@ -67,7 +67,7 @@ def test_codes_computed_once_are_those_of_the_pictures(make):
     found = make(images=None, seed=3)
     here = pictures("cifar10")
     data = Dataset(here.train, here.labels, here.test, here.truth, tuple("abcdefghij"))
-    learner = Learner.from_pretrained(found["config"]["model"], per_class=3, seed=3)
+    learner = Learner.from_pretrained(found["config"]["model"], memory_per_class=3, seed=3)
     for images, labels in new_classes(data, [2] * 5, np.random.default_rng(3)):
         learner.learn(images, labels)
     assert learner.state_hash()[:12] == found["hash"]
@@ -85,9 +85,9 @@ def test_a_frozen_tail_stays(make, tiny_model, data, tmp_path):
 
     from bitreplay import zoo
 
-    asked = module.Run(model=str(tiny_model), strategy="frozen-tail", per_class=3)
+    asked = module.Run(model=str(tiny_model), strategy="frozen-tail", memory_per_class=3)
     strategy = module._strategy(asked, zoo.find(tiny_model), "cpu")
-    names = set(strategy.tail.give().arrays)
+    names = set(strategy.tail.state_dict().arrays)
     assert {name.rpartition(".")[2] for name in names} == {"weights", "active"}, "only the head is learned"
 
 
@@ -198,7 +198,7 @@ def test_rows_that_exist_are_not_made_again(make, tmp_path):
     from run import Run
 
     path = tmp_path / "rows.jsonl"
-    runs = [Run(model=make(images=1)["config"]["model"], images=1, per_class=3, seed=seed) for seed in (0, 1)]
+    runs = [Run(model=make(images=1)["config"]["model"], images=1, memory_per_class=3, seed=seed) for seed in (0, 1)]
     assert len(list(finish(runs[:1], path, tmp_path / "codes"))) == 1
     assert missing(runs, path) == runs[1:]
     with path.open("a") as file:
@@ -211,7 +211,7 @@ def test_several_processes_make_the_same_rows(make, tmp_path):
     from run import Run
 
     model = make(images=1)["config"]["model"]
-    runs = [Run(model=model, images=2, per_class=3, seed=seed) for seed in (0, 1)]
+    runs = [Run(model=model, images=2, memory_per_class=3, seed=seed) for seed in (0, 1)]
     alone = [found["hash"] for found in finish(runs, tmp_path / "alone.jsonl", tmp_path / "codes")]
     together = [found["hash"] for found in finish(runs, tmp_path / "together.jsonl", tmp_path / "codes", jobs=2)]
     assert sorted(alone) == sorted(together)
@@ -230,10 +230,10 @@ def test_figures_are_those_of_the_rows():
     rows = Rows([*each, dict(each[0], weights="react18@2", final=99.0)])
     figures = rows.of(Run())
     assert figures.final == 52.0 and figures.incremental == pytest.approx((40 + 52) / 2) and figures.forgetting == 4.0
-    table = Table("Text:", ["one"], {"a": [Run()], "b": [Run()], "left out": [Run(per_class=7)]})
+    table = Table("Text:", ["one"], {"a": [Run()], "b": [Run()], "left out": [Run(memory_per_class=7)]})
     lines = ["| a | 52.0 ± 2.0 |", "| b | 52.0 ± 2.0 |"]
     assert drawn(table, rows) == ["Text:", "", "|  | one |", "|---|---|", *lines, ""]
-    assert drawn(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(per_class=7)]}), rows) == [], (
+    assert drawn(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(memory_per_class=7)]}), rows) == [], (
         "compares nothing"
     )
 
@@ -250,7 +250,7 @@ def test_gains_are_the_best_on_held_out_pictures():
             name = best.data, best.model, best.strategy, best.scenario, best.epochs
             assert GAINS.get(name) == best.gain, name
             checked += 1
-    for behind, runs in tuning.LEVELS.items():
+    for behind, runs in tuning.REPLAY_LAYERS.items():
         if (best := found.best(runs, (10,))) is not None:
             assert LEVEL_GAINS[behind] == best.gain, behind
             checked += 1

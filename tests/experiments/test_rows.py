@@ -23,9 +23,18 @@ def rows(path: Path, **wanted: str) -> list[dict[str, str]]:
 )  # fmt: skip
 def test_a_committed_row_comes_out_again(tmp_path, monkeypatch, strategy, epochs):
     (committed,) = rows(
-        RESULTS, model="bireal18", bits="8/1/16", code_bits="1", strategy=strategy, rate="fitted", epochs=epochs,
-        least_steps="40", per_class="30", seed="0", archive="64x64",
-    )  # fmt: skip
+        RESULTS,
+        model="bireal18",
+        bits="8/1/16",
+        latent_bits="1",
+        strategy=strategy,
+        learning_rate="fitted",
+        epochs=epochs,
+        min_steps="40",
+        memory_per_class="30",
+        seed="0",
+        archive="64x64",
+    )
     monkeypatch.syspath_prepend(ROOT / "experiments")
     spec = importlib.util.spec_from_file_location("groceries", ROOT / "experiments" / "groceries.py")
     assert spec is not None and spec.loader is not None

@@ -12,10 +12,10 @@ from tests.hashes import sixty
 SETTINGS: dict[str, Any] = {
     "strategy": "replay",
     "new": 3,
-    "replayed": 6,
-    "per_class": 10,
+    "replay_batch_size": 6,
+    "memory_per_class": 10,
     "epochs": 10,
-    "least_steps": 1,
+    "min_steps": 1,
 }
 STEPS = 200
 EXAMPLE, DRIVEN = "replay", "replay"  # examples/*.c, tests/wasm/drive.js

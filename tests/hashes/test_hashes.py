@@ -40,8 +40,8 @@ def test_every_machine_ends_in_one_hash(life, tmp_path, record_property):
 
 def table(life: ModuleType, folder: Path) -> Iterator[tuple[str, str]]:
     yield "Python, NumPy reference", python(life, BITREPLAY_LIBRARY="/nowhere")
-    for path in native.available_paths():
-        yield f"Python, {path}", python(life, BITREPLAY_PATH=path)
+    for path in native.available_isas():
+        yield f"Python, {path}", python(life, BITREPLAY_ISA=path)
     (folder / "model.bin").write_bytes(image_of(life.learner()))
     files = sixty.write_files(folder)
     binary, flags = (
@@ -50,7 +50,7 @@ def table(life: ModuleType, folder: Path) -> Iterator[tuple[str, str]]:
     )
     source = ROOT / "examples" / f"{life.EXAMPLE}.c"
     subprocess.run(["cc", *flags, source, native.LIBRARY, "-o", binary], check=True)
-    for path in native.available_paths():
+    for path in native.available_isas():
         yield f"C, {path}", in_c([binary], folder / path, files, path)
     arm, emulator = ARM / "core" / "tools" / life.EXAMPLE, shutil.which("qemu-aarch64")
     for path in ("scalar", "neon", "dotprod"):
@@ -72,7 +72,7 @@ def in_c(binary: list[str | Path], state: Path, files: list[tuple[str, list[Path
     said = ""
     for label, paths in files:
         command = [*binary, state.parent / "model.bin", state, "learn", label, *paths]
-        done = subprocess.run(command, env=os.environ | {"BITREPLAY_PATH": path}, capture_output=True, text=True)
+        done = subprocess.run(command, env=os.environ | {"BITREPLAY_ISA": path}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         said = done.stdout.strip()
     return said

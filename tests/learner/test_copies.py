@@ -12,7 +12,14 @@ from bitreplay import Learner, StateFileError
 from bitreplay.strategies import STRATEGIES
 from tests import tiny
 
-FAST = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "epochs": 2, "least_steps": 1}
+FAST = {
+    "learning_rate": 0.3,
+    "memory_per_class": 4,
+    "batch_size": 5,
+    "replay_batch_size": 20,
+    "epochs": 2,
+    "min_steps": 1,
+}
 PROBE, _ = tiny.pictures(*tiny.COLOURS, each=3, seed=9)
 
 
@@ -77,7 +84,7 @@ def test_a_pickle_is_checked_like_a_file(tiny_model, tmp_path):
 
 
 def test_a_shipped_model_is_found_by_its_checksum_wherever_the_package_lies():
-    learner = Learner.from_pretrained("bireal18", least_steps=1, epochs=1)
+    learner = Learner.from_pretrained("bireal18", min_steps=1, epochs=1)
     learner.learn(*tiny.pictures("red", "green", each=1, side=32))
     make, (data, _, origin) = learner.__reduce__()
     assert make(data, "/nowhere/bireal18.safetensors", origin).state_hash() == learner.state_hash()

@@ -137,14 +137,14 @@ def test_short_changes(tiny_model, interrupts):
 
 def test_long_changes(tiny_model, interrupts):
     """Of a strategy whose parts are changed in place: tail, head, memory; the 17th class makes them grow."""
-    learner = Learner.from_pretrained(tiny_model, strategy="replay", least_steps=250, per_class=8)
+    learner = Learner.from_pretrained(tiny_model, strategy="replay", min_steps=250, memory_per_class=8)
     images, _ = tiny.pictures("red", "green", "blue", "white", each=4)
     learner.learn(images, list(range(16)))
     attack(learner, lambda: learner.learn(images[:3], [16, 1, 2]), interrupts, FEW)
 
 
 def test_changes_that_grow_the_room(tiny_model, interrupts):
-    learner = Learner.from_pretrained(tiny_model, strategy="cwr", least_steps=1, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, strategy="cwr", min_steps=1, epochs=1)
     images, _ = tiny.pictures("red", "green", "blue", "white", each=4)
     learner.learn(images, list(range(16)))
     attack(learner, lambda: learner.learn(images[:3], [16, 1, 2]), interrupts, max(FEW, 100))

@@ -17,7 +17,14 @@ from bitreplay.parts import backbone, tail
 from tests import tiny
 from tests.engine.law import method
 
-FAST: dict[str, Any] = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "epochs": 2, "least_steps": 1}
+FAST: dict[str, Any] = {
+    "learning_rate": 0.3,
+    "memory_per_class": 4,
+    "batch_size": 5,
+    "replay_batch_size": 20,
+    "epochs": 2,
+    "min_steps": 1,
+}
 PAIRS = (("red", "green"), ("blue", "white"), ("red", "white"))
 
 
@@ -62,22 +69,22 @@ def test_every_step_is_given_what_the_law_says(tiny_model, monkeypatch):
     spy, memory = Spy(learner, monkeypatch), method.Reservoir(4, 9)
     expected: list[tuple[list, list]] = []
     latents: list[list] = []
-    numbers: list[int] = []
+    feature_layers: list[int] = []
     names: dict[str, int] = {}
     for number in range(3):
         images, labels = experience(number)
-        latents += learner.latents(images).tolist()
+        latents += learner.encode(images).tolist()
         for name in sorted(set(labels)):
             names.setdefault(name, len(names))
         now = [names[label] for label in labels]
-        first, stored = len(numbers), memory.stored()
-        numbers += now
+        first, stored = len(feature_layers), memory.stored()
+        feature_layers += now
         for epoch in range(2):
             for chosen in method.minibatches(len(now), 5, 9, number, epoch):
                 picked = [first + i for i in chosen]
                 if stored:
                     picked += [stored[at][1] for at in memory.sample(4 * len(chosen))]
-                expected.append(([latents[i] for i in picked], [numbers[i] for i in picked]))
+                expected.append(([latents[i] for i in picked], [feature_layers[i] for i in picked]))
         memory.update(now)
         learner.learn(images, labels)
     assert spy.steps == expected
@@ -127,7 +134,7 @@ def test_cwr_touches_the_head_alone_and_stores_nothing(tiny_model):
         "red": 12, "green": 6, "blue": 6, "white": 12}  # fmt: skip
     other = tiny.inside(learner_of(tiny_model, strategy="cwr")).tail
     other.load_head(inside.tail.head_weights, inside.head.seen)
-    latents = learner.latents(experience(0)[0])
+    latents = learner.encode(experience(0)[0])
     assert np.array_equal(other.answering()(latents), inside.tail.answering()(latents))
 
 
@@ -155,7 +162,7 @@ def test_naive_keeps_no_samples_and_does_not_consolidate(tiny_model, monkeypatch
 @pytest.mark.parametrize(("pictures", "steps"), [(1, 7), (5, 7), (6, 8), (60, 24)])
 def test_a_small_experience_gets_a_least_number_of_steps(tiny_model, pictures, steps):
     """Five a minibatch, two epochs, at least 7 steps: whole epochs are added."""
-    learner = learner_of(tiny_model, least_steps=7)
+    learner = learner_of(tiny_model, min_steps=7)
     learner.learn(*tiny.pictures("red", each=pictures))
     assert tiny.inside(learner).tail.steps == steps
 
@@ -164,7 +171,7 @@ def test_what_is_stored_comes_from_pictures_without_augmentation(tiny_model):
     images, labels = experience(0)
     learner = learner_of(tiny_model, augment=True)
     learner.learn(images, labels)
-    plain = {tuple(code.ravel().tolist()) for code in learner.latents(images)}
+    plain = {tuple(code.ravel().tolist()) for code in learner.encode(images)}
     assert {tuple(code.ravel().tolist()) for code in tiny.inside(learner).memory.latents} <= plain
 
 
@@ -185,7 +192,7 @@ print(taught(sys.argv[1], seed=int(sys.argv[2])).state_hash())
 
 def test_the_seed_decides_and_nothing_else(tiny_model):
     """Another process, another hash seed of Python, the plainest instruction set."""
-    environment = os.environ | {"BITREPLAY_PATH": "scalar", "PYTHONHASHSEED": "12345"}
+    environment = os.environ | {"BITREPLAY_ISA": "scalar", "PYTHONHASHSEED": "12345"}
     found = [
         subprocess.run(
             [sys.executable, "-c", CHILD, str(tiny_model), seed],

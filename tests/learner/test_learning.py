@@ -12,7 +12,7 @@ from bitreplay import Learner, LearningStopped, assembly, zoo
 from bitreplay.strategies.replay import Replay
 from tests import tiny
 
-FAST = {"rate": 0.3, "per_class": 10}
+FAST = {"learning_rate": 0.3, "memory_per_class": 10}
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def test_every_strategy_and_width_learns_one_pair(tiny_model, strategy, bits):
     assert learner.evaluate(*tiny.pictures("red", "blue", each=20, seed=9)).accuracy > 0.9
 
 
-@pytest.mark.parametrize("code_bits", [1, 2, 4, 8])
-def test_every_code_learns_and_takes_its_bytes(tiny_model, code_bits):
-    learner = teach(Learner.from_pretrained(tiny_model, code_bits=code_bits, **FAST), *PAIRS)
+@pytest.mark.parametrize("latent_bits", [1, 2, 4, 8])
+def test_every_code_learns_and_takes_its_bytes(tiny_model, latent_bits):
+    learner = teach(Learner.from_pretrained(tiny_model, latent_bits=latent_bits, **FAST), *PAIRS)
     assert learner.evaluate(*tiny.pictures(*tiny.COLOURS, each=20, seed=9)).accuracy > 0.9
-    assert tiny.inside(learner).memory.bytes == 4 * 10 * 2 * 2 * 8 * code_bits
+    assert tiny.inside(learner).memory.bytes == 4 * 10 * 2 * 2 * 8 * latent_bits
 
 
 def test_pictures_of_another_size_are_resized_at_the_door(learner, tiny_model):
@@ -115,7 +115,7 @@ def test_what_is_stored_is_named_by_class_experience_and_sample(learner):
 def test_head_and_tail_grow_as_if_they_had_always_been_large(tiny_model):
     """New names double the capacity; what is learned is the same as in a learner that began with room for all."""
     model = zoo.find(tiny_model)
-    roomy = Learner(Replay.with_room(assembly.ground_of(model, bitreplay.Settings.of(**FAST)), 64), model)
+    roomy = Learner(Replay.with_room(assembly.context_of(model, bitreplay.Settings.of(**FAST)), 64), model)
     growing = Learner.from_pretrained(model, **FAST)
     rng = np.random.default_rng(0)
     for start in range(0, 40, 5):
@@ -130,7 +130,7 @@ def test_head_and_tail_grow_as_if_they_had_always_been_large(tiny_model):
 
 @pytest.mark.parametrize("classes", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_many_classes(tiny_model, classes):
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=1, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=1, epochs=1)
     images = np.random.default_rng(0).integers(0, 256, (classes, 8, 8, 3), dtype=np.uint8)
     learned = learner.learn(images, np.arange(classes))
     assert len(learned.new_classes) == len(learner.labels) == len(learner.stored()) == classes
@@ -141,10 +141,10 @@ def test_many_classes(tiny_model, classes):
 
 
 def test_settings_may_be_given_whole_and_changed(tiny_model):
-    whole = bitreplay.Settings(per_class=7, rate=Fraction(3, 10))
+    whole = bitreplay.Settings(memory_per_class=7, learning_rate=Fraction(3, 10))
     assert Learner.from_pretrained(tiny_model, whole).settings == whole
     assert Learner.from_pretrained(tiny_model, whole, seed=3).settings == bitreplay.Settings(
-        per_class=7, rate=Fraction(3, 10), seed=3
+        memory_per_class=7, learning_rate=Fraction(3, 10), seed=3
     )
     with pytest.raises(ValueError, match="settings must be Settings, got 7"):
         Learner.from_pretrained(tiny_model, 7)  # type: ignore[arg-type]
@@ -181,15 +181,15 @@ def test_an_answer_may_be_unknown(tiny_model):
     """White was never seen: its pictures are refused, those of known colours are not."""
     learner = teach(Learner.from_pretrained(tiny_model, unknown=0.1, **FAST), ("red", "green", "blue"))
     known, _ = tiny.pictures("red", "green", "blue", each=20, seed=9)
-    strange, _ = tiny.pictures("white", each=60, seed=9)
-    refused = [np.mean([answer is None for answer in learner.predict(images)]) for images in (known, strange)]
+    is_ood, _ = tiny.pictures("white", each=60, seed=9)
+    refused = [np.mean([answer is None for answer in learner.predict(images)]) for images in (known, is_ood)]
     assert refused[0] < 0.3 and refused[1] > 0.9
-    assert None not in learner.predict_latents(tiny.inside(learner).memory.latents).tolist()
-    assert None not in learner.predict(strange, unknown=0).tolist()
+    assert None not in learner.predict_encoded(tiny.inside(learner).memory.latents).tolist()
+    assert None not in learner.predict(is_ood, unknown=0).tolist()
     never = teach(Learner.from_pretrained(tiny_model, **FAST), ("red", "green", "blue"))
-    assert None not in never.predict(strange).tolist()
+    assert None not in never.predict(is_ood).tolist()
     with pytest.raises(ValueError, match="unknown must be"):
-        learner.predict(strange, unknown=2)
+        learner.predict(is_ood, unknown=2)
 
 
 def test_augmentation_is_deterministic_and_changes_the_result(tiny_model):
@@ -211,7 +211,7 @@ def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay
     monkeypatch.setattr(tiny.inside(learner).backbone, "latents", counted)
     images, labels = tiny.pictures("red", "green", each=40)
     learned = learner.learn(images, labels)
-    assert encoded[learned.steps :] == [2 * FAST["per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
+    assert encoded[learned.steps :] == [2 * FAST["memory_per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
     kept = tiny.inside(learner).memory.kept.values()
     assert all(np.array_equal(reservoir.latents, encode(images[reservoir.ids])) for reservoir in kept)
 
@@ -219,7 +219,7 @@ def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay
 def test_another_process_with_the_same_seed_ends_in_the_same_state(learner, tiny_model):
     code = (
         "import sys; from bitreplay import Learner; from tests import tiny\n"
-        f"learner = Learner.from_pretrained({str(tiny_model)!r}, rate=0.3, per_class=10)\n"
+        f"learner = Learner.from_pretrained({str(tiny_model)!r}, learning_rate=0.3, memory_per_class=10)\n"
         "for k, pair in enumerate((('red', 'green'), ('blue', 'white'))):\n"
         "    learner.learn(*tiny.pictures(*pair, each=12, seed=k))\n"
         "print(learner.state_hash())"
@@ -361,7 +361,7 @@ def test_a_learner_that_knows_nothing_says_so(learner):
 def test_codes_of_another_kind_are_refused(learner, latents):
     teach(learner, ("red", "green"))
     before = learner.state_hash()
-    for call in (lambda: learner.learn_latents(latents, "red"), lambda: learner.predict_latents(latents)):
+    for call in (lambda: learner.learn_encoded(latents, "red"), lambda: learner.predict_encoded(latents)):
         with pytest.raises(ValueError, match=r"Latents must be uint64 of shape \(n, \*\(2, 2, 1\)\)"):
             call()
     assert learner.state_hash() == before
@@ -370,8 +370,8 @@ def test_codes_of_another_kind_are_refused(learner, latents):
 def test_models_and_levels_that_do_not_exist_are_refused(tiny_model, tmp_path):
     with pytest.raises(ValueError, match="There is no model 'resnet': expected .*bireal18"):
         Learner.from_pretrained("resnet")
-    with pytest.raises(ValueError, match="tiny0 has no level 'add_9'; expected add_0"):
-        Learner.from_pretrained(tiny_model, level="add_9")
+    with pytest.raises(ValueError, match="tiny0 has no replay layer 'add_9'; expected add_0"):
+        Learner.from_pretrained(tiny_model, replay_layer="add_9")
     with pytest.raises(ValueError, match="There is no setting 'per_klass'"):
         Learner.from_pretrained(tiny_model, per_klass=3)
     (tmp_path / "text.safetensors").write_text("not a model")

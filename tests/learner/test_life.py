@@ -27,7 +27,9 @@ class Life(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
         self.model = tiny.model(self.folder)
-        self.learner = Learner.from_pretrained(self.model, rate=0.3, per_class=PER_CLASS, least_steps=2, epochs=1)
+        self.learner = Learner.from_pretrained(
+            self.model, learning_rate=0.3, memory_per_class=PER_CLASS, min_steps=2, epochs=1
+        )
         self.seen: dict[str | int, int] = {}
         self.saved: tuple[str, dict[str | int, int]] | None = None
 

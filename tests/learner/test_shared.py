@@ -16,7 +16,14 @@ from bitreplay.engine import machine_pool
 from bitreplay.strategies import STRATEGIES
 from tests import tiny
 
-FAST: dict[str, Any] = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "epochs": 4, "least_steps": 40}
+FAST: dict[str, Any] = {
+    "learning_rate": 0.3,
+    "memory_per_class": 4,
+    "batch_size": 5,
+    "replay_batch_size": 20,
+    "epochs": 4,
+    "min_steps": 40,
+}
 GROUPS = [("red", "green"), ("blue",), ("white",), ("red", "blue"), ("green", "white")]
 PROBES = [tiny.pictures(*tiny.COLOURS, each=1, seed=seed)[0][: 1 + seed % 3] for seed in range(20)]
 
@@ -79,7 +86,7 @@ def test_every_answer_is_that_of_a_whole_state(tiny_model, strategy, bits, predi
 
 
 def test_a_shipped_model_answers_four_threads_as_it_answers_one():
-    learner, data = Learner.from_pretrained("bireal18", epochs=1, least_steps=5), groceries()
+    learner, data = Learner.from_pretrained("bireal18", epochs=1, min_steps=5), groceries()
     learner.learn(data.train_images[::40], data.train_labels[::40])
     pictures = data.test_images[::11][:32]
     alone = learner.predict_proba(pictures)
@@ -127,7 +134,7 @@ def test_a_change_from_inside_a_change_is_refused_and_the_outer_one_too(tiny_mod
 
 def test_changes_of_several_threads_take_turns(tiny_model, tmp_path):
     """Each class is learned by a thread of its own, and saved: all are there in the end, none half."""
-    learner = Learner.from_pretrained(tiny_model, **FAST | {"least_steps": 4, "epochs": 1})
+    learner = Learner.from_pretrained(tiny_model, **FAST | {"min_steps": 4, "epochs": 1})
 
     def work(number: int) -> None:
         images, _ = tiny.pictures("red", each=4, seed=number)

@@ -93,7 +93,7 @@ def test_sizes_that_a_network_cannot_have_are_refused(tiny_model):
     with pytest.raises(ValueError, match="vgg_small can be used at size 32 alone, got 64"):
         Learner.from_pretrained("vgg_small", size=64)
     for wrong in (0, "large", 1 << 20):
-        with pytest.raises(ValueError, match="size must be a whole number from 1 to 16384"):
+        with pytest.raises(ValueError, match="size must be an integer from 1 to 16384"):
             Settings.of(size=wrong)
 
 
@@ -111,7 +111,7 @@ def test_c_learns_the_same_at_that_size(tiny_model):
 
 
 def test_c_replays_the_same_at_that_size(tiny_model):
-    python = Learner.from_pretrained(tiny_model, strategy="replay", size=SIZE, per_class=3)
+    python = Learner.from_pretrained(tiny_model, strategy="replay", size=SIZE, memory_per_class=3)
     c = CReplay(image_of(python), classes=4, samples=len(POOL))
     python.learn(POOL, NAMES)
     c.learn(POOL, NAMES)
@@ -125,7 +125,7 @@ def test_shipped_networks_learn_at_other_sizes():
         learner.learn(images, ["a", "a", "b", "b"])
         assert learner.strategy.side == size
         assert Learner.from_bytes(learner.to_bytes()).state_hash() == learner.state_hash()
-    assert Learner.from_pretrained("react_tiny", size=40, numbers=16).settings.numbers == "16 of head+add_11/4"
+    assert Learner.from_pretrained("react_tiny", size=40, n_components=16).settings.feature_layers == "head+add_11/4"
 
 
 def test_large_photographs_are_decoded_for_the_size(tiny_model, tmp_path):
@@ -136,5 +136,5 @@ def test_large_photographs_are_decoded_for_the_size(tiny_model, tmp_path):
     assert read(path, 256).shape == (300, 375, 3) and read(path, 512).shape == (600, 750, 3)
     for size in (256, 512):
         learner = Learner.from_pretrained(tiny_model, size=size)
-        assert np.array_equal(learner.latents([path]), learner.latents(read(path, size)))
-    assert not np.array_equal(learner.latents([path]), learner.latents(read(path, 256)))
+        assert np.array_equal(learner.encode([path]), learner.encode(read(path, size)))
+    assert not np.array_equal(learner.encode([path]), learner.encode(read(path, 256)))

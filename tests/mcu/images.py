@@ -34,7 +34,7 @@ def pictures() -> np.ndarray:
 
 def exported_sizes(desk: Learner) -> Sizes:
     """As `bitreplay export` has them for a device without vectors."""
-    return sizes_of(image_of(desk), CLASSES, native.footprint(program_of(desk)).derived)
+    return sizes_of(image_of(desk), CLASSES, native.footprint(program_of(desk)).packed_weights)
 
 
 def program_of(desk: Learner) -> Program:
@@ -50,13 +50,13 @@ def write_life(desk: Learner, name: str = "life") -> Path:
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
     sizes = exported_sizes(desk)
     write_changed(folder / "operations.h", operations_header(program_of(desk)))
-    numbers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
+    feature_layers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *sorted(set(NAMES))])
     (folder / "pictures.h").write_text(
         f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
         f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {sizes.total}\n#define LEARNER_CLASSES {CLASSES}\n"
         f"#define CUTS {CUTS}\n#define CUT_STEP {CUT_STEP}\n"
-        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{numbers}}};\n"
+        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{feature_layers}}};\n"
         f"static const char* const names[] = {{{names}}};\n"
     )
     return folder

@@ -53,7 +53,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def desk() -> Learner:
-    return Learner.from_pretrained("react_tiny", strategy="exact", numbers="head")
+    return Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def said(image: Path, cpu: str) -> list[tuple[str, str]]:
 def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_property):
     image = built(life, cpu)
     lines = said(image, cpu)
-    images, learner = pictures(), Learner.from_pretrained("react_tiny", strategy="exact", numbers="head")
+    images, learner = pictures(), Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head")
     learner.learn(images[:FIRST], NAMES[:FIRST])
     first = learner.state_hash()
     learner.learn(images[FIRST:], NAMES[FIRST:])
@@ -91,7 +91,7 @@ def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_prope
     flash, ram = sizes(image)
     assert flash <= FLASH and ram <= RAM
     if cpu in BOARDS:
-        planned = on_device(desk.model, Settings(strategy="exact", numbers="head"), CLASSES, cpu)
+        planned = on_device(desk.model, Settings(strategy="exact", feature_layers="head"), CLASSES, cpu)
         without_main = code_bytes(image) + len(image_of(desk))
         assert abs(planned.flash - without_main) <= 0.02 * without_main
         assert abs(planned.ram - ram) <= 0.02 * ram
@@ -144,7 +144,7 @@ def test_the_library_for_devices_gives_the_numbers_of_every_model(tmp_path):
     for name in models:
         learner = Learner.from_pretrained(name, strategy="exact")
         (tmp_path / name).write_bytes(image_of(learner))
-        right.append(learner.latents(picture)[0])
+        right.append(learner.encode(picture)[0])
     environment = os.environ | {"BITREPLAY_LIBRARY": str(folder / "libbitreplay_embedded.so")}
     words = [sys.executable, "-c", NUMBERS, str(tmp_path), *models]
     done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)

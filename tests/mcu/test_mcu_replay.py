@@ -23,7 +23,7 @@ from tests.mcu.test_mcu import FLASH, RAM, TICK, TICKS, pytestmark, said  # noqa
 TRAINING = "-DBITREPLAY_TRAINING=ON"
 CLASSES = 4
 SETTINGS: dict[str, Any] = {
-    "strategy": "replay", "new": 2, "replayed": 4, "per_class": 4, "epochs": 1, "least_steps": 100,
+    "strategy": "replay", "batch_size": 2, "replay_batch_size": 4, "memory_per_class": 4, "epochs": 1, "min_steps": 100,
 }  # fmt: skip
 
 
@@ -49,13 +49,13 @@ def life() -> Path:
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
     programs = replay_programs(desk.model, desk.settings, CLASSES)
     write_changed(folder / "operations.h", operations_header(*programs.values()))
-    numbers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
+    feature_layers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *known()])
     (folder / "pictures.h").write_text(
         f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
         f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {exported_sizes().total}\n"
         f"#define LEARNER_CLASSES {CLASSES}\n"
-        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{numbers}}};\n"
+        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{feature_layers}}};\n"
         f"static const char* const names[] = {{{names}}};\n"
     )
     return folder

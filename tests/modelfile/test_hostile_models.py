@@ -19,7 +19,7 @@ from bitreplay.parts import backbone, tail
 from tests import hostile, tiny
 
 BITS = ("8/1/16", "16/1/16", "32/1/32", "8/4/16", "8/8/8", "32/32/32")
-CODE_BITS = (1, 2, 4, 8, 16, 32)
+LATENT_BITS = (1, 2, 4, 8, 16, 32)
 IMAGES = np.random.default_rng(1).integers(0, 256, (6, 8, 8, 3), dtype=np.uint8)
 
 
@@ -28,9 +28,16 @@ def good(tmp_path_factory):
     return hostile.model(tmp_path_factory.mktemp("hostile")).read_bytes()
 
 
-def taught(model: zoo.Model, bits: str, code_bits: int) -> Learner:
+def taught(model: zoo.Model, bits: str, latent_bits: int) -> Learner:
     learner = Learner.from_pretrained(
-        model, bits=bits, code_bits=code_bits, new=4, replayed=4, epochs=1, least_steps=2, rate=0.5
+        model,
+        bits=bits,
+        latent_bits=latent_bits,
+        batch_size=4,
+        replay_batch_size=4,
+        epochs=1,
+        min_steps=2,
+        learning_rate=0.5,
     )
     learner.learn(IMAGES[:2], "x")
     learner.learn(IMAGES[3:5], "y")
@@ -39,14 +46,14 @@ def taught(model: zoo.Model, bits: str, code_bits: int) -> Learner:
 
 def outcome(data: bytes, path, rng: np.random.Generator) -> str:
     path.write_bytes(data)
-    bits, code_bits = BITS[rng.integers(len(BITS))], CODE_BITS[rng.integers(len(CODE_BITS))]
+    bits, latent_bits = BITS[rng.integers(len(BITS))], LATENT_BITS[rng.integers(len(LATENT_BITS))]
     try:
         model = zoo.find(path)
     except ModelFileError as error:
         assert "\n" not in str(error) and str(error).endswith(".") and str(path) in str(error)
         return "refused by the reader"
     try:
-        learner = taught(model, bits, code_bits)
+        learner = taught(model, bits, latent_bits)
     except ModelFileError as error:
         assert "\n" not in str(error) and str(error).endswith(".") and str(path) in str(error)
         return "refused by the compiler"
@@ -99,15 +106,15 @@ def refused(graph, folder, sentence, **settings):
 
 def test_pictures_that_are_not_square_and_colour_are_refused(tmp_path):
     graph = tiny.graph()
-    graph.input_shape, graph.levels, graph.shapes = (8, 12, 3), {}, {}
+    graph.input_shape, graph.replay_layers, graph.shapes = (8, 12, 3), {}, {}
     refused(graph, tmp_path, "reads pictures of 8x12x3; expected squares of 3 colours")
 
 
 def test_a_network_without_a_level_or_without_its_code_is_refused(tmp_path):
     graph = tiny.graph()
-    del graph.levels["add_0"][1]
-    refused(graph, tmp_path, r"codes of 1 bits: level add_0 has codes of \[2, 4\] bits, not of 1", code_bits=1)
-    graph.levels, graph.shapes = {}, {}
+    del graph.replay_layers["add_0"][1]
+    refused(graph, tmp_path, r"codes of 1 bits: level add_0 has codes of \[2, 4\] bits, not of 1", latent_bits=1)
+    graph.replay_layers, graph.shapes = {}, {}
     refused(graph, tmp_path, "has no replay level")
 
 
@@ -115,7 +122,7 @@ def test_numbers_that_the_engine_cannot_hold_are_refused(tmp_path):
     graph = tiny.graph()
     graph.ranges["add_1"] = (Fraction(0), Fraction(1, 1 << 24))
     graph.ranges["add_0"] = (Fraction(-(1 << 24)), Fraction(1 << 24))
-    refused(graph, tmp_path, "at level add_0 with bits 32/1/32, codes of 8 bits: ", code_bits=8, bits="32/1/32")
+    refused(graph, tmp_path, "at level add_0 with bits 32/1/32, codes of 8 bits: ", latent_bits=8, bits="32/1/32")
 
 
 def test_working_memory_that_the_machine_does_not_have_is_refused_before_it_is_taken(tmp_path, monkeypatch):
@@ -131,7 +138,10 @@ def test_no_refusal_is_an_assertion(good, tmp_path):
     graph.shapes["add_0"] = (256, 256, hostile.CHANNELS)
     path = tmp_path / "large.safetensors"
     modelfile.save(graph, path, {})
-    code = f"from bitreplay import Learner\nLearner.from_pretrained({str(path)!r}, bits='32/1/32', new=1, replayed=1)"
+    code = (
+        "from bitreplay import Learner\n"
+        f"Learner.from_pretrained({str(path)!r}, bits='32/1/32', batch_size=1, replay_batch_size=1)"
+    )
     for options in ([], ["-O"]):
         done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True)
         assert done.returncode == 1 and "ModelFileError" in done.stderr and "must fit 31 bits" in done.stderr

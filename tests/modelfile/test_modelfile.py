@@ -17,7 +17,7 @@ from bitreplay import modelfile
 from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.engine.layers import LAYERS
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.container import pack_container, unpack_container
@@ -43,7 +43,7 @@ def small_graph() -> Graph:
     rng = np.random.default_rng(0)
     table = (2 * np.arange(256) - 255).astype(np.int16)[:, None].repeat(3, axis=1)
     words = pack(rng.integers(0, 2, (70, 3, 3, 70)))
-    code = LevelCode(
+    code = LatentCode(
         1, Fixed.of(np.zeros((70, 1))), Fixed.of(np.array([-1.0, 1.0]) * rng.uniform(0.5, 1, (70, 1)), bits=16)
     )
     weights = Fixed.of(rng.normal(0, 0.1, (70, 3, 3, 3)), bits=16)
@@ -115,7 +115,7 @@ def test_writing_leaves_nothing_beside_and_keeps_the_old_file_on_failure(path):
 
 
 def test_the_table_of_kinds_has_every_layer_of_a_graph_and_so_has_its_documentation():
-    made_by_the_compiler = {"cross_entropy", "encode_level", "decode_level"}
+    made_by_the_compiler = {"cross_entropy", "encode_latents", "decode_latents"}
     assert set(KINDS) == set(LAYERS) - made_by_the_compiler
     page = (Path(__file__).resolve().parents[2] / "docs" / "file-format.md").read_text()
     rows = re.findall(r"^\| `([a-z_]+)` \| (.*) \| .* \| (.*) \| .* \|$", page, re.MULTILINE)
@@ -243,7 +243,7 @@ def test_a_graph_that_does_not_fit_is_refused(name, path):
 
 def test_a_level_that_is_no_cut_and_thresholds_out_of_order_are_refused(tmp_path):
     graph = small_graph()
-    graph.shapes["add_1"], graph.levels["add_1"] = (8, 8, 70), {}
+    graph.shapes["add_1"], graph.replay_layers["add_1"] = (8, 8, 70), {}
     graph.nodes[6:6] = [Node("sign_1", "sign", ("add",)), replace(graph.node("binary"), name="b", inputs=("sign_1",)),
                         norm("add_2", 70, "b", "add_1")]  # fmt: skip
     graph.nodes[-2] = replace(graph.nodes[-2], inputs=("add_2",))
@@ -252,7 +252,7 @@ def test_a_level_that_is_no_cut_and_thresholds_out_of_order_are_refused(tmp_path
         modelfile.save(graph, tmp_path / "x", {})
     graph = small_graph()
     cuts = Fixed(np.array([[3, 2, 4]] * 70, np.int32), 0)
-    graph.levels["add"][2] = LevelCode(2, cuts, Fixed(np.zeros((70, 4), np.int32), 0))
+    graph.replay_layers["add"][2] = LatentCode(2, cuts, Fixed(np.zeros((70, 4), np.int32), 0))
     with pytest.raises(ModelFileError, match="2-bit code of add has thresholds out of order"):
         modelfile.save(graph, tmp_path / "x", {})
 

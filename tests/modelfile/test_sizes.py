@@ -11,7 +11,7 @@ import pytest
 from bitreplay import modelfile, zoo
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.features import compile_features, usual_numbers
+from bitreplay.engine.features import compile_features, default_feature_layers
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
@@ -32,19 +32,21 @@ def test_a_network_can_be_used_at_multiples_of_its_stride(name):
     for size in (model.sizes[0], model.sizes[-1]):
         graph = at_size(model.graph, size)
         check(graph)
-        maps = {level: graph.shapes[level][0] / size for level in graph.levels}
-        assert maps == {level: model.graph.shapes[level][0] / model.size for level in graph.levels}
+        maps = {replay_layer: graph.shapes[replay_layer][0] / size for replay_layer in graph.replay_layers}
+        assert maps == {
+            replay_layer: model.graph.shapes[replay_layer][0] / model.size for replay_layer in graph.replay_layers
+        }
         bits = Bits(8, 1, 16)
-        compile_features(graph, usual_numbers(graph), bits, 1)
-        compile_backbone(graph, model.levels[-1], bits, 1)
-        compile_tail(graph, model.levels[-1], bits, 1, 16)
+        compile_features(graph, default_feature_layers(graph), bits, 1)
+        compile_backbone(graph, model.replay_layers[-1], bits, 1)
+        compile_tail(graph, model.replay_layers[-1], bits, 1, 16)
 
 
 def test_all_but_maps_is_shared():
     before = zoo.find("quicknet@1").graph  # it has ranges of one size
     after = at_size(before, 160)
     assert after.input_shape == (160, 160, 3) and after.shapes["quant_conv2d_16"] == (5, 5, 256)
-    assert (after.nodes, after.levels, after.ranges) == (before.nodes, before.levels, before.ranges)
+    assert (after.nodes, after.replay_layers, after.ranges) == (before.nodes, before.replay_layers, before.ranges)
     assert at_size(before, 128) is before and at_size(after, 128).shapes == before.shapes
 
 

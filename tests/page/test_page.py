@@ -15,7 +15,7 @@ import bitreplay
 from bitreplay.data.groceries import groceries
 from tests.page.browser import FOLDER, NODE_PACKAGES, Page, camera_file, chromium, needs_page, served
 
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 PICTURES = Path(os.environ.get("BITREPLAY_SCREENSHOTS", ""))
 TAKEN = "() => [...document.querySelectorAll('.hold')].some(b => /[{}-9] pictures/.test(b.textContent))"
 
@@ -205,7 +205,7 @@ def test_everything_can_be_reached_and_fits_a_phone():
 def test_the_page_is_small_and_its_types_fit():
     models = sorted(path.stat().st_size for path in FOLDER.glob("*.model"))
     size = sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) - sum(models[1:])
-    assert size < MOST_BYTES
+    assert size < MAX_BYTES
     compiler, node = NODE_PACKAGES / "typescript" / "bin" / "tsc", shutil.which("node")
     if not compiler.exists() or node is None:
         pytest.skip("TypeScript is not installed: the types were not checked.")

@@ -100,16 +100,16 @@ def test_an_experience_begins_with_the_consolidated_weights_of_its_classes():
 @repeatable
 @given(matrix, matrix, counts, counts.filter(any))
 def test_it_shares_no_memory_with_the_caller(cw, tw, past, present):
-    head, weights, numbers = head_of(cw, past), np.array(tw, np.int32), np.array(present, np.int64)
-    begun = head.begin_experience(numbers)
-    head.consolidate(weights, numbers)
+    head, weights, n_features = head_of(cw, past), np.array(tw, np.int32), np.array(present, np.int64)
+    begun = head.begin_experience(n_features)
+    head.consolidate(weights, n_features)
     expected = head.consolidated_weights.copy(), head.past.copy()
     restored = CwrHead(CLASSES, COLUMNS - 1)
-    given = head.give()
-    restored.take(given)
-    restored.count(numbers)
-    restored.take(given)
-    for array in (begun, weights, numbers, head.seen):
+    given = head.state_dict()
+    restored.load_state_dict(given)
+    restored.count(n_features)
+    restored.load_state_dict(given)
+    for array in (begun, weights, n_features, head.seen):
         array[...] = 77
     for found in (head, restored):
         assert np.array_equal(found.consolidated_weights, expected[0]) and np.array_equal(found.past, expected[1])

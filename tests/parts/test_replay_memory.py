@@ -16,13 +16,13 @@ experiences = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=25), min
 
 def offer(memory: ReplayMemory, labels: list[int], experience: int = 0) -> None:
     """Samples whose code is (number of arrival, class)."""
-    numbers = np.arange(memory.offered, memory.offered + len(labels), dtype=np.uint64)
-    latents = np.stack([numbers, np.array(labels, np.uint64)], axis=1)
+    n_features = np.arange(memory.offered, memory.offered + len(labels), dtype=np.uint64)
+    latents = np.stack([n_features, np.array(labels, np.uint64)], axis=1)
     memory.update(latents, np.array(labels, np.int32), experience)
 
 
-def filled(per_class: int, parts: list[list[int]], seed: int = 0) -> ReplayMemory:
-    memory = ReplayMemory(per_class, (2,), seed)
+def filled(memory_per_class: int, parts: list[list[int]], seed: int = 0) -> ReplayMemory:
+    memory = ReplayMemory(memory_per_class, (2,), seed)
     for number, labels in enumerate(parts):
         offer(memory, labels, number)
     return memory
@@ -55,8 +55,8 @@ def test_an_experience_s_share_follows_its_size():
 
 @repeatable
 @given(experiences, st.integers(0, 6), st.integers(0, 2**64 - 1), st.lists(st.integers(1, 40), max_size=4))
-def test_it_holds_and_draws_what_the_law_says(parts, per_class, seed, draws):
-    memory, oracle = filled(per_class, parts, seed), method.Reservoir(per_class, seed)
+def test_it_holds_and_draws_what_the_law_says(parts, memory_per_class, seed, draws):
+    memory, oracle = filled(memory_per_class, parts, seed), method.Reservoir(memory_per_class, seed)
     for labels in parts:
         oracle.update(labels)
     stored = oracle.stored()
@@ -71,10 +71,10 @@ def test_it_holds_and_draws_what_the_law_says(parts, per_class, seed, draws):
 
 @repeatable
 @given(experiences, st.integers(1, 6))
-def test_classes_are_balanced_and_the_capacity_is_kept(parts, per_class):
-    memory = filled(per_class, parts)
+def test_classes_are_balanced_and_the_capacity_is_kept(parts, memory_per_class):
+    memory = filled(memory_per_class, parts)
     offered = [label for labels in parts for label in labels]
-    assert memory.counts() == {c: min(per_class, offered.count(c)) for c in sorted(set(offered))}
+    assert memory.counts() == {c: min(memory_per_class, offered.count(c)) for c in sorted(set(offered))}
     assert len(memory) == sum(memory.counts().values()) and memory.bytes == 16 * len(memory)
     assert np.array_equal(memory.latents[:, 1], memory.labels.astype(np.uint64)), "a code lies with its own class"
     assert len(set(memory.latents[:, 0].tolist())) == len(memory), "no sample twice"
@@ -84,21 +84,21 @@ def test_classes_are_balanced_and_the_capacity_is_kept(parts, per_class):
 
 @repeatable
 @given(experiences, st.integers(1, 6))
-def test_how_samples_are_cut_into_experiences_does_not_matter(parts, per_class):
-    whole, cut = filled(per_class, [[c for labels in parts for c in labels]]), filled(per_class, parts)
+def test_how_samples_are_cut_into_experiences_does_not_matter(parts, memory_per_class):
+    whole, cut = filled(memory_per_class, [[c for labels in parts for c in labels]]), filled(memory_per_class, parts)
     assert np.array_equal(whole.latents, cut.latents) and np.array_equal(whole.labels, cut.labels)
 
 
 @repeatable
 @given(experiences, st.integers(1, 6), st.integers(1, 40))
-def test_it_shares_no_memory_with_the_caller(parts, per_class, count):
-    memory = ReplayMemory(per_class, (2,))
+def test_it_shares_no_memory_with_the_caller(parts, memory_per_class, count):
+    memory = ReplayMemory(memory_per_class, (2,))
     given_away: list[np.ndarray] = []
     for number, labels in enumerate(parts):
         latents = np.array([[number, label] for label in labels], np.uint64)
-        numbers = np.array(labels, np.int32)
-        memory.update(latents, numbers, number)
-        given_away += [latents, numbers]
+        n_features = np.array(labels, np.int32)
+        memory.update(latents, n_features, number)
+        given_away += [latents, n_features]
     before = [array.copy() for array in (memory.latents, memory.labels, memory.origins)]
     given_away += [*memory.sample(count), *memory.sample(count)]
     for array in given_away:
@@ -141,8 +141,8 @@ def test_draws_differ_from_one_another_and_repeat_with_the_seed():
 
 @repeatable
 @given(experiences, st.integers(1, 6))
-def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, per_class):
-    arrays, asking = filled(per_class, parts), ReplayMemory(per_class, (2,))
+def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, memory_per_class):
+    arrays, asking = filled(memory_per_class, parts), ReplayMemory(memory_per_class, (2,))
     for number, labels in enumerate(parts):
         asked: list[list[int]] = []
         first = asking.offered
@@ -185,10 +185,10 @@ def test_nothing_can_be_drawn_from_an_empty_memory(memory):
     assert len(memory) == memory.offered == memory.bytes == 0
 
 
-@pytest.mark.parametrize("per_class", [-1, 1.5, "x", None])
-def test_slots_that_are_no_whole_number_are_refused(per_class):
+@pytest.mark.parametrize("memory_per_class", [-1, 1.5, "x", None])
+def test_slots_that_are_no_whole_number_are_refused(memory_per_class):
     with pytest.raises(ValueError, match="per_class must be a whole number from 0"):
-        ReplayMemory(per_class, (2,))
+        ReplayMemory(memory_per_class, (2,))
 
 
 @pytest.mark.parametrize("count", ["3", 1.5, -1, None])

@@ -47,10 +47,10 @@ def test_lists_and_tuples_are_python_s():
 
 
 def test_the_table_is_the_core_s():
-    numbers = re.search(r"kRuns\[\] = \{(.*?)\}", TABLE.read_text(), re.DOTALL)
-    assert numbers is not None
+    n_features = re.search(r"kRuns\[\] = \{(.*?)\}", TABLE.read_text(), re.DOTALL)
+    assert n_features is not None
     end, length, shift, ends = written_names.FIRST, 0, 0, []
-    for byte in map(int, numbers[1].replace(",", " ").split()):
+    for byte in map(int, n_features[1].replace(",", " ").split()):
         length, shift = length | (byte & 127) << shift, shift + 7
         if byte < 128:
             end, length, shift = end + length, 0, 0

@@ -18,21 +18,21 @@ from bitreplay.planning.plan import FLASH, RAM, plan
 from bitreplay.settings import Settings
 
 MODELS = [name for name in zoo.names() if name != "react_tiny"]
-FEW: dict[str, Any] = {"per_class": 2, "new": 2, "replayed": 3}
+FEW: dict[str, Any] = {"memory_per_class": 2, "batch_size": 2, "replay_batch_size": 3}
 
 
 def settings(model: zoo.Model) -> dict[str, Settings]:
     """Two of each strategy: other levels, widths, numbers."""
     return {
         "replay, last level": Settings(strategy="replay", **FEW),
-        "replay, in parts": Settings(strategy="replay", micro=2, **FEW),
+        "replay, in parts": Settings(strategy="replay", micro_batch_size=2, **FEW),
         "replay, first level, latent weights": Settings(
-            strategy="replay", level=model.levels[0], bits="8/4/16", code_bits=2, **FEW
+            strategy="replay", replay_layer=model.replay_layers[0], bits="8/4/16", latent_bits=2, **FEW
         ),
         "exact": Settings(strategy="exact"),
-        "exact, projected": Settings(strategy="exact", numbers="64"),
+        "exact, projected": Settings(strategy="exact", n_components=64),
         "exact, one layer, 16 bits": Settings(
-            strategy="exact", bits="16/1/16", numbers=model.levels[-1], exact_forget=True
+            strategy="exact", bits="16/1/16", feature_layers=model.replay_layers[-1], exact_forget=True
         ),
     }
 
@@ -77,9 +77,9 @@ def test_work_is_that_of_the_network():
     for side, channels in ((32, 64), (16, 128), (8, 256), (4, 512)):
         inputs = [channels // 2 if channels > 64 else channels, channels, channels, channels]
         binary += sum(side**2 * channels * 9 * each for each in inputs)
-    level = "add_12"
-    backbone = work.of(compile_backbone(graph, level, Bits(), 1), ("forward",))
-    tail = compile_tail(graph, level, Bits(8, 8, 16), 1, 10)
+    replay_layer = "add_12"
+    backbone = work.of(compile_backbone(graph, replay_layer, Bits(), 1), ("forward",))
+    tail = compile_tail(graph, replay_layer, Bits(8, 8, 16), 1, 10)
     forward, backward = work.of(tail, ("forward",)), work.of(tail, ("backward",))
     assert backbone["binary"] + forward["binary"] == binary
     assert forward["whole"] == 512 * 10
@@ -110,11 +110,11 @@ def test_what_is_proposed_fits_and_the_best_comes_first(react18):
     assert len(accuracies) == len(expected("react18", react18.digest))
     largest = max(found.plan.ram for found in whole)
     replays = [found.plan for found in whole if found.plan.settings.strategy == "replay"]
-    replay = next(found for found in replays if found.settings.per_class == 30)
+    replay = next(found for found in replays if found.settings.memory_per_class == 30)
     some = proposals(react18, 10, replay.ram - 1, 2_400_000)
     assert all(found.plan.ram < replay.ram < largest and found.plan.flash <= 2_400_000 for found in some)
-    assert 0 < len(some) < len(whole) and replay.settings.new == 32
-    parts = {found.plan.settings.micro for found in some if found.plan.settings.strategy == "replay"}
+    assert 0 < len(some) < len(whole) and replay.settings.batch_size == 32
+    parts = {found.plan.settings.micro_batch_size for found in some if found.plan.settings.strategy == "replay"}
     assert parts <= {None, 64} and 64 in parts, "a minibatch as it was measured, in parts"
     (none,) = proposals(react18, 10, 1000, None)
     assert none.short == none.plan.ram - 1000
@@ -123,8 +123,12 @@ def test_what_is_proposed_fits_and_the_best_comes_first(react18):
 def test_what_is_proposed_for_a_target_is_the_learner_in_c_and_fits():
     tiny = zoo.find("react_tiny")
     found = proposals(tiny, 10, 300_000, 1_000_000, "cortex-m7")
-    assert [each.plan.settings.numbers for each in found] == ["128", "add_11", "head"]
-    assert found[2].plan == on_device(tiny, Settings(strategy="exact", numbers="head"), 10, "cortex-m7")
+    assert [each.plan.settings.n_components or each.plan.settings.feature_layers for each in found] == [
+        128,
+        "add_11",
+        "head",
+    ]
+    assert found[2].plan == on_device(tiny, Settings(strategy="exact", feature_layers="head"), 10, "cortex-m7")
     assert all(each.plan.ram <= 300_000 and each.plan.flash <= 1_000_000 for each in found)
     (none,) = proposals(tiny, 10, 200_000, None, "cortex-m7")
     assert none.short == none.plan.ram - 200_000 and none.plan.ram < 300_000
@@ -135,8 +139,11 @@ def test_where_binary_weights_learn_the_minibatch_gets_smaller(react18):
     learning, frozen = (
         _smaller_ones(Settings(strategy="replay", bits=bits)) for bits in (Bits(8, 8, 16), Bits(8, 1, 16))
     )
-    assert {each.micro for each in learning} == {None} and [each.new for each in learning][:2] == [32, 16]
-    assert {each.new for each in frozen} == {32} and [each.micro for each in frozen][:2] == [None, 64]
+    assert {each.micro_batch_size for each in learning} == {None} and [each.batch_size for each in learning][:2] == [
+        32,
+        16,
+    ]
+    assert {each.batch_size for each in frozen} == {32} and [each.micro_batch_size for each in frozen][:2] == [None, 64]
     alone, parts = (plan(react18, each, 10) for each in frozen[:2])
     assert parts.ram < alone.ram and parts.step_seconds == 2 * alone.step_seconds
 
@@ -160,7 +167,7 @@ def test_a_device_is_planned_as_it_is_exported(tmp_path):
     from bitreplay.export import write_folder
     from bitreplay.learner import Learner
 
-    model, chosen = zoo.find("react_tiny"), Settings(strategy="exact", numbers="head")
+    model, chosen = zoo.find("react_tiny"), Settings(strategy="exact", feature_layers="head")
     told = write_folder(Learner.from_pretrained(model, chosen), tmp_path, 16, "cortex-m7")["bytes"]
     made = on_device(model, chosen, 16, "cortex-m7")
     code = {item.where: item.bytes for item in made.items if item.part == "code"}

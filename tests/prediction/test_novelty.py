@@ -43,7 +43,7 @@ def test_a_stored_sample_is_not_measured_against_itself():
 def test_a_large_memory_is_probed_evenly(monkeypatch):
     parts = [latents(30), latents(30, seed=1)]
     whole = stored_distances(parts, 1)
-    monkeypatch.setattr("bitreplay.prediction.novelty.MOST_PROBES", 7)
+    monkeypatch.setattr("bitreplay.prediction.novelty.MAX_PROBES", 7)
     assert stored_distances(parts, 1).tolist() == whole[[0, 9, 19, 29, 39, 49, 59]].tolist()
 
 

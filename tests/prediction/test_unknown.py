@@ -20,7 +20,7 @@ SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 @cache
 def coded(model: str) -> tuple[np.ndarray, ...]:
     data, learner = groceries(), Learner.from_pretrained(model)
-    codes = (learner.latents(images) for images in (data.train_images, data.test_images))
+    codes = (learner.encode(images) for images in (data.train_images, data.test_images))
     return (*codes, data.train_labels, data.test_labels)
 
 
@@ -29,12 +29,12 @@ def taught(model: str, held: int | None = None) -> Learner:
     train, _, labels, _ = coded(model)
     learner = Learner.from_pretrained(model)
     known = np.ones(len(labels), bool) if held is None else labels != held
-    learner.learn_latents(train[known], labels[known])
+    learner.learn_encoded(train[known], labels[known])
     return learner
 
 
 def refused(learner: Learner, codes: np.ndarray, share: float) -> np.ndarray:
-    return np.array([answer is None for answer in learner.predict_latents(codes, unknown=share)])
+    return np.array([answer is None for answer in learner.predict_encoded(codes, unknown=share)])
 
 
 def noise(count: int) -> np.ndarray:
@@ -47,9 +47,9 @@ def test_pictures_of_nothing_are_refused_and_a_larger_share_refuses_more():
     known = [refused(learner, test, share) for share in SHARES]
     assert all((few <= many).all() for few, many in zip(known, known[1:], strict=False))
     assert known[1].mean() < 0.1 and known[-1].mean() > 0.2
-    assert refused(learner, learner.latents(noise(20)), 0.05).all()
-    assert not refused(learner, learner.latents(noise(2)), 0).any()
-    answers, plain = learner.predict_latents(test, unknown=0.05), learner.predict_latents(test)
+    assert refused(learner, learner.encode(noise(20)), 0.05).all()
+    assert not refused(learner, learner.encode(noise(2)), 0).any()
+    answers, plain = learner.predict_encoded(test, unknown=0.05), learner.predict_encoded(test)
     assert all(answer in (None, other) for answer, other in zip(answers.tolist(), plain.tolist(), strict=True))
 
 
@@ -58,11 +58,13 @@ def test_the_rule_in_float64_answers_alike():
     learner = taught("react_tiny")
     _, test, _, _ = coded("react_tiny")
     strategy: Any = learner.strategy
-    whole, real = (rule(strategy.tally.sums, strategy.features.lengths) for rule in (InWholeNumbers, InFloat64))
+    whole, real = (
+        rule(strategy.class_statistics.sums, strategy.features.lengths) for rule in (InWholeNumbers, InFloat64)
+    )
     assert whole.temperature() == pytest.approx(real.temperature(), rel=0.01)
     floats = Learner.from_pretrained("react_tiny", strategy="exact", bits="float")
     floats.restore(learner.state())
-    assert np.abs(floats.predict_proba_latents(test) - learner.predict_proba_latents(test)).max() < 0.01
+    assert np.abs(floats.predict_proba_encoded(test) - learner.predict_proba_encoded(test)).max() < 0.01
     differ = refused(learner, test, 0.1) != refused(floats, test, 0.1)
     assert differ.mean() < 0.01
 
@@ -95,10 +97,10 @@ def test_what_is_unknown_is_a_function_of_the_sums(tiny_model):
 def test_a_setting_refuses_too(tiny_model):
     learner = Learner.from_pretrained(tiny_model, unknown=0.5)
     learner.learn(*tiny.pictures("red", "green", each=12))
-    strange = np.random.default_rng(1).integers(0, 256, (6, 8, 8, 3), np.uint8)
+    is_ood = np.random.default_rng(1).integers(0, 256, (6, 8, 8, 3), np.uint8)
     assert learner.settings.strategy == "exact"
-    assert learner.predict(strange).tolist() == learner.predict(strange, unknown=0.5).tolist()
-    assert None in learner.predict(strange).tolist() and None not in learner.predict(strange, unknown=0).tolist()
+    assert learner.predict(is_ood).tolist() == learner.predict(is_ood, unknown=0.5).tolist()
+    assert None in learner.predict(is_ood).tolist() and None not in learner.predict(is_ood, unknown=0).tolist()
 
 
 def test_one_class_and_one_picture_can_be_asked(tiny_model):
@@ -119,7 +121,7 @@ def test_expected_confusions_are_those_that_come():
     assert len(found) == 14 * 13 // 2 and len({frozenset(pair[:2]) for pair in found}) == len(found)
     shares = [pair.share for pair in found]
     assert shares == sorted(shares, reverse=True) and 0 <= shares[-1] and shares[0] < 0.5
-    table = learner.evaluate_latents(test, labels).confusion[:, :14]
+    table = learner.evaluate_encoded(test, labels).confusion[:, :14]
     numbers = [(int(pair.one), int(pair.other)) for pair in found]  # the labels are the rows' numbers here
     counted = [table[a, b] / table[a].sum() + table[b, a] / table[b].sum() for a, b in numbers]
     assert np.corrcoef(ranks(np.array(shares)), ranks(np.array(counted)))[0, 1] > 0.6
@@ -130,7 +132,7 @@ def many_classes(model, classes):
     """A learner of so many classes, each of two random pictures."""
     learner = Learner.from_pretrained(model, strategy="exact")
     numbers = np.random.default_rng(classes).integers(-127, 128, (2 * classes, *learner.strategy.latent_shape))
-    learner.learn_latents(numbers.astype(np.int8), np.repeat(np.arange(classes), 2))
+    learner.learn_encoded(numbers.astype(np.int8), np.repeat(np.arange(classes), 2))
     return learner
 
 
@@ -166,6 +168,6 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def test_confusions_of_another_strategy_are_refused(tiny_model):
-    learner = Learner.from_pretrained(tiny_model, strategy="replay", least_steps=1)
+    learner = Learner.from_pretrained(tiny_model, strategy="replay", min_steps=1)
     with pytest.raises(ValueError, match="Confusions are expected from sums, by the strategy exact, not by replay"):
         learner.confusions()

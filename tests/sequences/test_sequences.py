@@ -64,7 +64,7 @@ class Life:
     def learn(self, which: int) -> None:
         shown = [(self.picture(), self.random.choice(NAMES)) for _ in range(self.random.randrange(1, 4))]
         x, names = np.concatenate([picture for picture, _ in shown]), [name for _, name in shown]
-        assert self.both(which, lambda one: one.learn_latents(x, names), lambda one: one.learn_numbers(x, names))
+        assert self.both(which, lambda one: one.learn_encoded(x, names), lambda one: one.learn_numbers(x, names))
         (self.others if which else self.learned).extend(shown)
 
     def unlearn(self, x: np.ndarray, name: str | int) -> bool:
@@ -83,7 +83,7 @@ class Life:
         if any(name == other and np.array_equal(x, known) for known, other in self.learned):
             return
         if self.unlearn(x, name):  # the sums could not tell: it comes back
-            assert self.both(0, lambda one: one.learn_latents(x, [name]), lambda one: one.learn_numbers(x, [name]))
+            assert self.both(0, lambda one: one.learn_encoded(x, [name]), lambda one: one.learn_numbers(x, [name]))
 
     def forget(self) -> None:
         name = self.random.choice(NAMES)
@@ -107,8 +107,8 @@ class Life:
     def ask(self) -> None:
         if self.learned:
             x = self.picture()
-            assert self.learners[0].predict_latents(x).tolist() == self.machines[0].predict_numbers(x)
-            assert abs(self.learners[0].predict_proba_latents(x).sum() - 1) < 1e-6
+            assert self.learners[0].predict_encoded(x).tolist() == self.machines[0].predict_numbers(x)
+            assert abs(self.learners[0].predict_proba_encoded(x).sum() - 1) < 1e-6
 
     def load(self) -> None:
         """Its own bytes, or some that are changed and sealed: the same state, or nowhere."""
@@ -149,7 +149,9 @@ def _does(call: Callable[[], Any]) -> bool:
 
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_life_in_python_and_in_c(tiny_model, share):
-    learners = [Learner.from_pretrained(tiny_model, strategy="exact", numbers="head", **KEPT[share]) for _ in range(2)]
+    learners = [
+        Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **KEPT[share]) for _ in range(2)
+    ]
     machines = [CLearner(image_of(learners[0])) for _ in range(2)]
     empty = to_bytes(learners[0]._content())
     for seed in range(FIRST + share, FIRST + LIVES, SHARES):

@@ -63,7 +63,7 @@ def test_it_learns_and_answers_as_a_learner_does(state):
 def test_unknown_is_said_with_a_share_that_the_held_back_pictures_bear(tmp_path):
     """As often as few enough of them are refused; the setting, where there is one, as it is."""
     pictures = colours("red", "green", each=30)
-    strange = np.random.default_rng(0).integers(0, 256, (8, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
+    is_ood = np.random.default_rng(0).integers(0, 256, (8, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
     with served(tmp_path / "a.state") as client:
         now = teach(client, **pictures)
         share = now["unknown"]
@@ -73,7 +73,7 @@ def test_unknown_is_said_with_a_share_that_the_held_back_pictures_bear(tmp_path)
             one: sum(name is None for name in own.predict(held, unknown=one)) for one in (0.5, 0.3, 0.2, 0.1, 0.05)
         }
         assert share == next((one for one, count in refused.items() if count <= 0.05 * len(held)), 0)
-        for picture in [*strange, *held[:3]]:
+        for picture in [*is_ood, *held[:3]]:
             assert client.predict(picture).json()["unknown"] == (own.predict(picture, unknown=share)[0] is None)
     (tmp_path / "b").mkdir()
     with served(tmp_path / "b" / "b.state", unknown=0.25) as client:
@@ -200,7 +200,7 @@ def test_baselines_never_say_unknown(state, strategy):
 def test_steps_of_learning_are_told(state):
     import http.client
 
-    with served(state, strategy="replay", per_class=4, epochs=1) as client:
+    with served(state, strategy="replay", memory_per_class=4, epochs=1) as client:
         connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
         connection.request("GET", "/api/events")
         stream = connection.getresponse()
@@ -216,7 +216,7 @@ def test_steps_of_learning_are_told(state):
 
 def test_replay_is_served_too(state):
     pictures = colours("red", "green", each=6)
-    with served(state, strategy="replay", per_class=4, epochs=1) as client:
+    with served(state, strategy="replay", memory_per_class=4, epochs=1) as client:
         now = teach(client, **pictures)
         assert [one["name"] for one in now["classes"]] == ["red", "green"]
         refused = client.change("forget-picture", id=now["pictures"][0][0])

@@ -21,7 +21,7 @@ from tests.serve import serving
 assert serving  # what `serve` needs is installed
 from bitreplay.learner import Learner  # noqa: E402
 from bitreplay.serve.album import Shown  # noqa: E402
-from bitreplay.serve.desk import Desk  # noqa: E402
+from bitreplay.serve.learner_service import LearnerService  # noqa: E402
 from bitreplay.serve.limits import Limits  # noqa: E402
 from bitreplay.statefile import Lock  # noqa: E402
 from tests import tiny  # noqa: E402
@@ -60,10 +60,10 @@ class Faults:
 
 
 @contextmanager
-def desk_of(state: Path, model: Path) -> Iterator[Desk]:
+def desk_of(state: Path, model: Path) -> Iterator[LearnerService]:
     with Lock(state) as lock:
         learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model)
-        own = Desk(learner, state, lock, Limits())
+        own = LearnerService(learner, state, lock, Limits())
         yield own
         own.close()
 
@@ -73,7 +73,7 @@ def shown(number: int, count: int = 6) -> list[Shown]:
     return [Shown(one, b"\xff\xd8\xff") for one in pixels]
 
 
-CHANGES: dict[str, Callable[[Desk], Any]] = {
+CHANGES: dict[str, Callable[[LearnerService], Any]] = {
     "learn": lambda desk: desk.learn("green", shown(3)),
     "forget": lambda desk: desk.forget("red"),
     "rename": lambda desk: desk.rename("red", "green"),
@@ -81,12 +81,12 @@ CHANGES: dict[str, Callable[[Desk], Any]] = {
 }
 
 
-def seen(desk: Desk) -> dict[str, Any]:
+def seen(desk: LearnerService) -> dict[str, Any]:
     """What everybody sees, without what counts turns."""
     return {key: value for key, value in desk.view.facts.items() if key not in ("turn", "steps", "undo")}
 
 
-def agree(desk: Desk, state: Path, model: Path) -> None:
+def agree(desk: LearnerService, state: Path, model: Path) -> None:
     facts = desk.view.facts
     assert facts["hash"] == desk.learner.state_hash() == Learner.load(state, model).state_hash()
     assert [[one.id, one.name, int(one.held)] for one in desk.album.pictures()] == facts["pictures"]
@@ -165,7 +165,7 @@ def test_a_view_that_cannot_be_made_changes_nothing(tmp_path, monkeypatch):
         desk.learn("red", shown(1))
         before = desk.view.facts
         with monkeypatch.context() as patch:
-            patch.setattr("bitreplay.serve.desk.view_of", failing)
+            patch.setattr("bitreplay.serve.learner_service.view_of", failing)
             with pytest.raises(ValueError, match="cannot be shown"):
                 desk.learn("green", shown(2))
         assert desk.view.facts == before

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner
-from bitreplay.serve import desk as desks
+from bitreplay.serve import learner_service
 from bitreplay.serve.album import Shown
 from bitreplay.serve.limits import Limits
 from bitreplay.statefile import Lock
@@ -121,7 +121,7 @@ CASES = [("learn", point) for point in POINTS] + [(change, point) for change in 
 def desk_of(state, model):
     with Lock(state) as lock:
         learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model)
-        own = desks.Desk(learner, state, lock, Limits())
+        own = learner_service.LearnerService(learner, state, lock, Limits())
         yield own
         own.close()
 

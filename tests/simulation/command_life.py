@@ -133,8 +133,8 @@ class Life:
     def check(self, event: Event, wanted: bytes | None, code: int | None, disk: Disk) -> None:
         old, new = _hash(self.now, self.model), _hash(wanted, self.model)
         now = self.state.read_bytes() if self.state.exists() else None
-        beside = self.state.with_name("a.state.before")
-        before = beside.read_bytes() if beside.exists() else None
+        previous = self.state.with_name("a.state.before")
+        before = previous.read_bytes() if previous.exists() else None
         found, story = _hash(now, self.model), "\n".join(self.told)
         reads = event.command == "predict"
         if code is None:

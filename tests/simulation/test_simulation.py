@@ -15,7 +15,7 @@ import pytest
 
 from tests import tiny
 from tests.serve import serving
-from tests.simulation import command_life, desk_life
+from tests.simulation import command_life, service_life
 
 assert serving  # what `serve` needs is installed
 
@@ -55,4 +55,4 @@ def test_lives_of_the_command_line(place):
 
 
 def test_lives_of_serve(place):
-    live(desk_life.Life, seeds("serve"), place)
+    live(service_life.Life, seeds("serve"), place)

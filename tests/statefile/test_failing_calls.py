@@ -22,12 +22,12 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
-def ground(tiny_model, tmp_path_factory):
+def context(tiny_model, tmp_path_factory):
     """Pictures, and a folder with two generations of a state."""
     root = tmp_path_factory.mktemp("ground")
     write_pictures(root / "pictures", "blue", each=2)
     (root / "begun").mkdir()
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=4, least_steps=1, epochs=1)
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=4, min_steps=1, epochs=1)
     for colour in ("red", "green"):
         learner.learn(*tiny.pictures(colour, each=2))
         learner.save(root / "begun" / "state")
@@ -39,18 +39,18 @@ def hash_of(path: Path, model: Path) -> str:
 
 
 class Shell:
-    def __init__(self, ground, model, name, monkeypatch, capsys):
-        self.ground, self.model, self.name, self.patch, self.capsys = ground, model, name, monkeypatch, capsys
+    def __init__(self, context, model, name, monkeypatch, capsys):
+        self.context, self.model, self.name, self.patch, self.capsys = context, model, name, monkeypatch, capsys
 
     def begin(self, folder: Path) -> Path:
         if self.name == "learn a first time":
             folder.mkdir()
         else:
-            shutil.copytree(self.ground / "begun", folder)
+            shutil.copytree(self.context / "begun", folder)
         return folder / "state"
 
     def run(self, state: Path) -> tuple[int, str, str]:
-        places = {"STATE": state, "PICTURES": self.ground / "pictures"}
+        places = {"STATE": state, "PICTURES": self.context / "pictures"}
         words = [str(places.get(word, word)) for word in COMMANDS[self.name]]
         self.patch.setattr(sys, "argv", ["bitreplay", *words, "--model", str(self.model)])
         with pytest.raises(SystemExit) as end:
@@ -59,8 +59,8 @@ class Shell:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_exit_code_words_and_disk_agree(name, ground, tiny_model, tmp_path, monkeypatch, capsys):
-    shell = Shell(ground, tiny_model, name, monkeypatch, capsys)
+def test_exit_code_words_and_disk_agree(name, context, tiny_model, tmp_path, monkeypatch, capsys):
+    shell = Shell(context, tiny_model, name, monkeypatch, capsys)
     state = shell.begin(tmp_path / "whole")
     old = hash_of(state, tiny_model)
     with calls(state.parent) as whole:

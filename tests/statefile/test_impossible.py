@@ -16,7 +16,7 @@ from bitreplay.engine import native_sums, possible
 from bitreplay.engine.sums import Sums, add, diagonal
 from bitreplay.export import image_of
 from bitreplay.modelfile.container import pack_container, unpack_container
-from bitreplay.parts.tally import Tallied
+from bitreplay.parts.class_statistics import ClassStatisticsState
 from bitreplay.statefile import to_bytes, verify
 from tests import tiny
 from tests.core.c_learner import READ, CLearner, Failed, check, reader
@@ -109,18 +109,18 @@ def test_what_cannot_be_loaded_replaces_nothing(tiny_model, tmp_path, forgets):
     if forgets:
         learner.forget("red")
     files = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    whole = learner._whole
+    whole = learner._snapshot
     sums = whole.state.parts["sums"]
-    assert isinstance(sums, Tallied)
+    assert isinstance(sums, ClassStatisticsState)
     arrays = {name: array.copy() for name, array in sums.arrays.items()}
     arrays["products"][0] = -1
     broken = replace(whole.state, parts={**whole.state.parts, "sums": replace(sums, arrays=arrays)})
-    learner._whole = replace(whole, state=broken)
+    learner._snapshot = replace(whole, state=broken)
     sentence = "cannot be written: .*not the sums of pictures.*The state on disk is the old one"
     with pytest.raises(StateFileError, match=sentence):
         learner.save(path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == files
-    learner._whole = whole
+    learner._snapshot = whole
     learner.save(path)
     assert Learner.load(path, tiny_model).state_hash() == learner.state_hash()
 
@@ -131,8 +131,8 @@ def test_a_disk_that_keeps_other_bytes_replaces_nothing(tiny_model, tmp_path, mo
     learner.save(path)
     kept = path.read_bytes()
     learner.learn(POOL[:1], COLOURS[:1])
-    write = statefile.beside.os.write
-    monkeypatch.setattr(statefile.beside.os, "write", lambda to, data: write(to, bytes(data[:-1]) + b"\x7f"))
+    write = statefile.atomic_write.os.write
+    monkeypatch.setattr(statefile.atomic_write.os, "write", lambda to, data: write(to, bytes(data[:-1]) + b"\x7f"))
     with pytest.raises(StateFileError, match="damaged"):
         learner.save(path)
     monkeypatch.undo()
@@ -145,7 +145,7 @@ def test_a_state_made_by_hand_is_refused(tiny_model):
     learner = learner_of(tiny_model)
     before = learner.state_hash()
     sums = learner.state().parts["sums"]
-    assert isinstance(sums, Tallied)
+    assert isinstance(sums, ClassStatisticsState)
     arrays = {name: array.copy() for name, array in sums.arrays.items()}
     arrays["products"][1] = 2**30
     with pytest.raises(ValueError, match="not the sums of pictures"):
@@ -155,13 +155,13 @@ def test_a_state_made_by_hand_is_refused(tiny_model):
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 4), st.integers(1, 9), st.integers(0, 2**32 - 1), st.integers(0, 127))
-def test_sums_of_pictures_are_possible_and_have_a_factor(pictures, classes, numbers, seed, spread):
+def test_sums_of_pictures_are_possible_and_have_a_factor(pictures, classes, n_features, seed, spread):
     """Reference and core, also of pictures that hardly differ, of equal numbers, and of the ends."""
     rng = np.random.default_rng(seed)
-    x = rng.integers(-spread, spread + 1, (pictures, numbers)).astype(np.int8)
-    x[:, rng.integers(0, numbers)] = x[:, 0]
-    x[:, rng.integers(0, numbers)] = rng.choice([-127, 127])
-    sums = Sums.empty(numbers, classes)
+    x = rng.integers(-spread, spread + 1, (pictures, n_features)).astype(np.int8)
+    x[:, rng.integers(0, n_features)] = x[:, 0]
+    x[:, rng.integers(0, n_features)] = rng.choice([-127, 127])
+    sums = Sums.empty(n_features, classes)
     add(sums, x, rng.integers(0, classes, pictures))
     assert possible.possible(sums) and native_sums.possible(sums)
     assert possible.has_factor(sums) and native_sums.has_factor(sums)
@@ -169,12 +169,12 @@ def test_sums_of_pictures_are_possible_and_have_a_factor(pictures, classes, numb
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
-def test_core_and_reference_refuse_the_same(numbers, classes, seed, wide, forgot):
+def test_core_and_reference_refuse_the_same(n_features, classes, seed, wide, forgot):
     """Numbers near the bounds, and anywhere."""
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 5, classes) + (np.arange(classes) == 0)
-    x = rng.integers(-127, 128, (int(counts.sum()), numbers)).astype(np.int8)
-    sums = Sums.empty(numbers, classes)
+    x = rng.integers(-127, 128, (int(counts.sum()), n_features)).astype(np.int8)
+    sums = Sums.empty(n_features, classes)
     add(sums, x, np.repeat(np.arange(classes), counts))
     if wide:
         sums = Sums(sums.counts, sums.class_sums.astype(np.int64), sums.products.astype(np.int64))

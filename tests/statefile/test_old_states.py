@@ -71,7 +71,7 @@ def test_it_is_written_anew_with_the_head_stored_once(tmp_path):
     ],
 )
 def test_a_shipped_model_learns_what_it_learned_with_0_1(model, expected):
-    learner = Learner.from_pretrained(model, epochs=1, least_steps=2)
+    learner = Learner.from_pretrained(model, epochs=1, min_steps=2)
     learner.learn(*tiny.pictures("red", "green", each=2, side=32))
     learner.learn(*tiny.pictures("blue", each=2, side=32))
     assert learner.state_hash() == expected

@@ -17,7 +17,7 @@ import pytest
 from bitreplay import Learner, StateFileError, StateInUse, statefile
 from tests import tiny
 
-FAST = {"rate": 0.3, "per_class": 10}
+FAST = {"learning_rate": 0.3, "memory_per_class": 10}
 CALLS = ("fsync", "replace", "link", "unlink", "open", "close")
 
 
@@ -269,8 +269,8 @@ def resident_bytes() -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say how much memory is used")
 def test_memory_stays_level_over_a_thousand_experiences(tiny_model, tmp_path):
-    learner = Learner.from_pretrained(tiny_model, rate=0.3, per_class=5, least_steps=2, epochs=1)
-    level = 0
+    learner = Learner.from_pretrained(tiny_model, learning_rate=0.3, memory_per_class=5, min_steps=2, epochs=1)
+    replay_layer = 0
     for number in range(1000):
         images, labels = tiny.pictures("red", "blue", each=2, seed=number)
         learner.learn(images, [f"{label}{number % 5}" for label in labels])
@@ -278,6 +278,6 @@ def test_memory_stays_level_over_a_thousand_experiences(tiny_model, tmp_path):
         if number % 50 == 0:
             learner.save(tmp_path / "state")
         if number == 200:
-            level = resident_bytes()
-    assert resident_bytes() - level < 2 << 20
+            replay_layer = resident_bytes()
+    assert resident_bytes() - replay_layer < 2 << 20
     assert len(tiny.inside(learner).memory) == 50 and (tmp_path / "state").stat().st_size < 64 << 10

@@ -8,7 +8,7 @@ import pytest
 from bitreplay import Learner
 from tests import tiny
 
-FAST = {"rate": 0.3, "per_class": 4, "least_steps": 1, "epochs": 1}
+FAST = {"learning_rate": 0.3, "memory_per_class": 4, "min_steps": 1, "epochs": 1}
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
 
 

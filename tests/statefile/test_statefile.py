@@ -9,7 +9,7 @@ from bitreplay import Learner, StateFileError, StateInUse, statefile
 from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 
-FAST = {"rate": 0.3, "per_class": 10, "seed": 5}
+FAST = {"learning_rate": 0.3, "memory_per_class": 10, "seed": 5}
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_state_that_knows_nothing_can_be_saved(tiny_model, path):
 
 
 def test_the_model_is_found_by_checksum_among_those_shipped(path):
-    learner = Learner.from_pretrained("bireal18", least_steps=1, epochs=1)
+    learner = Learner.from_pretrained("bireal18", min_steps=1, epochs=1)
     learner.learn(*tiny.pictures("red", "green", each=1, side=32))
     learner.save(path)
     assert Learner.load(path).state_hash() == learner.state_hash()
@@ -250,9 +250,9 @@ CHANGES = {
     "model without digest": (lambda a, t: t.update(model='{"name": "tiny0"}'), "'digest' is missing"),
     "settings no JSON": (lambda a, t: t.update(settings="{"), "JSON of the settings cannot be read"),
     "unknown setting": (lambda a, t: settings(t, colour=1), "There is no setting 'colour'"),
-    "bad setting": (lambda a, t: settings(t, per_class=0), "per_class must be"),
+    "bad setting": (lambda a, t: settings(t, per_class=0), "memory_per_class must be"),
     "fewer per class": (lambda a, t: settings(t, per_class=2), "does not fit its model"),
-    "other level": (lambda a, t: settings(t, level="add_9"), "no level 'add_9'"),
+    "other level": (lambda a, t: settings(t, level="add_9"), "no replay layer 'add_9'"),
     "newer part": (lambda a, t: learned(t, parts={"memory": 2}), "memory has version 2; this program reads versions"),
     "part of version 0": (lambda a, t: learned(t, parts={"head": 0}), "head has version 0"),
     "versions no table": (lambda a, t: learned(t, parts=[1]), "parts have no versions"),

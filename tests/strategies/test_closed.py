@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bitreplay import Learner
 from bitreplay.export import image_of
-from bitreplay.parts.tally import Tallied
+from bitreplay.parts.class_statistics import ClassStatisticsState
 from bitreplay.statefile import to_bytes
 from tests import tiny
 from tests.core.c_learner import CLearner
@@ -19,12 +19,12 @@ PROBE, _ = tiny.pictures("red", "green", each=6, seed=1)
 
 
 def learner_of(model, **changes) -> Learner:
-    return Learner.from_pretrained(model, strategy="exact", numbers="add_0", **changes)
+    return Learner.from_pretrained(model, strategy="exact", feature_layers="add_0", **changes)
 
 
 def extent(learner: Learner) -> tuple[int, int]:
     sums = learner.state().parts["sums"]
-    assert isinstance(sums, Tallied)
+    assert isinstance(sums, ClassStatisticsState)
     return sums.sums.pictures, sums.sums.extent
 
 

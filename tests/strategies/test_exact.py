@@ -16,7 +16,7 @@ from bitreplay import Learner, LearningStopped
 from bitreplay.engine import native_sums
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
-from bitreplay.parts.tally import Tally, in_order
+from bitreplay.parts.class_statistics import ClassStatistics, in_order
 from bitreplay.prediction.discriminant import InFloat64, InWholeNumbers, shrinkage
 from bitreplay.strategies.exact import Exact
 from tests import tiny
@@ -35,9 +35,9 @@ def taught(model, *colours: str, seed: int = 0, **settings: Any) -> Learner:
     return learner
 
 
-def tally_of(learner: Learner) -> Tally:
+def tally_of(learner: Learner) -> ClassStatistics:
     assert isinstance(learner.strategy, Exact)
-    return learner.strategy.tally
+    return learner.strategy.class_statistics
 
 
 # one state, however it came
@@ -137,8 +137,8 @@ def test_answers_are_those_of_the_discriminant(tiny_model, bits):
     learner.learn(images, labels)
     assert isinstance(learner.strategy, Exact)
     probe = np.concatenate([PROBE, np.random.default_rng(1).integers(0, 256, (200, 8, 8, 3), dtype=np.uint8)])
-    numbers = learner.latents(images)
-    scores = discriminant(numbers, labels, learner.strategy.features.lengths, learner.latents(probe).astype(float))
+    numbers = learner.encode(images)
+    scores = discriminant(numbers, labels, learner.strategy.features.lengths, learner.encode(probe).astype(float))
     wanted = np.array(in_order(labels))[scores.argmax(axis=1)]
     assert len(set(wanted)) == 5 and np.array_equal(learner.predict(probe), wanted)
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -148,7 +148,7 @@ def test_answers_are_those_of_the_discriminant(tiny_model, bits):
 def test_one_picture_a_class_is_the_nearest_shrunk_mean(tiny_model):
     learner = learner_of(tiny_model)
     learner.learn(POOL[::6], COLOURS[::6])
-    seen, probe = (learner.latents(images).astype(int) for images in (POOL[::6], PROBE))
+    seen, probe = (learner.encode(images).astype(int) for images in (POOL[::6], PROBE))
     means = (8 * np.rint(seen.mean(axis=0)) + seen) / 9
     near = ((probe[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
     assert learner.predict(PROBE).tolist() == [COLOURS[::6][number] for number in near]
@@ -250,7 +250,7 @@ def test_a_forgotten_class_leaves_its_scatter_and_nothing_else(tiny_model):
 
 def test_what_a_forgotten_class_leaves_is_bounded_by_the_pictures_that_stay(tiny_model):
     """One picture stays of forty that differ much: the sums are still sums that can be saved, loaded and asked."""
-    learner = learner_of(tiny_model, numbers="add_0")
+    learner = learner_of(tiny_model, feature_layers="add_0")
     noise = np.random.default_rng(0).integers(0, 2, (40, 1, 1, 3), dtype=np.uint8) * 255
     learner.learn(noise.repeat(8, axis=1).repeat(8, axis=2), ["noise"] * 40)
     learner.learn(PROBE[:1], "one")
@@ -285,7 +285,7 @@ def test_a_renamed_class_takes_its_place_in_the_order(tiny_model):
 
 def test_a_saved_state_keeps_the_numbers_that_it_was_begun_with(tiny_model, tmp_path):
     learner = taught(tiny_model, "red", "green")
-    assert learner.settings.numbers == "head+add_0/4"
+    assert learner.settings.feature_layers == "head+add_0/4"
     learner.save(tmp_path / "state")
     loaded = Learner.load(tmp_path / "state", tiny_model)
     assert loaded.settings == learner.settings and loaded.state_hash() == learner.state_hash()
@@ -295,18 +295,21 @@ def test_a_saved_state_keeps_the_numbers_that_it_was_begun_with(tiny_model, tmp_
     assert Learner.rollback(tmp_path / "state", tiny_model).state_hash() == loaded.state_hash()
 
 
-@pytest.mark.parametrize("numbers", ["head", "add_0", "add_0/4+sign", "add_1/4+head"])
-def test_numbers_can_be_chosen(tiny_model, numbers):
-    learner = learner_of(tiny_model, numbers=numbers)
+@pytest.mark.parametrize("feature_layers", ["head", "add_0", "add_0/4+sign", "add_1/4+head"])
+def test_feature_layers_can_be_chosen(tiny_model, feature_layers):
+    learner = learner_of(tiny_model, feature_layers=feature_layers)
     learner.learn(POOL, COLOURS)
-    assert learner.settings.numbers == numbers and learner.evaluate(PROBE, TRUTH).accuracy > 0.8
+    assert learner.settings.feature_layers == feature_layers and learner.evaluate(PROBE, TRUTH).accuracy > 0.8
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"numbers": "add_7"}, "cannot be used with bits 8/1/16, numbers add_7: the network has no layer 'add_7'"),
-        ({"numbers": 7.5}, "numbers must be text of at most 400 characters, got 7.5"),
+        (
+            {"feature_layers": "add_7"},
+            "cannot be used with bits 8/1/16, feature layers add_7: the network has no layer 'add_7'",
+        ),
+        ({"feature_layers": 7.5}, "feature_layers must be text of at most 400 characters, got 7.5"),
         ({"augment": True}, "augment must be False with exact"),
     ],
 )
@@ -317,7 +320,7 @@ def test_settings_that_do_not_fit_are_refused(tiny_model, changes, sentence):
 
 def test_bytes_are_counted(tiny_model):
     learner = taught(tiny_model, "red", "green")
-    numbers, bytes_of = len(learner.latents(PROBE)[0]), learner.strategy.footprint()
+    numbers, bytes_of = len(learner.encode(PROBE)[0]), learner.strategy.footprint()
     assert bytes_of["products"] == 4 * numbers * (numbers + 1) // 2
     assert bytes_of["class_sums"] == 2 * (4 * numbers + 8) == bytes_of["discriminant"]
     assert bytes_of["factor"] == native_sums.factored(tally_of(learner).sums, [numbers]).nbytes

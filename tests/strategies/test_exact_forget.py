@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bitreplay import Learner, statefile
 from bitreplay.engine.sums import NARROW_PICTURES
 from bitreplay.modelfile.container import pack_container, unpack_container
-from bitreplay.parts.tally import Tally
+from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.statefile import StateFileError
 from tests import tiny
 
@@ -93,33 +93,33 @@ def test_products_by_class_follow_the_width_of_the_sums():
     """Beyond 131,072 pictures all have 8 bytes, and 4 again when a class goes."""
     rng = np.random.default_rng(0)
     few, many = rng.integers(-127, 128, (5, 3)).astype(np.int8), np.full((NARROW_PICTURES, 3), 127, np.int8)
-    tally, alone = Tally(3, by_class=True), Tally(3, by_class=True)
-    for each in (tally, alone):
+    class_statistics, alone = ClassStatistics(3, by_class=True), ClassStatistics(3, by_class=True)
+    for each in (class_statistics, alone):
         each.make_room(["few"])
         each.add(few, ["few"] * 5)
-    tally.make_room(["many"])
-    tally.add(many, ["many"] * len(many))
-    assert tally.give().arrays["class_products"].dtype == np.int64
-    assert tally.give().arrays["class_products"][1].tolist() == [127**2 * NARROW_PICTURES] * 6
-    once, more = Tally(3, by_class=True), Tally(3, by_class=True)
-    once.combine(tally.give())
-    more.combine(alone.give())
-    more.combine(tally.give())
-    more.combine(alone.give(), sign=-1)
-    tally.remove(many[:7], ["many"] * 7)
-    assert tally.give().arrays["class_products"].dtype == np.int32
+    class_statistics.make_room(["many"])
+    class_statistics.add(many, ["many"] * len(many))
+    assert class_statistics.state_dict().arrays["class_products"].dtype == np.int64
+    assert class_statistics.state_dict().arrays["class_products"][1].tolist() == [127**2 * NARROW_PICTURES] * 6
+    once, more = ClassStatistics(3, by_class=True), ClassStatistics(3, by_class=True)
+    once.combine(class_statistics.state_dict())
+    more.combine(alone.state_dict())
+    more.combine(class_statistics.state_dict())
+    more.combine(alone.state_dict(), sign=-1)
+    class_statistics.remove(many[:7], ["many"] * 7)
+    assert class_statistics.state_dict().arrays["class_products"].dtype == np.int32
     once.forget("many")
-    assert once.give().arrays["class_products"].dtype == np.int32
-    for name, array in alone.give().arrays.items():
-        assert np.array_equal(array, once.give().arrays[name])
-    assert more.give().arrays["class_products"].tolist() == both_by_class(few, many).tolist()
+    assert once.state_dict().arrays["class_products"].dtype == np.int32
+    for name, array in alone.state_dict().arrays.items():
+        assert np.array_equal(array, once.state_dict().arrays[name])
+    assert more.state_dict().arrays["class_products"].tolist() == both_by_class(few, many).tolist()
 
 
 def both_by_class(few, many):
-    whole = Tally(3, by_class=True)
+    whole = ClassStatistics(3, by_class=True)
     whole.make_room(["few", "many"])
     whole.add(np.concatenate([few, many]), ["few"] * len(few) + ["many"] * len(many))
-    return whole.give().arrays["class_products"]
+    return whole.state_dict().arrays["class_products"]
 
 
 def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, zoo
-from bitreplay.engine.features import usual_numbers
+from bitreplay.engine.features import default_feature_layers
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
@@ -28,7 +28,7 @@ def projection_for(model, seed: int = 0) -> ProjectionFile:
     found = zoo.find(model)
     learner = Learner.from_pretrained(found, strategy="exact")
     pictures, _ = tiny.pictures(*COLOURS, each=30, seed=100 + seed)
-    made = principal_axes(learner.latents(pictures), usual_numbers(found.graph), AXES)
+    made = principal_axes(learner.encode(pictures), default_feature_layers(found.graph), AXES)
     return ProjectionFile(made, found.digest, {"seed": seed})
 
 
@@ -42,10 +42,11 @@ def model(tmp_path):
 def test_a_few_numbers_are_learned_and_told_in_the_state(model, tmp_path):
     pictures, labels = tiny.pictures(*COLOURS, each=8)
     whole = Learner.from_pretrained(model, strategy="exact")
-    learner = Learner.from_pretrained(model, numbers=6)
+    learner = Learner.from_pretrained(model, n_components=6)
     kept = load(zoo.find(model).companion(KIND)).projection
-    assert np.array_equal(learner.latents(pictures), kept.first(6).of(whole.latents(pictures)))
-    assert learner.settings.numbers == f"6 of {kept.numbers}" and learner.settings.projection == kept.first(6).digest()
+    assert np.array_equal(learner.encode(pictures), kept.first(6).of(whole.encode(pictures)))
+    assert (learner.settings.n_components, learner.settings.feature_layers) == (6, kept.feature_layers)
+    assert learner.settings.projection == kept.first(6).digest()
     learner.learn(pictures, labels)
     assert learner.state().arrays()["sums.products"].shape == (21,)
     assert learner.evaluate(*tiny.pictures(*COLOURS, seed=5)).accuracy == 1.0
@@ -58,21 +59,21 @@ def test_a_few_numbers_are_learned_and_told_in_the_state(model, tmp_path):
     assert again.state_hash() == before
 
 
-def test_text_and_number_mean_the_same_and_layers_may_be_named(model):
-    wanted = Learner.from_pretrained(model, numbers=6).settings
-    for numbers in ("6", np.int64(6), wanted.numbers):
-        assert Learner.from_pretrained(model, numbers=numbers).settings == wanted
+def test_layers_may_be_named_beside_components(model):
+    wanted = Learner.from_pretrained(model, n_components=6).settings
+    for given in ({"n_components": np.int64(6)}, {"n_components": 6, "feature_layers": wanted.feature_layers}):
+        assert Learner.from_pretrained(model, **given).settings == wanted
 
 
 def test_footprint_counts_the_axes(model):
-    few, many = (Learner.from_pretrained(model, numbers=n).strategy.footprint() for n in (2, AXES))
+    few, many = (Learner.from_pretrained(model, n_components=n).strategy.footprint() for n in (2, AXES))
     assert few["projection"] == 2 * (80 + 12) and many["projection"] == AXES * (80 + 12)
     assert "projection" not in Learner.from_pretrained(model, strategy="exact").strategy.footprint()
 
 
 def test_states_of_another_projection_are_refused_in_a_sentence(model, tmp_path):
     pictures, labels = tiny.pictures("red", "blue")
-    learner = Learner.from_pretrained(model, numbers=6)
+    learner = Learner.from_pretrained(model, n_components=6)
     learner.learn(pictures, labels)
     learner.save(tmp_path / "state")
     companion = zoo.find(model).companion(KIND)
@@ -80,13 +81,13 @@ def test_states_of_another_projection_are_refused_in_a_sentence(model, tmp_path)
     save(projection_for(model, seed=1), companion)
     with pytest.raises(ModelFileError, match=r"is the projection \w{12}, and \w{12} was asked for\.$"):
         Learner.load(tmp_path / "state", model)
-    other = Learner.from_pretrained(model, numbers=6)
+    other = Learner.from_pretrained(model, n_components=6)
     other.learn(pictures, labels)
     before = learner.state_hash()
     with pytest.raises(ValueError, match=r"learned with projection \w{12}, this learner with \w{12}; they cannot"):
         learner.merge(other)
-    with pytest.raises(ValueError, match="learned with numbers '5 of .*', this learner with '6 of"):
-        learner.merge(Learner.from_pretrained(model, numbers=5))
+    with pytest.raises(ValueError, match="learned with n_components 5, this learner with 6"):
+        learner.merge(Learner.from_pretrained(model, n_components=5))
     assert learner.state_hash() == before
     shutil.copy(tmp_path / "first", companion)
     assert Learner.load(tmp_path / "state", model).state_hash() == before
@@ -94,31 +95,29 @@ def test_states_of_another_projection_are_refused_in_a_sentence(model, tmp_path)
 
 def test_a_longer_file_with_the_same_first_axes_serves_the_same_states(model):
     companion = zoo.find(model).companion(KIND)
-    digest = Learner.from_pretrained(model, numbers=6).settings.projection
+    digest = Learner.from_pretrained(model, n_components=6).settings.projection
     whole = load(companion)
     save(ProjectionFile(whole.projection.first(6), whole.model, {}), companion)
-    assert Learner.from_pretrained(model, numbers=6).settings.projection == digest
+    assert Learner.from_pretrained(model, n_components=6).settings.projection == digest
 
 
 def test_what_cannot_be_projected_is_refused(model, tmp_path):
-    for numbers, sentence in [
-        (AXES + 1, "has 12 axes, and 13 were asked for"),
-        (f"{AXES} of head", "projects .*, and head were asked for"),
-        ("0", "has 12 axes, and 0 were asked for"),
-    ]:
-        with pytest.raises(ModelFileError, match=sentence):
-            Learner.from_pretrained(model, numbers=numbers)
-    with pytest.raises(ValueError, match="numbers must be a whole number from 1 to 8192"):
-        Learner.from_pretrained(model, numbers=10**5000)
+    with pytest.raises(ModelFileError, match="has 12 components, and 13 were asked for"):
+        Learner.from_pretrained(model, n_components=AXES + 1)
+    with pytest.raises(ModelFileError, match="projects .*, and head were asked for"):
+        Learner.from_pretrained(model, n_components=AXES, feature_layers="head")
+    for count in (0, 10**5000):
+        with pytest.raises(ValueError, match="n_components must be an integer from 1 to 8192"):
+            Learner.from_pretrained(model, n_components=count)
     with pytest.raises(ValueError, match="projection must be a digest"):
-        Learner.from_pretrained(model, numbers=6, projection="abc")
+        Learner.from_pretrained(model, n_components=6, projection="abc")
     companion = zoo.find(model).companion(KIND)
     save(ProjectionFile(load(companion).projection, "0" * 64, {}), companion)
     with pytest.raises(ModelFileError, match="belongs to the model with checksum 000000000000, not to"):
-        Learner.from_pretrained(model, numbers=6)
+        Learner.from_pretrained(model, n_components=6)
     companion.unlink()
     with pytest.raises(ModelFileError, match=NONE):
-        Learner.from_pretrained(model, numbers=6)
+        Learner.from_pretrained(model, n_components=6)
 
 
 def test_a_damaged_projection_is_refused_in_a_sentence(model):
@@ -143,7 +142,7 @@ def test_a_damaged_projection_is_refused_in_a_sentence(model):
     for data, sentence in cases.items():
         companion.write_bytes(data)
         with pytest.raises(ModelFileError, match=sentence) as caught:
-            Learner.from_pretrained(model, numbers=6)
+            Learner.from_pretrained(model, n_components=6)
         assert str(companion) in str(caught.value) and str(caught.value).count(". ") == 0
 
 

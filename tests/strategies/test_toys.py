@@ -15,7 +15,7 @@ from tests import tiny
 from tests.serve.serving import served
 from tests.strategies import toys
 
-FAST = {"rate": 0.3, "per_class": 4, "new": 5, "replayed": 20, "least_steps": 40}
+FAST = {"learning_rate": 0.3, "memory_per_class": 4, "batch_size": 5, "replay_batch_size": 20, "min_steps": 40}
 PROBE = tiny.pictures(*tiny.COLOURS, each=5, seed=9)
 
 
@@ -148,7 +148,7 @@ def test_learn_plan_and_info_know_them(shell, monkeypatch, tiny_model, tmp_path,
 
 @pytest.mark.parametrize("strategy", ["means", "latest"])
 def test_they_are_served(tmp_path, strategy):
-    with served(tmp_path / "state", strategy=strategy, least_steps=4) as client:
+    with served(tmp_path / "state", strategy=strategy, min_steps=4) as client:
         for colour in ("red", "blue"):
             learned = client.learn(colour, list(tiny.pictures(colour, each=6)[0]))
             assert learned.status == 200, learned

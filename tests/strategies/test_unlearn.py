@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bitreplay import Learner, LearningStopped, StateFileError
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
+from bitreplay.parts.class_statistics import ClassStatisticsState
 from bitreplay.parts.possible_sums import possible, squares
-from bitreplay.parts.tally import Tallied
 from tests import tiny
 from tests.statefile.test_power import killed_at, succeeds
 
@@ -28,9 +28,9 @@ def learner_of(model, **changes) -> Learner:
     return Learner.from_pretrained(model, strategy="exact", **changes)
 
 
-def sums_of(learner: Learner) -> Tallied:
+def sums_of(learner: Learner) -> ClassStatisticsState:
     found = learner.state().parts["sums"]
-    assert isinstance(found, Tallied)
+    assert isinstance(found, ClassStatisticsState)
     return found
 
 
@@ -115,7 +115,7 @@ def test_digests_are_in_files_and_in_the_hash_and_go_with_their_class(tiny_model
 
 
 def test_other_strategies_say_that_they_cannot(tiny_model):
-    learner = Learner.from_pretrained(tiny_model, strategy="replay", rate=0.3)
+    learner = Learner.from_pretrained(tiny_model, strategy="replay", learning_rate=0.3)
     learner.learn(POOL, COLOURS)
     with pytest.raises(ValueError, match="with the strategy exact, not with replay"):
         learner.unlearn(POOL[:1], "red")

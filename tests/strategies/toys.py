@@ -21,14 +21,14 @@ from bitreplay.engine.arithmetic.packing import unpack
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.parts.backbone import Backbone
 from bitreplay.parts.cwr_head import CwrHead
-from bitreplay.parts.part import Given, Names, Part, Plain, array_of, need
+from bitreplay.parts.part import ArrayState, Names, Part, PartState, array_of, need
 from bitreplay.parts.replay_memory import ReplayMemory
 from bitreplay.parts.tail import Tail
 from bitreplay.progress import Watch
 from bitreplay.reports import Learned
 from bitreplay.samples import Samples
 from bitreplay.state import State
-from bitreplay.strategies import Ground, Strategy
+from bitreplay.strategies import Strategy, StrategyContext
 from bitreplay.strategies.replay import Replay
 from tests import tiny
 
@@ -45,19 +45,19 @@ class Sums:
         self.count, self.ones = np.zeros(0, np.int64), np.zeros((0, numbers), np.int64)
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Plain:
+    def read(cls, found: ArrayState, names: Names) -> ArrayState:
         count, ones = array_of(found, "sums", "count", np.int64, 1), array_of(found, "sums", "ones", np.int64, 2)
         fits = len(count) == len(ones) == len(names) and None not in names
         need(fits and (count > 0).all() and (ones >= 0).all() and (ones <= count[:, None]).all(), "Its sums are wrong.")
         return found
 
-    def give(self) -> Plain:
-        return Plain({"count": self.count.copy(), "ones": self.ones.copy()})
+    def state_dict(self) -> ArrayState:
+        return ArrayState({"count": self.count.copy(), "ones": self.ones.copy()})
 
-    def fits(self, given: Given) -> bool:
+    def fits(self, given: PartState) -> bool:
         return given.arrays["ones"].shape[1] == self.ones.shape[1]
 
-    def take(self, given: Given) -> None:
+    def load_state_dict(self, given: PartState) -> None:
         self.count, self.ones = given.arrays["count"].copy(), given.arrays["ones"].copy()
 
 
@@ -85,16 +85,16 @@ class Means(Strategy):
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.int8
 
-    def __init__(self, ground: Ground) -> None:
-        self.settings, self.side = ground.settings, ground.graph.input_shape[0]
-        self._channels = ground.graph.shapes[ground.level][2]
-        self._backbone = Backbone(ground.graph, ground.level, Bits())
-        self.latent_shape = (int(np.prod(ground.graph.shapes[ground.level])),)
+    def __init__(self, context: StrategyContext) -> None:
+        self.settings, self.side = context.settings, context.graph.input_shape[0]
+        self._channels = context.graph.shapes[context.replay_layer][2]
+        self._backbone = Backbone(context.graph, context.replay_layer, Bits())
+        self.latent_shape = (int(np.prod(context.graph.shapes[context.replay_layer])),)
         self.classes, self.sums, self.experiences = Classes(), Sums(*self.latent_shape), 0
 
     @classmethod
-    def on(cls, ground: Ground, state: State | None = None) -> Means:
-        return cls(ground)
+    def on(cls, context: StrategyContext, state: State | None = None) -> Means:
+        return cls(context)
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
         bits = unpack(self._backbone.latents(images), self._channels)
@@ -103,7 +103,7 @@ class Means(Strategy):
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
         added = sorted(set(names) - set(self.classes.known), key=str)
         self._rows(sorted([*self.classes.known, *added], key=str))
-        numbers = self.classes.numbers(names)
+        numbers = self.classes.indices(names)
         for start in range(0, len(names), AT_ONCE):
             watch.check()
             chosen = np.arange(start, min(start + AT_ONCE, len(names)))
@@ -122,7 +122,7 @@ class Means(Strategy):
 
     def _rows(self, names: list[Name]) -> None:
         """Sums for these names, in this order; zeros for new ones."""
-        before = self.classes.numbers(names)
+        before = self.classes.indices(names)
         known = np.where(before < 0, 0, before)
         self.sums.count = np.where(before < 0, 0, np.append(self.sums.count, 0)[known])
         padded = np.append(self.sums.ones, np.zeros((1, self.sums.ones.shape[1]), np.int64), axis=0)
@@ -133,11 +133,11 @@ class Means(Strategy):
         return NearestMean(tuple(self.classes.known), (self.sums.ones << 16) // np.maximum(self.sums.count, 1)[:, None])
 
     def state(self) -> State:
-        return State(self.classes.names, {"sums": self.sums.give()}, notes={"experiences": self.experiences})
+        return State(self.classes.names, {"sums": self.sums.state_dict()}, notes={"experiences": self.experiences})
 
-    def take(self, state: State) -> None:
+    def load_state(self, state: State) -> None:
         need(self.sums.fits(state.parts["sums"]), "its sums are of other numbers.")
-        self.sums.take(state.parts["sums"])
+        self.sums.load_state_dict(state.parts["sums"])
         self.classes, self.experiences = Classes(state.names), state.notes["experiences"]
 
     def footprint(self) -> dict[str, int]:
@@ -159,7 +159,7 @@ class LatestMemory(ReplayMemory):
 
     def _choose(self, c: int, offered: int) -> dict[int, int]:
         seen = self._reservoir(c).seen
-        return {(seen + offer) % self.per_class: offer for offer in range(offered)}
+        return {(seen + offer) % self.memory_per_class: offer for offer in range(offered)}
 
 
 class PlainHead(CwrHead):

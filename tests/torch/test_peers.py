@@ -23,8 +23,8 @@ def test_mobilenets_tail_fits_behind_its_head():
     net = mobilenet_v2.whole(10)
     tail = mobilenet_v2.tail(10)
     at = len(net) - len(tail)
-    level = net[:at](torch.zeros(1, 3, 224, 224))
-    assert tuple(level.shape[1:]) == mobilenet_v2.LEVEL_SHAPE
+    replay_layer = net[:at](torch.zeros(1, 3, 224, 224))
+    assert tuple(replay_layer.shape[1:]) == mobilenet_v2.LEVEL_SHAPE
     tail.load_state_dict(dict(zip(tail.state_dict(), net[at:].state_dict().values(), strict=True)))
     x = torch.randn(1, 3, 224, 224)
     assert torch.allclose(tail(net[:at](x)), net(x))

@@ -27,20 +27,27 @@ needs_wasm = pytest.mark.skipif(
 
 
 class Engine(Protocol):
-    def call(self, path: str, what: str, files: list[bytes], numbers: tuple[int, ...] = ()) -> bytes: ...
+    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes: ...
 
 
 class Node:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def call(self, path: str, what: str, files: list[bytes], numbers: tuple[int, ...] = ()) -> bytes:
+    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
         node = shutil.which("node")
         assert node is not None, "node is not installed"
         for number, content in enumerate(files):
             (self.folder / str(number)).write_bytes(content)
         names = [str(self.folder / str(number)) for number in range(len(files))]
-        words = [str(FOLDER / SETS[path]), path, what, *names, *(str(n) for n in numbers), str(self.folder / "found")]
+        words = [
+            str(FOLDER / SETS[path]),
+            path,
+            what,
+            *names,
+            *(str(n) for n in feature_layers),
+            str(self.folder / "found"),
+        ]
         done = subprocess.run([node, str(HERE / "node.mjs"), *words], capture_output=True, text=True)
         assert done.returncode == 0, f"{what} on {path}: {done.stderr}"
         assert done.stdout.split() == [path]
@@ -81,11 +88,11 @@ class Chromium:
             body = b"<!doctype html>" if path == "/" else (ROOT / path.lstrip("/")).read_bytes()
         route.fulfill(body=body, content_type=kinds.get(Path(path).suffix, "text/html"))  # type: ignore[attr-defined]
 
-    def call(self, path: str, what: str, files: list[bytes], numbers: tuple[int, ...] = ()) -> bytes:
+    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
         import base64
 
         self.files = {f"/file{number}": content for number, content in enumerate(files)}
-        words = [f"/built/{SETS[path]}", path, what, list(self.files), list(numbers)]
+        words = [f"/built/{SETS[path]}", path, what, list(self.files), list(feature_layers)]
         found, text = self.page.evaluate(CALL, words)  # type: ignore[attr-defined]
         assert found == path
         return base64.b64decode(text)

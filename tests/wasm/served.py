@@ -45,9 +45,9 @@ class Served:
     def is_there(name: str) -> bool:
         return shutil.which(COMMANDS[name][0]) is not None
 
-    def call(self, path: str, what: str, files: list[bytes], numbers: tuple[int, ...] = ()) -> bytes:
+    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
         given = {f"/file{number}": content for number, content in enumerate(files)}
-        words = json.dumps([f"/built/{SETS[path]}", path, what, list(given), list(numbers)])
+        words = json.dumps([f"/built/{SETS[path]}", path, what, list(given), list(feature_layers)])
         given["/"] = PAGE.replace("WORDS", words).encode()
         told: Queue[tuple[str, bytes]] = Queue()
         server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(given, told))

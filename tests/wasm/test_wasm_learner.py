@@ -78,16 +78,16 @@ def test_a_life_in_chromium_ends_in_pythons_bytes(tmp_path, record_property):
 
 @needs_wasm
 def test_unknown_and_probabilities_are_pythons(tmp_path):
-    learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact", numbers="head", unknown="1/20")
-    x, labels = around(400, 1, numbers=128)
-    learner.learn_latents(x, labels)
+    learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head", unknown="1/20")
+    x, labels = around(400, 1, n_features=128)
+    learner.learn_encoded(x, labels)
     learner.save(tmp_path / "x.state")
     pool, thousandths = asked(128), (1, 10, 50, 300)
-    answers = [learner.predict_latents(pool, unknown=share / 1000) for share in thousandths]
-    answers.append(learner.predict_latents(pool))
+    answers = [learner.predict_encoded(pool, unknown=share / 1000) for share in thousandths]
+    answers.append(learner.predict_encoded(pool))
     refused = np.array([[name is None for name in row] for row in answers])
     assert 0 < refused.sum() < refused.size
-    right = refused.tobytes() + (learner.predict_proba_latents(pool) * 2**30).astype("<u4").tobytes()
+    right = refused.tobytes() + (learner.predict_proba_encoded(pool) * 2**30).astype("<u4").tobytes()
     files = [image_of(learner), (tmp_path / "x.state").read_bytes(), pool.tobytes(), json.dumps(thousandths).encode()]
     for path in SETS:
         assert Node(tmp_path).call(path, "ask", files) == right, path
@@ -97,7 +97,7 @@ def test_unknown_and_probabilities_are_pythons(tmp_path):
 def test_what_settings_keep_and_a_merge_since_a_base_are_pythons(tmp_path):
     images, labels = tiny.pictures(*tiny.COLOURS, each=6, seed=2)
     learner = bitreplay.Learner.from_pretrained(
-        "react_tiny", strategy="exact", numbers="head", digests=True, exact_forget=True
+        "react_tiny", strategy="exact", feature_layers="head", digests=True, exact_forget=True
     )
     model = image_of(learner)
     turns: list[Any] = []

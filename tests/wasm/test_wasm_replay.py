@@ -24,7 +24,14 @@ def life(model: str, bits: str) -> tuple[list[bytes], bytes]:
     images = np.concatenate([data.train_images[np.flatnonzero(data.train_labels == c)[:EACH]] for c in range(4)])
     names = [name for name in NAMES for _ in range(EACH)]
     learner = bitreplay.Learner.from_pretrained(
-        model, strategy="replay", bits=bits, new=4, replayed=8, per_class=3, epochs=1, least_steps=3
+        model,
+        strategy="replay",
+        bits=bits,
+        batch_size=4,
+        replay_batch_size=8,
+        memory_per_class=3,
+        epochs=1,
+        min_steps=3,
     )
     turns: list[Any] = []
 

@@ -14,8 +14,8 @@ static inline int64_t sub(int64_t a, int64_t b) { return int64_t(uint64_t(a) - u
 static inline int64_t mul(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
 static inline int64_t left(int64_t a, int64_t s) { return int64_t(uint64_t(a) << s); }
 static inline int64_t absolute(int64_t a) { return a < 0 ? sub(0, a) : a; }
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 static inline int64_t saturate(int64_t x, int64_t low, int64_t high) { return x < low ? low : x > high ? high : x; }
 
 // x / 2^s to nearest, ties away from zero; an exact left shift where s < 0.
@@ -29,7 +29,7 @@ static inline int64_t round_shift(int64_t x, int64_t s) {
 static inline int64_t stochastic_shift(int64_t x, int64_t s, uint32_t random) {
   if (s <= 0) return left(x, s < -kLargestShift ? kLargestShift : -s);
   if (s > kLargestShift) {
-    x >>= least(s - kLargestShift, 63);
+    x >>= min_of(s - kLargestShift, 63);
     s = kLargestShift;
   }
   int64_t r = s >= 32 ? int64_t(random) << (s - 32) : int64_t(random >> (32 - s));

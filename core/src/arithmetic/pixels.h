@@ -9,7 +9,7 @@ namespace bitreplay {
 template <class Run>
 static inline void over_pixels(int64_t at, int64_t count, int64_t channels, Run run) {
   for (int64_t done = 0; done < count;) {
-    const int64_t channel = (at + done) % channels, lanes = least(channels - channel, count - done);
+    const int64_t channel = (at + done) % channels, lanes = min_of(channels - channel, count - done);
     run((at + done) / channels, channel, lanes, done);
     done += lanes;
   }

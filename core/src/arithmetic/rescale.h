@@ -83,12 +83,12 @@ static inline bool shift_words(const Rescaled& rescaled, int x_type, const void*
   if (absolute(rescaled.x_zero) > bound || absolute(to.zero) > bound || to.low > bound || to.high < -bound) return false;
   // No number is further from 0 than 2^26: an end beyond 2^30 is never met.
   const int32_t offset = int32_t(to.zero - rescaled.x_zero);
-  const int32_t low = int32_t(most(to.low, -(1 << 30))), high = int32_t(least(to.high, 1 << 30));
+  const int32_t low = int32_t(max_of(to.low, -(1 << 30))), high = int32_t(min_of(to.high, 1 << 30));
   const int16_t* from = static_cast<const int16_t*>(x);
   int16_t* target = static_cast<int16_t*>(y);
   if (offset == 0) {  // 16 bits are enough: an end beyond them is never met
     if (low > INT16_MAX || high < INT16_MIN) return false;
-    const int16_t lowest = int16_t(most(low, INT16_MIN)), highest = int16_t(least(high, INT16_MAX));
+    const int16_t lowest = int16_t(max_of(low, INT16_MIN)), highest = int16_t(min_of(high, INT16_MAX));
     for (int64_t i = 0; i < size; ++i) {
       const int16_t value = from[i] > highest ? highest : from[i];
       target[i] = from[i] < lowest ? lowest : value;

@@ -16,13 +16,13 @@ struct Step {
 
 static inline Step step_of(int64_t mantissa, int64_t shift, const br_run_args& run, int64_t number) {
   int64_t product = divide_floor(mul(mantissa, run.rate_mantissa), run.samples);
-  int64_t down = most(bit_length(product) - 31, 0);
+  int64_t down = max_of(bit_length(product) - 31, 0);
   return {round_shift(product, down), shift + run.rate_shift - down,
           counter_key(run.seed, run.step, uint64_t(number))};
 }
 
 static inline int64_t to_31_bits(int64_t x, int64_t* down) {
-  *down = most(bit_length(x) - 31, 0);
+  *down = max_of(bit_length(x) - 31, 0);
   return round_shift(x, *down);
 }
 
@@ -32,7 +32,7 @@ static inline int64_t change_of(int64_t gradient, int64_t exponent, const Step& 
   int64_t product = mul(to_31_bits(gradient, &down), step.mantissa);
   int64_t total = sub(step.shift - down, exponent);
   if (total < 0) product = saturate(product, -kInt32Max, kInt32Max);
-  return stochastic_shift(product, most(total, -31), random_bits(step.key, element));
+  return stochastic_shift(product, max_of(total, -31), random_bits(step.key, element));
 }
 
 static inline int32_t descend(int32_t master, int64_t gradient, int64_t exponent, const Step& step, uint32_t element) {

@@ -34,7 +34,7 @@ static inline int64_t multiply_add(int64_t s, int64_t a, int64_t b) { return add
 
 // The largest |x|, at least `largest`.
 static inline int64_t largest_of(const int64_t* x, int64_t count, int64_t largest) {
-  for (int64_t i = 0; i < count; ++i) largest = most(largest, absolute(x[i]));
+  for (int64_t i = 0; i < count; ++i) largest = max_of(largest, absolute(x[i]));
   return largest;
 }
 

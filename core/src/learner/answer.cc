@@ -28,19 +28,19 @@ int64_t drawn(int64_t value, int64_t count) {
 // |whole| < 2^8, |rest| <= 2^15, |weights| <= 2^30, 2^13 numbers: sums below 2^51 and 2^58.
 void shrink_means(br_learner* l) {
   const br_sums& s = l->sums;
-  const int64_t numbers = l->numbers, pictures = pictures_of(*l);
+  const int64_t features = l->features, pictures = pictures_of(*l);
   int32_t* const centre = reinterpret_cast<int32_t*>(l->use_work());  // over the factor, not its ridges
-  for (int64_t i = 0; i < numbers; ++i) {
+  for (int64_t i = 0; i < features; ++i) {
     int64_t sum = 0;
-    for (int64_t c = 0; c < s.classes; ++c) sum += sum_at(s.class_sums, s.bits, c * numbers + i);
+    for (int64_t c = 0; c < s.classes; ++c) sum += sum_at(s.class_sums, s.bits, c * features + i);
     centre[i] = int32_t(divide_round(sum, pictures));
   }
   for (int64_t c = 0; c < s.classes; ++c) {
     const int64_t count = s.counts[c];
-    int32_t* const weights = l->solution.weights + c * numbers;
+    int32_t* const weights = l->solution.weights + c * features;
     int64_t whole = 0, rest = 0;
-    for (int64_t i = 0; i < numbers; ++i) {
-      const int64_t away = sum_at(s.class_sums, s.bits, c * numbers + i) - count * centre[i];
+    for (int64_t i = 0; i < features; ++i) {
+      const int64_t away = sum_at(s.class_sums, s.bits, c * features + i) - count * centre[i];
       const int64_t steps = divide_round(away, count);
       whole += weights[i] * steps;
       rest += weights[i] * divide_round(left(away - steps * count, kRest), count);
@@ -48,7 +48,7 @@ void shrink_means(br_learner* l) {
     const int64_t apart = whole + round_shift(rest, kRest);
     int64_t& bias = l->solution.biases[c];
     bias = drawn(bias + divide_round(kShrinkingPictures * apart, 2 * (count + kShrinkingPictures)), count);
-    for (int64_t i = 0; i < numbers; ++i) weights[i] = int32_t(drawn(weights[i], count));
+    for (int64_t i = 0; i < features; ++i) weights[i] = int32_t(drawn(weights[i], count));
   }
 }
 
@@ -68,7 +68,7 @@ struct Logits {
       length = k - bits + 1 + ((unit & (unit - 1)) == 0);
       reach = length > 62 ? int64_t(1) << 62 : wide_reach(k, unit);
     }
-    drop = most(length - 31, 0);
+    drop = max_of(length - 31, 0);
     mantissa = left(unit, 31 - bits);
     shift = 31 - bits - point - drop;
   }
@@ -85,13 +85,13 @@ struct Logits {
   }
 
   int64_t operator()(int64_t below) const {
-    const int64_t plain = round_shift(mul(least(below, reach) >> drop, mantissa), shift);
-    return -least(divide_round(left(plain, kLogitPoint), temperature), kFar);
+    const int64_t plain = round_shift(mul(min_of(below, reach) >> drop, mantissa), shift);
+    return -min_of(divide_round(left(plain, kLogitPoint), temperature), kFar);
   }
 };
 
 void fill_probabilities(const br_learner& l, const int64_t* scores, int64_t best, int32_t* probabilities) {
-  const Logits logit(l.solution, l.unseen.temperature);
+  const Logits logit(l.solution, l.ood.temperature);
   const uint32_t classes = l.solution.classes;
   const auto weight = [&](uint32_t c) { return exp_minus(-logit(sub(best, scores[c]))); };
   int64_t total = 0;
@@ -110,7 +110,7 @@ int br_learner_ready(br_learner* l) {
   if (l->ready) return BR_OK;
   if (!l->sums.classes) return BR_NOTHING_LEARNED;
   for (uint32_t p = 0; p < l->part_count; ++p)
-    br_sums_shrinkage(pictures_of(*l), l->numbers, &l->parts[p].top, &l->parts[p].bottom);
+    br_sums_shrinkage(pictures_of(*l), l->features, &l->parts[p].top, &l->parts[p].bottom);
   if (const int failed = solve(l)) return failed;
   shrink_means(l);
   if (const int failed = expect_at_once(l)) return failed;
@@ -118,7 +118,7 @@ int br_learner_ready(br_learner* l) {
   return BR_OK;
 }
 
-int br_numbers_of(br_learner* l, const br_picture* picture, int8_t* x) {
+int br_learner_extract(br_learner* l, const br_picture* picture, int8_t* x) {
   if (!l || !x || !is_picture(picture)) return BR_BAD_ARGUMENT;
   const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
   if (!l->arena_is_clean) {
@@ -128,11 +128,11 @@ int br_numbers_of(br_learner* l, const br_picture* picture, int8_t* x) {
   }
   fit(*picture, l->side, l->work + l->images_at);
   if (const int failed = br_run(l->program, BR_FORWARD, l->parameters, l->work, &one)) return failed;
-  memcpy(x, l->work + l->features_at, l->numbers);
+  memcpy(x, l->work + l->features_at, l->features);
   return BR_OK;
 }
 
-int br_predict_numbers(br_learner* l, const int8_t* x, br_answer* answer) {
+int br_predict_features(br_learner* l, const int8_t* x, br_answer* answer) {
   if (!l || !x || !answer || answer->share > kLargestShare) return BR_BAD_ARGUMENT;
   if (const int failed = br_learner_ready(l)) return failed;
   int64_t* const scores = answer->scores ? answer->scores : l->scores;
@@ -153,8 +153,8 @@ int br_predict_numbers(br_learner* l, const int8_t* x, br_answer* answer) {
 int br_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
   if (!l || !answer) return BR_BAD_ARGUMENT;
   if (const int failed = br_learner_ready(l)) return failed;
-  if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
-  return br_predict_numbers(l, l->x, answer);
+  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
+  return br_predict_features(l, l->x, answer);
 }
 
 uint32_t br_learner_share(const br_learner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }

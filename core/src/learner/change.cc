@@ -13,7 +13,7 @@ namespace bitreplay {
 namespace {
 
 bool are_numbers(const br_learner& l, const int8_t* x) {
-  for (uint32_t i = 0; x && i < l.numbers; ++i)
+  for (uint32_t i = 0; x && i < l.features; ++i)
     if (x[i] < -kLargestNumber) return false;
   return x != nullptr;
 }
@@ -36,20 +36,20 @@ int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
   if (!failed) change_class_products(l, x, row, sign);
-  // A picture that was not in the sums may make products larger: br_unlearn_numbers asks whether there is room for them.
+  // A picture that was not in the sums may make products larger: br_unlearn_features asks whether there is room for them.
   if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
   l->ready = false;
   return failed;
 }
 
 bool empty(const br_learner& l, uint32_t row) {
-  for (int64_t i = 0; i < l.numbers; ++i)
-    if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.numbers + i)) return false;
+  for (int64_t i = 0; i < l.features; ++i)
+    if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.features + i)) return false;
   return true;
 }
 
 bool without_products(const br_learner& l) {
-  for (int64_t at = 0; at < triangle(l.numbers); ++at)
+  for (int64_t at = 0; at < triangle(l.features); ++at)
     if (sum_at(l.sums.products, l.sums.bits, at)) return false;
   return true;
 }
@@ -64,11 +64,11 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
 // s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes larger; what
 // older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
 int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
-  const int64_t count = l->sums.counts[row], numbers = l->numbers;
+  const int64_t count = l->sums.counts[row], features = l->features;
   int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
-  int32_t* const rest = whole + numbers;                             // |rest| <= n / 2
-  for (int64_t i = 0; i < numbers; ++i) {
-    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * numbers + i);
+  int32_t* const rest = whole + features;                             // |rest| <= n / 2
+  for (int64_t i = 0; i < features; ++i) {
+    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * features + i);
     whole[i] = int32_t(divide_round(sum, count));
     rest[i] = int32_t(sum - whole[i] * count);
   }
@@ -80,15 +80,15 @@ int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
     return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share(i, j);
   };
   int64_t largest = 0, squares = 0;
-  for (int64_t i = 0; i < numbers; ++i)
+  for (int64_t i = 0; i < features; ++i)
     for (int64_t j = 0; j <= i; ++j) {
-      largest = most(largest, absolute(left_at(i, j)));
+      largest = max_of(largest, absolute(left_at(i, j)));
       if (i == j) squares += left_at(i, i);
     }
-  const int64_t bound = bound_of(stay, squares, true), extent = extent_of(stay, least(largest, bound));
+  const int64_t bound = bound_of(stay, squares, true), extent = extent_of(stay, min_of(largest, bound));
   if (!has_room_for(*l, extent, 0)) return BR_FULL;
-  set_width(l, most(extent, extent_of(*l)));
-  for (int64_t i = 0, at = 0; i < numbers; ++i)
+  set_width(l, max_of(extent, extent_of(*l)));
+  for (int64_t i = 0, at = 0; i < features; ++i)
     for (int64_t j = 0; j <= i; ++j, ++at) {
       const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
       change_sum(l->sums.products, l->sums.bits, at, saturate(left_at(i, j), -bound, bound) - product);
@@ -120,14 +120,14 @@ using namespace bitreplay;
 int br_learn_begin(br_learner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  if (most(l->known.experiences, l->known.forgotten) >= kMostCounted / 2) return BR_FULL;  // state.py, need_room_to_count
+  if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2) return BR_FULL;  // state.py, need_room_to_count
   l->learning = true;
   l->brought = 0;
   l->experience.begin();
   return BR_OK;
 }
 
-int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
+int br_learn_add_features(br_learner* l, const int8_t* x, const br_name* name) {
   if (!l || !is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
@@ -138,8 +138,8 @@ int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
     return failed;
   }
   if (l->digests.values)
-    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->numbers));
-  l->experience.update(x, l->numbers);
+    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->features));
+  l->experience.update(x, l->features);
   l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
   if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
   return BR_OK;
@@ -148,8 +148,8 @@ int br_learn_add_numbers(br_learner* l, const int8_t* x, const br_name* name) {
 int br_learn_add(br_learner* l, const br_picture* picture, const br_name* name) {
   if (!l || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
-  if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
-  return br_learn_add_numbers(l, l->x, name);
+  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
+  return br_learn_add_features(l, l->x, name);
 }
 
 int br_learn_end(br_learner* l) {
@@ -165,13 +165,13 @@ int br_learn_end(br_learner* l) {
   return BR_OK;
 }
 
-int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
+int br_unlearn_features(br_learner* l, const int8_t* x, const br_name* name) {
   if (!l || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
   const int64_t all = pictures_of(*l), first = first_of(*l, row);
-  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->numbers)) : 0;
+  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->features)) : 0;
   if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
   if (!has_room_for(*l, extent_of(*l), 0)) {
@@ -196,11 +196,11 @@ int br_unlearn_numbers(br_learner* l, const int8_t* x, const br_name* name) {
 
 int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
   if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
-  if (const int failed = br_numbers_of(l, picture, l->x)) return failed;
-  return br_unlearn_numbers(l, l->x, name);
+  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
+  return br_unlearn_features(l, l->x, name);
 }
 
-// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded: parts/tally.py, `forget`.
+// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded: parts/class_statistics.py, `forget`.
 int br_forget(br_learner* l, const br_name* name) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
@@ -217,7 +217,7 @@ int br_forget(br_learner* l, const br_name* name) {
     if (!take_class_out(l, row)) return BR_IMPOSSIBLE;
     if (l->digests.values) l->digests.erase(stay, count, stay + count);
   } else {
-    if (l->known.forgotten == kMostCounted - 1) return BR_FULL;
+    if (l->known.forgotten == kMaxCounted - 1) return BR_FULL;
     if (const int failed = take_share_out(l, row, stay)) return failed;
     if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
     erase_row(l, row);

@@ -4,6 +4,6 @@
 
 namespace bitreplay {
 
-constexpr int64_t kMostCounted = int64_t(1) << 62;
+constexpr int64_t kMaxCounted = int64_t(1) << 62;
 
 }  // namespace bitreplay

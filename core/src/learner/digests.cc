@@ -31,9 +31,9 @@ int64_t place_of(const uint64_t* values, int64_t first, int64_t count, uint64_t 
 
 }  // namespace
 
-uint64_t digest_of(const int8_t* x, uint32_t numbers) {
+uint64_t digest_of(const int8_t* x, uint32_t features) {
   Sha256 digest;
-  digest.update(x, numbers);
+  digest.update(x, features);
   uint8_t found[32];
   digest.finish(found);
   uint64_t value = 0;

@@ -6,7 +6,7 @@
 
 namespace bitreplay {
 
-uint64_t digest_of(const int8_t* x, uint32_t numbers);
+uint64_t digest_of(const int8_t* x, uint32_t features);
 
 struct Digests {
   uint64_t* values;

@@ -16,7 +16,7 @@ struct Axis {
   int64_t first(int64_t i) const { return larger() ? divide_floor(centre(i), 2 * m) : i * n / m; }
   int64_t last(int64_t i) const { return larger() ? first(i) + 1 : ((i + 1) * n - 1) / m; }
   int64_t weight(int64_t i, int64_t j) const {
-    if (!larger()) return least((j + 1) * m, (i + 1) * n) - most(j * m, i * n);
+    if (!larger()) return min_of((j + 1) * m, (i + 1) * n) - max_of(j * m, i * n);
     const int64_t past = centre(i) - first(i) * 2 * m;
     return j == first(i) ? 2 * m - past : past;
   }
@@ -32,7 +32,7 @@ bool is_picture(const br_picture* p) {
 }
 
 void fit(const br_picture& p, int64_t side, uint8_t* fitted) {
-  const int64_t square = least(p.width, p.height), step = p.pixel_bytes;
+  const int64_t square = min_of(p.width, p.height), step = p.pixel_bytes;
   const size_t row_bytes = p.row_bytes ? p.row_bytes : size_t(p.width) * p.pixel_bytes;
   const uint8_t* corner = p.pixels + size_t((p.height - square) / 2) * row_bytes + (p.width - square) / 2 * step;
   const Axis axis = {square, side};

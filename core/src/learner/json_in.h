@@ -28,7 +28,7 @@ struct JsonIn {
   }
 
   // A JSON string inside a JSON string.
-  bool name(char text[kMostNameBytes], br_name* name) {
+  bool name(char text[kMaxNameBytes], br_name* name) {
     size_t size = 0;
     int32_t high = 0;  // the first half of a character that has two
     if (in.next_quoted() != '"') return false;
@@ -44,7 +44,7 @@ struct JsonIn {
       high = c >= 0xD800 && c < 0xDC00 ? c : 0;
       char bytes[4];
       const size_t taken = put_character(c, bytes);
-      if (size + taken > kMostNameBytes) return false;
+      if (size + taken > kMaxNameBytes) return false;
       memcpy(text + size, bytes, taken);
       size += taken;
     }

@@ -11,7 +11,7 @@
 //     slots.cc         two generations in non-volatile memory
 #pragma once
 #include "bitreplay_learner.h"
-#include "bitreplay_unseen.h"
+#include "bitreplay_ood.h"
 #include "learner/counted.h"
 #include "learner/digests.h"
 #include "learner/lineage.h"
@@ -22,7 +22,7 @@
 
 namespace bitreplay {
 
-constexpr uint32_t kMostParts = 32;
+constexpr uint32_t kMaxParts = 32;
 constexpr uint32_t kBroughtAtOnce = 512;  // pictures of an experience whose names its digest sees together
 
 // What a state has beside the numbers in its arrays.
@@ -43,8 +43,8 @@ struct br_learner {
   br_program* program;
   uint8_t* parameters;
   size_t images_at, features_at;  // in the arena
-  uint32_t side, numbers, part_count;
-  br_sums_part parts[bitreplay::kMostParts];
+  uint32_t side, features, part_count;
+  br_sums_part parts[bitreplay::kMaxParts];
 
   // the state: `sums` has a row for each name, and room for `options.classes`
   bitreplay::Known known;
@@ -64,8 +64,8 @@ struct br_learner {
   // answers
   bool ready;
   br_solution solution;
-  bool is_expected;  // `unseen` belongs to the solution
-  br_unseen unseen;
+  bool is_expected;  // `ood` belongs to the solution
+  br_ood ood;
   bool factor_is_kept;
   br_factor factor;
   int32_t* factor_rows;  // room for it, or null

@@ -7,7 +7,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMostOwn = 1 << 10, kMostMerged = 1 << 16, kDigits = 16;
+constexpr uint32_t kMaxOwn = 1 << 10, kMaxMerged = 1 << 16, kDigits = 16;
 
 void digits_of(uint64_t mark, char digits[kDigits]) {
   for (uint32_t i = 0; i < kDigits; ++i) digits[i] = "0123456789abcdef"[mark >> (60 - 4 * i) & 15];
@@ -16,7 +16,7 @@ void digits_of(uint64_t mark, char digits[kDigits]) {
 }  // namespace
 
 void Lineage::learned(const uint8_t experience[32]) {
-  if (own_ >= kMostOwn || merged_ + own_ >= room_) return;
+  if (own_ >= kMaxOwn || merged_ + own_ >= room_) return;
   char digits[kDigits];
   Sha256 digest;
   for (uint32_t i = own_ ? merged_ + own_ - 1 : 0; i < merged_ + own_; ++i) {
@@ -43,13 +43,13 @@ void Lineage::put(const Out& out) const {
 }
 
 bool Lineage::add_merged(uint64_t mark) {
-  if (own_ || merged_ >= kMostMerged || merged_ >= room_ || (merged_ && mark <= marks_[merged_ - 1])) return false;
+  if (own_ || merged_ >= kMaxMerged || merged_ >= room_ || (merged_ && mark <= marks_[merged_ - 1])) return false;
   marks_[merged_++] = mark;
   return true;
 }
 
 bool Lineage::add_own(uint64_t mark) {
-  if (own_ >= kMostOwn || merged_ + own_ >= room_) return false;
+  if (own_ >= kMaxOwn || merged_ + own_ >= room_) return false;
   marks_[merged_ + own_++] = mark;
   return true;
 }
@@ -67,7 +67,7 @@ void Lineage::unite(const Lineage& other) {
     marks_[at] = mark;
     ++merged_;
   }
-  if (merged_ > kMostMerged) merged_ = kMostMerged;
+  if (merged_ > kMaxMerged) merged_ = kMaxMerged;
 }
 
 bool Lineage::has(uint64_t mark) const {

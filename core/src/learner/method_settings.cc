@@ -8,7 +8,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint64_t kMost = 1 << 20, kMostBottom = 1 << 30;
+constexpr uint64_t kMost = 1 << 20, kMaxBottom = 1 << 30;
 
 // What is only read while learning, and what belongs to other strategies.
 const char* const kFree[] = {"digests", "epochs", "exact_forget", "least_steps", "numbers", "projection", "rate", "seed", nullptr};
@@ -46,8 +46,8 @@ bool rate(const Section& text, Section* found) {
   if (!slash) return is(*found, "1");
   const size_t at = size_t(static_cast<const char*>(slash) - found->bytes);
   uint64_t top, bottom;
-  return whole({found->bytes, at}, 1, kMostBottom, &top) &&
-         whole({found->bytes + at + 1, found->size - at - 1}, 1, kMostBottom, &bottom) && top <= bottom;
+  return whole({found->bytes, at}, 1, kMaxBottom, &top) &&
+         whole({found->bytes + at + 1, found->size - at - 1}, 1, kMaxBottom, &bottom) && top <= bottom;
 }
 
 // "8/1/16": the width of latent weights stands in the middle; 1 leaves binary weights as they are.

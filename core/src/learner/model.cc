@@ -7,8 +7,8 @@
 namespace bitreplay {
 namespace {
 
-constexpr size_t kHeader = 24, kEntry = 32, kAlignment = 64, kMostText = 1 << 16;
-constexpr uint32_t kVersion = 1, kMostSections = 16;
+constexpr size_t kHeader = 24, kEntry = 32, kAlignment = 64, kMaxText = 1 << 16;
+constexpr uint32_t kVersion = 1, kMaxSections = 16;
 
 template <class T>
 T number_at(const uint8_t* from) {
@@ -27,7 +27,7 @@ const char* Model::read(const void* from, size_t size, bool replay) {
   if (number_at<uint32_t>(bytes + 12) != crc32(bytes + 16, size - 16))
     return "the model file is damaged: its checksum does not fit its content";
   const uint32_t sections = number_at<uint32_t>(bytes + 16);
-  if (sections > kMostSections || kHeader + sections * kEntry > size) return "the model file is malformed";
+  if (sections > kMaxSections || kHeader + sections * kEntry > size) return "the model file is malformed";
   *this = {};
   for (uint32_t i = 0; i < sections; ++i) {
     const uint8_t* entry = bytes + kHeader + i * kEntry;
@@ -42,12 +42,12 @@ const char* Model::read(const void* from, size_t size, bool replay) {
     for (const auto& each : known)
       if (!strncmp(reinterpret_cast<const char*>(entry), each.name, 16)) *each.to = section;
     const char* const name = reinterpret_cast<const char*>(entry);
-    if (!memcmp(name, "tail", 4) && name[4] >= '0' && name[4] < char('0' + kMostTails) && !name[5]) tails[name[4] - '0'] = section;
+    if (!memcmp(name, "tail", 4) && name[4] >= '0' && name[4] < char('0' + kMaxTails) && !name[5]) tails[name[4] - '0'] = section;
   }
   if (!model.size || !settings.size || !parts.size) return "the model file lacks a section";
   if (replay && !(backbone.size && tails[0].size && rate.size)) return "the model file is for the strategy exact, not for replay";
   if (!replay && !features.size) return backbone.size ? "the model file is for the strategy replay, not for exact" : "the model file lacks a section";
-  if (rate.size > kMostText || model.size > kMostText || settings.size > kMostText || parts.size > kMostText) return "the model file is malformed";
+  if (rate.size > kMaxText || model.size > kMaxText || settings.size > kMaxText || parts.size > kMaxText) return "the model file is malformed";
   return nullptr;
 }
 

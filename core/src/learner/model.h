@@ -10,13 +10,13 @@ struct Section {
   size_t size;
 };
 
-constexpr uint32_t kMostTails = 8;
+constexpr uint32_t kMaxTails = 8;
 
 struct Model {
   Section model, settings, parts;  // JSON, as state files have it
   Section features;                // the program: images -> numbers
   // Of replay: images -> latents; the tail for 16 classes, for 32 and so on; the rate that a model is fitted for.
-  Section backbone, tails[kMostTails], rate;
+  Section backbone, tails[kMaxTails], rate;
 
   // One sentence about what is wrong with the bytes, or null. `replay`: a model for that strategy is wanted.
   const char* read(const void* bytes, size_t size, bool replay = false);

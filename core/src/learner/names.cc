@@ -6,7 +6,7 @@ namespace bitreplay {
 namespace {
 
 constexpr int64_t kLargestNumber = (int64_t(1) << 53) - 1;
-constexpr int kMostCharacters = 200;
+constexpr int kMaxCharacters = 200;
 
 bool high_surrogate(int32_t c) { return c >= 0xD800 && c < 0xDC00; }
 bool low_surrogate(int32_t c) { return c >= 0xDC00 && c < 0xE000; }
@@ -39,12 +39,12 @@ size_t put_character(int32_t c, char* to) {
 bool is_name(const br_name* name) {
   if (!name) return false;
   if (!name->text) return name->number >= -kLargestNumber && name->number <= kLargestNumber;
-  if (name->length < 1 || name->length > kMostNameBytes) return false;
+  if (name->length < 1 || name->length > kMaxNameBytes) return false;
   size_t at = 0;
   int32_t before = 0;
   for (int characters = 0; at < name->length; ++characters) {
     const int32_t c = next_character(name->text, name->length, &at);
-    if (c < 0 || characters == kMostCharacters || (high_surrogate(before) && low_surrogate(c))) return false;
+    if (c < 0 || characters == kMaxCharacters || (high_surrogate(before) && low_surrogate(c))) return false;
     before = c;
   }
   return true;

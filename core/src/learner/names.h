@@ -7,7 +7,7 @@
 
 namespace bitreplay {
 
-constexpr size_t kMostNameBytes = 800;  // 200 characters of 4 bytes
+constexpr size_t kMaxNameBytes = 800;  // 200 characters of 4 bytes
 
 // The next character, and `at` behind it; -1 if the bytes are none. Single surrogates pass: Python's text may hold them.
 int32_t next_character(const char* text, size_t length, size_t* at);

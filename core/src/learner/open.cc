@@ -10,7 +10,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMostClasses = 65535, kMostMarks = (1 << 16) + (1 << 10), kMostTexts = 1 << 16;
+constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxTexts = 1 << 16;
 
 uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
 
@@ -21,9 +21,9 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
   options.marks = chosen(options.marks, 1024);
   options.texts = chosen(options.texts, 2048);
   options.pictures = chosen(options.pictures, 4096);
-  *right = options.classes <= kMostClasses && options.name_bytes <= kMostNameBytes && options.marks <= kMostMarks &&
-           options.texts <= kMostTexts && options.wide <= 1 && options.factor <= 1 &&
-           options.pictures <= kMostPictures;
+  *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
+           options.texts <= kMaxTexts && options.wide <= 1 && options.factor <= 1 &&
+           options.pictures <= kMaxPictures;
   return options;
 }
 
@@ -44,9 +44,9 @@ const char* describe(br_learner* l) {
     return "the model's program reads something else than square pictures";
   if (features.dtype != BR_INT8 || features.region != BR_ARENA || !features.per_sample)
     return "the model's program makes something else than numbers of pictures";
-  uint64_t numbers = 1, together = 0;
-  for (uint32_t axis = 0; axis < 4; ++axis) numbers *= features.shape[axis];
-  for (l->part_count = 0; l->part_count < kMostParts; ++l->part_count) {
+  uint64_t count = 1, together = 0;
+  for (uint32_t axis = 0; axis < 4; ++axis) count *= features.shape[axis];
+  for (l->part_count = 0; l->part_count < kMaxParts; ++l->part_count) {
     char name[] = "features.00";
     br_tensor_info part;
     const uint32_t tens = l->part_count / 10;
@@ -59,12 +59,12 @@ const char* describe(br_learner* l) {
     l->parts[l->part_count].length = int64_t(length);
     together += length;
   }
-  if (numbers != together || numbers > uint64_t(kMostNumbers)) return "the model's numbers of a picture do not add up";
-  const uint64_t products = uint64_t(triangle(int64_t(numbers))) * l->options.classes;
-  if (l->keeps_class_products && (numbers < 2 || products > SIZE_MAX / 64))
+  if (count != together || count > uint64_t(kMaxFeatures)) return "the model's numbers of a picture do not add up";
+  const uint64_t products = uint64_t(triangle(int64_t(count))) * l->options.classes;
+  if (l->keeps_class_products && (count < 2 || products > SIZE_MAX / 64))
     return "the model's numbers of a picture are too few or too many for exact_forget";
   l->side = images.shape[0];
-  l->numbers = uint32_t(numbers);
+  l->features = uint32_t(count);
   l->images_at = images.offset;
   l->features_at = features.offset;
   return nullptr;
@@ -72,11 +72,11 @@ const char* describe(br_learner* l) {
 
 void place_state(br_learner* l, Places& places) {
   const br_learner_options& o = l->options;
-  const size_t width = o.wide ? 8 : 4, classes = o.classes, numbers = l->numbers;
+  const size_t width = o.wide ? 8 : 4, classes = o.classes, features = l->features;
   l->sums.counts = places.next<int64_t>(classes);
-  l->sums.class_sums = places.next<uint8_t>(width * classes * numbers);
-  l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(numbers))));
-  if (l->keeps_class_products) l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(numbers))));
+  l->sums.class_sums = places.next<uint8_t>(width * classes * features);
+  l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(features))));
+  if (l->keeps_class_products) l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
   if (l->keeps_digests) l->digests = {places.next<uint64_t>(o.pictures), int64_t(o.pictures)};
   l->known.names = Names(places.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
@@ -85,17 +85,17 @@ void place_state(br_learner* l, Places& places) {
 }
 
 void place_answers(br_learner* l, Places& places) {
-  l->solution.weights = places.next<int32_t>(size_t(l->options.classes) * l->numbers);
+  l->solution.weights = places.next<int32_t>(size_t(l->options.classes) * l->features);
   l->solution.biases = places.next<int64_t>(l->options.classes);
   l->scores = places.next<int64_t>(l->options.classes);
-  l->x = places.next<int8_t>(l->numbers);
+  l->x = places.next<int8_t>(l->features);
   place_unknown(l, places);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
 size_t work_of(const br_learner& l, size_t arena) {
-  size_t most = largest(arena, br_sums_add_bytes(l.numbers));
+  size_t most = largest(arena, br_sums_add_bytes(l.features));
   most = largest(most, making_bytes(l));
   return (largest(most, reading_bytes(l)) + 63) / 64 * 64;
 }
@@ -157,7 +157,7 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   Places places(nullptr);
   places.next<br_learner>(1);
   places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.derived));
+  places.next<uint8_t>(size_t(network.packed_weights));
   l.taken.network = places.used();
   place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
   *memory = l.taken;
@@ -185,13 +185,13 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   br_memory network;
   br_program_memory(l.program, &network);
   places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.derived));
+  places.next<uint8_t>(size_t(network.packed_weights));
   l.taken.network = places.used();
   place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
   if (l.taken.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
   memcpy(own, &l, sizeof l);
   if (network.parameters) memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
-  own->sums.numbers = own->numbers;
+  own->sums.features = own->features;
   clear(own);
   *learner = own;
   return BR_OK;
@@ -207,5 +207,5 @@ void br_learner_clear(br_learner* learner) {
   learner->past_is_gone = true;
 }
 
-uint32_t br_learner_numbers(const br_learner* learner) { return learner ? learner->numbers : 0; }
+uint32_t br_learner_features(const br_learner* learner) { return learner ? learner->features : 0; }
 uint32_t br_learner_side(const br_learner* learner) { return learner ? learner->side : 0; }

@@ -19,7 +19,7 @@
 namespace bitreplay {
 
 constexpr uint32_t kFirstRoom = 16;
-constexpr int64_t kMostExperiences = (int64_t(1) << 31) - 1;
+constexpr int64_t kMaxExperiences = (int64_t(1) << 31) - 1;
 
 // A tail's program for a number of classes; its tensors are the same for each but for the head's rows.
 struct TailPlaces {

@@ -31,7 +31,7 @@ void fill_probabilities(const int64_t* logits, uint32_t classes, int64_t best, i
 
 using namespace bitreplay;
 
-int br_replay_code_of(br_replay* l, const br_picture* picture, uint64_t* code) {
+int br_replay_latent(br_replay* l, const br_picture* picture, uint64_t* code) {
   if (!is_open(l) || !code || !is_picture(picture)) return BR_BAD_ARGUMENT;
   if (const int failed = clean_backbone(l)) return failed;
   if (l->backbone_arena == l->work) l->tail_is_clean = false;
@@ -41,7 +41,7 @@ int br_replay_code_of(br_replay* l, const br_picture* picture, uint64_t* code) {
   return BR_OK;
 }
 
-int br_replay_predict_code(br_replay* l, const uint64_t* code, br_answer* answer) {
+int br_replay_predict_latent(br_replay* l, const uint64_t* code, br_answer* answer) {
   if (!is_open(l) || !code || !answer || answer->share) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   const uint32_t classes = br_replay_classes(l);
@@ -68,6 +68,6 @@ int br_replay_predict(br_replay* l, const br_picture* picture, br_answer* answer
   if (!is_open(l) || !answer || answer->share) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   if (!br_replay_classes(l)) return BR_NOTHING_LEARNED;
-  if (const int failed = br_replay_code_of(l, picture, l->code)) return failed;
-  return br_replay_predict_code(l, l->code, answer);
+  if (const int failed = br_replay_latent(l, picture, l->code)) return failed;
+  return br_replay_predict_latent(l, l->code, answer);
 }

@@ -19,8 +19,8 @@ br_run_args args_of(const br_replay& l, int64_t samples) {
 
 // A counter that an experience could bring to its end: learner.py and state.py refuse it.
 bool can_count(const br_replay& l) {
-  constexpr int64_t most = kMostCounted / 2;
-  if (l.experiences >= kMostExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most) return false;
+  constexpr int64_t most = kMaxCounted / 2;
+  if (l.experiences >= kMaxExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most) return false;
   for (uint32_t c = 0; c < l.at.room; ++c)
     if (l.past[c] >= most) return false;
   for (uint32_t k = 0; k < l.store.count; ++k)
@@ -30,17 +30,17 @@ bool can_count(const br_replay& l) {
 
 // New names get their numbers in order, the lowest free one each: classes.py, `add`.
 void number_names(br_replay* l) {
-  int32_t* const numbers = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
+  int32_t* const features = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
   const uint32_t count = l->pending.count();
-  for (uint32_t k = 0; k < count; ++k) numbers[k] = -1;
+  for (uint32_t k = 0; k < count; ++k) features[k] = -1;
   for (uint32_t given = 0; given < count; ++given) {
     uint32_t first = count;
     for (uint32_t k = 0; k < count; ++k)
-      if (numbers[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
-    numbers[first] = int32_t(l->names.add(l->pending.at(first)));
+      if (features[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
+    features[first] = int32_t(l->names.add(l->pending.at(first)));
   }
   for (uint32_t i = 0; i < l->fresh_count; ++i)
-    if (l->labels[i] < 0) l->labels[i] = numbers[-1 - l->labels[i]];
+    if (l->labels[i] < 0) l->labels[i] = features[-1 - l->labels[i]];
   l->pending.clear();
 }
 
@@ -144,7 +144,7 @@ int br_replay_begin(br_replay* l) {
   return BR_OK;
 }
 
-int br_replay_add_code(br_replay* l, const uint64_t* code, const br_name* name) {
+int br_replay_add_latent(br_replay* l, const uint64_t* code, const br_name* name) {
   if (!is_open(l) || !code || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples || !l->names.fits(*name)) return BR_FULL;
@@ -171,8 +171,8 @@ int br_replay_add(br_replay* l, const br_picture* picture, const br_name* name) 
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples) return BR_FULL;
   uint64_t* const code = l->fresh + size_t(l->fresh_count) * l->words;
-  if (const int failed = br_replay_code_of(l, picture, code)) return failed;
-  return br_replay_add_code(l, code, name);
+  if (const int failed = br_replay_latent(l, picture, code)) return failed;
+  return br_replay_add_latent(l, code, name);
 }
 
 int br_replay_step(br_replay* l, br_replay_progress* progress) {

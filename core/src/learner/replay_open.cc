@@ -9,7 +9,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMostSamples = 1 << 20, kMostTexts = 1 << 16, kMostWords = 1 << 24, kMostTensors = 1 << 14;
+constexpr uint32_t kMaxSamples = 1 << 20, kMaxTexts = 1 << 16, kMaxWords = 1 << 24, kMaxTensors = 1 << 14;
 constexpr size_t kShared = 8;  // a tail's arena so many times the backbone's has it beside, not over it
 
 uint32_t tail_of(uint32_t room) { return uint32_t(__builtin_ctz(room / kFirstRoom)); }
@@ -36,8 +36,8 @@ Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_opti
   o.name_bytes = chosen(o.name_bytes, 64);
   o.samples = chosen(o.samples, 64);
   o.texts = chosen(o.texts, 2048);
-  const bool right = o.classes <= kFirstRoom << (kMostTails - 1) && o.name_bytes <= kMostNameBytes &&
-                     o.samples <= kMostSamples && o.texts <= kMostTexts;
+  const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.name_bytes <= kMaxNameBytes &&
+                     o.samples <= kMaxSamples && o.texts <= kMaxTexts;
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size, true)) return {BR_MALFORMED, wrong};
   if (l->model.settings.size > o.texts) return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
@@ -60,7 +60,7 @@ const char* describe_backbone(br_replay* l) {
     return "the model's backbone reads something else than square pictures";
   if (!is_tensor(codes, BR_UINT64, 3)) return "the model's backbone makes something else than latents";
   const uint64_t pixels = uint64_t(codes.shape[0]) * codes.shape[1];
-  if (pixels > kMostWords || codes.shape[2] > kMostWords || pixels * codes.shape[2] > kMostWords)
+  if (pixels > kMaxWords || codes.shape[2] > kMaxWords || pixels * codes.shape[2] > kMaxWords)
     return "the model's latents are too large";
   for (int axis = 0; axis < 3; ++axis) l->code_shape[axis] = codes.shape[axis];
   l->words = uint32_t(pixels * codes.shape[2]);
@@ -125,7 +125,7 @@ const char* list_tensors(br_replay* l) {
     const Tensor& t = l->tail->tensors[i];
     if (t.info.region != BR_PARAMETER) continue;
     if (!is_plain(t.name) || t.info.per_sample || t.info.dtype == BR_UINT32 || !t.info.dimensions || i > UINT16_MAX ||
-        count == kMostTensors)
+        count == kMaxTensors)
       return "the model's tail has a parameter that state files cannot hold";
     if (l->tensors) {
       uint32_t at = count;
@@ -166,7 +166,7 @@ Shape shape_of(const br_replay& l) {
 // What a machine's addresses cannot hold stays too large for them: `can_be` refuses it.
 size_t held(uint64_t size) { return size_t(size < SIZE_MAX / 2 ? size : SIZE_MAX / 2); }
 
-void most(size_t* so_far, uint64_t size) {
+void max_of(size_t* so_far, uint64_t size) {
   if (held(size) > *so_far) *so_far = held(size);
 }
 
@@ -201,9 +201,9 @@ int measure_tails(br_replay* l, const Opened& place) {
       wrong = "the model's tails have different parameters";
     place.close(l->tail);
     if (wrong) return failed(place.error, place.error_size, {BR_MALFORMED, wrong});
-    most(&l->tail_tables_bytes, (memory.tables + 63) / 64 * 64 + (memory.derived + 63) / 64 * 64);
-    most(&l->parameter_bytes, memory.parameters);
-    most(&l->tail_arena_bytes, memory.arena + memory.scratch);
+    max_of(&l->tail_tables_bytes, (memory.tables + 63) / 64 * 64 + (memory.packed_weights + 63) / 64 * 64);
+    max_of(&l->parameter_bytes, memory.parameters);
+    max_of(&l->tail_arena_bytes, memory.arena + memory.scratch);
   }
   return BR_OK;
 }
@@ -250,9 +250,9 @@ void place_rest(br_replay* l, Places& places, size_t backbone_parameters) {
   place_experience(l, places);
   const size_t experience_end = places.used();
   size_t work = l->tail_arena_bytes;
-  most(&work, l->backbone_arena_bytes);
-  most(&work, reading_bytes(*l));
-  most(&work, l->parameter_bytes);  // while the room grows
+  max_of(&work, l->backbone_arena_bytes);
+  max_of(&work, reading_bytes(*l));
+  max_of(&work, l->parameter_bytes);  // while the room grows
   l->work_bytes = (work + 63) / 64 * 64;
   l->work = places.next<uint8_t>(l->work_bytes);
   const bool apart = l->tail_arena_bytes > kShared * l->backbone_arena_bytes;
@@ -280,7 +280,7 @@ uint32_t room_for(uint32_t classes) {
 
 bool has_tail(const br_replay& l, uint32_t room) {
   for (uint32_t each = kFirstRoom; each <= room; each *= 2)
-    if (tail_of(each) >= kMostTails || !l.model.tails[tail_of(each)].size) return false;
+    if (tail_of(each) >= kMaxTails || !l.model.tails[tail_of(each)].size) return false;
   return true;
 }
 
@@ -359,7 +359,7 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   Places places(nullptr);
   places.next<br_replay>(1);
   places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.derived));
+  places.next<uint8_t>(size_t(network.packed_weights));
   places.next<uint8_t>(l.tail_tables_bytes);
   place_rest(&l, places, size_t(network.parameters));
   *memory = l.taken;
@@ -387,7 +387,7 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   br_program_memory(l.backbone, &network);
   l.backbone_arena_bytes = held(network.arena + network.scratch);
   places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.derived));
+  places.next<uint8_t>(size_t(network.packed_weights));
   if (memory_size < places.used()) return failed(error, error_size, little);
   if (const int code = measure_tails(&l, {bytes + places.used(), memory_size - places.used(), error, error_size})) return code;
   if (!can_be(l)) return failed(error, error_size, little);
@@ -415,4 +415,4 @@ void br_replay_clear(br_replay* learner) {
 }
 
 uint32_t br_replay_side(const br_replay* learner) { return learner ? learner->side : 0; }
-uint32_t br_replay_code_words(const br_replay* learner) { return learner ? learner->words : 0; }
+uint32_t br_replay_latent_words(const br_replay* learner) { return learner ? learner->words : 0; }

@@ -10,7 +10,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr size_t kMostArrayName = 64;
+constexpr size_t kMaxArrayName = 64;
 
 // Where an array of a file lies: as it is described, or in the place of an equal one.
 struct Described {
@@ -89,12 +89,12 @@ class Reader {
   }
 
   bool counter(const char* text, int64_t* value) {
-    return expect_quoted(text) && json_.number(value, kMostCounted - 1) && *value >= 0;
+    return expect_quoted(text) && json_.number(value, kMaxCounted - 1) && *value >= 0;
   }
 
   int learned() {
     if (!counter("{\"draws\":", &found_.draws) || !counter(",\"experiences\":", &found_.experiences)) return BR_MALFORMED;
-    if (found_.experiences > kMostExperiences || !expect_quoted(",\"names\":[")) return BR_MALFORMED;
+    if (found_.experiences > kMaxExperiences || !expect_quoted(",\"names\":[")) return BR_MALFORMED;
     if (const int wrong = names()) return wrong;
     if (!counter(",\"offered\":", &found_.offered) || !expect_quoted(",\"parts\":")) return BR_MALFORMED;
     if (!expect_quoted(l_.model.parts.bytes, l_.model.parts.size) || !expect_quoted(",\"same\":{")) return BR_MALFORMED;
@@ -106,7 +106,7 @@ class Reader {
     Numbered& names = found_.names;
     if (in_.look() == ']') return in_.next(), BR_OK;
     for (;;) {
-      char text[kMostNameBytes];
+      char text[kMaxNameBytes];
       br_name name = {nullptr, 0, 0};
       const bool none = in_.look() == 'n';
       if (none) {
@@ -140,7 +140,7 @@ class Reader {
   // `next` gives the characters of a name that ends with a quote.
   template <class Next>
   uint32_t array_name(Next next) {
-    char name[kMostArrayName];
+    char name[kMaxArrayName];
     size_t size = 0;
     for (int c = next(); c != '"'; c = next()) {
       if (c <= 32 || c > 126 || size + 1 == sizeof name) return array_count(l_);
@@ -275,7 +275,7 @@ class Reader {
     for (uint64_t c = 0; c < found_.room; ++c) {
       int64_t past;
       uint8_t active;
-      if (!load(kPast, 8 * c, &past, 8) || past < 0 || past >= kMostCounted) return BR_MALFORMED;
+      if (!load(kPast, 8 * c, &past, 8) || past < 0 || past >= kMaxCounted) return BR_MALFORMED;
       if (past && !names.has(uint32_t(c))) return BR_MALFORMED;
       if (!load(mask, c, &active, 1) || (names.known() && active != (past > 0))) return BR_MALFORMED;
     }
@@ -287,7 +287,7 @@ class Reader {
       const int32_t label = found_.classes[k], held = found_.sizes[k];
       if (label < 0 || !names.has(uint32_t(label)) || (k && label <= found_.classes[k - 1])) return BR_MALFORMED;
       if (held < 0 || uint32_t(held) > l_.method.per_class || uint64_t(held) > found_.stored - first) return BR_MALFORMED;
-      if (found_.seen[k] < held || found_.seen[k] >= kMostCounted || !samples(first, uint32_t(held))) return BR_MALFORMED;
+      if (found_.seen[k] < held || found_.seen[k] >= kMaxCounted || !samples(first, uint32_t(held))) return BR_MALFORMED;
       first += uint64_t(held);
     }
     return first == found_.stored ? BR_OK : BR_MALFORMED;

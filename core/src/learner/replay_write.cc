@@ -154,7 +154,7 @@ int br_replay_write(br_replay* l, br_write* write, void* context) {
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   find_same(*l, l->same);
   size_t used;
-  if (header_bytes(*l, &used) + 8 > kMostHeader) return BR_FULL;
+  if (header_bytes(*l, &used) + 8 > kMaxHeader) return BR_FULL;
   char digits[kDigits];
   memset(digits, '0', sizeof digits);
   Sha256 digest;

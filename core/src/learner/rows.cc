@@ -9,8 +9,8 @@
 namespace bitreplay {
 namespace {
 
-size_t row_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * l.numbers; }
-size_t products_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * size_t(triangle(l.numbers)); }
+size_t row_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * l.features; }
+size_t products_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * size_t(triangle(l.features)); }
 
 uint8_t* row_at(const br_learner& l, uint32_t row) {
   return static_cast<uint8_t*>(l.sums.class_sums) + row * row_bytes(l);
@@ -57,7 +57,7 @@ void leave_nothing(br_learner* l) {
   l->known.forgotten = 0;
   l->sums.bits = 32;
   l->sums.classes = 0;
-  memset(l->sums.products, 0, size_t(4 * triangle(l->numbers)));
+  memset(l->sums.products, 0, size_t(4 * triangle(l->features)));
   l->learning = l->ready = false;
 }
 
@@ -85,13 +85,13 @@ int64_t extent_of(const br_learner& l) {
 }
 
 bool has_room_for(const br_learner& l, int64_t extent, int64_t pictures) {
-  return extent <= (l.options.wide ? kMostPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
+  return extent <= (l.options.wide ? kMaxPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
 }
 
 void set_width(br_learner* l, int64_t extent) {
   const uint32_t bits = br_sums_bits(extent);
   if (bits == l->sums.bits) return;
-  const int64_t rows = int64_t(l->sums.classes) * l->numbers, products = triangle(l->numbers);
+  const int64_t rows = int64_t(l->sums.classes) * l->features, products = triangle(l->features);
   const auto change = bits == 64 ? widen : narrow;
   change(l->sums.class_sums, rows);
   change(l->sums.products, products);

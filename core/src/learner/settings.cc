@@ -68,7 +68,7 @@ uint32_t unknown_share(const Section& settings) {
     if (!p || p >= end || *p != '/') return 0;
     p = take_number(p + 1, end, &bottom);
     if (!p || end - p != 1 || top < 1 || top >= bottom) return 0;
-    return uint32_t(most(divide_round(left(top, 16), bottom), 1));
+    return uint32_t(max_of(divide_round(left(top, 16), bottom), 1));
   }
   return 0;
 }

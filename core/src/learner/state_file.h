@@ -7,7 +7,7 @@
 namespace bitreplay {
 
 constexpr size_t kDigits = 64;
-constexpr size_t kMostHeader = 8 << 20;  // of a file that anybody reads
+constexpr size_t kMaxHeader = 8 << 20;  // of a file that anybody reads
 constexpr const char* kBegin = "{\"__metadata__\":{\"sha256\":\"";
 constexpr size_t kDigitsAt = 8 + 27;  // of the checksum, in the file
 

@@ -57,7 +57,7 @@ class Reader {
     if (!expect("\",\"settings\":\"")) return BR_MALFORMED;
     if (const int wrong = settings()) return wrong;
     found_.arrays_at = 8 + length;
-    found_.shape = {found_.known.names.count(), l_.numbers, 0, 32, l_.keeps_digests, l_.keeps_class_products};
+    found_.shape = {found_.known.names.count(), l_.features, 0, 32, l_.keeps_digests, l_.keeps_class_products};
     if (!expect("\",\"version\":\"2\"},")) return BR_MALFORMED;
     if (found_.shape.digests && found_.shape.classes) {
       // Their sizes lie first, and are the counts.
@@ -77,9 +77,9 @@ class Reader {
 
   int learned() {
     if (!expect_quoted("{\"experiences\":")) return BR_MALFORMED;
-    if (!json_.number(&found_.known.experiences, kMostCounted - 1) || found_.known.experiences < 0) return BR_MALFORMED;
+    if (!json_.number(&found_.known.experiences, kMaxCounted - 1) || found_.known.experiences < 0) return BR_MALFORMED;
     if (!expect_quoted(",\"forgotten\":")) return BR_MALFORMED;
-    if (!json_.number(&found_.known.forgotten, kMostCounted - 1) || found_.known.forgotten < 0) return BR_MALFORMED;
+    if (!json_.number(&found_.known.forgotten, kMaxCounted - 1) || found_.known.forgotten < 0) return BR_MALFORMED;
     if (!expect_quoted(",\"lineage\":\"")) return BR_MALFORMED;
     if (const int wrong = marks('/')) return wrong;
     if (const int wrong = marks('"')) return wrong;
@@ -110,7 +110,7 @@ class Reader {
     Names& names = found_.known.names;
     if (in_.look() == ']') return in_.next(), BR_OK;
     for (;;) {
-      char text[kMostNameBytes];
+      char text[kMaxNameBytes];
       br_name name = {nullptr, 0, 0};
       if (in_.look() == '\\') {
         if (!json_.name(text, &name)) return BR_MALFORMED;
@@ -140,7 +140,7 @@ class Reader {
     if (!in.bytes(found_.counts, 8 * size_t(classes))) return BR_STORAGE;
     found_.pictures = 0;
     for (uint32_t c = 0; c < classes; ++c) {
-      if (found_.counts[c] < 1 || found_.counts[c] > kMostPictures - found_.pictures) return BR_MALFORMED;
+      if (found_.counts[c] < 1 || found_.counts[c] > kMaxPictures - found_.pictures) return BR_MALFORMED;
       found_.pictures += found_.counts[c];
     }
     return BR_OK;
@@ -149,10 +149,10 @@ class Reader {
   // sums/possible.h, number by number. The products are read twice: for their squares, and for pairs of numbers.
   int sums(const Layout& layout) {
     int64_t* const least = scratch_;
-    memset(least, 0, l_.numbers * sizeof *least);
+    memset(least, 0, l_.features * sizeof *least);
     In rows = array(layout.at[Layout::kClassSums]);
     for (uint32_t c = 0; c < found_.shape.classes; ++c)
-      for (uint32_t i = 0; i < l_.numbers; ++i) {
+      for (uint32_t i = 0; i < l_.features; ++i) {
         int64_t sum;
         if (!element(rows, found_.shape.bits, &sum)) return BR_STORAGE;
         if (!is_within(sum, kLargestNumber * found_.counts[c])) return BR_IMPOSSIBLE;
@@ -170,12 +170,12 @@ class Reader {
   // Squares of so many pictures, at least so large; their roots take the place of that.
   int squares(uint64_t offset, int64_t pictures, bool forgot, int64_t* least, int64_t* largest, int64_t* total) {
     In in = array(offset);
-    for (int64_t i = 0; i < l_.numbers; ++i)
+    for (int64_t i = 0; i < l_.features; ++i)
       for (int64_t j = 0; j <= i; ++j) {
         int64_t product;
         if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
-        if (!is_within(product, kLargestSquare * (forgot ? kMostPictures : pictures))) return BR_IMPOSSIBLE;
-        *largest = most(*largest, absolute(product));
+        if (!is_within(product, kLargestSquare * (forgot ? kMaxPictures : pictures))) return BR_IMPOSSIBLE;
+        *largest = max_of(*largest, absolute(product));
         if (i != j) continue;
         *total += product;
         if (!is_square(product, least[i], pictures, forgot)) return BR_IMPOSSIBLE;
@@ -187,7 +187,7 @@ class Reader {
   // Pairs of numbers, by the roots of their squares; added to `totals`, if there are any.
   int pairs(uint64_t offset, bool forgot, const int64_t* roots, int64_t* totals) {
     In in = array(offset);
-    for (int64_t i = 0, at = 0; i < l_.numbers; ++i)
+    for (int64_t i = 0, at = 0; i < l_.features; ++i)
       for (int64_t j = 0; j <= i; ++j, ++at) {
         int64_t product;
         if (!element(in, found_.shape.bits, &product)) return BR_STORAGE;
@@ -216,14 +216,14 @@ class Reader {
   // Each is possible, and they add up to the products of all.
   int class_products(const Layout& layout) {
     if (found_.known.forgotten) return BR_MALFORMED;
-    const int64_t entries = triangle(l_.numbers);
+    const int64_t entries = triangle(l_.features);
     int64_t *const totals = scratch_, *const least = scratch_ + entries;
     memset(totals, 0, size_t(entries) * sizeof *totals);
     In sums = array(layout.at[Layout::kClassSums]), products = array(layout.at[Layout::kProducts]);
     for (uint32_t c = 0; c < found_.shape.classes; ++c) {
       const int64_t count = found_.counts[c];
       int64_t largest = 0, total = 0;
-      for (uint32_t i = 0; i < l_.numbers; ++i) {
+      for (uint32_t i = 0; i < l_.features; ++i) {
         int64_t sum;
         if (!element(sums, found_.shape.bits, &sum)) return BR_STORAGE;
         least[i] = least_square(sum, count);
@@ -262,7 +262,7 @@ void place(const br_learner& l, Places& places, Found* found) {
 Reading::Reading(const br_learner& l, Places& places) : state(), base() {
   place(l, places, &state);
   place(l, places, &base);
-  scratch = places.next<int64_t>((l.keeps_class_products ? size_t(triangle(l.numbers)) : 0) + l.numbers);
+  scratch = places.next<int64_t>((l.keeps_class_products ? size_t(triangle(l.features)) : 0) + l.features);
 }
 
 size_t reading_bytes(const br_learner& l) {

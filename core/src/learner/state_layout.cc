@@ -6,7 +6,7 @@
 namespace bitreplay {
 
 Shape shape_of(const br_learner& l) {
-  return {l.sums.classes, l.numbers, uint64_t(pictures_of(l)), l.sums.bits, l.keeps_digests, l.keeps_class_products};
+  return {l.sums.classes, l.features, uint64_t(pictures_of(l)), l.sums.bits, l.keeps_digests, l.keeps_class_products};
 }
 
 const char* name_of(Layout::Array array) {
@@ -16,9 +16,9 @@ const char* name_of(Layout::Array array) {
 }
 
 void extent_of(const Shape& shape, Layout::Array array, uint64_t* rows, uint64_t* columns) {
-  const uint64_t entries = uint64_t(triangle(int64_t(shape.numbers)));
+  const uint64_t entries = uint64_t(triangle(int64_t(shape.features)));
   *rows = array == Layout::kValues ? shape.pictures : array == Layout::kProducts ? entries : shape.classes;
-  *columns = array == Layout::kClassProducts ? entries : array == Layout::kClassSums ? shape.numbers : 0;
+  *columns = array == Layout::kClassProducts ? entries : array == Layout::kClassSums ? shape.features : 0;
 }
 
 Layout::Layout(const Shape& shape) {

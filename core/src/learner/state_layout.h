@@ -11,7 +11,7 @@ namespace bitreplay {
 
 // All that their sizes depend on. Digests without a class are no arrays.
 struct Shape {
-  uint64_t classes, numbers, pictures;
+  uint64_t classes, features, pictures;
   uint32_t bits;  // of the sums
   bool digests, class_products;
 };

@@ -14,7 +14,7 @@ namespace bitreplay {
 namespace {
 
 // An array of a state, one number after another, in a file or in a learner.
-struct Numbers {
+struct Values {
   const void* memory;
   uint32_t bits;
   int64_t at;
@@ -35,26 +35,26 @@ struct State {
 
   const Known& known() const { return own ? own->known : found->known; }
   int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : found->counts[row]; }
-  Numbers numbers(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
+  Values values(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
     if (own) return {memory, bits, first, In(nullptr, nullptr, 0)};
     const uint64_t offset = found->arrays_at + Layout(found->shape).at[array] + bits / 8 * uint64_t(first);
     return {nullptr, bits, 0, file->in(offset)};
   }
-  Numbers class_sums(uint32_t row, uint32_t width) const {
-    return numbers(Layout::kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
+  Values class_sums(uint32_t row, uint32_t width) const {
+    return values(Layout::kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
   }
-  Numbers products() const { return numbers(Layout::kProducts, bits(), own ? own->sums.products : nullptr, 0); }
-  Numbers digests(uint32_t row) const {
+  Values products() const { return values(Layout::kProducts, bits(), own ? own->sums.products : nullptr, 0); }
+  Values digests(uint32_t row) const {
     int64_t first = 0;
     for (uint32_t c = 0; c < row; ++c) first += count(c);
-    return numbers(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
+    return values(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
   }
   uint32_t bits() const { return own ? own->sums.bits : found->shape.bits; }
 };
 
 // Whether all of the base's digests of a class are among the state's, as often: both are in order.
 int has_digests(const State& state, uint32_t row, const State& base, uint32_t base_row) {
-  Numbers all = state.digests(row), some = base.digests(base_row);
+  Values all = state.digests(row), some = base.digests(base_row);
   int64_t left = state.count(row), value, other = 0;
   for (int64_t i = 0; i < base.count(base_row); ++i) {
     if (!some.next(&value)) return BR_STORAGE;
@@ -71,7 +71,7 @@ int has_digests(const State& state, uint32_t row, const State& base, uint32_t ba
 int contains(const br_learner& l, const State& state, const State& base, int64_t* least) {
   const int64_t rounded = state.known().forgotten - base.known().forgotten;
   if (rounded < 0) return BR_OTHER_BASE;
-  for (uint32_t i = 0; i < l.numbers; ++i) least[i] = 0;
+  for (uint32_t i = 0; i < l.features; ++i) least[i] = 0;
   const Names &names = state.known().names, &others = base.known().names;
   uint32_t met = 0;
   int64_t pictures = 0;
@@ -82,8 +82,8 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
     const int64_t count = state.count(row) - (there ? base.count(other) : 0);
     if (count < 0) return BR_OTHER_BASE;
     pictures += count;
-    Numbers sums = state.class_sums(row, l.numbers), less = base.class_sums(there ? other : 0, l.numbers);
-    for (uint32_t i = 0; i < l.numbers; ++i) {
+    Values sums = state.class_sums(row, l.features), less = base.class_sums(there ? other : 0, l.features);
+    for (uint32_t i = 0; i < l.features; ++i) {
       int64_t sum, gone = 0;
       if (!sums.next(&sum) || (there && !less.next(&gone))) return BR_STORAGE;
       sum -= gone;
@@ -95,8 +95,8 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
     if (const int wrong = has_digests(state, row, base, other)) return wrong;
   }
   if (met != others.count()) return BR_OTHER_BASE;
-  Numbers products = state.products(), less = base.products();
-  for (int64_t i = 0; i < l.numbers; ++i)
+  Values products = state.products(), less = base.products();
+  for (int64_t i = 0; i < l.features; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       int64_t product, gone;
       if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
@@ -144,7 +144,7 @@ bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in
 bool change(br_learner* l, const File& file, const Found& found, int sign) {
   const Layout layout(found.shape);
   const uint32_t bits = found.shape.bits;
-  const int64_t entries = triangle(l->numbers);
+  const int64_t entries = triangle(l->features);
   const auto array = [&](Layout::Array name, int64_t first, uint32_t width) {
     return file.in(found.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
   };
@@ -160,8 +160,8 @@ bool change(br_learner* l, const File& file, const Found& found, int sign) {
     }
     before += count;
     l->sums.counts[to] += sign * count;
-    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->numbers, bits), bits, l->sums.class_sums, l->sums.bits,
-                      int64_t(to) * l->numbers, l->numbers, sign))
+    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums, l->sums.bits,
+                      int64_t(to) * l->features, l->features, sign))
       return false;
     if (l->class_products && !change_array(array(Layout::kClassProducts, row * entries, bits), bits, l->class_products,
                                            l->sums.bits, to * entries, entries, sign))
@@ -207,15 +207,15 @@ int read_both(br_learner* l, const File& file, const File* base_file, Reading* r
 void count(br_learner* l, const Reading& reading, int sign) {
   const Known &known = reading.state.known, &base = reading.base.known;
   l->known.forgotten += sign * (known.forgotten - base.forgotten);
-  l->known.experiences = most(l->known.experiences + sign * (known.experiences - base.experiences), 0);
+  l->known.experiences = max_of(l->known.experiences + sign * (known.experiences - base.experiences), 0);
 }
 
-// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/tally.py, `settle`.
+// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/class_statistics.py, `settle`.
 bool is_settled(const br_learner& l, void* work) {
   for (uint32_t row = 0; row < l.sums.classes; ++row)
     if (!are_class_products(l, row, work)) return false;
   if (pictures_of(l)) return are_possible(l, work);
-  for (int64_t at = 0; at < triangle(l.numbers) && !l.known.forgotten; ++at)
+  for (int64_t at = 0; at < triangle(l.features) && !l.known.forgotten; ++at)
     if (sum_at(l.sums.products, l.sums.bits, at)) return false;
   return true;
 }
@@ -226,22 +226,22 @@ int64_t merged_extent(const br_learner& l, const File& file, const File* base_fi
   const int64_t pictures = pictures_of(l) + reading.state.pictures - reading.base.pictures;
   if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
   const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &reading.state, &file}, {nullptr, &reading.base, base_file}};
-  Numbers ours = all[0].products(), theirs = all[1].products();
-  Numbers common = base_file ? all[2].products() : all[0].products();
+  Values ours = all[0].products(), theirs = all[1].products();
+  Values common = base_file ? all[2].products() : all[0].products();
   int64_t largest = 0;
-  for (int64_t i = 0; i < l.numbers; ++i)
+  for (int64_t i = 0; i < l.features; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       int64_t own, more, less = 0;
       if (!ours.next(&own) || !theirs.next(&more) || (base_file && !common.next(&less))) return -1;
-      largest = most(largest, absolute(own + more - less));
+      largest = max_of(largest, absolute(own + more - less));
     }
   return extent_of(pictures, largest);
 }
 
 bool can_count(const br_learner& l, const Reading& reading) {
   const Known &known = reading.state.known, &base = reading.base.known;
-  return l.known.forgotten + known.forgotten - base.forgotten < kMostCounted &&
-         l.known.experiences + known.experiences - base.experiences < kMostCounted;
+  return l.known.forgotten + known.forgotten - base.forgotten < kMaxCounted &&
+         l.known.experiences + known.experiences - base.experiences < kMaxCounted;
 }
 
 void leave_out_the_empty(br_learner* l) {
@@ -262,7 +262,7 @@ int merge(br_learner* l, const File& file, const File* base_file) {
   if (!l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
   if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
   l->ready = false;
-  set_width(l, most(extent, extent_of(*l)));
+  set_width(l, max_of(extent, extent_of(*l)));
   bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
   count(l, reading, 1);
   // Without a base the sums of states that are possible are.

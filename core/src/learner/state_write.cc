@@ -118,7 +118,7 @@ size_t br_state_bytes(br_learner* l) {
 int br_state_write(br_learner* l, br_write* write, void* context) {
   if (!l || !write) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  if (header_bytes(*l) + 8 > kMostHeader) return BR_FULL;
+  if (header_bytes(*l) + 8 > kMaxHeader) return BR_FULL;
   char digits[kDigits];
   memset(digits, '0', sizeof digits);
   Sha256 digest;

@@ -18,7 +18,7 @@ struct Making {
   int64_t* ridges;
 
   Making(const br_learner& l, Places& places)
-      : solving(places.next<uint8_t>(size_t(br_sums_solve_bytes(l.numbers, l.options.classes)))),
+      : solving(places.next<uint8_t>(size_t(br_sums_solve_bytes(l.features, l.options.classes)))),
         ridges(places.next<int64_t>(l.part_count)) {}
 };
 
@@ -27,17 +27,17 @@ struct Asking {
   int16_t* away;
 
   Asking(const br_learner& l, Places& places)
-      : lengths(places.next<uint8_t>(size_t(br_sums_lengths_bytes(l.numbers)))), away(places.next<int16_t>(l.numbers)) {}
+      : lengths(places.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))), away(places.next<int16_t>(l.features)) {}
 };
 
 // rows, halves and centre, one after another.
 void keep(br_learner* l, const br_factor& made) {
   if (!l->factor_rows) return;
-  const size_t entries = size_t(triangle(l->numbers));
-  int32_t *const halves = l->factor_rows + entries, *const centre = halves + l->numbers;
+  const size_t entries = size_t(triangle(l->features));
+  int32_t *const halves = l->factor_rows + entries, *const centre = halves + l->features;
   memcpy(l->factor_rows, made.rows, entries * sizeof *made.rows);
-  memcpy(halves, made.halves, l->numbers * sizeof *halves);
-  memcpy(centre, made.centre, l->numbers * sizeof *centre);
+  memcpy(halves, made.halves, l->features * sizeof *halves);
+  memcpy(centre, made.centre, l->features * sizeof *centre);
   l->factor = made;
   l->factor.rows = l->factor_rows;
   l->factor.halves = halves;
@@ -48,7 +48,7 @@ void keep(br_learner* l, const br_factor& made) {
 
 // `factor` has its ridges.
 int fill_unseen(br_learner* l, const br_factor& factor, const Asking& asking) {
-  if (const int failed = br_sums_unseen(&l->sums, &l->solution, &factor, l->parts, l->part_count, asking.lengths, &l->unseen))
+  if (const int failed = br_sums_ood(&l->sums, &l->solution, &factor, l->parts, l->part_count, asking.lengths, &l->ood))
     return failed;
   l->is_expected = true;
   return BR_OK;
@@ -71,10 +71,10 @@ int make(br_learner* l, br_factor* factor, Asking* asking) {
 }  // namespace
 
 void place_unknown(br_learner* l, Places& places) {
-  l->unseen.weights = places.next<int32_t>(l->numbers);
+  l->ood.weights = places.next<int32_t>(l->features);
   l->factor_rows = nullptr;
   if (!l->options.factor) return;
-  l->factor_rows = places.next<int32_t>(size_t(triangle(l->numbers)) + 2 * size_t(l->numbers));
+  l->factor_rows = places.next<int32_t>(size_t(triangle(l->features)) + 2 * size_t(l->features));
   l->asking = places.next<uint8_t>(asking_bytes(*l));
 }
 
@@ -129,9 +129,9 @@ int is_unknown(br_learner* l, const int8_t* x, int64_t best, uint32_t share, uin
     if (const int failed = make(l, &factor, &asking)) return failed;
   }
   int64_t found;
-  if (const int failed = br_sums_strangeness(&l->solution, &factor, &l->unseen, x, best, asking.away, asking.lengths, &found))
+  if (const int failed = br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &found))
     return failed;
-  *unknown = found > br_unseen_limit(&l->unseen, share);
+  *unknown = found > br_ood_threshold(&l->ood, share);
   return BR_OK;
 }
 

@@ -1,6 +1,6 @@
 // "Unknown" and temperature, both of the learner's discriminant, which is made already.
 #pragma once
-#include "bitreplay_unseen.h"
+#include "bitreplay_ood.h"
 #include "learner/learner.h"
 
 namespace bitreplay {

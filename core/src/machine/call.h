@@ -24,7 +24,7 @@ struct Call {
   int64_t count;           // samples of this call
   int64_t part, parts;
   uint8_t* scratch;
-  uint8_t* roles[kMostRoles];  // null where an optional tensor is absent; the constants are never written
+  uint8_t* roles[kMaxRoles];  // null where an optional tensor is absent; the constants are never written
 
   BR_INLINE bool has(int role) const { return record.tensors[role] >= 0; }
   BR_INLINE const Tensor& tensor(int role) const { return program.tensors[record.tensors[role]]; }
@@ -45,9 +45,9 @@ struct Call {
   BR_INLINE T* data(int role) const {
     return reinterpret_cast<T*>(roles[role]);
   }
-  BR_INLINE uint8_t* derived() const {
-    if (record.derived == Derived::none) return nullptr;
-    return record.derived == Derived::scratch ? scratch : program.derived + record.derived_offset;
+  BR_INLINE uint8_t* packed_weights() const {
+    if (record.packed_weights == Derived::none) return nullptr;
+    return record.packed_weights == Derived::scratch ? scratch : program.packed_weights + record.derived_offset;
   }
 };
 

@@ -13,8 +13,8 @@ struct Use {
 };
 
 // The tensors of a record; the number of them.
-int uses_of(const Record& record, Use uses[kMostRoles]) {
-  Role roles[kMostRoles];
+int uses_of(const Record& record, Use uses[kMaxRoles]) {
+  Role roles[kMaxRoles];
   const int count = roles_of(*record.operation, roles);
   int found = 0;
   for (int role = 0; role < count; ++role)
@@ -23,7 +23,7 @@ int uses_of(const Record& record, Use uses[kMostRoles]) {
 }
 
 bool sample_by_sample(const br_program& program, const Record& record) {
-  Use uses[kMostRoles];
+  Use uses[kMaxRoles];
   const int count = uses_of(record, uses);
   for (int i = 0; i < count; ++i)
     if (uses[i].written && !uses[i].counts && !program.tensors[uses[i].number].info.per_sample) return false;
@@ -40,7 +40,7 @@ bool overlap(const br_program& program, const Tensor& a, const Tensor& b) {
 
 // Does it matter whether one sample is through both records before another is through the first?
 bool disturb(const br_program& program, const Record& earlier, const Record& later) {
-  Use first[kMostRoles], second[kMostRoles];
+  Use first[kMaxRoles], second[kMaxRoles];
   const int first_count = uses_of(earlier, first), second_count = uses_of(later, second);
   for (int i = 0; i < first_count; ++i) {
     for (int j = 0; j < second_count; ++j) {
@@ -66,15 +66,15 @@ void find_chains(br_program* program) {
       continue;
     }
     uint32_t end = start + 1;
-    bool scratch = first.derived == Derived::scratch;
+    bool scratch = first.packed_weights == Derived::scratch;
     for (; end < program->record_count && end - start < kLongestChain; ++end) {
       const Record& next = program->records[end];
       if (next.list != first.list || !sample_by_sample(*program, next)) break;
-      if (scratch && next.derived == Derived::scratch) break;  // there is one scratch
+      if (scratch && next.packed_weights == Derived::scratch) break;  // there is one scratch
       bool disturbed = false;
       for (uint32_t i = start; i < end && !disturbed; ++i) disturbed = disturb(*program, program->records[i], next);
       if (disturbed) break;
-      scratch = scratch || next.derived == Derived::scratch;
+      scratch = scratch || next.packed_weights == Derived::scratch;
     }
     first.chain = end - start;
     start = end;

@@ -99,7 +99,7 @@ void Checker::second_gradient(int64_t most_bound) {
 
 // An operation that lacks the name has no such check: its first record would stop every test.
 int Checker::role_named(const char* name) const {
-  Role roles[kMostRoles];
+  Role roles[kMaxRoles];
   const int count = roles_of(*record_.operation, roles);
   for (int role = 0; role < count; ++role)
     if (roles[role].length == int(strlen(name)) && !memcmp(roles[role].name, name, strlen(name))) return role;

@@ -34,8 +34,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_scalar,
      .integer_conv = kIntegerConvScalar,
      .integer_conv_input_grad = kIntegerConvInputGradScalar,
-     .encode_level = encode_level_scalar,
-     .decode_level = decode_level_scalar,
+     .encode_latents = encode_latents_scalar,
+     .decode_latents = decode_latents_scalar,
      .latent_update = kLatentUpdateScalar,
      .latent_signs = latent_signs_scalar,
      .sums = kSumsScalar,
@@ -52,8 +52,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_avx2,
      .integer_conv = kIntegerConvAvx2,
      .integer_conv_input_grad = kIntegerConvInputGradAvx2,
-     .encode_level = encode_level_avx2,
-     .decode_level = decode_level_avx2,
+     .encode_latents = encode_latents_avx2,
+     .decode_latents = decode_latents_avx2,
      .latent_update = kLatentUpdateAvx2,
      .latent_signs = latent_signs_avx2,
      .sums = kSumsAvx2,
@@ -69,8 +69,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_avx512,
      .integer_conv = kIntegerConvAvx512,
      .integer_conv_input_grad = kIntegerConvInputGradAvx512,
-     .encode_level = encode_level_avx512,
-     .decode_level = decode_level_avx512,
+     .encode_latents = encode_latents_avx512,
+     .decode_latents = decode_latents_avx512,
      .latent_update = kLatentUpdateAvx512,
      .latent_signs = latent_signs_avx512,
      .sums = kSumsAvx512,
@@ -87,8 +87,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_neon,
      .integer_conv = kIntegerConvNeon,
      .integer_conv_input_grad = kIntegerConvInputGradNeon,
-     .encode_level = encode_level_neon,
-     .decode_level = decode_level_neon,
+     .encode_latents = encode_latents_neon,
+     .decode_latents = decode_latents_neon,
      .latent_update = kLatentUpdateNeon,
      .latent_signs = latent_signs_neon,
      .sums = kSumsNeon,
@@ -104,8 +104,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_neon,
      .integer_conv = kIntegerConvDotprod,
      .integer_conv_input_grad = kIntegerConvInputGradNeon,
-     .encode_level = encode_level_neon,
-     .decode_level = decode_level_neon,
+     .encode_latents = encode_latents_neon,
+     .decode_latents = decode_latents_neon,
      .latent_update = kLatentUpdateNeon,
      .latent_signs = latent_signs_neon,
      .sums = {pair_products_dotprod, kSumsNeon.row_products, kSumsNeon.take_away, kSumsNeon.score},
@@ -122,8 +122,8 @@ const Kernels kPaths[] = {
      .affine_param_grad = affine_param_grad_wasm,
      .integer_conv = kIntegerConvWasm,
      .integer_conv_input_grad = kIntegerConvInputGradWasm,
-     .encode_level = encode_level_wasm,
-     .decode_level = decode_level_wasm,
+     .encode_latents = encode_latents_wasm,
+     .decode_latents = decode_latents_wasm,
      .latent_update = kLatentUpdateWasm,
      .latent_signs = latent_signs_wasm,
      .sums = kSumsWasm,
@@ -159,7 +159,7 @@ const Kernels* set_by_call = nullptr;
 
 const Kernels* chosen_kernels() {
   if (const Kernels* set = __atomic_load_n(&set_by_call, __ATOMIC_ACQUIRE)) return set;
-  const char* name = getenv("BITREPLAY_PATH");
+  const char* name = getenv("BITREPLAY_ISA");
   if (!name || !*name) return fastest();
   const Kernels* kernels = find(name);
   return kernels && kernels->supported() ? kernels : nullptr;
@@ -167,22 +167,22 @@ const Kernels* chosen_kernels() {
 
 }  // namespace bitreplay
 
-const char* br_paths(void) { return bitreplay::kPathNames; }
+const char* br_isas(void) { return bitreplay::kPathNames; }
 
-int br_path_supported(const char* name) {
+int br_isa_supported(const char* name) {
   const bitreplay::Kernels* kernels = name ? bitreplay::find(name) : nullptr;
   return kernels && kernels->supported();
 }
 
-const char* br_path(void) {
+const char* br_isa(void) {
   const bitreplay::Kernels* kernels = bitreplay::chosen_kernels();
   return kernels ? kernels->name : nullptr;
 }
 
-int br_set_path(const char* name) {
-  if (!br_path_supported(name)) return BR_UNKNOWN_PATH;
+int br_set_isa(const char* name) {
+  if (!br_isa_supported(name)) return BR_UNKNOWN_ISA;
   __atomic_store_n(&bitreplay::set_by_call, bitreplay::find(name), __ATOMIC_RELEASE);
   return BR_OK;
 }
 
-const char* br_program_path(const br_program* program) { return program ? program->kernels->name : nullptr; }
+const char* br_program_isa(const br_program* program) { return program ? program->kernels->name : nullptr; }

@@ -8,7 +8,7 @@
 #include "kernels/integer_conv/integer_conv.h"
 #include "kernels/integer_conv/integer_conv_input_grad.h"
 #include "kernels/latent_weights/latent_update.h"
-#include "kernels/level_code/level_code.h"
+#include "kernels/latent_code/latent_code.h"
 #include "kernels/sign/pack_signs.h"
 #include "kernels/sign/sign_input_grad.h"
 #include "kernels/sums/sums.h"
@@ -40,15 +40,15 @@ struct Kernels {
   AffineParamGrad* affine_param_grad;
   IntegerConv integer_conv;
   IntegerConvInputGrad integer_conv_input_grad;
-  EncodeLevel* encode_level;
-  DecodeLevel* decode_level;
+  EncodeLatents* encode_latents;
+  DecodeLatents* decode_latents;
   LatentUpdate latent_update;
   LatentSigns* latent_signs;
   SumsKernels sums;
   const Loop* const* loops;  // null: the operations' own
 };
 
-// The table that br_set_path or BITREPLAY_PATH chose; null if the variable names none that can be used.
+// The table that br_set_isa or BITREPLAY_ISA chose; null if the variable names none that can be used.
 const Kernels* chosen_kernels();
 
 }  // namespace bitreplay

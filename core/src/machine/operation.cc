@@ -48,7 +48,7 @@ int position_in(const char* text, const char* word) {
   return -1;
 }
 
-int roles_of(const Operation& operation, Role roles[kMostRoles]) {
+int roles_of(const Operation& operation, Role roles[kMaxRoles]) {
   int count = 0, length;
   for (const char* text = operation.reads; (text = next_word(text, &length)); text += length) {
     bool optional = text[length - 1] == '?';

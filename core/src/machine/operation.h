@@ -24,7 +24,7 @@ struct Operation {
   int (*run)(const Call&);
   int weights = -1;  // the role that is rearranged
   uint64_t (*derived_bytes)(const Call&) = nullptr;  // reads no tensor's content; nor does derive, but for the weights
-  void (*derive)(const Call&, uint8_t* derived) = nullptr;
+  void (*derive)(const Call&, uint8_t* packed_weights) = nullptr;
   int counts = -1;  // the role that counts saturated numbers: one int64, which only grows
   bool in_parts = false;
   // What it writes are sums over the samples, int64, and last their exponents, int32: one, or one for each of the sums.
@@ -42,7 +42,7 @@ struct Role {
   int length;
   bool optional, written;
 };
-int roles_of(const Operation& operation, Role roles[kMostRoles]);
+int roles_of(const Operation& operation, Role roles[kMaxRoles]);
 int words_in(const char* text);
 int position_in(const char* text, const char* word);  // of a word among words; -1 if it is none of them
 

@@ -18,7 +18,7 @@ struct Operation;
   EACH(kGradientSum) \
   EACH(kIntegerConv) \
   EACH(kImageTable) \
-  EACH(kEncodeLevel) EACH(kDecodeLevel) \
+  EACH(kEncodeLatents) EACH(kDecodeLatents) \
   EACH(kDenseOperand) EACH(kDense) EACH(kDenseInputGrad) EACH(kDenseParamGrad) EACH(kDenseUpdate) \
   EACH(kCrossEntropy) \
   EACH(kPackSignsClipped) EACH(kClippedSignInputGrad) EACH(kUnpackSigns) \

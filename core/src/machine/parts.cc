@@ -15,11 +15,11 @@ constexpr int32_t kNone = int32_t(kNoGradient);
 
 // What a record that merges writes.
 struct Merged {
-  int sums[kMostRoles], count = 0, exponents = -1;
-  int places[kMostRoles];  // of each sum's exponent
+  int sums[kMaxRoles], count = 0, exponents = -1;
+  int places[kMaxRoles];  // of each sum's exponent
 
   explicit Merged(const br_program& program, const Record& record) {
-    Role roles[kMostRoles];
+    Role roles[kMaxRoles];
     const int all = roles_of(*record.operation, roles);
     int written = 0;
     for (int role = 0; role < all; ++role) {
@@ -58,7 +58,7 @@ bool alone(const br_program& program, int32_t number) {
 // where nothing else does.
 bool can_wait(const br_program& program, const Record& record) {
   const bool merges = record.operation->merges && record.list == BR_BACKWARD;
-  Role roles[kMostRoles];
+  Role roles[kMaxRoles];
   const int all = roles_of(*record.operation, roles);
   for (int role = 0; role < all; ++role) {
     if (record.tensors[role] < 0) continue;
@@ -105,7 +105,7 @@ void merge(Runner& runner, const Record& record, void* given) {
     const int32_t* found = aside(runner, merged, whole, minibatch.work).data<int32_t>(merged.exponents);
     const int32_t bits = int32_t(bit_length(runner.samples()));
     for (int64_t k = 0; k < whole.elements(merged.exponents); ++k)
-      if (found[k] > kNone) tops[k] = int32_t(most(tops[k], int64_t(found[k]) - bits));
+      if (found[k] > kNone) tops[k] = int32_t(max_of(tops[k], int64_t(found[k]) - bits));
     return;
   }
   for (int64_t n = 0; n < runner.samples(); ++n) {

@@ -53,7 +53,7 @@ class Reader {
   int records();
   int record(Record* record, const uint8_t* at, int32_t** numbers, int64_t** attributes);
   int overlaps(const Record& record);
-  int derived();  // how large
+  int packed_weights();  // how large
   int derive();
   int allocate(size_t bytes);
   int read_all();
@@ -88,7 +88,7 @@ const char* wanted_path() { return ""; }
 #else
 void* from_heap(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
 void give_back(void* memory) { free(memory); }
-const char* wanted_path() { return getenv("BITREPLAY_PATH"); }
+const char* wanted_path() { return getenv("BITREPLAY_ISA"); }
 #endif
 
 int Reader::header() {
@@ -176,7 +176,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   uint32_t code = read<uint32_t>(at), tensors = read<uint32_t>(at + 8), count = read<uint32_t>(at + 12);
   const Operation* operation = operation_of_code(code);
   if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
-  Role roles[kMostRoles];
+  Role roles[kMaxRoles];
   int role_count = roles_of(*operation, roles);
   *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, 0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
@@ -208,7 +208,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
 
 // A tensor that a record writes shares no byte with another of its tensors.
 int Reader::overlaps(const Record& r) {
-  Role roles[kMostRoles];
+  Role roles[kMaxRoles];
   int count = roles_of(*r.operation, roles);
   for (int written = 0; written < count; ++written) {
     if (!roles[written].written || r.tensors[written] < 0) continue;
@@ -226,7 +226,7 @@ int Reader::overlaps(const Record& r) {
 }
 
 // Rearranged weights: constant ones are kept in the program, learned ones pass through the shared scratch.
-int Reader::derived() {
+int Reader::packed_weights() {
   const uint64_t most_derived = 16 * uint64_t(size_) + (1 << 20);
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
@@ -237,11 +237,11 @@ int Reader::derived() {
     const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
     if (bytes == 0) continue;
     if (call.tensor(r.operation->weights).info.region == BR_CONSTANT) {
-      r.derived = Derived::program;
+      r.packed_weights = Derived::program;
       r.derived_offset = program_->derived_bytes;
       program_->derived_bytes += bytes;
     } else {
-      r.derived = Derived::scratch;
+      r.packed_weights = Derived::scratch;
       program_->scratch_bytes = bytes > program_->scratch_bytes ? bytes : program_->scratch_bytes;
     }
     if (program_->derived_bytes > most_derived || program_->scratch_bytes > kLargestRegion)
@@ -255,15 +255,15 @@ int Reader::derive() {
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   const size_t tables = (program_->table_bytes + 63) / 64 * 64;
-  if (!memory_) program_->derived = static_cast<uint8_t*>(from_heap(size_t(program_->derived_bytes)));
-  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables) program_->derived = memory_ + tables;
-  if (!program_->derived) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
+  if (!memory_) program_->packed_weights = static_cast<uint8_t*>(from_heap(size_t(program_->derived_bytes)));
+  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables) program_->packed_weights = memory_ + tables;
+  if (!program_->packed_weights) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
                                       static_cast<unsigned long long>(program_->derived_bytes));
   for (uint32_t i = 0; i < header_.records; ++i) {
     const Record& r = program_->records[i];
-    if (r.derived != Derived::program) continue;
+    if (r.packed_weights != Derived::program) continue;
     const Call call = call_of(*program_, r, none, regions, 0, 1);
-    r.operation->derive(call, call.derived());
+    r.operation->derive(call, call.packed_weights());
   }
   return BR_OK;
 }
@@ -278,10 +278,10 @@ int Reader::allocate(size_t bytes) {
 int Reader::read_all() {
   if (!bytes_) return fail(BR_BAD_ARGUMENT, "there is no program: its bytes are a null pointer");
   if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
-  if (threads_ < 1 || threads_ > kMostThreads)
-    return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMostThreads, threads_);
+  if (threads_ < 1 || threads_ > kMaxThreads)
+    return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMaxThreads, threads_);
   const Kernels* kernels = chosen_kernels();
-  if (!kernels) return fail(BR_UNKNOWN_PATH, "BITREPLAY_PATH is %s; built here: %s", wanted_path(), br_paths());
+  if (!kernels) return fail(BR_UNKNOWN_ISA, "BITREPLAY_ISA is %s; built here: %s", wanted_path(), br_isas());
   int error = header();
   if (!error) error = measure();
   if (error) return error;
@@ -304,7 +304,7 @@ int Reader::read_all() {
   program_->record_count = header_.records;
   error = tensors();
   if (!error) error = records();
-  if (!error) error = derived();
+  if (!error) error = packed_weights();
   if (!error) find_chains(program_);
   return error;
 }
@@ -371,8 +371,8 @@ void br_program_memory(const br_program* p, br_memory* memory) {
 
 void br_program_close(br_program* program) {
   if (!program) return;
-  program->crew.dismiss();
-  bitreplay::give_back(program->derived);
+  program->pool.dismiss();
+  bitreplay::give_back(program->packed_weights);
   bitreplay::give_back(program);
 }
 
@@ -380,7 +380,7 @@ uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples
 uint64_t br_program_parameter_bytes(const br_program* p) { return p ? p->parameter_bytes : 0; }
 uint64_t br_program_constant_bytes(const br_program* p) { return p ? p->constant_bytes : 0; }
 uint64_t br_program_arena_bytes(const br_program* p) { return p ? p->arena_bytes + p->scratch_bytes : 0; }
-uint64_t br_program_derived_bytes(const br_program* p) { return p ? p->derived_bytes : 0; }
+uint64_t br_program_packed_weights_bytes(const br_program* p) { return p ? p->derived_bytes : 0; }
 const void* br_program_initial_parameters(const br_program* p) { return p ? p->parameters : nullptr; }
 const void* br_program_constants(const br_program* p) { return p ? p->constants : nullptr; }
 

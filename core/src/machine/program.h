@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bitreplay.h"
-#include "machine/crew.h"
+#include "machine/thread_pool.h"
 
 namespace bitreplay {
 
@@ -16,8 +16,8 @@ constexpr uint32_t kLists = 4;
 constexpr uint64_t kLargestRegion = uint64_t(1) << 40;  // sums of sizes below it cannot overflow
 constexpr uint64_t kSpareArena = 4096;                   // that no tensor uses, besides as much again as they do
 constexpr uint32_t kLargestMinibatch = 1 << 20;
-constexpr uint32_t kMostThreads = 64;
-constexpr int kMostRoles = 16;  // tensors of a record
+constexpr uint32_t kMaxThreads = 64;
+constexpr int kMaxRoles = 16;  // tensors of a record
 
 struct Tensor {
   br_tensor_info info;
@@ -37,7 +37,7 @@ struct Record {
   const int32_t* tensors;      // numbers, -1 where an optional one is absent
   const int64_t* attributes;
   uint64_t derived_offset;
-  Derived derived;
+  Derived packed_weights;
   uint32_t list;
   uint32_t tensor_count;
   uint32_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
@@ -52,8 +52,8 @@ struct br_program {
   bitreplay::Record* records;
   const uint8_t* parameters;
   const uint8_t* constants;
-  uint8_t* derived;
+  uint8_t* packed_weights;
   uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, derived_bytes;
   uint32_t max_samples, tensor_count, record_count, threads;
-  mutable bitreplay::Crew crew;
+  mutable bitreplay::ThreadPool pool;
 };

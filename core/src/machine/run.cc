@@ -37,7 +37,7 @@ const char* br_error_text(int error) {
     case BR_BAD_ARGUMENT: return "an argument is out of range";
     case BR_MISALIGNED: return "a region is not aligned";
     case BR_BAD_LABEL: return "a label is not one of the program's classes";
-    case BR_UNKNOWN_PATH: return "the instruction set is unknown, or this CPU lacks it";
+    case BR_UNKNOWN_ISA: return "the instruction set is unknown, or this CPU lacks it";
     case BR_FULL: return "the learner has no room for more";
     case BR_UNKNOWN_CLASS: return "there is no class of that name";
     case BR_TAKEN_NAME: return "there is a class of that name already";

@@ -14,9 +14,9 @@ class Runner {
   Runner(const br_program& program, uint8_t* const* regions, const br_run_args& args, Merge* merge = nullptr,
          void* merging = nullptr)
       : program_(program), regions_(regions), args_(args), merge_(merge), merging_(merging),
-        helpers_(program.threads > 1 ? program.crew.take() : 0) {}
+        helpers_(program.threads > 1 ? program.pool.take() : 0) {}
   ~Runner() {
-    if (helpers_) program_.crew.give_back();
+    if (helpers_) program_.pool.give_back();
   }
 
   int run(uint32_t list) {
@@ -44,7 +44,7 @@ class Runner {
   // At most one record of a chain has its operand in the scratch.
   void derive() {
     for (const Record* record = first_; record < first_ + records_; ++record)
-      if (record->derived == Derived::scratch) record->operation->derive(call(*record, 0, args_.samples), scratch());
+      if (record->packed_weights == Derived::scratch) record->operation->derive(call(*record, 0, args_.samples), scratch());
   }
 
   void run_chain() {
@@ -84,8 +84,8 @@ class Runner {
     if (const int error = first_->run(part)) fail(error);
   }
 
-  void share(int64_t pieces, Crew::Work* work) {
-    if (helpers_ && pieces > 1) return program_.crew.share(pieces, work, this);
+  void share(int64_t pieces, ThreadPool::Work* work) {
+    if (helpers_ && pieces > 1) return program_.pool.share(pieces, work, this);
     for (int64_t piece = 0; piece < pieces && !error_; ++piece) work(this, piece);
   }
 

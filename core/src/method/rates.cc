@@ -9,8 +9,8 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint64_t kReferenceSteps = 20, kMostSteps = uint64_t(1) << 48, kMostWithFlips = 10;  // 1 / 10
-constexpr int kRootPoint = 32, kMostBits = 192, kMantissaBits = 31;
+constexpr uint64_t kReferenceSteps = 20, kMaxSteps = uint64_t(1) << 48, kMaxWithFlips = 10;  // 1 / 10
+constexpr int kRootPoint = 32, kMaxBits = 192, kMantissaBits = 31;
 
 struct Fraction {
   Wide top, bottom;
@@ -33,7 +33,7 @@ struct Fraction {
     for (; *at < length && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
       value->times(10);
       value->plus(Wide(uint64_t(text[*at] - '0')));
-      if (value->bits() > kMostBits) return false;
+      if (value->bits() > kMaxBits) return false;
     }
     return *at > start;
   }
@@ -82,14 +82,14 @@ using namespace bitreplay;
 
 int br_rate(const char* top_bottom, size_t length, int kind, uint64_t done, uint64_t steps, int64_t* mantissa,
             int64_t* shift) {
-  if (!top_bottom || !mantissa || !shift || done >= steps || steps >= kMostSteps) return BR_BAD_ARGUMENT;
+  if (!top_bottom || !mantissa || !shift || done >= steps || steps >= kMaxSteps) return BR_BAD_ARGUMENT;
   if (kind < BR_RATE_GIVEN || kind > BR_RATE_FITTED_WITH_FLIPS) return BR_BAD_ARGUMENT;
   Fraction rate;
   if (!rate.read(top_bottom, length)) return BR_BAD_ARGUMENT;
   if (kind != BR_RATE_GIVEN) {
     rate.top.times(root(quotient({kReferenceSteps, 0}, steps)));
     rate.bottom.shift(kRootPoint);
-    rate.at_most(kind == BR_RATE_FITTED ? 1 : kMostWithFlips);
+    rate.at_most(kind == BR_RATE_FITTED ? 1 : kMaxWithFlips);
   }
   rate.top.times(steps - done);
   rate.bottom.times(steps);

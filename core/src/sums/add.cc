@@ -11,12 +11,12 @@ namespace {
 
 constexpr int64_t kPictures = 64;
 
-void lay_out(const int8_t* x, int64_t pictures, int64_t numbers, int64_t stride, int16_t* pairs) {
+void lay_out(const int8_t* x, int64_t pictures, int64_t features, int64_t stride, int16_t* pairs) {
   for (int64_t k = 0; k < pictures; k += 2)
     for (int64_t j = 0; j < stride; ++j) {
       int16_t* pair = pairs + k * stride + 2 * j;
-      pair[0] = j < numbers ? x[k * numbers + j] : 0;
-      pair[1] = j < numbers && k + 1 < pictures ? x[(k + 1) * numbers + j] : 0;
+      pair[0] = j < features ? x[k * features + j] : 0;
+      pair[1] = j < features && k + 1 < pictures ? x[(k + 1) * features + j] : 0;
     }
 }
 
@@ -46,36 +46,36 @@ using namespace bitreplay;
 
 uint32_t br_sums_bits(int64_t pictures) { return pictures <= kNarrowPictures ? 32 : 64; }
 
-uint64_t br_sums_add_bytes(uint32_t numbers) {
-  const int64_t stride = padded(numbers, kPairColumns);
+uint64_t br_sums_add_bytes(uint32_t features) {
+  const int64_t stride = padded(features, kPairColumns);
   return uint64_t(stride * (kPictures * int64_t(sizeof(int16_t)) + 4 * int64_t(sizeof(int32_t))));
 }
 
 int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work) {
   const Kernels* kernels = chosen_kernels();
   const int64_t before = checked_pictures(sums);
-  if (!kernels) return BR_UNKNOWN_PATH;
+  if (!kernels) return BR_UNKNOWN_ISA;
   if (before < 0 || (sign != 1 && sign != -1) || (pictures && (!x || !labels)) || !work) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
-  if (sign > 0 && int64_t(pictures) > (sums->bits == 32 ? kNarrowPictures : kMostPictures) - before)
+  if (sign > 0 && int64_t(pictures) > (sums->bits == 32 ? kNarrowPictures : kMaxPictures) - before)
     return BR_BAD_ARGUMENT;
-  const int64_t numbers = sums->numbers, stride = padded(numbers, kPairColumns);
-  for (int64_t at = 0; at < int64_t(pictures) * numbers; ++at)
+  const int64_t features = sums->features, stride = padded(features, kPairColumns);
+  for (int64_t at = 0; at < int64_t(pictures) * features; ++at)
     if (x[at] < -kLargestNumber) return BR_BAD_ARGUMENT;
   if (int failed = change_counts(sums, labels, pictures, sign)) return failed;
   int16_t* pairs = static_cast<int16_t*>(work);
   int32_t* out = reinterpret_cast<int32_t*>(pairs + kPictures * stride);
   for (int64_t start = 0; start < int64_t(pictures); start += kPictures) {
-    const int64_t many = least(kPictures, int64_t(pictures) - start);
-    const int8_t* block = x + start * numbers;
+    const int64_t many = min_of(kPictures, int64_t(pictures) - start);
+    const int8_t* block = x + start * features;
     for (int64_t k = 0; k < many; ++k)
-      for (int64_t j = 0; j < numbers; ++j)
-        change_sum(sums->class_sums, sums->bits, int64_t(labels[start + k]) * numbers + j,
-                   sign * block[k * numbers + j]);
-    lay_out(block, many, numbers, stride, pairs);
-    for (int64_t row = 0; row < numbers; row += 4) {
-      kernels->sums.pair_products(pairs, (many + 1) / 2, stride, row, least(row + 4, numbers), out);
-      for (int64_t r = 0; r < 4 && row + r < numbers; ++r) {
+      for (int64_t j = 0; j < features; ++j)
+        change_sum(sums->class_sums, sums->bits, int64_t(labels[start + k]) * features + j,
+                   sign * block[k * features + j]);
+    lay_out(block, many, features, stride, pairs);
+    for (int64_t row = 0; row < features; row += 4) {
+      kernels->sums.pair_products(pairs, (many + 1) / 2, stride, row, min_of(row + 4, features), out);
+      for (int64_t r = 0; r < 4 && row + r < features; ++r) {
         const int64_t at = triangle(row + r);
         if (sums->bits == 32)
           add_row<int32_t, uint32_t>(static_cast<int32_t*>(sums->products) + at, out + r * stride, row + r + 1, sign);
@@ -90,12 +90,12 @@ int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t 
 int br_sums_combine(br_sums* sums, const br_sums* other, int sign) {
   const int64_t before = checked_pictures(sums), more = checked_pictures(other);
   if (before < 0 || more < 0 || (sign != 1 && sign != -1)) return BR_BAD_ARGUMENT;
-  if (sums->numbers != other->numbers || sums->classes != other->classes) return BR_BAD_ARGUMENT;
-  if (sign > 0 && more > (sums->bits == 32 ? kNarrowPictures : kMostPictures) - before) return BR_BAD_ARGUMENT;
+  if (sums->features != other->features || sums->classes != other->classes) return BR_BAD_ARGUMENT;
+  if (sign > 0 && more > (sums->bits == 32 ? kNarrowPictures : kMaxPictures) - before) return BR_BAD_ARGUMENT;
   for (uint32_t c = 0; c < sums->classes; ++c)
     if (sums->counts[c] + sign * other->counts[c] < 0) return BR_BAD_ARGUMENT;
   for (uint32_t c = 0; c < sums->classes; ++c) sums->counts[c] += sign * other->counts[c];
-  const int64_t entries = int64_t(sums->classes) * sums->numbers, products = triangle(sums->numbers);
+  const int64_t entries = int64_t(sums->classes) * sums->features, products = triangle(sums->features);
   for (int64_t at = 0; at < entries; ++at)
     change_sum(sums->class_sums, sums->bits, at, sign * sum_at(other->class_sums, other->bits, at));
   for (int64_t at = 0; at < products; ++at)

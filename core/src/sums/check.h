@@ -6,12 +6,12 @@
 
 namespace bitreplay {
 
-constexpr int64_t kLargestNumber = 127, kNarrowPictures = 1 << 17, kMostPictures = (int64_t(1) << 31) - 1;
-constexpr int64_t kMostNumbers = 1 << 13;
+constexpr int64_t kLargestNumber = 127, kNarrowPictures = 1 << 17, kMaxPictures = (int64_t(1) << 31) - 1;
+constexpr int64_t kMaxFeatures = 1 << 13;
 
-static inline int64_t triangle(int64_t numbers) { return numbers * (numbers + 1) / 2; }
+static inline int64_t triangle(int64_t features) { return features * (features + 1) / 2; }
 
-static inline int64_t padded(int64_t numbers, int64_t to) { return (numbers + to - 1) / to * to; }
+static inline int64_t padded(int64_t features, int64_t to) { return (features + to - 1) / to * to; }
 
 // One of the sums, whichever their width.
 static inline int64_t sum_at(const void* sums, uint32_t bits, int64_t at) {
@@ -31,11 +31,11 @@ static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by)
 
 // The number of pictures, or -1 if the description does not hold together.
 static inline int64_t checked_pictures(const br_sums* sums) {
-  if (!sums || sums->numbers < 1 || sums->numbers > kMostNumbers || sums->classes < 1) return -1;
+  if (!sums || sums->features < 1 || sums->features > kMaxFeatures || sums->classes < 1) return -1;
   if (!sums->counts || !sums->class_sums || !sums->products || (sums->bits != 32 && sums->bits != 64)) return -1;
   int64_t pictures = 0;
   for (uint32_t c = 0; c < sums->classes; ++c) {
-    if (sums->counts[c] < 0 || sums->counts[c] > kMostPictures - pictures) return -1;
+    if (sums->counts[c] < 0 || sums->counts[c] > kMaxPictures - pictures) return -1;
     pictures += sums->counts[c];
   }
   return pictures > kNarrowPictures && sums->bits == 32 ? -1 : pictures;

@@ -28,7 +28,7 @@ struct Rows {
   const Solving& s;
   int64_t first, last;  // of these 16
   const int64_t* scaled;
-  uint32_t left_out;
+  uint32_t dropped_features;
 
   int32_t* row(int64_t i) const { return reinterpret_cast<int32_t*>(s.matrix) + triangle(i); }
 
@@ -36,32 +36,32 @@ struct Rows {
   void columns(int64_t four, int64_t first_column) {
     const int32_t *left[4], *right[4];
     for (int64_t t = 0; t < 4; ++t) {
-      left[t] = row(least(four + t, last));
-      right[t] = row(least(first_column + t, s.numbers - 1));
+      left[t] = row(min_of(four + t, last));
+      right[t] = row(min_of(first_column + t, s.features - 1));
     }
     int64_t sums[16];
     s.kernels->row_products(left, right, 4, first_column, sums);
-    for (int64_t i = four; i <= least(four + 3, last); ++i) {
+    for (int64_t i = four; i <= min_of(four + 3, last); ++i) {
       int32_t* entries = row(i);
-      const int64_t* numbers = scaled + (i - first) * s.numbers;
-      for (int64_t j = first_column; j < least(first_column + 4, i); ++j) {
+      const int64_t* features = scaled + (i - first) * s.features;
+      for (int64_t j = first_column; j < min_of(first_column + 4, i); ++j) {
         const int32_t* other = row(j);
-        int64_t rest = sub(numbers[j], sums[4 * (i - four) + j - first_column]);
+        int64_t rest = sub(features[j], sums[4 * (i - four) + j - first_column]);
         for (int64_t k = first_column; k < j; ++k) rest = sub(rest, int64_t(entries[k]) * other[k]);
         entries[j] = other[j] ? int32_t(saturate(divide_round(rest, other[j]), -kLimit, kLimit)) : 0;
       }
-      if (i < first_column + 4) finish(i, numbers[i]);
+      if (i < first_column + 4) finish(i, features[i]);
     }
   }
 
   void finish(int64_t i, int64_t diagonal) {
     int32_t* entries = row(i);
     int64_t squares = 0;
-    for (int64_t k = 0; k < i; ++k) squares = least(squares + int64_t(entries[k]) * entries[k], int64_t(1) << 61);
+    for (int64_t k = 0; k < i; ++k) squares = min_of(squares + int64_t(entries[k]) * entries[k], int64_t(1) << 61);
     const int64_t pivot = diagonal - squares;
     if (pivot < kSmallestPivot) {
       memset(entries, 0, size_t(i + 1) * sizeof *entries);
-      ++left_out;
+      ++dropped_features;
     } else {
       entries[i] = int32_t(square_root(pivot));
     }
@@ -71,17 +71,17 @@ struct Rows {
 }  // namespace
 
 uint32_t factor(const Solving& s) {
-  for (int64_t i = 0; i < s.numbers; ++i) s.halves[i] = (bit_length(s.number(triangle(i) + i)) + 1) / 2;
+  for (int64_t i = 0; i < s.features; ++i) s.halves[i] = (bit_length(s.number(triangle(i) + i)) + 1) / 2;
   int64_t* scaled = static_cast<int64_t*>(s.shared);
-  uint32_t left_out = 0;
-  for (int64_t first = 0; first < s.numbers; first += kRows) {
-    Rows rows = {s, first, least(first + kRows, s.numbers) - 1, scaled, 0};
-    for (int64_t i = first; i <= rows.last; ++i) scale_row(s, i, scaled + (i - first) * s.numbers);
+  uint32_t dropped_features = 0;
+  for (int64_t first = 0; first < s.features; first += kRows) {
+    Rows rows = {s, first, min_of(first + kRows, s.features) - 1, scaled, 0};
+    for (int64_t i = first; i <= rows.last; ++i) scale_row(s, i, scaled + (i - first) * s.features);
     for (int64_t column = 0; column <= rows.last; column += 4)
-      for (int64_t four = most(first, column); four <= rows.last; four += 4) rows.columns(four, column);
-    left_out += rows.left_out;
+      for (int64_t four = max_of(first, column); four <= rows.last; four += 4) rows.columns(four, column);
+    dropped_features += rows.dropped_features;
   }
-  return left_out;
+  return dropped_features;
 }
 
 }  // namespace bitreplay

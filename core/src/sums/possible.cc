@@ -8,15 +8,15 @@ namespace {
 int64_t square_at(const br_sums* s, int64_t i) { return sum_at(s->products, s->bits, triangle(i) + i); }
 
 bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t* least) {
-  const int64_t numbers = s->numbers;
-  for (int64_t i = 0; i < numbers; ++i) least[i] = 0;
+  const int64_t features = s->features;
+  for (int64_t i = 0; i < features; ++i) least[i] = 0;
   for (int64_t c = 0, at = 0; c < s->classes; ++c)
-    for (int64_t i = 0; i < numbers; ++i, ++at) {
+    for (int64_t i = 0; i < features; ++i, ++at) {
       const int64_t sum = sum_at(s->class_sums, s->bits, at), count = s->counts[c];
       if (!is_within(sum, kLargestNumber * count)) return false;
       if (count) least[i] += least_square(sum, count);
     }
-  for (int64_t i = 0; i < numbers; ++i)
+  for (int64_t i = 0; i < features; ++i)
     if (!is_square(square_at(s, i), least[i], pictures, forgot)) return false;
   return true;
 }
@@ -24,11 +24,11 @@ bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t*
 template <typename Sum>
 bool products_are_possible(const br_sums* s, int64_t pictures, bool forgot, uint32_t* roots) {
   int64_t squares = 0;
-  for (int64_t i = 0; i < s->numbers; ++i) squares += square_at(s, i);
+  for (int64_t i = 0; i < s->features; ++i) squares += square_at(s, i);
   const int64_t largest = bound_of(pictures, squares, forgot);
   const Sum* product = static_cast<const Sum*>(s->products);
-  for (int64_t i = 0; i < s->numbers; ++i) roots[i] = forgot ? 0 : root_above(square_at(s, i));
-  for (int64_t i = 0; i < s->numbers; ++i) {
+  for (int64_t i = 0; i < s->features; ++i) roots[i] = forgot ? 0 : root_above(square_at(s, i));
+  for (int64_t i = 0; i < s->features; ++i) {
     bool fit = true;
     for (int64_t j = 0; j <= i; ++j) fit &= is_within(product[j], largest);
     for (int64_t j = 0; fit && !forgot && j <= i; ++j)
@@ -45,12 +45,12 @@ int64_t br_sums_extent(const br_sums* sums) {
   const int64_t pictures = checked_pictures(sums);
   if (pictures < 0) return -1;
   int64_t low = 0, high = 0;
-  for (int64_t at = 0; at < triangle(sums->numbers); ++at) {
+  for (int64_t at = 0; at < triangle(sums->features); ++at) {
     const int64_t product = sum_at(sums->products, sums->bits, at);
-    low = least(low, product);
-    high = most(high, product);
+    low = min_of(low, product);
+    high = max_of(high, product);
   }
-  return extent_of(pictures, most(high, low < -INT64_MAX ? INT64_MAX : -low));
+  return extent_of(pictures, max_of(high, low < -INT64_MAX ? INT64_MAX : -low));
 }
 
 int br_sums_possible(const br_sums* sums, int forgot, void* work) {

@@ -20,7 +20,7 @@ static inline int64_t least_square(int64_t sum, int64_t count) {
 
 // The pictures that there are, or as many as a product of this size needs at least.
 static inline int64_t extent_of(int64_t pictures, int64_t largest) {
-  return most(pictures, largest / kLargestSquare + (largest % kLargestSquare > 0));
+  return max_of(pictures, largest / kLargestSquare + (largest % kLargestSquare > 0));
 }
 
 // What bounds every product: those of the pictures and, where something forgotten left its scatter, all squares together. Both
@@ -39,7 +39,7 @@ static inline uint32_t root_above(int64_t square) {
 }
 
 static inline bool is_square(int64_t square, int64_t least, int64_t pictures, bool forgot) {
-  return square >= least && square <= kLargestSquare * (forgot ? kMostPictures : pictures);
+  return square >= least && square <= kLargestSquare * (forgot ? kMaxPictures : pictures);
 }
 
 // Any numbers may be asked about; those of the other functions are within their bounds.

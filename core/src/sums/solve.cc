@@ -1,28 +1,28 @@
 // The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor alone.
-#include "bitreplay_unseen.h"
+#include "bitreplay_ood.h"
 #include "sums/possible.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
 
-uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes) {
+uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes) {
   uint64_t used = 0;
   const auto next = [&](int64_t bytes) {
     uint8_t* at = work ? work + used : nullptr;
     used += uint64_t(padded(bytes, 64));
     return static_cast<void*>(at);
   };
-  const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * least(classes, kClasses) * numbers;
-  const int64_t rows = int64_t(sizeof(int64_t)) * kRows * numbers;
-  s.matrix = static_cast<uint8_t*>(next(8 * triangle(numbers)));
-  s.shared = next(most(tables, rows));
-  s.means = static_cast<int64_t*>(next(8 * numbers));
-  s.rest = static_cast<int64_t*>(next(8 * numbers));
-  s.fine = static_cast<int64_t*>(next(8 * numbers));
+  const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * min_of(classes, kClasses) * features;
+  const int64_t rows = int64_t(sizeof(int64_t)) * kRows * features;
+  s.matrix = static_cast<uint8_t*>(next(8 * triangle(features)));
+  s.shared = next(max_of(tables, rows));
+  s.means = static_cast<int64_t*>(next(8 * features));
+  s.rest = static_cast<int64_t*>(next(8 * features));
+  s.fine = static_cast<int64_t*>(next(8 * features));
   s.places = static_cast<int64_t*>(next(8 * classes));
-  s.low = static_cast<int32_t*>(next(4 * classes * numbers));
-  s.centre = static_cast<int32_t*>(next(4 * numbers));
-  s.halves = static_cast<int32_t*>(next(4 * numbers));
+  s.low = static_cast<int32_t*>(next(4 * classes * features));
+  s.centre = static_cast<int32_t*>(next(4 * features));
+  s.halves = static_cast<int32_t*>(next(4 * features));
   return used;
 }
 
@@ -32,25 +32,25 @@ constexpr int64_t kMeanBits = 32, kCentreBits = 16, kAbsent = -(int64_t(1) << 62
 
 // Whether no accumulator overflows.
 bool possible(const br_sums* sums, int64_t extent) {
-  const int64_t numbers = sums->numbers;
-  if (extent > (sums->bits == 32 ? kNarrowPictures : kMostPictures)) return false;  // which bounds every product
+  const int64_t features = sums->features;
+  if (extent > (sums->bits == 32 ? kNarrowPictures : kMaxPictures)) return false;  // which bounds every product
   for (int64_t c = 0; c < sums->classes; ++c)
-    for (int64_t i = 0; i < numbers; ++i)
-      if (!is_within(sum_at(sums->class_sums, sums->bits, c * numbers + i), kLargestNumber * sums->counts[c])) return false;
-  for (int64_t i = 0; i < numbers; ++i)
+    for (int64_t i = 0; i < features; ++i)
+      if (!is_within(sum_at(sums->class_sums, sums->bits, c * features + i), kLargestNumber * sums->counts[c])) return false;
+  for (int64_t i = 0; i < features; ++i)
     if (sum_at(sums->products, sums->bits, triangle(i) + i) < 0) return false;
   return true;
 }
 
-bool right(const br_sums_part* parts, uint32_t part_count, int64_t numbers) {
+bool right(const br_sums_part* parts, uint32_t part_count, int64_t features) {
   for (uint32_t p = 0; p < part_count; ++p) {
     const br_sums_part& part = parts[p];
-    if (part.length < 1 || part.length > numbers) return false;
-    numbers -= part.length;
+    if (part.length < 1 || part.length > features) return false;
+    features -= part.length;
     if (part.top < 1 || part.bottom < 1 || part.top > ((int64_t(1) << 62) - 1) / part.bottom) return false;
     if ((part.top + 7) / 8 > part.bottom || (part.bottom + 1023) / 1024 > part.top) return false;
   }
-  return numbers == 0;
+  return features == 0;
 }
 
 // s / n, whole and 2^bits times the rest.
@@ -67,15 +67,15 @@ int64_t common_scale(const Solving& s, int32_t* weights) {
   const int64_t none = int64_t(1) << 40;
   int64_t point = none;
   for (int64_t c = 0; c < s.sums->classes; ++c)
-    for (int64_t i = 0; i < s.numbers && s.sums->counts[c]; ++i) {
-      const int64_t w = left(weights[c * s.numbers + i], kLow) + s.low[c * s.numbers + i];
-      if (w) point = least(point, s.places[c] + s.halves[i] + kOne - bit_length(w));
+    for (int64_t i = 0; i < s.features && s.sums->counts[c]; ++i) {
+      const int64_t w = left(weights[c * s.features + i], kLow) + s.low[c * s.features + i];
+      if (w) point = min_of(point, s.places[c] + s.halves[i] + kOne - bit_length(w));
     }
   if (point == none) point = 0;
   for (int64_t c = 0; c < s.sums->classes; ++c)
-    for (int64_t i = 0; i < s.numbers && s.sums->counts[c]; ++i) {
-      int32_t& weight = weights[c * s.numbers + i];
-      weight = int32_t(round_shift(left(weight, kLow) + s.low[c * s.numbers + i], s.places[c] + s.halves[i] - point));
+    for (int64_t i = 0; i < s.features && s.sums->counts[c]; ++i) {
+      int32_t& weight = weights[c * s.features + i];
+      weight = int32_t(round_shift(left(weight, kLow) + s.low[c * s.features + i], s.places[c] + s.halves[i] - point));
     }
   return point;
 }
@@ -83,7 +83,7 @@ int64_t common_scale(const Solving& s, int32_t* weights) {
 int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
   const int64_t count = s.sums->counts[c];
   int64_t whole = 0, part = 0;
-  for (int64_t i = 0; i < s.numbers; ++i) {
+  for (int64_t i = 0; i < s.features; ++i) {
     const Mean mean = mean_of(s.class_sum(c, i) + count * s.centre[i], count, kCentreBits);
     whole += weights[i] * mean.whole;
     part += weights[i] * mean.part;
@@ -93,24 +93,24 @@ int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
 
 // Everything up to the factor, and the middle of all pictures.
 int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
-          uint32_t* left_out) {
+          uint32_t* dropped_features) {
   const Kernels* kernels = chosen_kernels();
   const int64_t pictures = checked_pictures(sums);
-  if (!kernels) return BR_UNKNOWN_PATH;
+  if (!kernels) return BR_UNKNOWN_ISA;
   if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
   const int64_t extent = br_sums_extent(sums);
-  if (!right(parts, part_count, sums->numbers) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
+  if (!right(parts, part_count, sums->features) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   s.kernels = &kernels->sums;
   s.sums = sums;
-  s.numbers = sums->numbers;
+  s.features = sums->features;
   s.pictures = pictures;
   s.point = point_of(extent);
-  place(s, static_cast<uint8_t*>(work), s.numbers, sums->classes);
+  place(s, static_cast<uint8_t*>(work), s.features, sums->classes);
   scatter(s);
   shrink(s, parts, part_count);
-  *left_out = factor(s);
-  for (int64_t i = 0; i < s.numbers; ++i) {
+  *dropped_features = factor(s);
+  for (int64_t i = 0; i < s.features; ++i) {
     int64_t sum = 0;
     for (int64_t c = 0; c < sums->classes; ++c) sum += s.class_sum(c, i);
     s.centre[i] = int32_t(divide_round(sum, pictures));
@@ -124,20 +124,20 @@ bool is_factor(const br_factor* factor) { return factor && factor->ridges; }
 // Weights and biases of every class, once the factor is there.
 void find(Solving& s, br_solution* solution) {
   for (int64_t c = 0; c < s.sums->classes; ++c) {
-    int32_t* weights = solution->weights + c * s.numbers;
+    int32_t* weights = solution->weights + c * s.features;
     const int64_t count = s.sums->counts[c];
-    if (!count) memset(weights, 0, size_t(s.numbers) * sizeof *weights);
+    if (!count) memset(weights, 0, size_t(s.features) * sizeof *weights);
     if (!count) continue;
-    for (int64_t i = 0; i < s.numbers; ++i) {
+    for (int64_t i = 0; i < s.features; ++i) {
       const Mean mean = mean_of(s.class_sum(c, i) - count * s.centre[i], count, kMeanBits);
       s.means[i] = mean.whole * (int64_t(1) << kMeanBits) + mean.part;
     }
-    s.places[c] = substitute(s, weights, s.low + c * s.numbers);
+    s.places[c] = substitute(s, weights, s.low + c * s.features);
   }
   solution->exponent = int32_t(s.point - common_scale(s, solution->weights));
   for (int64_t c = 0; c < s.sums->classes; ++c)
-    solution->biases[c] = s.sums->counts[c] ? bias(s, c, solution->weights + c * s.numbers) : kAbsent;
-  solution->numbers = s.sums->numbers;
+    solution->biases[c] = s.sums->counts[c] ? bias(s, c, solution->weights + c * s.features) : kAbsent;
+  solution->features = s.sums->features;
   solution->classes = s.sums->classes;
   solution->pictures = s.pictures;
 }
@@ -146,7 +146,7 @@ void give(const Solving& s, br_factor* factor) {
   factor->rows = s.row(0);
   factor->halves = s.halves;
   factor->centre = s.centre;
-  factor->numbers = s.sums->numbers;
+  factor->features = s.sums->features;
   factor->pictures = s.pictures;
   factor->point = int32_t(s.point);
 }
@@ -156,22 +156,22 @@ void give(const Solving& s, br_factor* factor) {
 
 using namespace bitreplay;
 
-void br_sums_shrinkage(int64_t pictures, int64_t numbers, int64_t* top, int64_t* bottom) {
-  const bool all = numbers >= 4 * pictures, least_of_all = 256 * numbers < pictures;
-  *top = all || least_of_all ? 1 : numbers;
+void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom) {
+  const bool all = features >= 4 * pictures, least_of_all = 256 * features < pictures;
+  *top = all || least_of_all ? 1 : features;
   *bottom = all ? 1 : least_of_all ? 1024 : 4 * pictures;
 }
 
-uint64_t br_sums_solve_bytes(uint32_t numbers, uint32_t classes) {
+uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {
   Solving nothing = {};
-  return place(nothing, nullptr, numbers, classes);
+  return place(nothing, nullptr, features, classes);
 }
 
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
   if (!is_solution(solution)) return BR_BAD_ARGUMENT;
   Solving s = {};
-  if (const int failed = begin(s, sums, parts, part_count, work, &solution->left_out)) return failed;
+  if (const int failed = begin(s, sums, parts, part_count, work, &solution->dropped_features)) return failed;
   find(s, solution);
   return BR_OK;
 }
@@ -180,7 +180,7 @@ int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part
   if (!is_factor(factor)) return BR_BAD_ARGUMENT;
   Solving s = {};
   s.ridges = factor->ridges;
-  if (const int failed = begin(s, sums, parts, part_count, work, &factor->left_out)) return failed;
+  if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
   give(s, factor);
   return BR_OK;
 }
@@ -190,8 +190,8 @@ int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_
   if (!is_solution(solution) || !is_factor(factor)) return BR_BAD_ARGUMENT;
   Solving s = {};
   s.ridges = factor->ridges;
-  if (const int failed = begin(s, sums, parts, part_count, work, &factor->left_out)) return failed;
-  solution->left_out = factor->left_out;
+  if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
+  solution->dropped_features = factor->dropped_features;
   find(s, solution);
   give(s, factor);
   return BR_OK;
@@ -199,12 +199,12 @@ int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_
 
 int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores) {
   const Kernels* kernels = chosen_kernels();
-  if (!kernels) return BR_UNKNOWN_PATH;
+  if (!kernels) return BR_UNKNOWN_ISA;
   if (!solution || !solution->weights || !solution->biases || (pictures && (!x || !scores))) return BR_BAD_ARGUMENT;
-  const int64_t numbers = solution->numbers, classes = solution->classes;
+  const int64_t features = solution->features, classes = solution->classes;
   for (int64_t k = 0; k < int64_t(pictures); ++k)
     for (int64_t c = 0; c < classes; ++c)
       scores[k * classes + c] = add(
-          kernels->sums.score(solution->weights + c * numbers, x + k * numbers, numbers), solution->biases[c]);
+          kernels->sums.score(solution->weights + c * features, x + k * features, features), solution->biases[c]);
   return BR_OK;
 }

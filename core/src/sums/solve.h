@@ -23,7 +23,7 @@ constexpr int64_t kRows = 16;     // so many rows of the factor are made at a ti
 struct Solving {
   const SumsKernels* kernels;
   const br_sums* sums;
-  int64_t numbers, pictures, point;
+  int64_t features, pictures, point;
   uint8_t* matrix;   // int64[triangle(numbers)], then int32 from the start: read and written as bytes where both lie
   int64_t* means;    // [numbers]: of one class about the centre, then what is substituted
   int64_t* rest;     // [numbers]
@@ -42,7 +42,7 @@ struct Solving {
   }
   void set_number(int64_t at, int64_t value) const { memcpy(matrix + 8 * at, &value, sizeof value); }
   const int32_t* row(int64_t i) const { return reinterpret_cast<const int32_t*>(matrix) + triangle(i); }
-  int64_t class_sum(int64_t c, int64_t i) const { return sum_at(sums->class_sums, sums->bits, c * numbers + i); }
+  int64_t class_sum(int64_t c, int64_t i) const { return sum_at(sums->class_sums, sums->bits, c * features + i); }
 };
 
 // a / b to nearest, ties away from zero; b > 0.
@@ -54,9 +54,9 @@ static inline int64_t divide_round(int64_t a, int64_t b) {
 }
 
 // Where the pieces of `work` lie; their size if there is none.
-uint64_t place(Solving& s, uint8_t* work, int64_t numbers, int64_t classes);
+uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes);
 // Bits behind the point of the matrix.
-static inline int64_t point_of(int64_t extent) { return least(31, 44 - bit_length(extent)); }
+static inline int64_t point_of(int64_t extent) { return min_of(31, 44 - bit_length(extent)); }
 void scatter(const Solving& s);
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
 // Scales the matrix and factors it; the number of rows that are left out.

@@ -22,16 +22,16 @@ Quotient quotient(int64_t rest, int64_t root) {
 // z is 0 too, and nothing is multiplied by it.
 int64_t forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
   int64_t squares = 0, start = 0;
-  while (start + 4 < s.numbers && !(s.means[start] | s.means[start + 1] | s.means[start + 2] | s.means[start + 3]))
+  while (start + 4 < s.features && !(s.means[start] | s.means[start + 1] | s.means[start + 2] | s.means[start + 3]))
     start += 4;
   memset(high, 0, size_t(start) * sizeof *high);
   memset(low, 0, size_t(start) * sizeof *low);
-  for (int64_t first = start; first < s.numbers; first += 4) {
+  for (int64_t first = start; first < s.features; first += 4) {
     const int32_t *rows[4], *found[4] = {high + start, low + start, high + start, low + start};
-    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1)) + start;
+    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(min_of(first + t, s.features - 1)) + start;
     int64_t sums[16];
     s.kernels->row_products(rows, found, 2, first - start, sums);
-    for (int64_t j = first; j < least(first + 4, s.numbers); ++j) {
+    for (int64_t j = first; j < min_of(first + 4, s.features); ++j) {
       const int32_t* row = rows[j - first] - start;
       int64_t rest = sub(round_shift(s.means[j], s.halves[j] + shift), sums[4 * (j - first)]);
       int64_t fine = sums[4 * (j - first) + 1];
@@ -51,17 +51,17 @@ int64_t forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
 
 // s.means is z 2^16 + z'. Whether w fits.
 bool backward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
-  for (int64_t j = 0; j < s.numbers; ++j) {
+  for (int64_t j = 0; j < s.features; ++j) {
     s.rest[j] = left(round_shift(s.means[j], shift), kOne - kLow);
     s.fine[j] = 0;
   }
   int64_t squares = 0;
-  const int64_t limit = (int64_t(1) << 62) / s.numbers;
-  for (int64_t first = (s.numbers - 1) / 4 * 4; first >= 0; first -= 4) {
+  const int64_t limit = (int64_t(1) << 62) / s.features;
+  for (int64_t first = (s.features - 1) / 4 * 4; first >= 0; first -= 4) {
     const int32_t* rows[4];
     int32_t highs[4] = {}, lows[4] = {};
-    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(least(first + t, s.numbers - 1));
-    for (int64_t j = least(first + 4, s.numbers) - 1; j >= first; --j) {
+    for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(min_of(first + t, s.features - 1));
+    for (int64_t j = min_of(first + 4, s.features) - 1; j >= first; --j) {
       const int32_t* row = rows[j - first];
       const Quotient found = quotient(sub(s.rest[j], round_shift(s.fine[j], kLow)), row[j]);
       highs[j - first] = high[j] = int32_t(found.high);
@@ -82,7 +82,7 @@ bool backward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
 
 int64_t top_of(const Solving& s) {
   int64_t top = -kLargestShift;
-  for (int64_t i = 0; i < s.numbers; ++i) top = most(top, bit_length(s.means[i]) - s.halves[i]);
+  for (int64_t i = 0; i < s.features; ++i) top = max_of(top, bit_length(s.means[i]) - s.halves[i]);
   return top;
 }
 
@@ -95,7 +95,7 @@ int64_t forward_fitting(const Solving& s, int64_t top, int32_t* high, int32_t* l
 int64_t substitute(const Solving& s, int32_t* high, int32_t* low) {
   int64_t shift = 0, squares;
   const int64_t top = top_of(s), room = forward_fitting(s, top, high, low, &squares);
-  for (int64_t i = 0; i < s.numbers; ++i) s.means[i] = left(high[i], kLow) + low[i];
+  for (int64_t i = 0; i < s.features; ++i) s.means[i] = left(high[i], kLow) + low[i];
   while (!backward(s, shift, high, low)) shift += 4;
   return kMeanBits + kLow + room - top - shift;
 }

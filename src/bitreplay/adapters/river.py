@@ -18,7 +18,7 @@ from typing import Any
 
 from river import base
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.classes import Name
 from bitreplay.learner import Learner
 
@@ -67,7 +67,7 @@ def picture_of(x: Any) -> Any:
     if IMAGE in x:
         return x[IMAGE]
     if len(x) != 1:
-        raise ValueError(f"A sample must have its picture under {IMAGE!r}, or nothing else; got {told(list(x))}.")
+        raise ValueError(f"A sample must have its picture under {IMAGE!r}, or nothing else; got {short_repr(list(x))}.")
     return next(iter(x.values()))
 
 

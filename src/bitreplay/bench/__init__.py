@@ -78,7 +78,7 @@ def machine(bench: Bench, pinned: str) -> dict[str, Any]:
     """What the figures depend on."""
     return {
         "cpu": _cpu(),
-        "instruction set": native.path(),
+        "instruction set": native.isa(),
         "core": pinned,
         "clock": "CPU time of one thread, best of several turns",
         **{name: bench.versions.get(name, bench.absent.get(name)) for name in ("PyTorch", "ONNX Runtime")},

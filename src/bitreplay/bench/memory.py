@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    program = ours.tail_program(ours.bireal18(), ours.LEVEL, Bits(8, 1, 16), MINIBATCH)
+    program = ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, Bits(8, 1, 16), MINIBATCH)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tail.program"
         file.write_bytes(program.to_bytes())

@@ -14,15 +14,17 @@ from bitreplay.bench.timing import race
 from bitreplay.engine.bit_widths import Bits
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-LEVEL = 0.97  # what counts as staying level: the noise of a race
+REPLAY_LAYER = 0.97  # what counts as staying level: the noise of a race
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    program = ours.tail_program(ours.bireal18(), ours.LEVEL, Bits(8, 1, 16), max(SIZES))
+    program = ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, Bits(8, 1, 16), max(SIZES))
     bench.say(f"  {bench.rounds} rounds of minibatches up to {max(SIZES)}")
     times = race({str(size): ours.tail_step(program, size) for size in SIZES}, bench.rounds)
     for before, size in zip((None, *SIZES), SIZES, strict=False):
         theirs = None if before is None else 1000 * times[str(before)] / before
         name = "-" if before is None else f"ours, minibatch {before}"
         mine = 1000 * times[str(size)] / size
-        yield Row("minibatch", f"tail step of {size}, per sample", name, "ms", mine, theirs, LEVEL if before else None)
+        yield Row(
+            "minibatch", f"tail step of {size}, per sample", name, "ms", mine, theirs, REPLAY_LAYER if before else None
+        )

@@ -21,7 +21,7 @@ from bitreplay.modelfile import load
 from bitreplay.modelfile.sizes import at_size
 
 ZOO = Path(__file__).resolve().parents[1] / "zoo"
-LEVEL, CLASSES = "add_12", 10
+REPLAY_LAYER, CLASSES = "add_12", 10
 RATE = Multiplier.of(Fraction(1, 100))
 LABELS, FIRST_STEPS = 64, 3
 
@@ -38,9 +38,9 @@ def quicknet(size: int, works: Any | None) -> Graph | None:
     return None if works is None else works.quicknet_graph(size, CLASSES)
 
 
-def backbone_forward(graph: Graph, level: str, bits: Bits) -> Callable[[], object]:
+def backbone_forward(graph: Graph, replay_layer: str, bits: Bits) -> Callable[[], object]:
     """One uint8 image -> the level's code, with the copies in and out."""
-    machine = NativeMachine(compile_backbone(graph, level, bits, 1), 1)
+    machine = NativeMachine(compile_backbone(graph, replay_layer, bits, 1), 1)
     image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
 
     def work() -> object:
@@ -65,8 +65,8 @@ def whole_forward(graph: Graph, bits: Bits) -> Callable[[], object]:
     return work
 
 
-def tail_program(graph: Graph, level: str, bits: Bits, minibatch: int) -> Program:
-    return compile_tail(graph, level, bits, minibatch, CLASSES)
+def tail_program(graph: Graph, replay_layer: str, bits: Bits, minibatch: int) -> Program:
+    return compile_tail(graph, replay_layer, bits, minibatch, CLASSES)
 
 
 def tail_step(

@@ -75,7 +75,7 @@ class Peer:
 
 def asked(avx512: float, others: float) -> float:
     """The ratio that the project asks of itself on the instruction set that is used."""
-    return avx512 if native.path() == "avx512" else others
+    return avx512 if native.isa() == "avx512" else others
 
 
 def plain_fp32(settings: Settings) -> Settings:

@@ -17,7 +17,7 @@ from bitreplay.bench.row import Row
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 
-LEVEL, SIZE = "quant_conv2d_16", 224
+REPLAY_LAYER, SIZE = "quant_conv2d_16", 224
 FROZEN, TRAINED = Bits(8, 1, 16), Bits(8, 8, 16)
 RATES = ("1/100", "1/1000")
 TRAINED_STEPS = 8  # that a call takes where weights learn
@@ -29,7 +29,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         note = "no QuickNet ships with this version, and PyTorch, which could make one, is absent"
         yield Row("quicknet", "QuickNet, 224x224", "MobileNetV2", "ms", None, None, note=note)
         return
-    work = ours.backbone_forward(graph, LEVEL, FROZEN)
+    work = ours.backbone_forward(graph, REPLAY_LAYER, FROZEN)
     part = "MobileNetV2 up to block 12"
     peers = [
         Peer(f"{part}, ONNX Runtime int8", "ONNX Runtime", lambda o: o.settings(onnx_models.mobilenet_v2_start()), 1),
@@ -38,7 +38,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     ]
     yield from bench.contest("quicknet", "QuickNet forward up to the level, one 224x224 image", work, peers)
 
-    frozen, classes = ours.tail_step(ours.tail_program(graph, LEVEL, FROZEN, 1), 1), ours.CLASSES
+    frozen, classes = ours.tail_step(ours.tail_program(graph, REPLAY_LAYER, FROZEN, 1), 1), ours.CLASSES
 
     def fp32(works: Any) -> Settings:
         return plain_fp32(works.mobilenet_v2_step(1, classes, False))
@@ -48,7 +48,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         Peer("MobileNetV2, best PyTorch", "PyTorch", lambda t: t.mobilenet_v2_step(1, classes, bench.compiled)),
     ]
     yield from bench.contest("quicknet", f"QuickNet tail step of 1, bits {FROZEN}", frozen, peers)
-    program = ours.tail_program(graph, LEVEL, TRAINED, 1)
+    program = ours.tail_program(graph, REPLAY_LAYER, TRAINED, 1)
     for rate in RATES:
         trained = ours.tail_step(program, 1, rate=Multiplier.of(Fraction(rate)), steps=TRAINED_STEPS)
         peers = [Peer("MobileNetV2, PyTorch fp32", "PyTorch", fp32, asked(2, 1.5))]

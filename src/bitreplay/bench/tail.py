@@ -29,6 +29,8 @@ def contest(bench: Bench, question: str, bits: Bits, minibatch: int, plain: floa
     if best is not None:
         peers.append(Peer("best PyTorch", "PyTorch", lambda t: t.bireal18_step(*size, bench.compiled), best))
     steps = TRAINED_STEPS if trained else 1
-    work = ours.tail_step(ours.tail_program(ours.bireal18(), ours.LEVEL, bits, minibatch), minibatch, steps=steps)
+    work = ours.tail_step(
+        ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, bits, minibatch), minibatch, steps=steps
+    )
     weights = f"{bits.backward_binary}-bit weights trained" if trained else "binary weights frozen"
     yield from bench.contest(question, f"tail step of {minibatch}, {weights}", work, peers, steps)

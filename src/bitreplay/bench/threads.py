@@ -27,7 +27,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     if (os.cpu_count() or 1) < THREADS:
         yield Row("threads", WORK, PEER, "ms", None, None, LEAST, f"this machine has fewer than {THREADS} cores")
         return
-    program = ours.tail_program(ours.bireal18(), ours.LEVEL, Bits(8, 1, 16), MINIBATCH)
+    program = ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, Bits(8, 1, 16), MINIBATCH)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tail.program"
         file.write_bytes(program.to_bytes())

@@ -38,9 +38,9 @@ def main() -> None:
 
 def loaded(words: Sequence[str]) -> Callable[[], None]:
     """What these words ask for, with its modules: typer alone would be a third of the time of a short `predict`."""
-    from bitreplay.cli import short
+    from bitreplay.cli import fast_predict
 
-    if (asked := short.asked(words)) is not None:
+    if (asked := fast_predict.asked(words)) is not None:
         return asked
     from bitreplay.cli.application import app_for
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import show
 from bitreplay.learner import Learner
 
@@ -21,7 +21,7 @@ def answered(
     learner: Learner, images: Sequence[str], latents: NDArray, unknown: float | None, top: int
 ) -> list[dict[str, Any]]:  # fmt: skip
     """For each picture its name, its label (None: unknown) and the `top` most likely ones with their probabilities."""
-    names, shares = learner.predict_latents(latents, unknown=unknown), learner.predict_proba_latents(latents)
+    names, shares = learner.predict_encoded(latents, unknown=unknown), learner.predict_proba_encoded(latents)
     labels, found = learner.labels, []
     for image, answer, share in zip(images, names.tolist(), shares, strict=True):
         best = np.argsort(-share, kind="stable")[:top]
@@ -39,7 +39,7 @@ def as_table(found: Sequence[dict[str, Any]], top: int) -> Table:
 
 
 def as_line(answer: dict[str, Any], top: int) -> str:
-    return f"{shown(answer['image'])}: {_label(answer)}, {', '.join(_shares(answer, top))}"
+    return f"{escaped(answer['image'])}: {_label(answer)}, {', '.join(_shares(answer, top))}"
 
 
 def as_csv(found: Iterable[dict[str, Any]], top: int, header: bool = True) -> str:
@@ -57,13 +57,13 @@ def as_csv(found: Iterable[dict[str, Any]], top: int, header: bool = True) -> st
 
 
 def _label(answer: dict[str, Any]) -> str:
-    return "unknown" if answer["label"] is None else shown(answer["label"])
+    return "unknown" if answer["label"] is None else escaped(answer["label"])
 
 
 def _shares(answer: dict[str, Any], top: int) -> list[str]:
     """The probability of the label, and with `top` above 1 what else is likely. Of an unknown one all are told."""
     percents = [f"{100 * one['probability']:.1f} %" for one in answer["likely"]]
-    named = [f"{shown(one['label'])} {share}" for one, share in zip(answer["likely"], percents, strict=True)]
+    named = [f"{escaped(one['label'])} {share}" for one, share in zip(answer["likely"], percents, strict=True)]
     first = named[0] if answer["label"] is None else percents[0]
     return [first, *([", ".join(named[1:])] if top > 1 else [])]
 

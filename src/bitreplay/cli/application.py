@@ -10,7 +10,7 @@ import typer
 
 from bitreplay import __version__
 from bitreplay.cli import COMMANDS, OF_DATA, show
-from bitreplay.cli.everywhere import everywhere
+from bitreplay.cli.common_options import common_options
 
 HELP = "Continual learning on small devices with binary neural networks, in whole numbers."
 
@@ -39,7 +39,7 @@ def _add(made: typer.Typer, name: str) -> None:
     command = getattr(module, name)
     options: dict[str, Any] = getattr(module, "CONTEXT", {})
     short = " ".join((command.__doc__ or "").split("\n\n")[0].split())
-    made.command(short_help=short, context_settings=options)(command if options else everywhere(command))
+    made.command(short_help=short, context_settings=options)(command if options else common_options(command))
 
 
 def _say_version(wanted: bool) -> None:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.data.regular import content_of
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 ITSELF = ("config_file", "help")
 
 
@@ -25,9 +25,9 @@ def _take(context: typer.Context, path: Path | None) -> Path | None:
         name = key.replace("-", "_")
         if name not in known:
             options = ", ".join(option.replace("_", "-") for option in known)
-            raise ValueError(f"{path} has {told(key)}, which is no option of this command: {options}.")
+            raise ValueError(f"{path} has {short_repr(key)}, which is no option of this command: {options}.")
         if not isinstance(value, str | int | float):
-            raise ValueError(f"{key} in {path} must be text, a number, true or false, got {told(value)}.")
+            raise ValueError(f"{key} in {path} must be text, a number, true or false, got {short_repr(value)}.")
         found[name] = value if isinstance(value, bool) else str(value)
     context.default_map = {**(context.default_map or {}), **found}
     return path
@@ -45,7 +45,7 @@ Config = Annotated[
 def _read(path: Path) -> dict[str, Any]:
     reader = _reader()
     try:
-        return reader.loads(content_of(path, MOST_BYTES).decode("utf-8"))
+        return reader.loads(content_of(path, MAX_BYTES).decode("utf-8"))
     except FileNotFoundError:
         raise ValueError(f"There is no file {path}.") from None
     except ValueError as error:  # of UTF-8, of TOML, of a file that is none

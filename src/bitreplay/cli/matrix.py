@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.reports import Evaluation
 
 LONGEST_NAME = 20
@@ -12,7 +12,7 @@ LONGEST_NAME = 20
 
 def lines(evaluation: Evaluation, width: int) -> list[str]:
     """What fits into `width` characters; a wider one is left to the picture and to JSON."""
-    counts, names = evaluation.confusion, [shown(label) for label in evaluation.labels]
+    counts, names = evaluation.confusion, [escaped(label) for label in evaluation.labels]
     tested = np.flatnonzero(counts.sum(axis=1))
     heads = [*map(str, range(1, len(names) + 1)), *(["unknown"] if counts[:, -1].any() else [])]
     counts = counts[:, : len(heads)]

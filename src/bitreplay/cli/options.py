@@ -10,7 +10,7 @@ import typer
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 
-USUAL = Settings()
+DEFAULTS = Settings()
 DEFAULT_MODEL = "bireal18"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -34,27 +34,35 @@ Strategy = Annotated[
 ]
 Bits = Annotated[
     str | None,
-    typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.", show_default=str(USUAL.bits)),
+    typer.Option(help="Bit widths q_f/q_b^bin/q_b^non-bin such as 8/1/16, or float.", show_default=str(DEFAULTS.bits)),
 ]
-CodeBits = Annotated[
+LatentBits = Annotated[
     int | None,
-    typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(USUAL.code_bits)),
+    typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(DEFAULTS.latent_bits)),
 ]
-Level = Annotated[str | None, typer.Option(help="Layer where latents are taken.", show_default="the model's last")]
+ReplayLayer = Annotated[
+    str | None, typer.Option(help="Layer where latents are taken.", show_default="the model's last")
+]
 Size = Annotated[
     int | None,
     typer.Option(min=1, help="Side of the squares that the network sees the pictures as.", show_default="the model's"),
 ]
-PerClass = Annotated[int | None, typer.Option(help="Stored samples a class.", show_default=str(USUAL.per_class))]
-Numbers = Annotated[
+MemoryPerClass = Annotated[
+    int | None, typer.Option(help="Stored samples a class.", show_default=str(DEFAULTS.memory_per_class))
+]
+FeatureLayers = Annotated[
     str | None,
     typer.Option(
-        help="Of exact: layers whose means are the numbers of a picture, such as head+add_12; or how many these are "
-        "projected to, such as 128.",
-        show_default="by the model",
+        help="For exact: layers whose means are the features, such as head+add_12.", show_default="chosen for the model"
     ),
 ]
-Micro = Annotated[
+Components = Annotated[
+    int | None,
+    typer.Option(
+        "--n-components", min=1, help="For exact: project the features to this many.", show_default="no projection"
+    ),
+]
+MicroBatchSize = Annotated[
     int | None,
     typer.Option(
         min=1,
@@ -63,13 +71,13 @@ Micro = Annotated[
     ),
 ]
 Epochs = Annotated[
-    int | None, typer.Option(help="Passes over the new samples of an experience.", show_default=str(USUAL.epochs))
+    int | None, typer.Option(help="Passes over the new samples of an experience.", show_default=str(DEFAULTS.epochs))
 ]
-Rate = Annotated[
+LearningRate = Annotated[
     str | None,
     typer.Option(help="Learning rate at an experience's start, such as 1/100.", show_default="fitted to the model"),
 ]
-Seed = Annotated[int | None, typer.Option(help="Seed of everything random.", show_default=str(USUAL.seed))]
+Seed = Annotated[int | None, typer.Option(help="Seed of everything random.", show_default=str(DEFAULTS.seed))]
 SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out pictures that cannot be read.")]
 Ray = Annotated[str | None, typer.Option(help="Address of a running Ray cluster, or auto: its workers do the work.")]
 Augment = Annotated[

@@ -15,12 +15,12 @@ from bitreplay.data.folder import SUFFIXES, passed_over, pictures
 from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.fitting import Tell
 from bitreplay.data.pictures.picture import Unreadable, decoded, read
-from bitreplay.data.regular import MOST_BYTES
+from bitreplay.data.regular import MAX_BYTES
 
 SHOWN = 20
 
 
-class LeftOut:
+class SkippedFiles:
     """Sentences about files that are not used; the first `SHOWN` appear on stderr as they are found.
 
     A file that is no picture by its name is always left out. One that cannot be read is refused unless `skip`.
@@ -45,12 +45,12 @@ class LeftOut:
         for sentence in sentences:
             self.sentences.append(sentence)
             if len(self.sentences) <= SHOWN:
-                show.left_out(ValueError(sentence))
+                show.skipped(ValueError(sentence))
 
     def end(self) -> None:
         """Say how many more there were."""
         if len(self.sentences) > SHOWN:
-            show.left_out(ValueError(f"{len(self.sentences) - SHOWN} more; --json names all."))
+            show.skipped(ValueError(f"{len(self.sentences) - SHOWN} more; --json names all."))
 
 
 def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
@@ -70,9 +70,9 @@ def fitted_bytes(
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     """The same of one picture whose bytes come through a stream."""
     try:
-        content = stream.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise ValueError(f"{title} has more than {MOST_BYTES} bytes.")
+        content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"{title} has more than {MAX_BYTES} bytes.")
         picture = fitting.pictures(decoded(content, title, side), side)
     except ValueError as error:
         unreadable(error)
@@ -81,7 +81,7 @@ def fitted_bytes(
 
 
 def labelled(
-    folder: Path, label: str | None, side: int, left_out: LeftOut, tell: Tell = lambda done, total: None
+    folder: Path, label: str | None, side: int, skipped: SkippedFiles, tell: Tell = lambda done, total: None
 ) -> tuple[NDArray[np.uint8], list[str], list[Path]]:
     """Pictures of a folder of class folders, or of one class, already fitted; their labels and their files.
 
@@ -93,7 +93,7 @@ def labelled(
         raise ValueError(f"{folder} is not a folder{wanted}.")
     places = [folder]
     if label is None:
-        left_out.passed_over(passed_over(folder, of_classes=True))
+        skipped.passed_over(passed_over(folder, of_classes=True))
         places = class_folders(folder)
         for place in places:
             checked_name(place.name)  # before any picture is read
@@ -102,12 +102,12 @@ def labelled(
     paths: list[Path] = []
     total = sum(len(pictures(place)) for place in places)
     for place in places:
-        left_out.passed_over(passed_over(place))
+        skipped.passed_over(passed_over(place))
         files = pictures(place)
         if not files and label is None:
             empty = f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."
-            left_out.unreadable_among_others(ValueError(empty))
-        for path, picture in fitted(files, side, left_out.unreadable_among_others):
+            skipped.unreadable_among_others(ValueError(empty))
+        for path, picture in fitted(files, side, skipped.unreadable_among_others):
             found.append(picture)
             labels.append(place.name if label is None else label)
             paths.append(path)
@@ -131,18 +131,18 @@ def _instead(folder: Path, label: str | None) -> str:
 
 
 def gathered(
-    places: Sequence[Path], label: str | None, side: int, left_out: LeftOut, tell: Tell = lambda done, total: None
+    places: Sequence[Path], label: str | None, side: int, skipped: SkippedFiles, tell: Tell = lambda done, total: None
 ) -> tuple[NDArray[np.uint8], list[str]]:
     """Pictures of folders of class folders; or, of one class, of files and of folders of pictures. And their labels."""
     found: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     for place in places:
         if label is None or not place.is_file():
-            images, names, _ = labelled(place, label, side, left_out, tell)
+            images, names, _ = labelled(place, label, side, skipped, tell)
             found.append(images)
             labels += names
         else:
-            one = [picture for _, picture in fitted([place], side, left_out.unreadable)]
+            one = [picture for _, picture in fitted([place], side, skipped.unreadable)]
             found += one
             labels += [label] * len(one)
             tell(len(labels), len(places))

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.cli.plot import line_chart
 from bitreplay.modelfile.container import write_whole
 
@@ -42,8 +42,8 @@ class RunFolder:
         place = self.path / "rows.jsonl"
         lines = place.read_bytes().split(b"\n")[:-1] if place.exists() else []
         found = [_parsed(place, line) for line in lines][:experiences]
-        numbers = [row.get("experience") for row in found]
-        if len(found) < experiences - 1 or numbers != list(range(len(found))):
+        feature_layers = [row.get("experience") for row in found]
+        if len(found) < experiences - 1 or feature_layers != list(range(len(found))):
             raise ValueError(f"{place} lacks rows that cannot be made again: expected those of experiences 1 to "
                              f"{experiences}, at most the last missing; choose another folder.")  # fmt: skip
         return found
@@ -88,7 +88,7 @@ def _other(found: dict[str, Any], wanted: dict[str, Any]) -> str:
     """What differs, with both values."""
     old, new = _flat(found), _flat(wanted)
     names = sorted(name for name in {*old, *new} if name not in old or name not in new or old[name] != new[name])
-    return ", ".join(f"{name} ({told(old.get(name))}, now {told(new.get(name))})" for name in names)
+    return ", ".join(f"{name} ({short_repr(old.get(name))}, now {short_repr(new.get(name))})" for name in names)
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.progress import Progress as Done
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def say(*parts: str | Table) -> None:
     held = _Held(sys.stdout)
     console = Console(file=held, markup=False, emoji=False, highlight=False)
     for part in parts:
-        console.print(shown(part) if isinstance(part, str) else part)
+        console.print(escaped(part) if isinstance(part, str) else part)
     _write(held.getvalue())
 
 
@@ -100,10 +100,10 @@ def complain(sentence: object) -> None:
     """On stderr, if it takes anything."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(shown(sentence), file=sys.stderr, flush=True)
+            print(escaped(sentence), file=sys.stderr, flush=True)
 
 
-def left_out(error: ValueError) -> None:
+def skipped(error: ValueError) -> None:
     """A picture that is skipped as the user chose."""
     remark(f"left out: {error}")
 
@@ -121,7 +121,7 @@ def hush(quiet: bool) -> None:
 
 
 def names(found: Sequence[object]) -> str:
-    return ", ".join(map(shown, found)) or "none"
+    return ", ".join(map(escaped, found)) or "none"
 
 
 def counted(count: int, one: str, many: str) -> str:
@@ -135,11 +135,11 @@ def counted(count: int, one: str, many: str) -> str:
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> Table:
     """The first column, or the first `text`, are text, the others are figures. What is too long goes on in the next
     line."""
-    made = Table(title=Text(shown(title), style="bold"), title_justify="left")
+    made = Table(title=Text(escaped(title), style="bold"), title_justify="left")
     for number, column in enumerate(columns):
         made.add_column(Text(column), justify="left" if number < text else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(Text("\n".join(map(shown, str(cell).split("\n")))) for cell in row))
+        made.add_row(*(Text("\n".join(map(escaped, str(cell).split("\n")))) for cell in row))
     return made
 
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from bitreplay.data.regular import MOST_BYTES, content_of, is_regular
+from bitreplay.data.regular import MAX_BYTES, content_of, is_regular
 
 PIECE = 1 << 20
-MOST_TIMES = 100
+MAX_TIMES = 100
 COMPRESSIONS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 # Zip's other compressions unpack a whole piece at once, whatever becomes of it.
 ZIP_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -64,7 +64,7 @@ def _in_folder(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, byt
 
 
 def _in_archive(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
-    most = MOST_BYTES + MOST_TIMES * path.stat().st_size
+    most = MAX_BYTES + MAX_TIMES * path.stat().st_size
     with open(path, "rb") as file:
         first = file.read(6)
         file.seek(0)
@@ -83,7 +83,7 @@ def _in_zip(file: IO[bytes], suffixes: tuple[str, ...], most: int) -> Iterator[t
         for name, info in chosen.items():
             _check_size(name, info.file_size)
         if sum(info.file_size for info in chosen.values()) > most:
-            raise Refused(f"unpacks to more than {most} bytes, {MOST_TIMES} times its size and more")
+            raise Refused(f"unpacks to more than {most} bytes, {MAX_TIMES} times its size and more")
         for name in sorted(chosen):
             info = chosen[name]
             if info.compress_type not in ZIP_COMPRESSIONS:
@@ -113,8 +113,8 @@ def _in_tar(stream: "Counted", suffixes: tuple[str, ...]) -> Iterator[tuple[str,
 
 
 def _check_size(name: str, size: int) -> None:
-    if size > MOST_BYTES:
-        raise Refused(f"has {name[:80]} of {size} bytes; at most {MOST_BYTES} are read")
+    if size > MAX_BYTES:
+        raise Refused(f"has {name[:80]} of {size} bytes; at most {MAX_BYTES} are read")
 
 
 def _all_of(stream: IO[bytes], name: str, size: int) -> bytes:
@@ -153,4 +153,4 @@ class Counted(io.RawIOBase):
     def _went(self, place: int) -> None:
         self.at = place
         if place > self.most:
-            raise Refused(f"unpacks to more than {self.most} bytes, {MOST_TIMES} times its size and more")
+            raise Refused(f"unpacks to more than {self.most} bytes, {MAX_TIMES} times its size and more")

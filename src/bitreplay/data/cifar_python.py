@@ -21,7 +21,7 @@ PLAIN = ("BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINSTRING", "BINSTRING"
 PIXELS = 3072
 # The published files have up to 310,000 instructions. One makes a value of some hundred bytes at most, or text of the
 # file's own; only "encode" and arrays make bytes of text that may stand there once and be used often.
-MOST_INSTRUCTIONS = 1 << 20
+MAX_INSTRUCTIONS = 1 << 20
 
 
 class Call:
@@ -52,8 +52,8 @@ class Machine:
         memo: dict[Any, Any] = {}
         for count, (opcode, argument, _) in enumerate(pickletools.genops(content)):
             name = opcode.name
-            if count == MOST_INSTRUCTIONS:
-                raise ValueError(f"it has more than {MOST_INSTRUCTIONS} instructions")
+            if count == MAX_INSTRUCTIONS:
+                raise ValueError(f"it has more than {MAX_INSTRUCTIONS} instructions")
             if name == "PROTO":
                 continue
             if name == "STOP":

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if not isinstance(self.class_names, tuple | list):
-            raise ValueError(f"class_names must be a tuple of texts, got {told(self.class_names)}.")
+            raise ValueError(f"class_names must be a tuple of texts, got {short_repr(self.class_names)}.")
         for part in ("train", "test"):
             images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
             if not _is_array(images, np.uint8) or images.ndim != 4 or images.shape[3] != 3:
@@ -35,7 +35,7 @@ class Dataset:
         """The first so many samples of each class, in the order of the files; None keeps all of the test set."""
         for count in (train_per_class, test_per_class):
             if count is not None and (whole_number(count) or 0) < 1:
-                raise ValueError(f"A limit must be 1 or more, got {told(count)}.")
+                raise ValueError(f"A limit must be 1 or more, got {short_repr(count)}.")
         train = first_of_each(self.train_labels, train_per_class)
         small = replace(self, train_images=self.train_images[train], train_labels=self.train_labels[train])
         if test_per_class is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.arguments import path_of, told, whole_number
+from bitreplay.arguments import path_of, short_repr, whole_number
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.pictures.formats import SUFFIXES
 from bitreplay.data.pictures.picture import Unreadable, read, refuse, taken
@@ -34,7 +34,7 @@ def split_folder(
     """The data set, and how each class was divided; nothing of that where the folder itself has a test part."""
     root, side = path_of(path, "A folder of pictures"), side_of(side)
     if (whole_number(test_every) or 0) < 2:
-        raise ValueError(f"test_every must be a whole number from 2, got {told(test_every)}.")
+        raise ValueError(f"test_every must be a whole number from 2, got {short_repr(test_every)}.")
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder a class in it.")
     test_root = next((root / name for name in TEST_FOLDERS if (root / name).is_dir()), root)
@@ -118,16 +118,16 @@ def pictures(place: Path) -> list[Path]:
 
 def passed_over(place: Path, of_classes: bool = False) -> list[str]:
     """A sentence for everything in a folder of pictures, or `of_classes`, that is not taken for one."""
-    told = []
+    short_repr = []
     for path in sorted(place.iterdir()):
         if path.name.startswith("."):
-            told.append(f"{path} is hidden.")
+            short_repr.append(f"{path} is hidden.")
         elif of_classes and not path.is_dir():
-            told.append(f"{path} lies beside the class folders, in none of them.")
+            short_repr.append(f"{path} lies beside the class folders, in none of them.")
         elif not of_classes and path.suffix.lower() not in SUFFIXES:
             suffixes = f"no picture by its suffix ({', '.join(SUFFIXES)})"
-            told.append(f"{path} is {'a folder inside a folder of pictures' if path.is_dir() else suffixes}.")
-    return told
+            short_repr.append(f"{path} is {'a folder inside a folder of pictures' if path.is_dir() else suffixes}.")
+    return short_repr
 
 
 def load(files: list[Path], side: int, unreadable: Unreadable) -> tuple[list[Path], np.ndarray]:

@@ -13,7 +13,7 @@ from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.pictures.picture import decoded
 
-MOST_HELD = 1 << 30  # a few bytes may stand for a large picture of one colour
+MAX_HELD = 1 << 30  # a few bytes may stand for a large picture of one colour
 ARCHIVE = Path(__file__).with_name("groceries.zip")
 
 
@@ -32,8 +32,8 @@ def groceries(path: str | Path | None = None) -> Dataset:
         pictures[part].append(decoded(content, f"{name} in {place}"))
         classes[part].append(label)
         held += pictures[part][-1].size
-        if held > MOST_HELD:
-            raise ValueError(f"{place} has more than {MOST_HELD} bytes of pictures.")
+        if held > MAX_HELD:
+            raise ValueError(f"{place} has more than {MAX_HELD} bytes of pictures.")
     names = tuple(sorted(set(classes["train"])))
     if not names or not pictures["test"]:
         raise ValueError(f"{place} has no pictures under train/<class>/ or none under test/<class>/.")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.arguments import path_of, told
+from bitreplay.arguments import path_of, short_repr
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.core50 import NC_SIZES, core50
 from bitreplay.data.dataset import Dataset
@@ -70,14 +70,14 @@ def named(
     """One of SETS, a folder of class folders, or a .npz file."""
     expected = f"expected {', '.join(SETS)}, a folder or a .npz file"
     if not isinstance(name, str | Path):
-        raise ValueError(f"There is no data set {told(name)}: {expected}.")
+        raise ValueError(f"There is no data set {short_repr(name)}: {expected}.")
     if isinstance(name, str) and name in SETS:
         return SETS[name](Asked(place, side, unreadable))
     if Path(name).is_dir():
         return _own(*split_folder(name, side, unreadable=unreadable))
     if Path(name).suffix == ".npz":
         return _own(npz(name))
-    raise ValueError(f"There is no data set {told(str(name))}: {expected}.")
+    raise ValueError(f"There is no data set {short_repr(str(name))}: {expected}.")
 
 
 def _own(data: Dataset, splits: tuple[Split, ...] = ()) -> Source:

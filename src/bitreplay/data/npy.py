@@ -6,7 +6,7 @@ from typing import IO
 
 import numpy as np
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.data.regular import is_regular
 
 
@@ -40,9 +40,9 @@ def header(stream: IO[bytes], size: int) -> tuple[tuple[int, ...], bool, np.dtyp
     if dtype.hasobject:
         raise ValueError("it holds Python's objects, which are not read")
     if not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError(f"its header claims the shape {told(shape)}")
+        raise ValueError(f"its header claims the shape {short_repr(shape)}")
     if start + math.prod(shape) * dtype.itemsize != size:
-        claimed = f"{told(dtype)} {told(shape)}"
+        claimed = f"{short_repr(dtype)} {short_repr(shape)}"
         raise ValueError(f"its header claims {claimed}, which are not the {size - start} bytes that follow")
     return shape, fortran, dtype, start
 

@@ -10,10 +10,10 @@ from typing import IO
 import numpy as np
 
 from bitreplay.arguments import path_of
-from bitreplay.data.archives import MOST_TIMES, ZIP_COMPRESSIONS
+from bitreplay.data.archives import MAX_TIMES, ZIP_COMPRESSIONS
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.npy import array
-from bitreplay.data.regular import MOST_BYTES, is_regular
+from bitreplay.data.regular import MAX_BYTES, is_regular
 
 ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 
@@ -48,7 +48,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             if file.read(6) == np.lib.format.MAGIC_PREFIX:
                 raise ValueError("it is a single array, a .npy file")
             file.seek(0)
-            return _in_zip(file, MOST_BYTES + MOST_TIMES * path.stat().st_size)
+            return _in_zip(file, MAX_BYTES + MAX_TIMES * path.stat().st_size)
     except Exception as error:  # readers of archives fail in many ways on damaged bytes
         why = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
         raise ValueError(f"{path} cannot be read as .npz: {why}.") from None
@@ -61,7 +61,7 @@ def _in_zip(file: IO[bytes], most: int) -> dict[str, np.ndarray]:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         chosen = [name for name in ARRAYS if name in members]
         if sum(members[name].file_size for name in chosen) > most:
-            raise ValueError(f"it unpacks to more than {most} bytes, {MOST_TIMES} times its size and more")
+            raise ValueError(f"it unpacks to more than {most} bytes, {MAX_TIMES} times its size and more")
         for name in chosen:
             info = members[name]
             if info.compress_type not in ZIP_COMPRESSIONS:

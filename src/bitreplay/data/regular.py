@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-MOST_BYTES = 1 << 28
+MAX_BYTES = 1 << 28
 WAIT_FOR_NOBODY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -16,7 +16,7 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def content_of(path: Path, most: int = MOST_BYTES) -> bytes:
+def content_of(path: Path, most: int = MAX_BYTES) -> bytes:
     """All bytes of a regular file of at most `most`; anything else is refused in words that can follow its name.
 
     What the path led to when it was looked at need not be what is opened, so that is looked at again.

@@ -16,17 +16,17 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers import LAYERS
-from bitreplay.engine.layers.level_code import CODE_BITS
+from bitreplay.engine.layers.latent_code import LATENT_BITS
 from bitreplay.engine.program import Program, ProgramError
 
-MOST_CLASSES = 1 << 24
+MAX_CLASSES = 1 << 24
 
 
-def _check(graph: Graph, level: str, code_bits: int) -> None:
-    if level not in [node.name for node in graph.nodes]:
-        raise ProgramError(f"the network has no node {level!r} to be its level")
-    if code_bits not in CODE_BITS:
-        raise ProgramError(f"a code must have {', '.join(map(str, CODE_BITS))} bits, got {code_bits!r}")
+def _check(graph: Graph, replay_layer: str, latent_bits: int) -> None:
+    if replay_layer not in [node.name for node in graph.nodes]:
+        raise ProgramError(f"the network has no node {replay_layer!r} to be its level")
+    if latent_bits not in LATENT_BITS:
+        raise ProgramError(f"a code must have {', '.join(map(str, LATENT_BITS))} bits, got {latent_bits!r}")
 
 
 def walk(builder: Builder, nodes: list[Node]) -> None:
@@ -43,23 +43,23 @@ def walk(builder: Builder, nodes: list[Node]) -> None:
                 layer.backward(builder, [builder.values[name] for name in layer.node.inputs])
 
 
-def compile_backbone(graph: Graph, level: str, bits: Bits, max_samples: int, code_bits: int = 1) -> Program:
+def compile_backbone(graph: Graph, replay_layer: str, bits: Bits, max_samples: int, latent_bits: int = 1) -> Program:
     """Images -> the code of a level, as packed words named `latents`."""
-    _check(graph, level, code_bits)
+    _check(graph, replay_layer, latent_bits)
     builder = Builder(graph, bits, max_samples, "nothing")
-    at = graph.position(level) + 1
-    code = Node("latents", "encode_level", (level,), {"level": level, "bits": code_bits})
+    at = graph.position(replay_layer) + 1
+    code = Node("latents", "encode_latents", (replay_layer,), {"level": replay_layer, "bits": latent_bits})
     walk(builder, [*graph.nodes[:at], code])
     return builder.finish()
 
 
 def compile_tail(
     graph: Graph,
-    level: str,
+    replay_layer: str,
     bits: Bits,
     max_samples: int,
     classes: int,
-    code_bits: int = 1,
+    latent_bits: int = 1,
     *,
     train: str = "tail",
     keep: bool = False,
@@ -69,11 +69,11 @@ def compile_tail(
 
     With `in_parts`, minibatches may come in parts of `max_samples` (minibatch_parts.py).
     """
-    _check(graph, level, code_bits)
-    if type(classes) is not int or not 1 <= classes <= MOST_CLASSES:
-        raise ProgramError(f"the classes must be a whole number from 1 to {MOST_CLASSES}, got {classes!r}")
+    _check(graph, replay_layer, latent_bits)
+    if type(classes) is not int or not 1 <= classes <= MAX_CLASSES:
+        raise ProgramError(f"the classes must be a whole number from 1 to {MAX_CLASSES}, got {classes!r}")
     builder = Builder(graph, bits, max_samples, train, keep)
-    emit_tail(builder, level, classes, code_bits)
+    emit_tail(builder, replay_layer, classes, latent_bits)
     if in_parts:
         builder.hold_sums()
     program = builder.finish()
@@ -82,11 +82,11 @@ def compile_tail(
     return program
 
 
-def emit_tail(builder: Builder, level: str, classes: int, code_bits: int) -> None:
+def emit_tail(builder: Builder, replay_layer: str, classes: int, latent_bits: int) -> None:
     """Everything behind a level, with the loss where the compiler trains."""
-    nodes = builder.graph.nodes[builder.graph.position(level) + 1 :]
+    nodes = builder.graph.nodes[builder.graph.position(replay_layer) + 1 :]
     nodes = [replace_classes(node, classes) for node in nodes]
-    code = Node(level, "decode_level", (), {"level": level, "bits": code_bits})
+    code = Node(replay_layer, "decode_latents", (), {"level": replay_layer, "bits": latent_bits})
     loss = [Node("loss", "cross_entropy", (nodes[-1].name,))] if builder.training else []
     walk(builder, [code, *nodes, *loss])
 

@@ -45,13 +45,13 @@ ABSENT = -(1 << 62)  # the score of a class without pictures
 Shrinkage = Callable[[int, int, int, int], tuple[int, int]]
 
 
-def shrinkage(pictures: int, numbers: int, classes: int, length: int) -> tuple[int, int]:
+def shrinkage(pictures: int, n_features: int, classes: int, length: int) -> tuple[int, int]:
     """lambda of a part as (numerator, denominator): min(1, d / 4n), at least 1/1024.
 
     >>> shrinkage(10, 512, 3, 512), shrinkage(1000, 512, 10, 512), shrinkage(10_000_000, 512, 10, 512)
     ((1, 1), (16, 125), (1, 1024))
     """
-    return min(Fraction(1), max(Fraction(numbers, 4 * pictures), SMALLEST_LAMBDA)).as_integer_ratio()
+    return min(Fraction(1), max(Fraction(n_features, 4 * pictures), SMALLEST_LAMBDA)).as_integer_ratio()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Solution:
     biases: Int64
     exponent: int
     pictures: int
-    left_out: int
+    dropped_features: int
 
 
 def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
@@ -85,7 +85,7 @@ class Lower:
     point: int
 
     @property
-    def left_out(self) -> int:
+    def dropped_features(self) -> int:
         return int((np.diagonal(self.rows) == 0).sum())
 
 
@@ -107,11 +107,11 @@ def solve_factored(sums: Sums, factor: Lower) -> Solution:
     columns, places = substitute(factor.rows, *scaled_means(sums, present, centre, factor.halves))
     weights, exponent = common_scale(columns, places, factor.halves)
     solution = Solution(
-        np.zeros((sums.classes, sums.numbers), np.int32),
+        np.zeros((sums.classes, sums.n_features), np.int32),
         np.full(sums.classes, ABSENT, np.int64),
         factor.point - exponent,
         sums.pictures,
-        factor.left_out,
+        factor.dropped_features,
     )
     solution.weights[present] = weights
     solution.biases[present] = biases(sums, present, centre, weights)
@@ -123,9 +123,9 @@ def checked_parts(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> list[t
     sums.check()
     if sums.pictures == 0:
         raise ValueError("There is no picture in these sums: nothing can be told apart.")
-    if any(length < 1 for length in parts) or sum(parts) != sums.numbers:
-        raise ValueError(f"The parts' lengths must add up to {sums.numbers}, got {list(parts)}.")
-    found = [shrink(sums.pictures, sums.numbers, sums.classes, length) for length in parts]
+    if any(length < 1 for length in parts) or sum(parts) != sums.n_features:
+        raise ValueError(f"The parts' lengths must add up to {sums.n_features}, got {list(parts)}.")
+    found = [shrink(sums.pictures, sums.n_features, sums.classes, length) for length in parts]
     for top, bottom in found:
         if not (0 < bottom <= 1024 * top and top <= 8 * bottom and top * bottom < 1 << 62):
             raise ValueError(f"lambda lies in [1/1024, 8], its terms' product below 2^62; got {top}/{bottom}.")
@@ -140,8 +140,8 @@ def within_classes(sums: Sums) -> tuple[Int64, int]:
     q = divide_each(s, counts)
     r = s - q * counts  # |r| <= n_c / 2
     v = divide_each(r << point, counts)
-    products = np.zeros((sums.numbers, sums.numbers), np.int64)
-    products[np.tril_indices(sums.numbers)] = sums.products
+    products = np.zeros((sums.n_features, sums.n_features), np.int64)
+    products[np.tril_indices(sums.n_features)] = sums.products
     return ((products - s.T @ q - q.T @ r) << point) - r.T @ v, point
 
 

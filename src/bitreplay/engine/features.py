@@ -33,7 +33,7 @@ from bitreplay.engine.graph import Graph, Node
 from bitreplay.engine.layers.clipped_sign import emit_numbers
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.projection import Projection
-from bitreplay.engine.sums import LARGEST, MOST_NUMBERS
+from bitreplay.engine.sums import LARGEST, MAX_FEATURES
 
 HEAD = "head"
 SIGNS = Activation(8, Fraction(1, LARGEST), 0)
@@ -51,44 +51,44 @@ class Part:
         return self.layer + ("/4" if self.cells == 2 else "")
 
 
-def parts_of(numbers: str) -> list[Part]:
+def parts_of(feature_layers: str) -> list[Part]:
     """
     >>> [(part.layer, part.cells) for part in parts_of("head+add_11/4")]
     [('head', 1), ('add_11', 2)]
     """
     found = []
-    for text in numbers.split("+"):
+    for text in feature_layers.split("+"):
         layer, slash, cells = text.strip().partition("/")
         if not layer or (slash and cells != "4"):
             raise ProgramError(f"the numbers of a picture are layers joined by +, with /4 or without, got {text!r}")
         found.append(Part(layer, 2 if slash else 1))
     if len(set(found)) != len(found):
-        raise ProgramError(f"the numbers of a picture name a layer twice: {numbers!r}")
+        raise ProgramError(f"the numbers of a picture name a layer twice: {feature_layers!r}")
     return found
 
 
-def usual_numbers(graph: Graph) -> str:
+def default_feature_layers(graph: Graph) -> str:
     """The default: the head's input unless it reads signs, the last level, and the level before it in quarters.
 
     With one level, that one in quarters. Chosen on held-out training pictures: docs/exact.md.
     """
-    levels = sorted(graph.levels, key=graph.position)
+    replay_layers = sorted(graph.replay_layers, key=graph.position)
     head = [HEAD] if graph.nodes[-1].inputs[0] in graph.ranges else []
-    return "+".join([*head, *levels[1:][-1:], *(f"{level}/4" for level in levels[-2:][:1])])
+    return "+".join([*head, *replay_layers[1:][-1:], *(f"{replay_layer}/4" for replay_layer in replay_layers[-2:][:1])])
 
 
 def compile_features(
-    graph: Graph, numbers: str, bits: Bits, max_samples: int, projection: Projection | None = None
+    graph: Graph, feature_layers: str, bits: Bits, max_samples: int, projection: Projection | None = None
 ) -> Program:
     """Images -> `features`, one int8 row a sample."""
-    parts = [(part, _layer(graph, part)) for part in parts_of(numbers)]
+    parts = [(part, _layer(graph, part)) for part in parts_of(feature_layers)]
     builder = Builder(graph, bits, max_samples, "nothing")
     walk(builder, _below(graph, {layer for _, layer in parts}))
     whole = "features" if projection is None else "means"
     pooled = [_pooled(builder, whole, number, part, layer) for number, (part, layer) in enumerate(parts)]
     lengths = [value.shape[2] for value in pooled]
-    if sum(lengths) > MOST_NUMBERS:
-        raise ProgramError(f"a picture has at most {MOST_NUMBERS} numbers, and {numbers} are {sum(lengths)}")
+    if sum(lengths) > MAX_FEATURES:
+        raise ProgramError(f"a picture has at most {MAX_FEATURES} numbers, and {feature_layers} are {sum(lengths)}")
     means = builder.buffer(whole, np.int8, (1, 1, sum(lengths)))
     one, first = Multiplier.of(Fraction(1)), 0
     for value in pooled:

@@ -19,7 +19,7 @@ class Footprint:
 
     image: int
     tables: int
-    derived: int
+    packed_weights: int
     parameters: int
     arena: int
     scratch: int

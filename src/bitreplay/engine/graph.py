@@ -51,7 +51,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class LevelCode:
+class LatentCode:
     """Per channel 2^bits - 1 ascending thresholds and 2^bits values, as real numbers."""
 
     bits: int
@@ -67,7 +67,7 @@ class Graph:
     """The whole network.
 
     `ranges` holds the calibrated (low, high) of every node that yields activations, `shapes` the (height, width,
-    channels) of every replay level, `levels` the codes of each level by their bits. `ranges_at` holds the ranges
+    channels) of every replay level, `replay_layers` the codes of each level by their bits. `ranges_at` holds the ranges
     calibrated at further input sizes (modelfile/sizes.py).
     """
 
@@ -75,7 +75,7 @@ class Graph:
     nodes: list[Node]
     ranges: Ranges
     shapes: dict[str, tuple[int, int, int]] = field(default_factory=dict)
-    levels: dict[str, dict[int, LevelCode]] = field(default_factory=dict)
+    replay_layers: dict[str, dict[int, LatentCode]] = field(default_factory=dict)
     labels: list[str] = field(default_factory=list)
     ranges_at: dict[int, Ranges] = field(default_factory=dict)
 

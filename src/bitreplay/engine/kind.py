@@ -31,7 +31,7 @@ Arrays = dict[str, tuple[object, tuple[int, ...]]]
 SLIDING: dict[str, Allowed] = {"stride": range(1, 17), "pad": range(0, 16)}
 
 
-class Misfit(ValueError):
+class InvalidNodeError(ValueError):
     """A node that does not fit; the reader adds the names."""
 
 
@@ -62,10 +62,10 @@ def dimensions(node: Node, name: str, count: int) -> tuple[int, ...]:
     """The shape of an array that decides others, such as the weights' outputs and kernel."""
     array = node.arrays.get(name)
     if array is None:
-        raise Misfit(f"lacks its array {name}")
+        raise InvalidNodeError(f"lacks its array {name}")
     shape = array.values.shape if isinstance(array, Fixed) else array.shape
     if len(shape) != count or 0 in shape:
-        raise Misfit(f"has an array {name} of shape {shape}; expected {count} dimensions")
+        raise InvalidNodeError(f"has an array {name} of shape {shape}; expected {count} dimensions")
     return shape
 
 
@@ -80,7 +80,7 @@ def behind_window(node: Node, x: Shape, kernel: int, stride: int = 1, pad: int =
     stride, pad = number(node, "stride", stride), number(node, "pad", pad)
     after = number(node, "pad_after", pad)
     if max(pad, after) >= kernel or min(x[:2]) + pad + after < kernel:
-        raise Misfit(f"has a kernel of {kernel} and a pad of {pad} for a map of {x[0]}x{x[1]}")
+        raise InvalidNodeError(f"has a kernel of {kernel} and a pad of {pad} for a map of {x[0]}x{x[1]}")
     return out_size(x[:2], kernel, stride, pad, after)
 
 

@@ -9,7 +9,7 @@
 
 The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
 core/include/bitreplay.h is its interface.
-A machine keeps the instruction set that was chosen when it was made (`set_path`, or BITREPLAY_PATH) and its number of
+A machine keeps the instruction set that was chosen when it was made (`set_isa`, or BITREPLAY_ISA) and its number of
 threads (`threads`, or BITREPLAY_THREADS, or 1). The others wait inside the library until a run has work for them, and
 end with the machine. Whatever their number, the bits are the same. A forked child runs on one thread.
 """
@@ -41,7 +41,7 @@ from bitreplay.engine.reference import Memory, ReferenceMachine
 BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
 LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
 STEP = len(LISTS)
-MOST_THREADS = 64
+MAX_THREADS = 64
 _64 = (1 << 64) - 1
 
 
@@ -74,21 +74,21 @@ SIGNATURES = {
     "br_program_open_threads": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(c_void_p), c_char_p, c_size_t]),
     "br_program_plan": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(MemoryInfo), c_char_p, c_size_t]),
     "br_program_close": (None, [c_void_p]),
-    "br_serve": (c_int, [c_void_p]),
+    "br_worker_run": (c_int, [c_void_p]),
     "br_program_helpers": (c_uint32, [c_void_p]),
     "br_program_arena_bytes": (c_uint64, [c_void_p]),
     "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
-    "br_program_path": (c_char_p, [c_void_p]),
+    "br_program_isa": (c_char_p, [c_void_p]),
     "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
     "br_parts_bytes": (c_uint64, [c_void_p]),
     "br_parts_begin": (c_int, [c_void_p, c_void_p]),
     "br_parts_measure": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_void_p]),
     "br_parts_gather": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_uint32, c_void_p]),
     "br_parts_end": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs)]),
-    "br_paths": (c_char_p, []),
-    "br_path": (c_char_p, []),
-    "br_path_supported": (c_int, [c_char_p]),
-    "br_set_path": (c_int, [c_char_p]),
+    "br_isas": (c_char_p, []),
+    "br_isa": (c_char_p, []),
+    "br_isa_supported": (c_int, [c_char_p]),
+    "br_set_isa": (c_int, [c_char_p]),
     "br_error_text": (c_char_p, [c_int]),
     "br_operation": (c_int, [c_size_t, POINTER(OperationInfo)]),
 }
@@ -104,34 +104,34 @@ def library() -> ctypes.CDLL:
     return core
 
 
-def built_paths() -> list[str]:
+def built_isas() -> list[str]:
     """Instruction sets in the library, slowest first."""
-    return library().br_paths().decode().split()
+    return library().br_isas().decode().split()
 
 
-def available_paths() -> list[str]:
+def available_isas() -> list[str]:
     """Those of them that this CPU has."""
-    return [name for name in built_paths() if library().br_path_supported(name.encode())]
+    return [name for name in built_isas() if library().br_isa_supported(name.encode())]
 
 
-def path() -> str:
+def isa() -> str:
     """The instruction set that machines made from now on will use."""
-    name = library().br_path()
+    name = library().br_isa()
     if name is None:
-        raise ValueError(f"BITREPLAY_PATH names none of the instruction sets of this machine: {available_paths()}")
+        raise ValueError(f"BITREPLAY_ISA names none of the instruction sets of this machine: {available_isas()}")
     return name.decode()
 
 
-def set_path(name: str) -> None:
-    if library().br_set_path(name.encode()):
-        raise ValueError(f"instruction set {name!r} cannot be used here; available: {available_paths()}")
+def set_isa(name: str) -> None:
+    if library().br_set_isa(name.encode()):
+        raise ValueError(f"instruction set {name!r} cannot be used here; available: {available_isas()}")
 
 
 def default_threads() -> int:
     """What BITREPLAY_THREADS says, or 1."""
     text = os.environ.get("BITREPLAY_THREADS") or "1"
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_THREADS:
-        raise ValueError(f"BITREPLAY_THREADS must be a number from 1 to {MOST_THREADS}, got {text!r}")
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_THREADS:
+        raise ValueError(f"BITREPLAY_THREADS must be a number from 1 to {MAX_THREADS}, got {text!r}")
     return int(text)
 
 
@@ -152,14 +152,14 @@ class OpenedProgram:
         if failed:
             raise ProgramError(error.value.decode())
         for _ in range(1, threads):
-            Thread(target=self.core.br_serve, args=(self.handle,), name="bitreplay", daemon=True).start()
+            Thread(target=self.core.br_worker_run, args=(self.handle,), name="bitreplay", daemon=True).start()
         while self.core.br_program_helpers(self.handle) < threads - 1:
             time.sleep(0.0001)
         self._close = weakref.finalize(self, self.core.br_program_close, self.handle)
 
     @property
-    def path(self) -> str:
-        return self.core.br_program_path(self.handle).decode()
+    def isa(self) -> str:
+        return self.core.br_program_isa(self.handle).decode()
 
     @property
     def footprint(self) -> Footprint:
@@ -186,8 +186,8 @@ class NativeMachine(Memory):
         return self._opened.threads
 
     @property
-    def path(self) -> str:
-        return self._opened.path
+    def isa(self) -> str:
+        return self._opened.isa
 
     @property
     def footprint(self) -> Footprint:

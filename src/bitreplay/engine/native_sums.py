@@ -1,7 +1,7 @@
-"""Learning by sums with the native core: the functions of sums.py, possible.py, discriminant.py, lengths.py and
-unseen.py, the same bits, faster.
+"""Learning by sums with the native core: the functions of sums.py, possible.py, discriminant.py, mahalanobis.py and
+ood.py, the same bits, faster.
 
-    sums = Sums.empty(numbers=512, classes=10)
+    sums = Sums.empty(n_features=512, classes=10)
     add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
     add(sums, x, labels, sign=-1)                 takes them away
     combine(sums, other); combine(sums, other, sign=-1)
@@ -12,7 +12,7 @@ unseen.py, the same bits, faster.
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
 
-The core works with the instruction set that `native.set_path` or BITREPLAY_PATH names. Where it is missing, or too old
+The core works with the instruction set that `native.set_isa` or BITREPLAY_ISA names. Where it is missing, or too old
 to know these functions, the reference runs instead, with one warning.
 """
 
@@ -28,23 +28,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import discriminant, native, unseen
-from bitreplay.engine import lengths as reference_lengths
+from bitreplay.engine import discriminant, native, ood
+from bitreplay.engine import mahalanobis as reference_mahalanobis
 from bitreplay.engine import possible as reference_possible
 from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.arithmetic.fixedpoint import Int64
 from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
-from bitreplay.engine.lengths import Factor
+from bitreplay.engine.mahalanobis import Factor
+from bitreplay.engine.ood import OodModel
 from bitreplay.engine.sums import Sums, checked, fits, narrowed, width
-from bitreplay.engine.unseen import Unseen
 
 IMPOSSIBLE = 19  # BR_IMPOSSIBLE
 
 
 class SumsInfo(ctypes.Structure):
     _fields_ = [
-        ("numbers", c_uint32),
+        ("features", c_uint32),
         ("classes", c_uint32),
         ("bits", c_uint32),
         ("counts", c_void_p),
@@ -61,11 +61,11 @@ class SolutionInfo(ctypes.Structure):
     _fields_ = [
         ("weights", c_void_p),
         ("biases", c_void_p),
-        ("numbers", c_uint32),
+        ("features", c_uint32),
         ("classes", c_uint32),
         ("pictures", c_int64),
         ("exponent", c_int32),
-        ("left_out", c_uint32),
+        ("dropped_features", c_uint32),
     ]
 
 
@@ -76,13 +76,13 @@ class FactorInfo(ctypes.Structure):
         ("centre", c_void_p),
         ("ridges", c_void_p),
         ("pictures", c_int64),
-        ("numbers", c_uint32),
-        ("left_out", c_uint32),
+        ("features", c_uint32),
+        ("dropped_features", c_uint32),
         ("point", c_int32),
     ]
 
 
-class UnseenInfo(ctypes.Structure):
+class OodInfo(ctypes.Structure):
     _fields_ = [
         ("fitted", c_int64),
         ("ratio", c_int64),
@@ -107,9 +107,9 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo), POINTER(FactorInfo)],
     ),
-    "br_sums_lengths_bytes": (c_uint64, [c_uint32]),
-    "br_sums_lengths": (c_int, [POINTER(FactorInfo), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
-    "br_sums_unseen": (
+    "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
+    "br_sums_mahalanobis": (c_int, [POINTER(FactorInfo), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "br_sums_ood": (
         c_int,
         [
             POINTER(SumsInfo),
@@ -118,7 +118,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
             POINTER(PartInfo),
             c_uint32,
             c_void_p,
-            POINTER(UnseenInfo),
+            POINTER(OodInfo),
         ],
     ),  # fmt: skip
 }
@@ -150,7 +150,7 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
         return reference.add(sums, x, labels, sign)
     x, labels = checked(sums, x, labels, sign)
     _to_width(sums, sums.extent + len(x))
-    work = aligned_zeros(core.br_sums_add_bytes(sums.numbers))
+    work = aligned_zeros(core.br_sums_add_bytes(sums.n_features))
     info = _info(sums)
     _done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))
     _to_width(sums, sums.extent)
@@ -161,7 +161,7 @@ def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     core = library()
     if core is None or not sums.classes:  # the core has no sums without a class
         return reference.combine(sums, other, sign)
-    fits(sums, other.numbers, other.counts, sign)
+    fits(sums, other.n_features, other.counts, sign)
     _to_width(sums, sums.extent + max(sign, 0) * other.extent)
     _done(core.br_sums_combine(_info(sums), _info(other), sign))
     _to_width(sums, sums.extent)
@@ -172,7 +172,7 @@ def possible(sums: Sums) -> bool:
     core = library()
     if core is None or not sums.classes:
         return reference_possible.possible(sums)
-    work = aligned_zeros(8 * sums.numbers)
+    work = aligned_zeros(8 * sums.n_features)
     return _holds(core.br_sums_possible(_info(_together(sums)), int(sums.forgot), work.ctypes.data))
 
 
@@ -183,7 +183,7 @@ def has_factor(sums: Sums) -> bool:
         return True
     if core is None:
         return reference_possible.has_factor(sums)
-    work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
+    work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
     return _holds(core.br_sums_has_factor(_info(_together(sums)), work.ctypes.data))
 
 
@@ -200,12 +200,12 @@ def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
     core = library()
     if core is None:
         return discriminant.scores(solution, x)
-    classes, numbers = solution.weights.shape
+    classes, n_features = solution.weights.shape
     x = np.ascontiguousarray(x)
-    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != numbers:
-        raise ValueError(f"Pictures are int8, (pictures, {numbers}), got {x.dtype} {x.shape}.")
+    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != n_features:
+        raise ValueError(f"Pictures are int8, (pictures, {n_features}), got {x.dtype} {x.shape}.")
     weights, biases = np.ascontiguousarray(solution.weights), np.ascontiguousarray(solution.biases)
-    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, numbers, classes)
+    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
     found = np.zeros((len(x), classes), np.int64)
     _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), found.ctypes.data))
     return found
@@ -220,7 +220,7 @@ def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) ->
     """The factor of these sums' covariance, for `lengths`. ValueError as for `solve`."""
     core = library()
     if core is None:
-        return reference_lengths.factored(sums, parts, shrink)
+        return reference_mahalanobis.factored(sums, parts, shrink)
     return _Made(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
 
 
@@ -228,7 +228,7 @@ def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> t
     """`solve` and `factored` of one factorisation, which takes nearly all of their time."""
     core = library()
     if core is None:
-        return reference_lengths.solved(sums, parts, shrink)
+        return reference_mahalanobis.solved(sums, parts, shrink)
     made = _Made(core, "br_sums_solve_factor", "solution factor", sums, parts, shrink)
     return made.solved(), made.factored()
 
@@ -241,9 +241,9 @@ class _Made:
     ) -> None:  # fmt: skip
         self._sums, self._parts = sums, tuple(parts)
         self._given = _parts(parts, checked_parts(sums, parts, shrink))
-        self._weights = np.zeros((sums.classes, sums.numbers), np.int32)
+        self._weights = np.zeros((sums.classes, sums.n_features), np.int32)
         self._biases, self._ridges = np.zeros(sums.classes, np.int64), np.zeros(len(parts), np.int64)
-        self._work = aligned_zeros(core.br_sums_solve_bytes(sums.numbers, sums.classes))
+        self._work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
         self.solution = SolutionInfo(self._weights.ctypes.data, self._biases.ctypes.data)
         self.factor = FactorInfo(ridges=self._ridges.ctypes.data)
         results = [ctypes.byref(getattr(self, name)) for name in found.split()]
@@ -252,15 +252,15 @@ class _Made:
 
     def solved(self) -> Solution:
         info = self.solution
-        return Solution(self._weights, self._biases, int(info.exponent), int(info.pictures), int(info.left_out))
+        return Solution(self._weights, self._biases, int(info.exponent), int(info.pictures), int(info.dropped_features))
 
     def factored(self) -> Factor:
-        info, d = self.factor, self._sums.numbers
+        info, d = self.factor, self._sums.n_features
         rows, halves, centre = (
             self._copied(place, count)
             for place, count in ((info.rows, d * (d + 1) // 2), (info.halves, d), (info.centre, d))
         )
-        more = (int(info.point), int(info.pictures), int(info.left_out))
+        more = (int(info.point), int(info.pictures), int(info.dropped_features))
         return Factor(rows, halves, centre, self._parts, tuple(self._ridges.tolist()), *more)
 
     def _copied(self, address: int, count: int) -> NDArray[np.int32]:
@@ -269,41 +269,43 @@ class _Made:
 
 
 def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:
-    """Squares and powers of two, one of each a vector: lengths.py."""
+    """Squares and powers of two, one of each a vector: mahalanobis.py."""
     core = library()
     if core is None:
-        return reference_lengths.lengths(factor, y)
+        return reference_mahalanobis.lengths(factor, y)
     y = np.ascontiguousarray(y, np.int16)
-    assert y.ndim == 2 and y.shape[1] == factor.numbers
+    assert y.ndim == 2 and y.shape[1] == factor.n_features
     squares, exponents = np.zeros(len(y), np.int64), np.zeros(len(y), np.int32)
-    work = aligned_zeros(core.br_sums_lengths_bytes(factor.numbers))
+    work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
     places = (y.ctypes.data, len(y), work.ctypes.data, squares.ctypes.data, exponents.ctypes.data)
     info, _kept = _factor_info(factor)
-    _done(core.br_sums_lengths(info, *places))
+    _done(core.br_sums_mahalanobis(info, *places))
     return squares, exponents.astype(np.int64)
 
 
-def expected(sums: Sums, solution: Solution, factor: Factor) -> Unseen:
-    """Of a solution with shrunk means and the factor of the same sums: unseen.py."""
+def expected(sums: Sums, solution: Solution, factor: Factor) -> OodModel:
+    """Of a solution with shrunk means and the factor of the same sums: ood.py."""
     core = library()
     if core is None:
-        return unseen.unseen(sums, solution, factor, reference_lengths.lengths)
+        return ood.ood(sums, solution, factor, reference_mahalanobis.lengths)
     info, _kept = _factor_info(factor)
     weights = np.ascontiguousarray(solution.weights)
-    solved = SolutionInfo(weights.ctypes.data, None, sums.numbers, sums.classes, solution.pictures, solution.exponent)
-    middle = np.zeros(factor.numbers, np.int32)
-    given, found = _parts(factor.parts, [(1, 1)] * len(factor.parts)), UnseenInfo(weights=middle.ctypes.data)
-    work = aligned_zeros(core.br_sums_lengths_bytes(factor.numbers))
+    solved = SolutionInfo(
+        weights.ctypes.data, None, sums.n_features, sums.classes, solution.pictures, solution.exponent
+    )
+    middle = np.zeros(factor.n_features, np.int32)
+    given, found = _parts(factor.parts, [(1, 1)] * len(factor.parts)), OodInfo(weights=middle.ctypes.data)
+    work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
     sizes = (given, len(factor.parts), work.ctypes.data)
-    _done(core.br_sums_unseen(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(found)))
+    _done(core.br_sums_ood(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(found)))
     figures = (int(found.fitted), int(found.ratio), int(found.expected), int(found.temperature))
-    return Unseen(*figures, middle, int(found.bias))
+    return OodModel(*figures, middle, int(found.bias))
 
 
-def solve_bytes(numbers: int, classes: int) -> int:
+def solve_bytes(n_features: int, classes: int) -> int:
     """The memory that `solve` works in, besides sums and solution; 0 without the core."""
     core = library()
-    return 0 if core is None else int(core.br_sums_solve_bytes(numbers, classes))
+    return 0 if core is None else int(core.br_sums_solve_bytes(n_features, classes))
 
 
 def _to_width(sums: Sums, pictures: int) -> None:
@@ -322,7 +324,7 @@ def _info(sums: Sums) -> SumsInfo:
     for array in (sums.counts, sums.class_sums, sums.products):
         assert array.flags.c_contiguous
     arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
-    return SumsInfo(sums.numbers, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+    return SumsInfo(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
 
 
 def _together(sums: Sums) -> Sums:
@@ -340,7 +342,7 @@ def _factor_info(factor: Factor) -> tuple[FactorInfo, tuple[NDArray, ...]]:
     ridges = np.array(factor.ridges, np.int64)
     arrays = tuple(np.ascontiguousarray(a) for a in (factor.rows, factor.halves, factor.centre, ridges))
     places = (array.ctypes.data for array in arrays)
-    return FactorInfo(*places, factor.pictures, factor.numbers, factor.left_out, factor.point), arrays
+    return FactorInfo(*places, factor.pictures, factor.n_features, factor.dropped_features, factor.point), arrays
 
 
 def _holds(code: int) -> bool:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
 from bitreplay.engine.discriminant import cholesky, unit_scale, within_classes
-from bitreplay.engine.sums import LARGEST, MOST_PICTURES, Sums, diagonal
+from bitreplay.engine.sums import LARGEST, MAX_PICTURES, Sums, diagonal
 
 ROOT_BITS = 8  # behind the point of a square root
 LITTLE = 1024
@@ -33,7 +33,7 @@ LITTLE = 1024
 
 def possible(sums: Sums) -> bool:
     """Of sums whose types and shapes are right."""
-    squares = wide(sums.products[diagonal(sums.numbers)])
+    squares = wide(sums.products[diagonal(sums.n_features)])
     if not possible_rows(sums.counts, sums.class_sums, squares, sums.forgot):
         return False
     most = sums.most
@@ -42,7 +42,7 @@ def possible(sums: Sums) -> bool:
     if sums.forgot:
         return True
     roots = np.array([_root_above(int(square)) for square in squares], np.int64)
-    for i in range(sums.numbers):
+    for i in range(sums.n_features):
         row = np.abs(wide(sums.products[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]))
         if ((row << 2 * ROOT_BITS) > roots[i] * roots[: i + 1]).any():
             return False
@@ -54,7 +54,7 @@ def possible_rows(counts: Int64, class_sums: NDArray, squares: NDArray, forgot: 
     s, g, bounds = wide(class_sums), wide(squares), LARGEST * counts[:, None]
     if (counts < 0).any() or (s > bounds).any() or (s < -bounds).any():
         return False
-    most = MOST_PICTURES if forgot else int(counts.sum())
+    most = MAX_PICTURES if forgot else int(counts.sum())
     return bool((_least_squares(counts, s) <= g).all() and (g <= LARGEST**2 * most).all())
 
 
@@ -66,7 +66,7 @@ def has_factor(sums: Sums) -> bool:
     """
     scatter, _ = within_classes(sums)
     diagonal_of = np.maximum(np.diagonal(scatter), 0)
-    d = sums.numbers
+    d = sums.n_features
     mean = int((diagonal_of // d).sum() + (diagonal_of % d).sum() // d)
     places = np.arange(d)
     scatter[places, places] = diagonal_of + diagonal_of // LITTLE + (mean // LITTLE + sums.pictures * d // 4 + 1)

@@ -10,7 +10,6 @@ were there before: `integer_conv` over one pixel and `affine`.
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,17 +18,19 @@ from numpy.typing import NDArray
 from bitreplay.engine.arithmetic.fixedpoint import LARGEST_SHIFT, round_shift, saturate, wide
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.program import ProgramError
-from bitreplay.engine.sums import LARGEST, MOST_NUMBERS
+from bitreplay.engine.sums import LARGEST, MAX_FEATURES
 
-MOST_OFFSET = 1 << 60
-ASKED = re.compile(r"(?P<axes>[0-9]{1,5})( of (?P<layers>.+))?")
+MAX_OFFSET = 1 << 60
 
 
 @dataclass(frozen=True)
 class Projection:
-    """`numbers` are the layers that x is made of; `axes` int8 (k, d), `scales` int32 (k,), `offsets` int64 (k,)."""
+    """A projection of d features to k components.
 
-    numbers: str
+    `feature_layers` are the layers that it reads; `axes` int8 (k, d), `scales` int32 (k,), `offsets` int64 (k,).
+    """
+
+    feature_layers: str
     axes: NDArray[np.int8]
     scales: NDArray[np.int32]
     offsets: NDArray[np.int64]
@@ -41,18 +42,18 @@ class Projection:
         kinds = self.axes.dtype == np.int8, self.scales.dtype == np.int32, self.offsets.dtype == np.int64
         if not all(kinds) or self.axes.ndim != 2 or len(self.axes) != k or self.offsets.shape != (k,):
             raise ValueError("a projection has int8 axes, and for each an int32 scale and an int64 offset")
-        if not 1 <= k <= self.axes.shape[1] <= MOST_NUMBERS:
-            raise ValueError(f"a projection has 1 to d axes of d <= {MOST_NUMBERS} numbers, got {self.axes.shape}")
+        if not 1 <= k <= self.axes.shape[1] <= MAX_FEATURES:
+            raise ValueError(f"a projection has 1 to d axes of d <= {MAX_FEATURES} numbers, got {self.axes.shape}")
         if self.axes.min() < -LARGEST or self.scales.min() < 0 or not 0 <= self.shift <= LARGEST_SHIFT:
             raise ValueError("a projection has axes in [-127, 127], scales of at least 0 and a shift of 0 to 62")
-        if self.offsets.min() < -MOST_OFFSET or self.offsets.max() > MOST_OFFSET:
+        if self.offsets.min() < -MAX_OFFSET or self.offsets.max() > MAX_OFFSET:
             raise ValueError("a projection has offsets of at most 2^60")
 
     def __len__(self) -> int:
         return len(self.axes)
 
     def first(self, axes: int) -> Projection:
-        return Projection(self.numbers, self.axes[:axes], self.scales[:axes], self.offsets[:axes], self.shift)
+        return Projection(self.feature_layers, self.axes[:axes], self.scales[:axes], self.offsets[:axes], self.shift)
 
     @property
     def bytes(self) -> int:
@@ -60,7 +61,7 @@ class Projection:
 
     def digest(self) -> str:
         """SHA-256 of all that decides y, in this order and little-endian; states name it."""
-        found = hashlib.sha256(f"{self.numbers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n".encode())
+        found = hashlib.sha256(f"{self.feature_layers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n".encode())
         for array in (self.axes, self.scales, self.offsets):
             found.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
         return found.hexdigest()
@@ -69,15 +70,6 @@ class Projection:
         """The reference: (pictures, d) -> (pictures, k)."""
         total = wide(x) @ wide(self.axes).T * wide(self.scales) + self.offsets
         return saturate(round_shift(total, self.shift), -LARGEST, LARGEST).astype(np.int8)
-
-
-def asked_of(numbers: str) -> tuple[int | None, str | None]:
-    """
-    >>> asked_of("128"), asked_of("128 of head"), asked_of("head")
-    ((128, None), (128, 'head'), (None, 'head'))
-    """
-    found = ASKED.fullmatch(numbers.strip())
-    return (None, numbers) if found is None else (int(found["axes"]), found["layers"])
 
 
 def emit(builder: Builder, x: int, projection: Projection, name: str) -> int:

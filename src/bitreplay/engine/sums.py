@@ -7,13 +7,13 @@ A picture is d whole numbers x in [-127, 127] and a class. Over all pictures, an
     products    G = sum of x x^T         (d (d + 1) / 2,), the lower triangle by rows: G_ij at i (i + 1) / 2 + j
 
 class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64. A class that is forgotten
-may leave its scatter in G (parts/tally.py); so the pictures that decide are the extent
+may leave its scatter in G (parts/class_statistics.py); so the pictures that decide are the extent
 
     m = n, or max(n, ceil(max |G_ij| / 127^2)) where something was forgotten so;   |G_ij| <= 127^2 m
 
 Order and grouping of the pictures do not matter, and what was added can be taken away:
 
-    sums = Sums.empty(numbers=512, classes=10)
+    sums = Sums.empty(n_features=512, classes=10)
     add(sums, x, labels)                 x (pictures, 512) int8, labels (pictures,) class numbers
     add(sums, x, labels, sign=-1)        as if they had never been there
     combine(sums, other)                 the sums of both; sign=-1 takes `other` out again
@@ -32,8 +32,8 @@ from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
 
 LARGEST = 127
 NARROW_PICTURES = 1 << 17
-MOST_PICTURES = (1 << 31) - 1
-MOST_NUMBERS = 1 << 13
+MAX_PICTURES = (1 << 31) - 1
+MAX_FEATURES = 1 << 13
 
 
 def width(pictures: int) -> np.dtype:
@@ -54,16 +54,16 @@ class Sums:
     forgot: bool = False
 
     @staticmethod
-    def empty(numbers: int, classes: int) -> Sums:
-        """No pictures yet, of `numbers` numbers each (1 to 8,192), for so many classes."""
-        if not 1 <= numbers <= MOST_NUMBERS:
-            raise ValueError(f"A picture has 1 to {MOST_NUMBERS} numbers, got {numbers}.")
+    def empty(n_features: int, classes: int) -> Sums:
+        """No pictures yet, of `n_features` numbers each (1 to 8,192), for so many classes."""
+        if not 1 <= n_features <= MAX_FEATURES:
+            raise ValueError(f"A picture has 1 to {MAX_FEATURES} numbers, got {n_features}.")
         narrow = width(0)
-        triangle = np.zeros(numbers * (numbers + 1) // 2, narrow)
-        return Sums(np.zeros(classes, np.int64), np.zeros((classes, numbers), narrow), triangle)
+        triangle = np.zeros(n_features * (n_features + 1) // 2, narrow)
+        return Sums(np.zeros(classes, np.int64), np.zeros((classes, n_features), narrow), triangle)
 
     @property
-    def numbers(self) -> int:
+    def n_features(self) -> int:
         return self.class_sums.shape[1]
 
     @property
@@ -86,7 +86,7 @@ class Sums:
     def most(self) -> int:
         """What bounds every product: those of the pictures and, where something forgotten left its scatter, all
         squares together. Both add up when states are merged, so that what is merged keeps the bound."""
-        squares = int(wide(self.products[diagonal(self.numbers)]).sum()) if self.forgot else 0
+        squares = int(wide(self.products[diagonal(self.n_features)]).sum()) if self.forgot else 0
         return LARGEST**2 * self.pictures + squares
 
     def copy(self) -> Sums:
@@ -101,14 +101,14 @@ class Sums:
     def placed(self, places: NDArray, classes: int) -> Sums:
         """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures. The
         products are not copied."""
-        counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.numbers), self.class_sums.dtype)
+        counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.n_features), self.class_sums.dtype)
         counts[places], class_sums[places] = self.counts, self.class_sums
         return Sums(counts, class_sums, self.products, self.forgot)
 
     def check(self) -> None:
         """ValueError for what cannot be sums: wrong types, |s| > 127 n_c, |G| > 127^2 m, G_ii < 0, too many."""
         self.check_types()
-        squares, bounds = self.products[diagonal(self.numbers)], LARGEST * self.counts[:, None]
+        squares, bounds = self.products[diagonal(self.n_features)], LARGEST * self.counts[:, None]
         if (
             (self.class_sums > bounds).any()
             or (self.class_sums < -bounds).any()
@@ -119,21 +119,21 @@ class Sums:
 
     def check_types(self) -> None:
         """ValueError for numbers of pictures, types and shapes that do not fit together."""
-        if self.products.shape != (self.numbers * (self.numbers + 1) // 2,):
-            raise ValueError(f"Products of {self.numbers} numbers are a triangle, got {self.products.shape}.")
+        if self.products.shape != (self.n_features * (self.n_features + 1) // 2,):
+            raise ValueError(f"Products of {self.n_features} numbers are a triangle, got {self.products.shape}.")
         n, m = self.pictures, self.extent
-        if (self.counts < 0).any() or m > MOST_PICTURES:
+        if (self.counts < 0).any() or m > MAX_PICTURES:
             raise ValueError(
-                f"Sums are of 0 to {MOST_PICTURES} pictures; the counts say {n}, least {self.counts.min()}, and m {m}."
+                f"Sums are of 0 to {MAX_PICTURES} pictures; the counts say {n}, least {self.counts.min()}, and m {m}."
             )
         wanted = width(m)
         if self.class_sums.dtype != wanted or self.products.dtype != wanted:
             raise ValueError(f"Sums of {m} pictures are {wanted}, got {self.class_sums.dtype}, {self.products.dtype}.")
 
 
-def diagonal(numbers: int) -> Int64:
+def diagonal(n_features: int) -> Int64:
     """Places of G_ii in the packed triangle."""
-    rows = np.arange(numbers, dtype=np.int64)
+    rows = np.arange(n_features, dtype=np.int64)
     return rows * (rows + 3) // 2
 
 
@@ -141,7 +141,7 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     """Add pictures (sign 1) or take them away (sign -1). ValueError, and nothing changed, for what does not fit."""
     x, labels = checked(sums, x, labels, sign)
     counts = np.zeros(sums.classes, np.int64)
-    class_sums = np.zeros((sums.classes, sums.numbers), np.int64)
+    class_sums = np.zeros((sums.classes, sums.n_features), np.int64)
     np.add.at(counts, labels, 1)
     np.add.at(class_sums, labels, wide(x))
     _change(sums, counts, class_sums, triangle(x), sign)
@@ -149,11 +149,11 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
 
 def triangle(x: NDArray[np.int8]) -> Int64:
     """The lower triangle of the sum of x x^T, by rows."""
-    numbers = x.shape[1]
-    products = np.zeros(numbers * (numbers + 1) // 2, np.int64)
+    n_features = x.shape[1]
+    products = np.zeros(n_features * (n_features + 1) // 2, np.int64)
     for start in range(0, len(x), NARROW_PICTURES):  # so many pictures' sums fit int32
         columns = np.ascontiguousarray(x[start : start + NARROW_PICTURES].T.astype(np.int32))
-        for i in range(numbers):
+        for i in range(n_features):
             row = slice(i * (i + 1) // 2, (i + 1) * (i + 2) // 2)
             products[row] += columns[: i + 1] @ columns[i]
     return products
@@ -161,15 +161,15 @@ def triangle(x: NDArray[np.int8]) -> Int64:
 
 def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
-    fits(sums, other.numbers, other.counts, sign)
+    fits(sums, other.n_features, other.counts, sign)
     _change(sums, other.counts, other.class_sums, other.products, sign)
 
 
 def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
     """x and labels as the core takes them; ValueError if they are not what `add` expects."""
     x, labels = np.ascontiguousarray(x), np.asarray(labels)
-    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != sums.numbers:
-        raise ValueError(f"Pictures are int8, (pictures, {sums.numbers}), got {x.dtype} {x.shape}.")
+    if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != sums.n_features:
+        raise ValueError(f"Pictures are int8, (pictures, {sums.n_features}), got {x.dtype} {x.shape}.")
     if len(x) and x.min() < -LARGEST:
         raise ValueError(f"The numbers of a picture lie in [-{LARGEST}, {LARGEST}], got -128.")
     if labels.shape != (len(x),) or labels.dtype.kind not in "iu":
@@ -177,23 +177,24 @@ def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray
     if len(x) and not (labels.min() >= 0 and labels.max() < sums.classes):
         raise ValueError(f"Class numbers lie below {sums.classes}, got {labels.min()} to {labels.max()}.")
     counts = np.bincount(labels, minlength=sums.classes).astype(np.int64)
-    fits(sums, sums.numbers, counts, sign)
+    fits(sums, sums.n_features, counts, sign)
     return x, labels.astype(np.int32)
 
 
-def fits(sums: Sums, numbers: int, counts: Int64, sign: int) -> None:
+def fits(sums: Sums, n_features: int, counts: Int64, sign: int) -> None:
     """ValueError unless so many more (fewer) pictures of so many numbers can be in the sums."""
     if sign not in (1, -1):
         raise ValueError(f"The sign is 1 (add) or -1 (take away), got {sign}.")
-    if numbers != sums.numbers or counts.shape != sums.counts.shape:
+    if n_features != sums.n_features or counts.shape != sums.counts.shape:
         raise ValueError(
-            f"Sums of {sums.numbers} numbers in {sums.classes} classes cannot take those of {numbers} in {len(counts)}."
+            f"Sums of {sums.n_features} features and {sums.classes} classes do not fit those of {n_features} features "
+            f"and {len(counts)} classes."
         )
     after = sums.counts + sign * counts
     if (after < 0).any():
         raise ValueError(f"Class {int(after.argmin())} has fewer pictures than are to be taken away.")
-    if sign > 0 and sums.extent + int(counts.sum()) > MOST_PICTURES:
-        raise ValueError(f"Sums hold at most {MOST_PICTURES} pictures, got {sums.extent + int(counts.sum())}.")
+    if sign > 0 and sums.extent + int(counts.sum()) > MAX_PICTURES:
+        raise ValueError(f"Sums hold at most {MAX_PICTURES} pictures, got {sums.extent + int(counts.sum())}.")
 
 
 def _change(sums: Sums, counts: Int64, class_sums: NDArray, products: NDArray, sign: int) -> None:

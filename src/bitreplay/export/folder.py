@@ -82,15 +82,17 @@ def _exact(learner: Learner, classes: int, bare: bool) -> _Made:
     assert model is not None
     image, program = exact_image(model, settings), features_of(model, settings)
     # On a device without vectors weights are read where they lie.
-    sizes = sizes_of(image, classes, native.footprint(program).derived if bare else 0)
-    return _Made(image, [program], sizes, {"numbers": settings.numbers})
+    sizes = sizes_of(image, classes, native.footprint(program).packed_weights if bare else 0)
+    return _Made(
+        image, [program], sizes, {"feature_layers": settings.feature_layers, "n_components": settings.n_components}
+    )
 
 
 def _replay(learner: Learner, classes: int, samples: int, bare: bool) -> _Made:
     model, settings = learner.model, learner.settings
     assert model is not None
     image, programs = replay_image(model, settings, classes), replay_programs(model, settings, classes)
-    asked = {name: getattr(settings, name) for name in ("new", "replayed", "per_class")}
+    asked = {name: getattr(settings, name) for name in ("batch_size", "replay_batch_size", "memory_per_class")}
     sizes = replay_sizes_of(image, programs, classes, samples, bare)
     return _Made(image, list(programs.values()), sizes, {"bits": str(settings.bits), **asked, "samples": samples})
 

@@ -19,7 +19,7 @@ import struct
 import zlib
 from typing import Any
 
-from bitreplay.assembly import ground_of
+from bitreplay.assembly import context_of
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.features import compile_features
@@ -35,8 +35,8 @@ from bitreplay.zoo import Model, projections
 MAGIC = b"BITLEARN"
 VERSION = 1
 ALIGNMENT = 64
-MOST_TAILS = 8
-MOST_CLASSES = FIRST_ROOM << (MOST_TAILS - 1)
+MAX_TAILS = 8
+MAX_CLASSES = FIRST_ROOM << (MAX_TAILS - 1)
 _HEADER = struct.Struct("<8sIIII")
 _SECTION = struct.Struct("<16sQQ")
 
@@ -47,24 +47,26 @@ def exact_image(model: Model, settings: Settings) -> bytes:
         raise ValueError(f"The learner in C has the strategy exact, got {settings.strategy}.")
     if not isinstance(settings.bits, Bits):
         raise ValueError(f"The learner in C works in whole numbers, got bits {settings.bits}.")
-    return packed(model, ground_of(model, settings).settings, {"features": features_of(model, settings)})
+    return packed(model, context_of(model, settings).settings, {"features": features_of(model, settings)})
 
 
 def features_of(model: Model, settings: Settings) -> Program:
     """The program of one picture's numbers."""
     assert isinstance(settings.bits, Bits)
-    numbers, projection = projections.asked(model, settings.numbers, settings.projection)
-    return compile_features(model.at_size(settings.size), numbers, settings.bits, 1, projection)
+    feature_layers, projection = projections.resolve(
+        model, settings.feature_layers, settings.n_components, settings.projection
+    )
+    return compile_features(model.at_size(settings.size), feature_layers, settings.bits, 1, projection)
 
 
 def replay_image(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> bytes:
     """For a learner by replay that may come to know so many classes."""
     programs = replay_programs(model, settings, classes)
-    ground = ground_of(model, settings)
-    graph = ground.graph
+    context = context_of(model, settings)
+    graph = context.graph
     features = next(t for t in programs["tail0"].tensors if t.name == f"{graph.nodes[-1].name}.weights").shape[1] - 1
     rate = Replay.gain / feature_power(graph, features)
-    return packed(model, ground.settings, programs, {"rate": str(rate).encode()})
+    return packed(model, context.settings, programs, {"rate": str(rate).encode()})
 
 
 def replay_programs(model: Model, settings: Settings, classes: int = FIRST_ROOM) -> dict[str, Program]:
@@ -77,15 +79,15 @@ def replay_programs(model: Model, settings: Settings, classes: int = FIRST_ROOM)
         raise ValueError("The learner in C keeps no pictures to change them in each epoch: export with augment=False.")
     if settings.unknown:
         raise ValueError("The learner in C does not compare with stored samples: export replay with unknown=0.")
-    if not 1 <= classes <= MOST_CLASSES:
-        raise ValueError(f"classes must be a whole number from 1 to {MOST_CLASSES}, got {classes}.")
-    ground = ground_of(model, settings)
-    graph, level = ground.graph, ground.level
-    programs = {"backbone": compile_backbone(graph, level, settings.bits, 1, settings.code_bits)}
+    if not 1 <= classes <= MAX_CLASSES:
+        raise ValueError(f"classes must be a whole number from 1 to {MAX_CLASSES}, got {classes}.")
+    context = context_of(model, settings)
+    graph, replay_layer = context.graph, context.replay_layer
+    programs = {"backbone": compile_backbone(graph, replay_layer, settings.bits, 1, settings.latent_bits)}
     room = FIRST_ROOM
-    for number in range(MOST_TAILS):
+    for number in range(MAX_TAILS):
         programs[f"tail{number}"] = compile_tail(
-            graph, level, settings.bits, settings.minibatch, room, settings.code_bits
+            graph, replay_layer, settings.bits, settings.minibatch_size, room, settings.latent_bits
         )
         if room >= classes:
             break
@@ -108,7 +110,7 @@ def packed(
     parts = {name: kind.version for name, kind in STRATEGIES[settings.strategy].kinds.items()}
     sections = {
         "model": _text({"name": model.name, "digest": model.digest}),
-        "settings": _text(settings.to_json()),
+        "settings": _text(settings.to_file()),
         "parts": _text(parts),
         **(texts or {}),
         **{name: program.to_bytes() for name, program in programs.items()},

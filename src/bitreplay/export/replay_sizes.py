@@ -63,14 +63,14 @@ def _planned(image: bytes, classes: int, samples: int) -> _Memory:
 def _derived_forward(program: Program) -> int:
     """Rearranged weights of the forward pass."""
     forward = [record for record in program.records if record.list in ("prepare", "forward")]
-    return native.footprint(replace(program, records=forward)).derived
+    return native.footprint(replace(program, records=forward)).packed_weights
 
 
 @contextmanager
 def _scalar() -> Iterator[None]:
-    before = native.path()
-    native.set_path("scalar")
+    before = native.isa()
+    native.set_isa("scalar")
     try:
         yield
     finally:
-        native.set_path(before)
+        native.set_isa(before)

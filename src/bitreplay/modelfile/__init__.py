@@ -30,7 +30,7 @@ from bitreplay.modelfile.sizes import check_sizes
 
 FORMAT = "bitreplay-model"
 VERSION = "1"
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 CONVENTIONS = {
     "layout": "NHWC",
     "plus_one": 1,
@@ -59,7 +59,7 @@ def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> s
 def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
     """The graph and what the file says about itself."""
     try:
-        arrays, texts = unpack_container(read_whole(Path(path), MOST_BYTES), str(path))
+        arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path))
         need(texts.get("format") == FORMAT, f"{path} is no model file.")
         version = texts.get("version", "")[:40]
         need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")

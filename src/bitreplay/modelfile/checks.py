@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from bitreplay.engine.graph import Fixed, Graph, Node, Ranges
-from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, Allowed, Misfit, Yield
-from bitreplay.modelfile.kinds import KINDS, MOST_ELEMENTS, POSITIVE
+from bitreplay.engine.kind import ACTIVATION, LOGITS, REAL, Allowed, InvalidNodeError, Yield
+from bitreplay.modelfile.kinds import KINDS, MAX_ELEMENTS, POSITIVE
 from bitreplay.modelfile.schema import need
 
 # Every real number of a model lies in here, or is 0; calibration gives nothing near these ends.
@@ -24,8 +24,8 @@ def check(graph: Graph) -> None:
     _check_ends(graph, yields)
     for ranges in (graph.ranges, *graph.ranges_at.values()):
         _check_ranges(graph, ranges, yields)
-    for level in graph.levels:
-        _check_level(graph, level, yields)
+    for replay_layer in graph.replay_layers:
+        _check_level(graph, replay_layer, yields)
 
 
 def yields_of(graph: Graph) -> dict[str, Yield]:
@@ -37,7 +37,7 @@ def yields_of(graph: Graph) -> dict[str, Yield]:
         need(node.kind in KINDS, f"Node {node.name} is of kind {node.kind[:40]!r}, which this version does not know.")
         try:
             yields[node.name] = _check_node(graph, node, yields)
-        except Misfit as error:
+        except InvalidNodeError as error:
             need(False, f"Node {node.name} ({node.kind}) {error}.")
     return yields
 
@@ -45,29 +45,29 @@ def yields_of(graph: Graph) -> dict[str, Yield]:
 def _check_node(graph: Graph, node: Node, yields: dict[str, Yield]) -> Yield:
     kind = KINDS[node.kind]
     if not len(kind.reads) - kind.optional <= len(node.inputs) <= len(kind.reads):
-        raise Misfit(f"has {len(node.inputs)} inputs; expected {len(kind.reads)}")
+        raise InvalidNodeError(f"has {len(node.inputs)} inputs; expected {len(kind.reads)}")
     for source, forms in zip(node.inputs, kind.reads, strict=False):
         if source not in yields:
-            raise Misfit(f"reads {source[:40]!r}, which does not come before it")
+            raise InvalidNodeError(f"reads {source[:40]!r}, which does not come before it")
         if yields[source].form not in forms:
-            raise Misfit(f"reads {yields[source].form} from {source}; expected {' or '.join(forms)}")
+            raise InvalidNodeError(f"reads {yields[source].form} from {source}; expected {' or '.join(forms)}")
     for key, value in node.attributes.items():
         allowed = kind.attributes.get(key)
         if allowed is None:
-            raise Misfit(f"has an unknown attribute {key[:40]!r}")
+            raise InvalidNodeError(f"has an unknown attribute {key[:40]!r}")
         if not _fits(value, allowed):
-            raise Misfit(f"has {key} {str(value)[:40]}; expected {_shown(allowed)}")
+            raise InvalidNodeError(f"has {key} {str(value)[:40]}; expected {_shown(allowed)}")
     spec, result = kind.expected(node, [yields[source] for source in node.inputs])
     if set(spec) != set(node.arrays):
-        raise Misfit(f"has the arrays {sorted(node.arrays)}; expected {sorted(spec)}")
+        raise InvalidNodeError(f"has the arrays {sorted(node.arrays)}; expected {sorted(spec)}")
     for role, (form, shape) in spec.items():
         _check_array(node, role, form, shape)
     if node.kind == "image":
         result = Yield(ACTIVATION, graph.input_shape)
         if graph.input_shape[2] != len(node.arrays["table"][0]):  # type: ignore[index]
-            raise Misfit(f"has a table for other colours than the input shape {graph.input_shape}")
-    if math.prod(result.shape) > MOST_ELEMENTS:
-        raise Misfit(f"yields a map of shape {result.shape}, which is too large")
+            raise InvalidNodeError(f"has a table for other colours than the input shape {graph.input_shape}")
+    if math.prod(result.shape) > MAX_ELEMENTS:
+        raise InvalidNodeError(f"yields a map of shape {result.shape}, which is too large")
     return result
 
 
@@ -88,16 +88,16 @@ def _check_array(node: Node, role: str, form: object, shape: tuple[int, ...]) ->
     real = isinstance(array, Fixed)
     if real != (form == REAL) or (isinstance(array, np.ndarray) and array.dtype != form):
         found = "real numbers" if isinstance(array, Fixed) else array.dtype
-        raise Misfit(f"has {role} of {found}; expected {'real numbers' if form == REAL else form}")
+        raise InvalidNodeError(f"has {role} of {found}; expected {'real numbers' if form == REAL else form}")
     values = array.values if isinstance(array, Fixed) else array
     if values.shape != shape:
-        raise Misfit(f"has {role} of shape {values.shape}; expected {shape}")
+        raise InvalidNodeError(f"has {role} of shape {values.shape}; expected {shape}")
     if isinstance(array, Fixed):
         unit = Fraction(2) ** -array.shift
         if int(np.abs(values.astype(np.int64)).max(initial=0)) * unit > LARGEST_REAL:
-            raise Misfit(f"has {role} beyond 2^24")
+            raise InvalidNodeError(f"has {role} beyond 2^24")
         if role in POSITIVE and int(values.min()) * unit < SMALLEST_STEP:
-            raise Misfit(f"has {role} below 2^-24; it must be positive")
+            raise InvalidNodeError(f"has {role} below 2^-24; it must be positive")
 
 
 def _check_ends(graph: Graph, yields: dict[str, Yield]) -> None:
@@ -124,20 +124,29 @@ def _check_ranges(graph: Graph, ranges: Ranges, yields: dict[str, Yield]) -> Non
         )
 
 
-def _check_level(graph: Graph, level: str, yields: dict[str, Yield]) -> None:
-    need(level in graph.ranges, f"Level {level[:40]!r} is no node that yields activations.")
-    shape = yields[level].shape
+def _check_level(graph: Graph, replay_layer: str, yields: dict[str, Yield]) -> None:
+    need(replay_layer in graph.ranges, f"Level {replay_layer[:40]!r} is no node that yields activations.")
+    shape = yields[replay_layer].shape
     need(
-        graph.shapes.get(level) == shape,
-        f"Level {level} has shape {graph.shapes.get(level)}; the graph yields {shape}.",
+        graph.shapes.get(replay_layer) == shape,
+        f"Level {replay_layer} has shape {graph.shapes.get(replay_layer)}; the graph yields {shape}.",
     )
-    before = {node.name for node in graph.nodes[: graph.position(level)]}
-    for node in graph.nodes[graph.position(level) + 1 :]:
-        need(not before & set(node.inputs), f"Level {level} is no cut: {node.name} behind it reads a node before it.")
-    for bits, code in graph.levels[level].items():
+    before = {node.name for node in graph.nodes[: graph.position(replay_layer)]}
+    for node in graph.nodes[graph.position(replay_layer) + 1 :]:
+        need(
+            not before & set(node.inputs),
+            f"Level {replay_layer} is no cut: {node.name} behind it reads a node before it.",
+        )
+    for bits, code in graph.replay_layers[replay_layer].items():
         for role, part, count in (("thresholds", code.thresholds, 2**bits - 1), ("values", code.values, 2**bits)):
             expected = (shape[2], count)
             found = part.values.shape
-            need(found == expected, f"The {bits}-bit code of {level} has {role} of shape {found}; expected {expected}.")
+            need(
+                found == expected,
+                f"The {bits}-bit code of {replay_layer} has {role} of shape {found}; expected {expected}.",
+            )
         cuts = code.thresholds.values
-        need(bool((cuts[:, 1:] >= cuts[:, :-1]).all()), f"The {bits}-bit code of {level} has thresholds out of order.")
+        need(
+            bool((cuts[:, 1:] >= cuts[:, :-1]).all()),
+            f"The {bits}-bit code of {replay_layer} has thresholds out of order.",
+        )

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 BEGIN = b'{"__metadata__":{"sha256":"'
 DIGITS = 64
-MOST_HEADER = 8 << 20
-MOST_DIMENSIONS = 6
-MOST_OF_NOTHING = 1 << 20  # along the other dimensions of an array that has no elements
+MAX_HEADER = 8 << 20
+MAX_DIMENSIONS = 6
+MAX_NOTHING = 1 << 20  # along the other dimensions of an array that has no elements
 DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"), "I8": np.dtype("i1"), "I16": np.dtype("<i2"), "I32": np.dtype("<i4"),
     "I64": np.dtype("<i8"), "U64": np.dtype("<u8"),
@@ -66,8 +66,8 @@ def pieces(arrays: Arrays, texts: dict[str, str]) -> list[Piece]:
             "data_offsets": [start, end],
         }
     text = json.dumps(header, separators=(",", ":")).encode()
-    if len(text) + 8 > MOST_HEADER:
-        raise ContainerError(f"Its header would have {len(text)} bytes, at most {MOST_HEADER} are read.")
+    if len(text) + 8 > MAX_HEADER:
+        raise ContainerError(f"Its header would have {len(text)} bytes, at most {MAX_HEADER} are read.")
     text += b" " * (-len(text) % 8)
     first = bytearray(len(text).to_bytes(8, "little") + text)
     found: list[Piece] = [first]
@@ -93,23 +93,23 @@ def raw(array: NDArray) -> memoryview:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside, sync, rename, sync the directory."""
-    with written_beside(path, data) as beside:
-        os.replace(beside, path)
+    with written_beside(path, data) as temporary:
+        os.replace(temporary, path)
     sync_directory(path.parent)
 
 
 @contextmanager
 def written_beside(path: Path, data: bytes) -> Iterator[Path]:
     """A synced file beside `path`, to be renamed; it is removed if that does not happen."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with open(beside, "wb") as file:
+        with open(temporary, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        yield beside
+        yield temporary
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def sync_directory(path: Path) -> None:
@@ -145,7 +145,7 @@ def _check_start(data: bytes | bytearray | memoryview, size: int, title: str) ->
     if len(data) < 8 + len(BEGIN) + DIGITS or data[8 : 8 + len(BEGIN)] != BEGIN:
         raise DamagedFile(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
     length = int.from_bytes(data[:8], "little")
-    if length > min(MOST_HEADER, size - 8):
+    if length > min(MAX_HEADER, size - 8):
         raise DamagedFile(f"{title} is truncated or damaged: a header of {length} bytes in {size} bytes.")
     return length
 
@@ -174,8 +174,8 @@ def _arrays(header: dict[str, Any], body: memoryview, title: str, copy: bool) ->
     for name, entry in header.items():
         match entry:
             case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(start), int(stop)]} if (
-                len(entry) == 3 and dtype in DTYPES and len(shape) <= MOST_DIMENSIONS
-                and all(type(n) is int and 0 <= n <= (MOST_OF_NOTHING if 0 in shape else len(body)) for n in shape)
+                len(entry) == 3 and dtype in DTYPES and len(shape) <= MAX_DIMENSIONS
+                and all(type(n) is int and 0 <= n <= (MAX_NOTHING if 0 in shape else len(body)) for n in shape)
             ):  # fmt: skip
                 pass
             case _:

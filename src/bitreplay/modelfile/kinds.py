@@ -9,5 +9,5 @@ from bitreplay.engine.kind import Kind
 from bitreplay.engine.layers import LAYERS
 
 KINDS: dict[str, Kind] = {name: layer.kind for name, layer in LAYERS.items() if layer.kind is not None}
-MOST_ELEMENTS = 1 << 26
+MAX_ELEMENTS = 1 << 26
 POSITIVE = ("inverse_sigma", "scale")

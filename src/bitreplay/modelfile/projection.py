@@ -25,7 +25,7 @@ from bitreplay.modelfile.schema import ModelFileError, need
 KIND = "projection"
 FORMAT = "bitreplay-projection"
 VERSION = "1"
-MOST_BYTES = 96 << 20
+MAX_BYTES = 96 << 20
 ARRAYS = {"axes": (np.int8, 2), "scales": (np.int32, 1), "offsets": (np.int64, 1)}
 
 
@@ -43,7 +43,7 @@ def save(content: ProjectionFile, path: str | os.PathLike[str]) -> None:
     texts = {
         "format": FORMAT,
         "version": VERSION,
-        "projection": _text({"model": content.model, "numbers": made.numbers, "shift": made.shift}),
+        "projection": _text({"model": content.model, "numbers": made.feature_layers, "shift": made.shift}),
         "about": _text(content.about),
     }
     write_whole(Path(path), pack_container({name: getattr(made, name) for name in ARRAYS}, texts))
@@ -51,7 +51,7 @@ def save(content: ProjectionFile, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> ProjectionFile:
     try:
-        arrays, texts = unpack_container(read_whole(Path(path), MOST_BYTES), str(path))
+        arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path))
         need(texts.get("format") == FORMAT, f"{path} is no projection file.")
         version = texts.get("version", "")[:40]
         need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")

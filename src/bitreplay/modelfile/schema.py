@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node, Ranges
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node, Ranges
 from bitreplay.modelfile.container import Arrays, ContainerError
 
-MOST_SIZES = 64
+MAX_SIZES = 64
 SHIFTS = range(-31, 63)
 LARGEST = (1 << 31) - 1
 SIZE = re.compile(r"[1-9][0-9]{0,4}")
@@ -86,24 +86,24 @@ def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
         }
         for node in graph.nodes
     ]  # fmt: skip
-    levels = {
-        level: {
-            "shape": list(graph.shapes[level]),
+    replay_layers = {
+        replay_layer: {
+            "shape": list(graph.shapes[replay_layer]),
             "codes": {
                 str(bits): {
-                    "thresholds": put(f"{level}/code{bits}/thresholds", code.thresholds),
-                    "values": put(f"{level}/code{bits}/values", code.values),
+                    "thresholds": put(f"{replay_layer}/code{bits}/thresholds", code.thresholds),
+                    "values": put(f"{replay_layer}/code{bits}/values", code.values),
                 }
                 for bits, code in codes.items()
             },
         }
-        for level, codes in graph.levels.items()
+        for replay_layer, codes in graph.replay_layers.items()
     }
     found = {
         "input_shape": list(graph.input_shape),
         "nodes": nodes,
         "ranges": _pairs(graph.ranges),
-        "levels": levels,
+        "levels": replay_layers,
         "labels": list(graph.labels),
     }
     if graph.ranges_at:  # a file without them has the digest that it always had
@@ -154,20 +154,20 @@ def read(found: dict[str, Any], arrays: Arrays) -> Graph:
             for role, array in table(entry["arrays"], 32, f"The arrays of {name}").items()
         }
         nodes.append(Node(name, text(entry["kind"], f"The kind of {name}"), inputs, attributes, taken))
-    shapes, levels = {}, {}
-    for level, entry in table(found["levels"], 64, "The table of levels").items():
-        fields(entry, {"shape", "codes"}, f"Level {level[:40]!r}")
-        shapes[level] = shape_of(entry["shape"], f"The shape of level {level[:40]!r}")
-        levels[level] = _codes(level, entry["codes"], take)
+    shapes, replay_layers = {}, {}
+    for replay_layer, entry in table(found["levels"], 64, "The table of levels").items():
+        fields(entry, {"shape", "codes"}, f"Level {replay_layer[:40]!r}")
+        shapes[replay_layer] = shape_of(entry["shape"], f"The shape of level {replay_layer[:40]!r}")
+        replay_layers[replay_layer] = _codes(replay_layer, entry["codes"], take)
     ranges_at = {}
     need(not sizes or found["sizes"] != {}, "The table of sizes is empty.")
-    for size, entry in table(found["sizes"], MOST_SIZES, "The table of sizes").items() if sizes else ():
+    for size, entry in table(found["sizes"], MAX_SIZES, "The table of sizes").items() if sizes else ():
         need(SIZE.fullmatch(size) is not None, f"There are ranges for the size {size[:40]!r}, which is none.")
         ranges_at[int(size)] = _ranges(entry)
     labels = [text(label, "A label") for label in listed(found["labels"], 1 << 16, "The list of labels")]
     need(not left, f"Tensor {next(iter(left), '')!r} belongs to no node.")
     shape = shape_of(found["input_shape"], "The input shape")
-    return Graph(shape, nodes, _ranges(found["ranges"]), shapes, levels, labels, ranges_at)
+    return Graph(shape, nodes, _ranges(found["ranges"]), shapes, replay_layers, labels, ranges_at)
 
 
 def _ranges(entry: Any) -> Ranges:
@@ -177,16 +177,19 @@ def _ranges(entry: Any) -> Ranges:
     }
 
 
-def _codes(level: str, entry: Any, take: Any) -> dict[int, LevelCode]:
+def _codes(replay_layer: str, entry: Any, take: Any) -> dict[int, LatentCode]:
     codes = {}
-    for key, parts in table(entry, 3, f"The codes of {level[:40]!r}").items():
-        need(key in ("1", "2", "4"), f"Level {level[:40]!r} has a code of {key[:40]} bits; expected 1, 2 or 4.")
-        fields(parts, {"thresholds", "values"}, f"The {key}-bit code of {level[:40]!r}")
+    for key, parts in table(entry, 3, f"The codes of {replay_layer[:40]!r}").items():
+        need(key in ("1", "2", "4"), f"Level {replay_layer[:40]!r} has a code of {key[:40]} bits; expected 1, 2 or 4.")
+        fields(parts, {"thresholds", "values"}, f"The {key}-bit code of {replay_layer[:40]!r}")
         pair = [
-            take(parts[role], f"{role} of the {key}-bit code of {level[:40]!r}") for role in ("thresholds", "values")
+            take(parts[role], f"{role} of the {key}-bit code of {replay_layer[:40]!r}")
+            for role in ("thresholds", "values")
         ]
-        need(all(isinstance(part, Fixed) for part in pair), f"The {key}-bit code of {level[:40]!r} lacks a shift.")
-        codes[int(key)] = LevelCode(int(key), *pair)
+        need(
+            all(isinstance(part, Fixed) for part in pair), f"The {key}-bit code of {replay_layer[:40]!r} lacks a shift."
+        )
+        codes[int(key)] = LatentCode(int(key), *pair)
     return codes
 
 

@@ -41,7 +41,7 @@ def at_size(graph: Graph, size: int) -> Graph:
     shape = (size, size, graph.input_shape[2])
     sized = replace(graph, input_shape=shape, ranges=ranges_at[nearest], ranges_at={})
     found = yields_of(sized)
-    return replace(sized, shapes={level: found[level].shape for level in graph.levels})
+    return replace(sized, shapes={replay_layer: found[replay_layer].shape for replay_layer in graph.replay_layers})
 
 
 def check_sizes(graph: Graph) -> None:

@@ -18,8 +18,8 @@ from bitreplay.engine.operations import Run
 class Backbone:
     """`latents` of any number of images, `max_samples` at a time in one arena; threads may share it."""
 
-    def __init__(self, graph: Graph, level: str, bits: Bits, code_bits: int = 1, max_samples: int = 8) -> None:
-        self.program = compile_backbone(graph, level, bits, max_samples, code_bits)
+    def __init__(self, graph: Graph, replay_layer: str, bits: Bits, latent_bits: int = 1, max_samples: int = 8) -> None:
+        self.program = compile_backbone(graph, replay_layer, bits, max_samples, latent_bits)
         check_room(self.program)
         self.input_shape = graph.input_shape
         self._arenas = Arenas(machine(self.program))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import divide_round
-from bitreplay.parts.part import MOST, Given, Names, Plain, array_of, between, need, only
+from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, PartState, array_of, between, need, only
 
 ROOT_POINT = 16
 
@@ -53,22 +53,22 @@ class CwrHead:
         self.past[c] = 0
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Plain:
+    def read(cls, found: ArrayState, names: Names) -> ArrayState:
         only(found, "head", "consolidated_weights", "past")
         weights = array_of(found, "head", "consolidated_weights", np.int32, 2)
         past = array_of(found, "head", "past", np.int64, 1)
         named = {number for number, name in enumerate(names) if name is not None}
         fits = len(weights) == len(past) >= len(names) and set(np.flatnonzero(past).tolist()) <= named
-        need(fits and between(past, 0, MOST), "Its head does not fit its names.")
+        need(fits and between(past, 0, MAX_COUNTER), "Its head does not fit its names.")
         return found
 
-    def give(self) -> Plain:
-        return Plain({"consolidated_weights": self.consolidated_weights.copy(), "past": self.past.copy()})
+    def state_dict(self) -> ArrayState:
+        return ArrayState({"consolidated_weights": self.consolidated_weights.copy(), "past": self.past.copy()})
 
-    def fits(self, given: Given) -> bool:
+    def fits(self, given: PartState) -> bool:
         return given.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
 
-    def take(self, given: Given) -> None:
+    def load_state_dict(self, given: PartState) -> None:
         """Go back to what was given, also to room for another number of classes."""
         self.consolidated_weights = given.arrays["consolidated_weights"].copy()
         self.past = given.arrays["past"].copy()

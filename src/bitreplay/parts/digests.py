@@ -15,16 +15,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.arguments import told
+from bitreplay.arguments import short_repr
 from bitreplay.classes import Name
-from bitreplay.parts.part import Names, Plain, array_of, need, only
-from bitreplay.parts.tally import in_order
+from bitreplay.parts.class_statistics import in_order
+from bitreplay.parts.part import ArrayState, Names, array_of, need, only
 
 Values = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Digested(Plain):
+class DigestsState(ArrayState):
     """What digests give. Without a picture there are no arrays, so that a state without digests has none."""
 
     names: tuple[Name, ...] = ()
@@ -56,7 +56,7 @@ class Digests:
         """ValueError, and nothing changed, if one of them was not learned as that class, or not so often."""
         self._combine(_by_class(x, names), -1)
 
-    def combine(self, given: Digested, sign: int = 1) -> None:
+    def combine(self, given: DigestsState, sign: int = 1) -> None:
         """Add what another part holds, or take it away."""
         self._combine(given.of, sign)
 
@@ -78,24 +78,24 @@ class Digests:
 
     # as a part of a state
 
-    def give(self) -> Digested:
+    def state_dict(self) -> DigestsState:
         names = in_order(self.of)
         if not names:
-            return Digested({})
+            return DigestsState({})
         kept = [self.of[name] for name in names]
         sizes = np.array([len(values) for values in kept], np.int64)
-        return Digested({"sizes": sizes, "values": np.concatenate(kept)}, {}, self.version, names)
+        return DigestsState({"sizes": sizes, "values": np.concatenate(kept)}, {}, self.version, names)
 
-    def fits(self, given: Digested) -> bool:
+    def fits(self, given: DigestsState) -> bool:
         return True
 
-    def take(self, given: Digested) -> None:
+    def load_state_dict(self, given: DigestsState) -> None:
         self.of = given.of
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Digested:
+    def read(cls, found: ArrayState, names: Names) -> DigestsState:
         if not found.arrays:
-            return Digested({})
+            return DigestsState({})
         only(found, "digests", "sizes", "values")
         sizes = array_of(found, "digests", "sizes", np.int64, 1)
         values = array_of(found, "digests", "values", np.uint64, 1)
@@ -103,17 +103,17 @@ class Digests:
         most = len(values)
         fits = len(sizes) == len(names) == len(known) and ((sizes > 0) & (sizes <= most)).all() and sizes.sum() == most
         need(fits, "Its digests do not fit its names.")
-        given = Digested(dict(found.arrays), {}, cls.version, known)
+        given = DigestsState(dict(found.arrays), {}, cls.version, known)
         need(all((own[1:] >= own[:-1]).all() for own in given.of.values()), "Its digests do not stand in order.")
         return given
 
 
-def renamed(given: Digested, table: Mapping[Name, Name]) -> Digested:
+def renamed(given: DigestsState, table: Mapping[Name, Name]) -> DigestsState:
     """With other names; classes that get one name become one."""
     made = Digests()
     for name, values in given.of.items():
         made._combine({table.get(name, name): values}, 1)
-    return made.give()
+    return made.state_dict()
 
 
 def _by_class(x: NDArray[np.int8], names: Sequence[Name]) -> dict[Name, Values]:
@@ -130,6 +130,6 @@ def _without(have: Values, gone: Values, name: Name) -> Values:
     at = np.minimum(np.searchsorted(values, lost), max(len(values) - 1, 0))
     missing = len(lost) if not len(values) else int(((values[at] != lost) | (counts[at] < times)).sum())
     if missing:
-        raise ValueError(f"{missing} of the pictures were never learned as {told(name)}; nothing is unlearned.")
+        raise ValueError(f"{missing} of the pictures were never learned as {short_repr(name)}; nothing is unlearned.")
     counts[at] -= times
     return np.repeat(values, counts)

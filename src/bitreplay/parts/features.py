@@ -19,14 +19,14 @@ from bitreplay.engine.projection import Projection
 class Features:
     """`of` any number of images, `max_samples` at a time in one arena; threads may share it.
 
-    `numbers` names layers, as engine/features.py explains; `lengths` says how many numbers each of them gives, or how
-    many the projection makes of them.
+    `feature_layers` is text as engine/features.py explains it. `lengths` are the features of each layer, or of the
+    projection.
     """
 
     def __init__(
-        self, graph: Graph, numbers: str, bits: Bits, max_samples: int = 8, projection: Projection | None = None
+        self, graph: Graph, feature_layers: str, bits: Bits, max_samples: int = 8, projection: Projection | None = None
     ) -> None:
-        self.program = compile_features(graph, numbers, bits, max_samples, projection)
+        self.program = compile_features(graph, feature_layers, bits, max_samples, projection)
         self.projection = projection
         check_room(self.program)
         self.input_shape, self.lengths = graph.input_shape, part_lengths(self.program)

@@ -22,8 +22,8 @@ from bitreplay.classes import Name
 from bitreplay.parts.written_names import as_list
 
 DIGITS = 16
-MOST_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
-MOST_MERGED = 1 << 16
+MAX_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
+MAX_MERGED = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Lineage:
         return self.merged | frozenset(self.own)
 
     def learned(self, experience: bytes) -> Lineage:
-        if len(self.own) >= MOST_OWN:
+        if len(self.own) >= MAX_OWN:
             return self
         last = self.own[-1] if self.own else "".join(sorted(self.merged))
         mark = hashlib.sha256(last.encode() + b" " + experience).hexdigest()[:DIGITS]
@@ -59,14 +59,14 @@ class Lineage:
         """ValueError for what `text` cannot have written."""
         merged, slash, own = text.partition("/") if isinstance(text, str) else ("", "", "")
         fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, own))
-        if not (slash and fits and len(own) <= MOST_OWN * DIGITS and len(merged) <= MOST_MERGED * DIGITS):
+        if not (slash and fits and len(own) <= MAX_OWN * DIGITS and len(merged) <= MAX_MERGED * DIGITS):
             raise ValueError("Its lineage is none.")
         return Lineage(frozenset(_cut(merged)), tuple(_cut(own)))
 
 
 def united(marks: frozenset[str]) -> Lineage:
     """That of a state into which states of all these marks went; beyond 65,536 the highest are dropped."""
-    return Lineage(frozenset(sorted(marks)[:MOST_MERGED]))
+    return Lineage(frozenset(sorted(marks)[:MAX_MERGED]))
 
 
 def brought(x: NDArray[np.int8], names: Sequence[Name]) -> bytes:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from bitreplay.classes import Name
 
 Names = tuple[Name | None, ...]
-MOST = 1 << 62
+MAX_COUNTER = 1 << 62
 
 
-class Given(Protocol):
+class PartState(Protocol):
     """What a part gives: a copy by value that nobody changes. Arrays are made when they are asked for."""
 
     @property
@@ -29,7 +29,7 @@ class Given(Protocol):
 
 
 @dataclass(frozen=True)
-class Plain:
+class ArrayState:
     """Arrays and counters as they are, for parts that need no other form. The arrays become read-only.
 
     `version` is that of the file they were read from.
@@ -47,21 +47,21 @@ class Plain:
 class Part(Protocol):
     """`counters` are the names of its counters, which no other part of a strategy may use.
 
-    `read` checks what a file holds, without the model, and returns what `take` needs; a ValueError says what is wrong.
-    `fits` says whether this part, as its model made it, can take what was given.
+    `read` checks what a file holds, without the model, and returns what `load_state_dict` needs, or raises ValueError.
+    `fits` says whether this part, as its model made it, can load a state.
     """
 
     version: ClassVar[int]
     counters: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Given: ...
-    def give(self) -> Any: ...
+    def read(cls, found: ArrayState, names: Names) -> PartState: ...
+    def state_dict(self) -> Any: ...
     def fits(self, given: Any) -> bool: ...
-    def take(self, given: Any) -> None: ...
+    def load_state_dict(self, given: Any) -> None: ...
 
 
-def array_of(found: Given, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
+def array_of(found: PartState, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
     """A named array of one kind; anything else is refused."""
     array = found.arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != dimensions:
@@ -69,7 +69,7 @@ def array_of(found: Given, part: str, name: str, dtype: type, dimensions: int) -
     return array
 
 
-def only(found: Given, part: str, *names: str) -> None:
+def only(found: PartState, part: str, *names: str) -> None:
     """No array but these: what nobody reads would be in the hash, and in every file from then on."""
     more = sorted(set(found.arrays) - set(names))
     if more:

@@ -34,4 +34,4 @@ def need_factor(sums: Sums, otherwise: str = NEVER) -> None:
 
 
 def squares(sums: Sums) -> NDArray:
-    return sums.products[diagonal(sums.numbers)]
+    return sums.products[diagonal(sums.n_features)]

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine.arithmetic.counter import key, random_bits
-from bitreplay.parts.part import MOST, Names, Plain, array_of, between, need, only
+from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, array_of, between, need, only
 from bitreplay.reports import Stored
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
@@ -59,7 +59,7 @@ class Reservoir:
 
 
 @dataclass(frozen=True)
-class Kept:
+class ReplayMemoryState:
     """What a memory gives: its reservoirs by class number, how many samples came, how often was drawn."""
 
     reservoirs: Mapping[int, Reservoir]
@@ -97,16 +97,16 @@ class Kept:
 
 
 class ReplayMemory:
-    """A part (part.py): `per_class` slots for each class, allocated when they are first needed."""
+    """A part (part.py): `memory_per_class` slots for each class, allocated when they are first needed."""
 
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ("offered", "draws")
 
-    def __init__(self, per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
-        slots = whole_number(per_class)
+    def __init__(self, memory_per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
+        slots = whole_number(memory_per_class)
         if slots is None or slots < 0:
-            raise ValueError(f"per_class must be a whole number from 0, got {told(per_class)}.")
-        self.per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
+            raise ValueError(f"per_class must be a whole number from 0, got {short_repr(memory_per_class)}.")
+        self.memory_per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
         self.kept: dict[int, Reservoir] = {}
         self.offered = 0
         self.draws = 0
@@ -170,8 +170,8 @@ class ReplayMemory:
         changed, start = {}, 0
         for c, own in members.items():
             end = start + len(chosen[c])
-            slots, numbers = list(chosen[c]), self.offered + placed[start:end]
-            changed[c] = self._reservoir(c).with_samples(slots, found[start:end], numbers, experience, len(own))
+            slots, indices = list(chosen[c]), self.offered + placed[start:end]
+            changed[c] = self._reservoir(c).with_samples(slots, found[start:end], indices, experience, len(own))
             start = end
         self.kept = self.kept | changed
         self.offered += len(labels)
@@ -183,12 +183,12 @@ class ReplayMemory:
     def _choose(self, c: int, offered: int) -> dict[int, int]:
         """For each slot that changes, the offered sample that ends up in it."""
         held, seen = len(self._reservoir(c)), self._reservoir(c).seen
-        numbers = np.arange(seen, seen + offered, dtype=np.uint64)
-        random = random_bits(key(self.seed, c, RESERVOIR), numbers.astype(np.uint32)).astype(np.uint64)
-        slots = (random * (numbers + np.uint64(1)) >> np.uint64(32)).astype(np.int64)
-        free = min(max(self.per_class - held, 0), offered)
+        indices = np.arange(seen, seen + offered, dtype=np.uint64)
+        random = random_bits(key(self.seed, c, RESERVOIR), indices.astype(np.uint32)).astype(np.uint64)
+        slots = (random * (indices + np.uint64(1)) >> np.uint64(32)).astype(np.int64)
+        free = min(max(self.memory_per_class - held, 0), offered)
         slots[:free] = held + np.arange(free)
-        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.per_class)}
+        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.memory_per_class)}
 
     def sample(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         """`count` stored samples, all different where there are so many, else drawn with replacement.
@@ -197,7 +197,7 @@ class ReplayMemory:
         """
         wanted = whole_number(count)
         if wanted is None or wanted < 0 or len(self) == 0:
-            raise ValueError(f"{told(count)} samples cannot be drawn: the memory holds {len(self)}.")
+            raise ValueError(f"{short_repr(count)} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
         ends = np.cumsum(sizes)
         random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)
@@ -220,9 +220,9 @@ class ReplayMemory:
         return bool(owners)
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Kept:
+    def read(cls, found: ArrayState, names: Names) -> ReplayMemoryState:
         only(found, "memory", "classes", "seen", "sizes", "codes", "origins", "ids")
-        kept = Kept(_reservoirs(found), found.counters["offered"], found.counters["draws"])
+        kept = ReplayMemoryState(_reservoirs(found), found.counters["offered"], found.counters["draws"])
         for reservoir in kept.reservoirs.values():
             distinct_ids = len(set(reservoir.ids.tolist())) == len(reservoir)
             need(between(reservoir.ids, 0, kept.offered) and distinct_ids, "Its memory holds samples never seen.")
@@ -230,16 +230,16 @@ class ReplayMemory:
         need(named, "Its memory holds a class without a name.")
         return kept
 
-    def give(self) -> Kept:
-        return Kept(self.kept, self.offered, self.draws)
+    def state_dict(self) -> ReplayMemoryState:
+        return ReplayMemoryState(self.kept, self.offered, self.draws)
 
-    def fits(self, given: Kept) -> bool:
+    def fits(self, given: ReplayMemoryState) -> bool:
         return all(
-            kept.latents.shape[1:] == self.sample_shape and len(kept) <= self.per_class
+            kept.latents.shape[1:] == self.sample_shape and len(kept) <= self.memory_per_class
             for kept in given.reservoirs.values()
         )
 
-    def take(self, given: Kept) -> None:
+    def load_state_dict(self, given: ReplayMemoryState) -> None:
         """Go back to what was given."""
         self.kept, self.offered, self.draws = dict(given.reservoirs), given.offered, given.draws
 
@@ -247,7 +247,7 @@ class ReplayMemory:
         return sorted(self.kept.items())
 
 
-def _reservoirs(found: Plain) -> dict[int, Reservoir]:
+def _reservoirs(found: ArrayState) -> dict[int, Reservoir]:
     classes = array_of(found, "memory", "classes", np.int32, 1)
     seen = array_of(found, "memory", "seen", np.int64, 1)
     sizes = array_of(found, "memory", "sizes", np.int32, 1)
@@ -262,7 +262,7 @@ def _reservoirs(found: Plain) -> dict[int, Reservoir]:
     fits = (
         int(sizes.min()) >= 0 and len(latents) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())
     )
-    need(fits and between(seen, 0, MOST), "Its memory's counts do not fit its samples.")
+    need(fits and between(seen, 0, MAX_COUNTER), "Its memory's counts do not fit its samples.")
     parts = [slice(int(end) - int(size), int(end)) for end, size in zip(ends, sizes, strict=True)]
     return {
         int(c): Reservoir(latents[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))

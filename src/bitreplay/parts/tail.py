@@ -24,7 +24,7 @@ from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
-from bitreplay.parts.part import Given, Names, Plain
+from bitreplay.parts.part import ArrayState, Names, PartState
 from bitreplay.rates import feature_power
 
 Logits = Callable[[NDArray[np.uint64]], NDArray]
@@ -43,31 +43,42 @@ class TailLike(Protocol):
     def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
     def answering(self) -> Logits: ...
     def resized(self, classes: int) -> Any: ...
-    def give(self) -> Plain: ...
-    def fits(self, given: Given) -> bool: ...
-    def take(self, given: Given) -> None: ...
+    def state_dict(self) -> ArrayState: ...
+    def fits(self, given: PartState) -> bool: ...
+    def load_state_dict(self, given: PartState) -> None: ...
 
 
 class Tail:
-    """A part (part.py). `train` is "tail" (everything above the level learns) or "head" (only the last layer, as in
-    BNN+CWR*). With `micro`, a minibatch passes in parts of so many samples, twice: the same bits in less memory."""
+    """A part (part.py): the layers above the replay layer.
+
+    `train` is "tail" (all of them learn) or "head" (only the last one, as in BNN+CWR*). With `micro_batch_size`, a
+    minibatch passes twice in parts of so many samples: the same bits in less memory.
+    """
 
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(
-        self, graph: Graph, level: str, bits: Bits, classes: int, max_samples: int, *, code_bits: int = 1,
-        train: str = "tail", seed: int = 0, micro: int | None = None,
+        self, graph: Graph, replay_layer: str, bits: Bits, classes: int, max_samples: int, *, latent_bits: int = 1,
+        train: str = "tail", seed: int = 0, micro_batch_size: int | None = None,
     ) -> None:  # fmt: skip
-        self._whole = micro is None or micro >= max_samples
-        at_once = max_samples if micro is None else min(micro, max_samples)
+        self._snapshot = micro_batch_size is None or micro_batch_size >= max_samples
+        at_once = max_samples if micro_batch_size is None else min(micro_batch_size, max_samples)
         self.program = compile_tail(
-            graph, level, bits, at_once, classes, code_bits, train=train, in_parts=not self._whole
+            graph, replay_layer, bits, at_once, classes, latent_bits, train=train, in_parts=not self._snapshot
         )
-        self.parts_bytes = 0 if self._whole else minibatch_parts.work_bytes(self.program)
+        self.parts_bytes = 0 if self._snapshot else minibatch_parts.work_bytes(self.program)
         check_room(self.program)
         self._resize = partial(
-            Tail, graph, level, bits, max_samples=max_samples, code_bits=code_bits, train=train, seed=seed, micro=micro
+            Tail,
+            graph,
+            replay_layer,
+            bits,
+            max_samples=max_samples,
+            latent_bits=latent_bits,
+            train=train,
+            seed=seed,
+            micro_batch_size=micro_batch_size,
         )
         self._machine = machine(self.program)
         self._head = f"{graph.nodes[-1].name}.weights"
@@ -99,7 +110,7 @@ class Tail:
         if len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
         run = Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift)
-        found = self._step(latents, labels, run) if self._whole else self._step_in_parts(latents, labels, run)
+        found = self._step(latents, labels, run) if self._snapshot else self._step_in_parts(latents, labels, run)
         self.steps += 1
         return found
 
@@ -140,7 +151,7 @@ class Tail:
         tensors = self.tensors()
         for name in (self._head, self._active):
             tensors[name] = with_rows(tensors[name], classes)
-        other.take(Plain(tensors, {"steps": self.steps}))
+        other.load_state_dict(ArrayState(tensors, {"steps": self.steps}))
         return other
 
     def tensors(self) -> dict[str, NDArray]:
@@ -148,17 +159,17 @@ class Tail:
         return {t.name: self._machine.read(t.name) for t in self.program.tensors if t.region == "parameter"}
 
     @classmethod
-    def read(cls, found: Plain, names: Names) -> Plain:
+    def read(cls, found: ArrayState, names: Names) -> ArrayState:
         """Only its model knows what a tail's tensors must be: see `fits`."""
         return found
 
-    def give(self) -> Plain:
-        return Plain(self.tensors(), {"steps": self.steps})
+    def state_dict(self) -> ArrayState:
+        return ArrayState(self.tensors(), {"steps": self.steps})
 
-    def fits(self, given: Given) -> bool:
+    def fits(self, given: PartState) -> bool:
         return same_kind(given, self.tensors())
 
-    def take(self, given: Given) -> None:
+    def load_state_dict(self, given: PartState) -> None:
         """Go back to what was given."""
         for name, values in given.arrays.items():
             self._machine.write(name, values)
@@ -173,7 +184,7 @@ def with_rows(array: NDArray, rows: int) -> NDArray:
     return result
 
 
-def same_kind(given: Given, tensors: dict[str, NDArray]) -> bool:
+def same_kind(given: PartState, tensors: dict[str, NDArray]) -> bool:
     """Whether names, types and shapes are equal."""
     found, expected = (
         {name: (values.dtype, values.shape) for name, values in arrays.items()} for arrays in (given.arrays, tensors)

@@ -1,8 +1,8 @@
 """Settings that fit: those with measured accuracies, best first, with as many samples at once as there is room for.
 
-A minibatch that does not fit passes in parts (`micro`), which ends in the same state, so the measured accuracy is its
-own. Where binary weights learn it cannot, and the minibatch gets smaller; that was not measured. With a target it is
-the learner in C by sums, as device.py counts it.
+A minibatch that does not fit passes in micro-batches, which ends in the same state and so in the measured accuracy.
+Where binary weights learn that is not possible, and the minibatch gets smaller, which was not measured. With a target
+it is the exact learner in C, as device.py counts it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from bitreplay.planning.plan import Plan, plan
 from bitreplay.settings import Settings
 from bitreplay.zoo import Model
 
-NEW = (32, 16, 8, 4, 2, 1)
+BATCH_SIZES = (32, 16, 8, 4, 2, 1)
 PARTS = (None, 64, 32, 16, 8, 4, 2, 1)
-REPLAYED_A_NEW_ONE = 4
+REPLAYED_PER_NEW = 4
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,39 @@ def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
     found = expected(model.name, model.digest)
     for each in found:
         if each.strategy == "exact":
-            yield Settings(strategy="exact", bits=each.bits, numbers=each.numbers or None), each
+            yield (
+                Settings(
+                    strategy="exact",
+                    bits=each.bits,
+                    feature_layers=each.feature_layers or None,
+                    n_components=each.n_components,
+                ),
+                each,
+            )
         else:
-            yield Settings(strategy=each.strategy, bits=each.bits, level=each.level or None, code_bits=each.code_bits,
-                           per_class=each.per_class), each  # fmt: skip
+            yield (
+                Settings(
+                    strategy=each.strategy,
+                    bits=each.bits,
+                    replay_layer=each.replay_layer or None,
+                    latent_bits=each.latent_bits,
+                    memory_per_class=each.memory_per_class,
+                ),
+                each,
+            )
     with_rows = {each.strategy for each in found}
     for name in ("exact", "replay"):
         if name not in with_rows:
             yield Settings(strategy=name), None
-    yield Settings(strategy="exact", numbers=model.levels[-1]), None
+    yield Settings(strategy="exact", feature_layers=model.replay_layers[-1]), None
 
 
 def _candidates_in_c(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
     """Those by sums, and the fewest layers that a microcontroller may have flash and RAM for."""
     found = [each for each in _candidates(model) if each[0].strategy == "exact"]
     yield from found
-    if HEAD not in {settings.numbers for settings, _ in found}:
-        yield Settings(strategy="exact", numbers=HEAD), None
+    if HEAD not in {settings.feature_layers for settings, _ in found}:
+        yield Settings(strategy="exact", feature_layers=HEAD), None
 
 
 def _smaller(
@@ -89,5 +105,5 @@ def _smaller_ones(settings: Settings) -> list[Settings]:
     if settings.strategy == "exact":
         return [settings]
     if isinstance(settings.bits, Bits) and settings.bits.backward_binary == 1:
-        return [settings.changed(micro=micro) for micro in PARTS]
-    return [settings.changed(new=new, replayed=REPLAYED_A_NEW_ONE * new) for new in NEW]
+        return [settings.changed(micro_batch_size=micro_batch_size) for micro_batch_size in PARTS]
+    return [settings.changed(batch_size=size, replay_batch_size=REPLAYED_PER_NEW * size) for size in BATCH_SIZES]

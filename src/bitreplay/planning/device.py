@@ -25,7 +25,7 @@ def on_device(model: Model, settings: Settings, classes: int, target: str) -> Pl
     bare = target.startswith("cortex")
     image, program = exact_image(model, settings), features_of(model, settings)
     # Where kernels read weights in flash there is no other copy of them.
-    sizes = sizes_of(image, classes, native.footprint(program).derived if bare else 0)
+    sizes = sizes_of(image, classes, native.footprint(program).packed_weights if bare else 0)
     code = Item(FLASH, "code", "the learner in C, this model's operations", code_bytes(program))
     items = (
         *([code] if bare else []),

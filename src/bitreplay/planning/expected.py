@@ -11,31 +11,52 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILE = Path(__file__).with_name("expected.csv")
-HEADER = ("model", "digest", "data", "strategy", "level", "code_bits", "bits", "per_class", "numbers", "seeds",
-          "accuracy")  # fmt: skip
+HEADER = (
+    "model",
+    "digest",
+    "data",
+    "strategy",
+    "replay_layer",
+    "latent_bits",
+    "bits",
+    "memory_per_class",
+    "feature_layers",
+    "n_components",
+    "seeds",
+    "accuracy",
+)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The mean over `seeds` runs on `data` with the weights `digest`; `level` is empty for the model's last one,
-    `numbers` are those of exact, empty for the model's own."""
+    """The mean over `seeds` runs on `data` with the weights `digest`; `replay_layer` is empty for the model's last one,
+    `feature_layers` and `n_components` are those of exact, empty for the model's own layers and for no projection."""
 
     model: str
     digest: str
     data: str
     strategy: str
-    level: str
-    code_bits: int
+    replay_layer: str
+    latent_bits: int
     bits: str
-    per_class: int
-    numbers: str
+    memory_per_class: int
+    feature_layers: str
+    n_components: int | None
     seeds: int
     accuracy: float
 
     @property
     def settings(self) -> tuple[object, ...]:
         """What was asked for."""
-        return self.strategy, self.level, self.code_bits, self.bits, self.per_class, self.numbers
+        return (
+            self.strategy,
+            self.replay_layer,
+            self.latent_bits,
+            self.bits,
+            self.memory_per_class,
+            self.feature_layers,
+            self.n_components,
+        )
 
 
 def expected(model: str, digest: str) -> list[Expected]:
@@ -43,10 +64,22 @@ def expected(model: str, digest: str) -> list[Expected]:
     with FILE.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["model"] == model]
     found = [
-        Expected(row["model"], row["digest"], row["data"], row["strategy"], row["level"], int(row["code_bits"]),
-                 row["bits"], int(row["per_class"]), row["numbers"], int(row["seeds"]), float(row["accuracy"]))
+        Expected(
+            row["model"],
+            row["digest"],
+            row["data"],
+            row["strategy"],
+            row["replay_layer"],
+            int(row["latent_bits"]),
+            row["bits"],
+            int(row["memory_per_class"]),
+            row["feature_layers"],
+            int(row["n_components"]) if row["n_components"] else None,
+            int(row["seeds"]),
+            float(row["accuracy"]),
+        )
         for row in rows
-    ]  # fmt: skip
+    ]
     own = {each.settings for each in found if digest.startswith(each.digest)}
     kept = [each for each in found if digest.startswith(each.digest) or each.settings not in own]
     return sorted(kept, key=lambda each: -each.accuracy)

@@ -36,7 +36,7 @@ class Taken:
 
 
 def measure(model: Model, planned: Plan) -> Taken:
-    settings = planned.settings.changed(epochs=1, least_steps=1)
+    settings = planned.settings.changed(epochs=1, min_steps=1)
     learner = Learner(assembly.build(model, settings), model)
     strategy: Any = learner.strategy
     images = np.random.default_rng(0).integers(0, 256, (AT_ONCE, strategy.side, strategy.side, 3), dtype=np.uint8)
@@ -44,12 +44,12 @@ def measure(model: Model, planned: Plan) -> Taken:
     start = time.perf_counter()
     latents = strategy.encode(images)
     picture = (time.perf_counter() - start) / AT_ONCE
-    each = settings.per_class if strategy.stores_samples else 1
+    each = settings.memory_per_class if strategy.stores_samples else 1
     labels = np.repeat(np.arange(planned.classes), each)
     start = time.perf_counter()
-    report = learner.learn_latents(np.resize(latents, (len(labels), *latents.shape[1:])), labels)
+    report = learner.learn_encoded(np.resize(latents, (len(labels), *latents.shape[1:])), labels)
     step = (time.perf_counter() - start) / report.steps if report.steps else 0.0
-    learner.predict_latents(latents)
+    learner.predict_encoded(latents)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state"
         learner.save(file)
@@ -72,11 +72,11 @@ def _items(strategy: Any) -> dict[tuple[str, str], int]:
         }  # fmt: skip
     if not isinstance(strategy, Exact):
         return {(strategy.name, what.replace("_", " ")): count for what, count in strategy.footprint().items()}
-    sums, by_class = strategy.tally.sums, strategy.tally.give().class_products
+    sums, by_class = strategy.class_statistics.sums, strategy.class_statistics.state_dict().class_products
     rule, factor = native_sums.solved(sums, strategy.features.lengths)
     return {
         **_program("network", strategy.features.taken),
-        ("sums", f"products of {sums.numbers} numbers"): sums.products.nbytes,
+        ("sums", f"products of {sums.n_features} numbers"): sums.products.nbytes,
         ("sums", "of the classes, and their counts"): sums.class_sums.nbytes + sums.counts.nbytes,
         ("sums", "products of each class"): 0 if by_class is None else by_class.nbytes,
         ("answers", "the discriminant"): rule.weights.nbytes + rule.biases.nbytes,
@@ -88,7 +88,7 @@ def _program(part: str, taken: Footprint) -> dict[tuple[str, str], int]:
     """`what learns` holds latent weights too."""
     return {
         (part, "tables, decoded"): taken.tables,
-        (part, "weights in the kernels' order"): taken.derived,
+        (part, "weights in the kernels' order"): taken.packed_weights,
         (part, "what learns"): taken.parameters,
         (part, "arena"): taken.arena,
         (part, "scratch"): taken.scratch,

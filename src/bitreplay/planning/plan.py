@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from bitreplay import assembly
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine import minibatch_parts, native, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.features import compile_features, part_lengths
-from bitreplay.engine.lengths import factor_bytes
+from bitreplay.engine.mahalanobis import factor_bytes
 from bitreplay.engine.program import Program, ProgramError
 from bitreplay.engine.sums import width
 from bitreplay.learner import Learner
@@ -32,14 +32,14 @@ from bitreplay.modelfile import ModelFileError
 from bitreplay.planning import speed, work
 from bitreplay.planning.high_water import HighWater, high_water
 from bitreplay.settings import Settings
-from bitreplay.strategies import STRATEGIES, Ground
+from bitreplay.strategies import STRATEGIES, StrategyContext
 from bitreplay.strategies.exact import Exact
 from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
 from bitreplay.zoo import Model, projections
 
 AT_ONCE = 8  # pictures that the frozen network takes at a time (parts/backbone.py, parts/features.py)
 OF_A_SAMPLE = 12  # bytes of its experience and its number, beside its latents
-MOST_CLASSES = 1 << 20
+MAX_CLASSES = 1 << 20
 FLASH, RAM = "flash", "ram"
 
 
@@ -85,8 +85,8 @@ class Plan:
         """To learn so many new pictures: each passes the frozen network once, then the steps of all epochs."""
         if not self.step_seconds:
             return pictures * self.picture_seconds
-        each = -(-pictures // self.settings.new)
-        epochs = max(self.settings.epochs, -(-self.settings.least_steps // each))
+        each = -(-pictures // self.settings.batch_size)
+        epochs = max(self.settings.epochs, -(-self.settings.min_steps // each))
         return pictures * self.picture_seconds + epochs * each * self.step_seconds
 
     def to_json(self) -> dict[str, Any]:
@@ -104,37 +104,37 @@ class Plan:
 def plan(model: Model, settings: Settings, classes: int) -> Plan:
     """For so many classes, all of them with as many samples as they may have."""
     count = whole_number(classes)
-    if count is None or not 1 <= count <= MOST_CLASSES:
-        raise ValueError(f"classes must be a whole number from 1 to {MOST_CLASSES}, got {told(classes)}.")
+    if count is None or not 1 <= count <= MAX_CLASSES:
+        raise ValueError(f"classes must be a whole number from 1 to {MAX_CLASSES}, got {short_repr(classes)}.")
     if not isinstance(settings.bits, Bits):
         raise ValueError("A plan is for whole numbers, got bits float.")
-    ground = assembly.ground_of(model, settings)
+    context = assembly.context_of(model, settings)
     try:
         kind = STRATEGIES[settings.strategy]
         if issubclass(kind, Exact):
-            return _exact(ground, count)
+            return _exact(context, count)
         if issubclass(kind, Gradient) and kind.kinds == Gradient.kinds:
-            return _gradient(ground, count)
-        return _tried(ground, count)
+            return _gradient(context, count)
+        return _tried(context, count)
     except ProgramError as error:
-        asked = STRATEGIES[settings.strategy].asked(ground)
+        asked = STRATEGIES[settings.strategy].asked(context)
         raise ModelFileError(f"{model.path} cannot be used {asked}: {error}.") from None
 
 
-def _gradient(ground: Ground, classes: int) -> Plan:
-    settings, kind = ground.settings, STRATEGIES[ground.settings.strategy]
+def _gradient(context: StrategyContext, classes: int) -> Plan:
+    settings, kind = context.settings, STRATEGIES[context.settings.strategy]
     assert issubclass(kind, Gradient) and isinstance(settings.bits, Bits)
     room = FIRST_ROOM
     while room < classes:
         room *= 2
-    backbone = compile_backbone(ground.graph, ground.level, settings.bits, AT_ONCE, settings.code_bits)
-    at_once = min(settings.micro or settings.minibatch, settings.minibatch)
-    in_parts = at_once < settings.minibatch
-    tail = compile_tail(ground.graph, ground.level, settings.bits, at_once, room, settings.code_bits,
+    backbone = compile_backbone(context.graph, context.replay_layer, settings.bits, AT_ONCE, settings.latent_bits)
+    at_once = min(settings.micro_batch_size or settings.minibatch_size, settings.minibatch_size)
+    in_parts = at_once < settings.minibatch_size
+    tail = compile_tail(context.graph, context.replay_layer, settings.bits, at_once, room, settings.latent_bits,
                         train=kind.trains, in_parts=in_parts)  # fmt: skip
-    head = room * 4 * tail.tensor(f"{ground.graph.nodes[-1].name}.weights").shape[1] + room * 8
+    head = room * 4 * tail.tensor(f"{context.graph.nodes[-1].name}.weights").shape[1] + room * 8
     one = backbone.tensor("latents").sample_bytes
-    samples = classes * settings.per_class if kind.stores_samples else 0
+    samples = classes * settings.memory_per_class if kind.stores_samples else 0
     items = [
         *_of("backbone", backbone), *_of("tail", tail),
         Item(RAM, "tail", "sums of a sample", minibatch_parts.work_bytes(tail) if in_parts else 0),
@@ -146,48 +146,50 @@ def _gradient(ground: Ground, classes: int) -> Plan:
     stored = samples * (one + OF_A_SAMPLE) + (16 * classes if samples else 0)
     programs = {"backbone": backbone, "tail": tail}
     passes = 2 if in_parts else 1  # exponents are measured first, then sums are added up
-    return _plan(ground, classes, items, learned + head + stored, programs, "tail", passes)
+    return _plan(context, classes, items, learned + head + stored, programs, "tail", passes)
 
 
-def _exact(ground: Ground, classes: int) -> Plan:
-    settings = ground.settings
+def _exact(context: StrategyContext, classes: int) -> Plan:
+    settings = context.settings
     assert isinstance(settings.bits, Bits)
-    layers, projection = projections.asked(ground.model, settings.numbers, settings.projection)
-    network = compile_features(ground.graph, layers, settings.bits, AT_ONCE, projection)
-    numbers = sum(part_lengths(network))
+    layers, projection = projections.resolve(
+        context.model, settings.feature_layers, settings.n_components, settings.projection
+    )
+    network = compile_features(context.graph, layers, settings.bits, AT_ONCE, projection)
+    feature_layers = sum(part_lengths(network))
     each = width(0).itemsize
-    products, sums = each * numbers * (numbers + 1) // 2, classes * (each * numbers + 8)
+    products, sums = each * feature_layers * (feature_layers + 1) // 2, classes * (each * feature_layers + 8)
     by_class = classes * products if settings.exact_forget else 0
     items = [
         *_of("network", network),
-        Item(RAM, "sums", f"products of {numbers} numbers", products),
+        Item(RAM, "sums", f"products of {feature_layers} numbers", products),
         Item(RAM, "sums", "of the classes, and their counts", sums),
         Item(RAM, "sums", "products of each class", by_class),
-        Item(RAM, "answers", "the discriminant", classes * (4 * numbers + 8)),
-        Item(RAM, "answers", "the factor of the covariance", factor_bytes(numbers)),
-        Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(numbers, classes)),
+        Item(RAM, "answers", "the discriminant", classes * (4 * feature_layers + 8)),
+        Item(RAM, "answers", "the factor of the covariance", factor_bytes(feature_layers)),
+        Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(feature_layers, classes)),
     ]
-    return _plan(ground, classes, items, products + sums + by_class, {"network": network}, None)
+    return _plan(context, classes, items, products + sums + by_class, {"network": network}, None)
 
 
-def _tried(ground: Ground, classes: int) -> Plan:
+def _tried(context: StrategyContext, classes: int) -> Plan:
     """Of another strategy nothing is known beforehand: it is made, learns one random picture a class, and says itself
     what it takes (`footprint`), and what is learned and kept."""
-    strategy = STRATEGIES[ground.settings.strategy].on(ground)
-    learner = Learner(strategy, ground.model)
+    strategy = STRATEGIES[context.settings.strategy].on(context)
+    learner = Learner(strategy, context.model)
     side = strategy.side
     images = np.random.default_rng(0).integers(0, 256, (min(classes, AT_ONCE), side, side, 3), dtype=np.uint8)
     strategy.encode(images)
     start = time.perf_counter()
     latents = strategy.encode(images)
     seconds = (time.perf_counter() - start) / len(images)
-    learner.learn_latents(np.resize(latents, (classes, *latents.shape[1:])), np.arange(classes))
+    learner.learn_encoded(np.resize(latents, (classes, *latents.shape[1:])), np.arange(classes))
     items = tuple(
         Item(RAM, strategy.name, what.replace("_", " "), count) for what, count in strategy.footprint().items()
     )
     return Plan(
-        ground.model.name, side, ground.settings, classes, items, learner.state().bytes,
-        ground.model.path.stat().st_size, {}, {}, speed.instruction_set(), seconds, 0.0,
+        context.model.name, side, context.settings, classes, items, learner.state().bytes,
+        context.model.path.stat().st_size, {}, {}, speed.instruction_set(), seconds, 0.0,
     )  # fmt: skip
 
 
@@ -200,7 +202,7 @@ def _of(part: str, program: Program) -> Iterable[Item]:
     yield Item(FLASH, part, "first values of what learns", len(program.parameters))
     yield Item(FLASH, part, "tables of the program", tables)
     yield Item(RAM, part, "tables, decoded", taken.tables)
-    yield Item(RAM, part, "weights in the kernels' order", taken.derived)
+    yield Item(RAM, part, "weights in the kernels' order", taken.packed_weights)
     yield Item(RAM, part, "what learns", taken.parameters - latent)
     if latent:
         yield Item(RAM, part, "latent weights", latent)
@@ -209,19 +211,24 @@ def _of(part: str, program: Program) -> Iterable[Item]:
 
 
 def _plan(
-    ground: Ground, classes: int, items: list[Item], state: int, programs: dict[str, Program], learns: str | None,
+    context: StrategyContext,
+    classes: int,
+    items: list[Item],
+    state: int,
+    programs: dict[str, Program],
+    learns: str | None,
     passes: int = 1,
-) -> Plan:  # fmt: skip
+) -> Plan:
     path = speed.instruction_set()
     done = {
         part: work.of(program, ("forward", "backward", "update", "prepare") if part == learns else ("forward",))
         for part, program in programs.items()
     }
     frozen = next(iter(programs))
-    step = speed.seconds(done[learns], path) * passes * ground.settings.minibatch if learns else 0.0
+    step = speed.seconds(done[learns], path) * passes * context.settings.minibatch_size if learns else 0.0
     return Plan(
-        ground.model.name, ground.graph.input_shape[0], ground.settings, classes, tuple(items), state,
-        ground.model.path.stat().st_size,
+        context.model.name, context.graph.input_shape[0], context.settings, classes, tuple(items), state,
+        context.model.path.stat().st_size,
         {part: high_water(program) for part, program in programs.items()}, done, path,
         speed.seconds(done[frozen], path), step,
     )  # fmt: skip

@@ -23,7 +23,7 @@ PICOSECONDS = {
 def instruction_set() -> str:
     """What this machine would use; scalar where there is no core."""
     try:
-        found = native.path()
+        found = native.isa()
     except OSError:
         return "scalar"
     return found if found in PICOSECONDS else "scalar"

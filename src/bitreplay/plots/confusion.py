@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.plots.figure import figure
 from bitreplay.reports import Evaluation
 
-MOST_NUMBERS = 30  # more classes than that, and counts are too small to read
-MOST_NAMES = 120
+MAX_FEATURES = 30  # more classes than that, and counts are too small to read
+MAX_NAMES = 120
 LONGEST = 24
 RIGHT, WRONG = "Greens", "Reds"
 
@@ -28,7 +28,7 @@ def confusion(evaluation: Evaluation, title: str | None = None) -> Any:
     counts = counts[rows][:, columns]
     true = [name for name, tested in zip(names, rows, strict=True) if tested]
     answers = [*names, "unknown"][: counts.shape[1]]
-    cell = 0.42 if len(names) <= MOST_NUMBERS else max(0.08, 12 / len(names))
+    cell = 0.42 if len(names) <= MAX_FEATURES else max(0.08, 12 / len(names))
     # The widest name is some 0.075 inches a letter; the matrix has the rest.
     room = 0.075 * max(map(len, answers)) + 0.9
     made = figure(cell * len(answers) + room + 0.6, cell * len(true) + room + 0.5)
@@ -39,13 +39,13 @@ def confusion(evaluation: Evaluation, title: str | None = None) -> Any:
         right[row, number] = True
     for chosen, colours in ((right, RIGHT), (~right, WRONG)):
         axes.imshow(np.ma.array(shares, mask=~chosen | (counts == 0)), cmap=colours, vmin=0, vmax=1, aspect="equal")
-    if len(names) <= MOST_NUMBERS:
+    if len(names) <= MAX_FEATURES:
         for (row, column), count in np.ndenumerate(counts):
             if count:
                 colour = "white" if shares[row, column] > 0.6 else "black"
                 axes.text(column, row, str(count), ha="center", va="center", fontsize=8, color=colour)
-    if len(names) <= MOST_NAMES:
-        size = 8 if len(names) <= MOST_NUMBERS else 5
+    if len(names) <= MAX_NAMES:
+        size = 8 if len(names) <= MAX_FEATURES else 5
         axes.set_xticks(range(len(answers)), answers, rotation=90, fontsize=size)
         axes.set_yticks(range(len(true)), true, fontsize=size)
     axes.set_xticks(np.arange(len(answers) + 1) - 0.5, minor=True)
@@ -61,6 +61,6 @@ def confusion(evaluation: Evaluation, title: str | None = None) -> Any:
 
 def _short(name: str) -> str:
     """One line of plain letters: a dollar sign would else begin a formula."""
-    text = shown(name)
+    text = escaped(name)
     text = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
     return text.replace("$", r"\$")

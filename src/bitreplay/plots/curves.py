@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.plots.figure import figure
 
 
@@ -19,13 +19,13 @@ def curves(
     axes = made.subplots()
     for name, values in series.items():
         steps = range(1, len(values) + 1)
-        label = f"{shown(name)} {100 * values[-1]:.1f} %".replace("$", r"\$")
+        label = f"{escaped(name)} {100 * values[-1]:.1f} %".replace("$", r"\$")
         axes.plot(steps, [100 * value for value in values], marker="o", markersize=4, linewidth=1.8, label=label)
     axes.set_ylim(0, 100)
     axes.set_xticks(range(1, max(map(len, series.values())) + 1))
     axes.set_xlabel(x_label)
     axes.set_ylabel("accuracy, %")
-    axes.set_title(shown(title).replace("$", r"\$"), loc="left", fontsize=11)
+    axes.set_title(escaped(title).replace("$", r"\$"), loc="left", fontsize=11)
     axes.grid(axis="y", color="#dddddd")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), title="after the last one")

@@ -5,7 +5,7 @@ of class a has the score of b above that of a with the probability
 
     Phi(-1/2 sqrt(D2_ab / T)),      D2_ab = |m'_a - m'_b|^2 under the covariance
 
-T is the temperature of engine/unseen.py: scores of pictures that were not learned are that much less sure. It looks at
+T is the temperature of engine/ood.py: scores of pictures that were not learned are that much less sure. It looks at
 two classes at a time; docs/unknown.md compares it with confusions that were counted. In float64: a report, no answer.
 """
 
@@ -22,7 +22,7 @@ from bitreplay.classes import Name
 from bitreplay.engine.shrunk_means import PICTURES
 from bitreplay.engine.sums import Sums
 
-MOST_PAIRS = 10_000  # those of 141 classes
+MAX_PAIRS = 10_000  # those of 141 classes
 COMPARED_AT_ONCE = 1 << 20
 
 

@@ -1,6 +1,6 @@
 """From sums to answers. The discriminant of a state is made once, when somebody first asks for an answer, and kept.
 
-    in whole numbers   engine/discriminant.py and engine/unseen.py, the law's sections 13 and 14
+    in whole numbers   engine/discriminant.py and engine/ood.py, the law's sections 13 and 14
     in float64         the same rule, to compare with
 
     A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
@@ -8,7 +8,7 @@
     probabilities = softmax of the scores / T,   unknown where |x - mu|^2 / 8 - the best score + 3/4 s_0 > c D
 
 lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024 (docs/exact.md has how it was chosen). T and D
-follow from the sums (engine/unseen.py); they are made when probabilities or "unknown" are first asked for.
+follow from the sums (engine/ood.py); they are made when probabilities or "unknown" are first asked for.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
-from bitreplay.engine import native_sums, unseen
+from bitreplay.engine import native_sums, ood
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier, divide_each, round_shift, wide
 from bitreplay.engine.arithmetic.softmax import LOGIT_POINT
 from bitreplay.engine.discriminant import shrinkage
-from bitreplay.engine.lengths import about_the_middle
+from bitreplay.engine.mahalanobis import about_the_middle
+from bitreplay.engine.ood import OodModel
 from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.sums import Sums
-from bitreplay.engine.unseen import Unseen
 from bitreplay.prediction import probabilities
 from bitreplay.prediction.confusions import Pair, pairs
 
@@ -40,12 +40,12 @@ REACH = FAR << 10
 
 class Discriminant(Protocol):
     """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities;
-    `strange` are pictures to be called unknown, a share of the known ones among them; `temperature` divides scores;
+    `is_ood` are pictures to be called unknown, a share of the known ones among them; `temperature` divides scores;
     `weights` are W in float64, (classes, numbers)."""
 
     def scores(self, x: NDArray[np.int8]) -> NDArray: ...
     def logits(self, x: NDArray[np.int8]) -> NDArray: ...
-    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]: ...
+    def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]: ...
     def temperature(self) -> float: ...
     def weights(self) -> NDArray[np.float64]: ...
 
@@ -58,7 +58,7 @@ class InWholeNumbers:
         self._sums = sums
         solution, self._factor = native_sums.solved(sums, lengths, shrinkage)
         self._solution = shrunk_means(sums, solution)
-        self._made: Unseen | None = None
+        self._made: OodModel | None = None
         self._making = Lock()
 
     def scores(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -73,22 +73,22 @@ class InWholeNumbers:
         drop = max(reach.bit_length() - 31, 0)
         scale = Multiplier.of(unit * 2**drop)
         plain = round_shift((np.minimum(below, min(reach, 1 << 62)) >> drop) * scale.mantissa, scale.shift)
-        return -np.minimum(divide_each(plain << unseen.POINT, self._expected().temperature), FAR)
+        return -np.minimum(divide_each(plain << ood.POINT, self._expected().temperature), FAR)
 
-    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
+    def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
         factor, found = self._factor, self._expected()
         away = native_sums.lengths(factor, about_the_middle(factor, x))
         best = self.scores(x).max(axis=1)
-        middles = native_sums.scores(unseen.as_solution(found, self._solution), x)[:, 0]
-        return unseen.strangeness(factor, *away, self._solution, best, middles) > unseen.limit(found, share)
+        middles = native_sums.scores(ood.as_solution(found, self._solution), x)[:, 0]
+        return ood.ood_score(factor, *away, self._solution, best, middles) > ood.limit(found, share)
 
     def weights(self) -> NDArray[np.float64]:
         return self._solution.weights.astype(np.float64) * (self._solution.pictures * 2.0**self._solution.exponent)
 
     def temperature(self) -> float:
-        return self._expected().temperature / (1 << unseen.POINT)
+        return self._expected().temperature / (1 << ood.POINT)
 
-    def _expected(self) -> Unseen:
+    def _expected(self) -> OodModel:
         with self._making:
             if self._made is None:
                 self._made = native_sums.expected(self._sums, self._solution, self._factor)
@@ -97,7 +97,7 @@ class InWholeNumbers:
 
 class InFloat64:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
-        n, d = sums.pictures, sums.numbers
+        n, d = sums.pictures, sums.n_features
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = sums.products
         means = sums.class_sums / sums.counts[:, None]
@@ -127,11 +127,11 @@ class InFloat64:
         scores = self.scores(x)
         return (scores - scores.max(axis=1, keepdims=True)) / self.temperature()
 
-    def strange(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
+    def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
         away = x.astype(np.float64) - self._middle
         lengths = (away * np.linalg.solve(self._matrix, away.T).T).sum(axis=1)
         fitted, ratio = self._fitted()
-        percents, thousandths = zip(*unseen.CURVE, strict=True)
+        percents, thousandths = zip(*ood.CURVE, strict=True)
         part = np.interp(100 * float(share), percents, thousandths) / 1000
         middles = away @ self._mean_weights - self._mean_length / 2
         return lengths / 8 - self.scores(x).max(axis=1) + 0.75 * middles > part * fitted * ratio**2
@@ -161,10 +161,10 @@ class DiscriminantPredictor:
 
     def names(self, latents: NDArray[np.int8], unknown: Fraction) -> NDArray:
         made = self._discriminant()
-        numbers = made.scores(latents).argmax(axis=1)
+        n_features = made.scores(latents).argmax(axis=1)
         if unknown:
-            numbers = np.where(made.strange(latents, unknown), -1, numbers)
-        return self._classes.named(numbers)
+            n_features = np.where(made.is_ood(latents, unknown), -1, n_features)
+        return self._classes.named(n_features)
 
     def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
         return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT

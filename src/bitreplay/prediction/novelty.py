@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_PROBES = 1000
+MAX_PROBES = 1000
 WORDS_AT_ONCE = 1 << 22
 
 
@@ -31,7 +31,7 @@ def nearest(latents: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], p
 def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
     """From stored samples to the nearest other one; of a large memory, an even selection of them."""
     total = sum(len(part) for part in stored)
-    probes = np.unique(np.linspace(0, total - 1, min(total, MOST_PROBES)).astype(np.int64))
+    probes = np.unique(np.linspace(0, total - 1, min(total, MAX_PROBES)).astype(np.int64))
     ends = np.cumsum([len(part) for part in stored])
     found = np.empty(len(probes), np.int64)
     for k, probe in enumerate(probes):

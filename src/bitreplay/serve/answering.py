@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bitreplay.learner import Learner
 from bitreplay.serve.limits import Limits, Refused
-from bitreplay.serve.seeing import View
+from bitreplay.serve.view import View
 
 AT_ONCE = 16
 FIRST = 3
@@ -83,7 +83,7 @@ class Answers:
         labels = [str(label) for label in view.predictor.labels]
         if not labels:
             return [{"answers": [], "unknown": False, "ms": 0, "turn": view.turn}] * len(pixels)
-        latents = self._learner.latents(pixels)
+        latents = self._learner.encode(pixels)
         shares = view.predictor.probabilities(latents)
         named = view.predictor.names(latents, view.unknown)
         first = np.argsort(-shares, axis=1, kind="stable")[:, :FIRST]

@@ -31,13 +31,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from bitreplay.serve.answering import Answers
-from bitreplay.serve.desk import Desk
 from bitreplay.serve.events import Events
 from bitreplay.serve.files import File
 from bitreplay.serve.keys import Keys
+from bitreplay.serve.learner_service import LearnerService
 from bitreplay.serve.limits import Limits, Refused
-from bitreplay.serve.seeing import View
 from bitreplay.serve.uploads import Uploads
+from bitreplay.serve.view import View
 
 STATUSES = {404: "There is nothing at this address.", 405: "This address does not take that method."}
 PART = 1 << 16  # of a state that is given out: so much waits for a slow reader
@@ -49,7 +49,13 @@ class App:
     """The routes over their parts; `made` is what a server runs."""
 
     def __init__(
-        self, desk: Desk, answers: Answers, events: Events, files: dict[str, File], limits: Limits, keys: Keys | None
+        self,
+        desk: LearnerService,
+        answers: Answers,
+        events: Events,
+        files: dict[str, File],
+        limits: Limits,
+        keys: Keys | None,
     ) -> None:
         self.desk, self.answers, self.events, self.files, self.keys = desk, answers, events, files, keys
         self.limits, self.uploads = limits, Uploads(limits)

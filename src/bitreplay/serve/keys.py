@@ -17,7 +17,7 @@ from pathlib import Path
 
 COOKIE = "bitreplay"
 LINK_SECONDS = 600.0
-MOST_LINKS = 32
+MAX_LINKS = 32
 DAYS = 30
 LEAST = 16  # characters of a token
 
@@ -42,7 +42,7 @@ class Keys:
         """A new key of a link; the oldest ones end when there are many."""
         now = self._clock()
         self._links = {key: end for key, end in self._links.items() if end > now}
-        while len(self._links) >= MOST_LINKS:
+        while len(self._links) >= MAX_LINKS:
             del self._links[next(iter(self._links))]
         key = secrets.token_urlsafe(24)
         self._links[key] = now + LINK_SECONDS

@@ -27,13 +27,13 @@ from bitreplay.engine.machine_pool import most_at_once
 from bitreplay.learner import Learner
 from bitreplay.serve.answering import Answers
 from bitreplay.serve.app import App
-from bitreplay.serve.desk import Desk
 from bitreplay.serve.events import Events
 from bitreplay.serve.files import file, page_files
 from bitreplay.serve.guard import Guard
 from bitreplay.serve.keys import Keys
+from bitreplay.serve.learner_service import LearnerService
 from bitreplay.serve.limits import Limits
-from bitreplay.serve.patience import protocol
+from bitreplay.serve.timeout_protocol import protocol
 from bitreplay.statefile import Lock
 
 FLOAT_BYTES = 4
@@ -64,7 +64,7 @@ class Place:
             return True
 
     @property
-    def everywhere(self) -> bool:
+    def on_all_interfaces(self) -> bool:
         """Whether the host stands for all addresses of the machine, and is none that a browser can ask for."""
         with suppress(ValueError):
             return ipaddress.ip_address(self.host).is_unspecified
@@ -73,7 +73,7 @@ class Place:
     @property
     def called(self) -> str:
         """What a browser calls it."""
-        if self.names or not self.everywhere:
+        if self.names or not self.on_all_interfaces:
             return next(iter(self.names), self.host)
         name = socket.gethostname()
         return name if "." in name else f"{name}.local"
@@ -122,7 +122,7 @@ class Served:
         self.socket = listening(place)
         try:
             self.events = Events(limits.viewers)
-            self.desk = Desk(learner, state, lock, limits, self.events.tell)
+            self.desk = LearnerService(learner, state, lock, limits, self.events.tell)
             self.answers = Answers(learner, lambda: self.desk.view, limits, most_at_once())
             files = page_files() | {"/models.json": file(json.dumps([about(learner)]).encode(), ".json")}
             app = App(self.desk, self.answers, self.events, files, limits, keys).made()
@@ -205,6 +205,6 @@ def about(learner: Learner) -> dict[str, object]:
     return {
         "name": learner.model.name, "file": "", "bytes": learner.model.path.stat().st_size,
         "floatBytes": FLOAT_BYTES * weights, "remote": True, "side": learner.strategy.side,
-        "strategy": learner.strategy.name, "path": native.path(),
+        "strategy": learner.strategy.name, "path": native.isa(),
         "work": taken.get("network_working_memory", 0) + taken.get("memory_to_make_it", 0),
     }  # fmt: skip

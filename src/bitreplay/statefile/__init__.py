@@ -25,7 +25,7 @@ from bitreplay.modelfile.container import (
     unpack_container,
 )
 from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
-from bitreplay.statefile.generations import (
+from bitreplay.statefile.revisions import (
     Lock,
     StateInUse,
     before_of,
@@ -42,7 +42,7 @@ from bitreplay.strategies import STRATEGIES
 __all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "checksum", "copied"]
 __all__ += ["from_bytes", "load", "rollback", "save", "to_bytes", "verify", "way_back"]
 
-MOST_BYTES = 4 << 30
+MAX_BYTES = 4 << 30
 T = TypeVar("T")
 
 
@@ -95,7 +95,7 @@ def load(path: Path) -> tuple[Content, Origin]:
     """Checked as a stranger's file: whoever wrote it, it may have come from anywhere since."""
     path = real_path(path)
     try:
-        arrays, texts = unpack_container(read_whole(path, MOST_BYTES), str(path), copy=False)
+        arrays, texts = unpack_container(read_whole(path, MAX_BYTES), str(path), copy=False)
     except ContainerError as error:
         raise StateFileError(f"{error}{way_back(path, error)}") from None
     return _proved(from_file(arrays, texts, str(path)), str(path)), Origin(path, texts["sha256"])
@@ -107,7 +107,7 @@ def way_back(path: Path, error: ContainerError) -> str:
         return ""
     try:
         before = before_of(real_path(path))
-        unpack_container(read_whole(before, MOST_BYTES), str(before))
+        unpack_container(read_whole(before, MAX_BYTES), str(before))
     except ContainerError:
         return ""
     return f" The state before it is whole: bitreplay rollback {path} goes back to it."
@@ -168,8 +168,8 @@ def _packed(path: Path | str, content: Content) -> list[Piece]:
         data = pieces(*to_file(content))
     except ContainerError as error:
         raise StateFileError(f"{path} cannot be written: {error}") from None
-    if (size := sum(len(piece) for piece in data)) > MOST_BYTES:
-        raise StateFileError(f"{path} cannot be written: {size} bytes, of which at most {MOST_BYTES} are read.")
+    if (size := sum(len(piece) for piece in data)) > MAX_BYTES:
+        raise StateFileError(f"{path} cannot be written: {size} bytes, of which at most {MAX_BYTES} are read.")
     return data
 
 

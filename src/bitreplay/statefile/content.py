@@ -12,7 +12,7 @@ from typing import Any
 
 from bitreplay.classes import Name, kept_name
 from bitreplay.modelfile.container import Arrays, ContainerError, parse, raw
-from bitreplay.parts.part import Plain
+from bitreplay.parts.part import ArrayState
 from bitreplay.settings import Settings
 from bitreplay.state import State
 from bitreplay.strategies import STRATEGIES
@@ -53,7 +53,7 @@ def to_file(content: Content) -> tuple[Arrays, dict[str, str]]:
         "format": FORMAT,
         "version": VERSION,
         "model": _text({"name": content.model, "digest": content.digest}),
-        "settings": _text(content.settings.to_json()),
+        "settings": _text(content.settings.to_file()),
         "learned": _text(learned),
     }
     return {name: array for name, array in arrays.items() if name not in same}, texts
@@ -68,7 +68,7 @@ def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
     )
     try:
         model, learned = parse(texts["model"], "the model"), parse(texts["learned"], "the counters")
-        settings = Settings.of(**parse(texts["settings"], "the settings"))
+        settings = Settings.from_file(parse(texts["settings"], "the settings"))
         names, found = _names(learned["names"]), _parts(arrays, learned)
         state = STRATEGIES[settings.strategy].read(names, found, learned)
         return Content(str(model["name"]), str(model["digest"]), settings, state)
@@ -76,7 +76,7 @@ def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
         raise StateFileError(f"{title} cannot be used: {_reason(error)}") from None
 
 
-def _parts(arrays: Arrays, learned: dict[str, Any]) -> dict[str, Plain]:
+def _parts(arrays: Arrays, learned: dict[str, Any]) -> dict[str, ArrayState]:
     """The arrays of each part, and its version; 0.1 named none and stored every array."""
     versions, same = learned.get("parts", {}), learned.get("same", {})
     _need(isinstance(versions, dict) and all(type(v) is int for v in versions.values()), "Its parts have no versions.")
@@ -88,7 +88,7 @@ def _parts(arrays: Arrays, learned: dict[str, Any]) -> dict[str, Plain]:
     for name, array in whole.items():
         part, _, rest = name.partition(".")
         found.setdefault(part, {})[rest] = array
-    return {part: Plain(own, version=versions.get(part, 1)) for part, own in found.items()}
+    return {part: ArrayState(own, version=versions.get(part, 1)) for part, own in found.items()}
 
 
 def _equal_ones(arrays: Arrays) -> dict[str, str]:

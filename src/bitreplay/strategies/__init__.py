@@ -7,8 +7,8 @@ from bitreplay.strategies.cwr import Cwr
 from bitreplay.strategies.exact import Exact
 from bitreplay.strategies.naive import Naive
 from bitreplay.strategies.replay import Replay
-from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.strategies.strategy import Strategy, StrategyContext
 
-__all__ = ["STRATEGIES", "Ground", "Strategy"]
+__all__ = ["STRATEGIES", "Strategy", "StrategyContext"]
 
 STRATEGIES: dict[str, type[Strategy]] = {each.name: each for each in (Replay, Cwr, Naive, Exact)}

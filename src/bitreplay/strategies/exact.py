@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from bitreplay.classes import Classes, Name
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import usual_numbers
-from bitreplay.engine.lengths import factor_bytes
-from bitreplay.parts.digests import Digested, Digests
+from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.mahalanobis import factor_bytes
+from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
+from bitreplay.parts.digests import Digests, DigestsState
 from bitreplay.parts.features import Features
 from bitreplay.parts.lineage import Lineage, brought
-from bitreplay.parts.part import Part, Plain, need
+from bitreplay.parts.part import ArrayState, Part, need
 from bitreplay.parts.possible_sums import need_factor, need_possible
-from bitreplay.parts.tally import Tallied, Tally
 from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.progress import Watch
 from bitreplay.reports import Learned
 from bitreplay.samples import ENCODED_AT_ONCE, Samples, at_once
 from bitreplay.state import State
-from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.strategies.strategy import Strategy, StrategyContext
 from bitreplay.zoo import projections
 
 if TYPE_CHECKING:
@@ -46,36 +46,40 @@ ADDED_AT_ONCE = 16 * ENCODED_AT_ONCE
 class Exact(Strategy):
     name: ClassVar[str] = "exact"
     title: ClassVar[str] = "exact sums"
-    latents: ClassVar[str] = "numbers"
+    latents: ClassVar[str] = "features"
     keeps: ClassVar[str] = "sums"
     augments: ClassVar[bool] = False
     unlearns: ClassVar[bool] = True
     refuses: ClassVar[bool] = True
-    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": Tally, "digests": Digests}
+    own_settings: ClassVar[frozenset[str]] = frozenset(
+        {"feature_layers", "n_components", "projection", "digests", "exact_forget"}
+    )
+    kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": ClassStatistics, "digests": Digests}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.int8
 
     def __init__(self, features: Features, settings: Settings) -> None:
         self.features, self.settings = features, settings
         self.side, self.latent_shape = features.input_shape[0], (len(features),)
-        self.tally = Tally(len(features), settings.exact_forget)
+        self.class_statistics = ClassStatistics(len(features), settings.exact_forget)
         self.digests, self.lineage = Digests(), Lineage()
         self.experiences = 0
 
     @classmethod
-    def on(cls, ground: Ground, state: State | None = None) -> Exact:
-        settings = ground.settings
-        numbers, projection = projections.asked(ground.model, settings.numbers, settings.projection)
+    def on(cls, context: StrategyContext, state: State | None = None) -> Exact:
+        settings = context.settings
+        layers, projection = projections.resolve(
+            context.model, settings.feature_layers, settings.n_components, settings.projection
+        )
         bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
-        features = Features(ground.graph, numbers, bits, projection=projection)
-        if projection is None:
-            return cls(features, settings.changed(numbers=numbers))
-        named = {"numbers": f"{len(projection)} of {numbers}", "projection": projection.digest()}
-        return cls(features, settings.changed(**named))
+        features = Features(context.graph, layers, bits, projection=projection)
+        digest = None if projection is None else projection.digest()
+        return cls(features, settings.changed(feature_layers=layers, projection=digest))
 
     @classmethod
-    def asked(cls, ground: Ground) -> str:
-        return f"with bits {ground.settings.bits}, numbers {ground.settings.numbers or usual_numbers(ground.graph)}"
+    def asked(cls, context: StrategyContext) -> str:
+        layers = context.settings.feature_layers or default_feature_layers(context.graph)
+        return f"with bits {context.settings.bits}, feature layers {layers}"
 
     # learning
 
@@ -83,18 +87,18 @@ class Exact(Strategy):
         return self.features.of(images)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
-        known, before, again = set(self.tally.names), self.digests.give(), 0
-        self.tally.make_room(names)
+        known, before, again = set(self.class_statistics.names), self.digests.state_dict(), 0
+        self.class_statistics.make_room(names)
         experience = hashlib.sha256()
         for x, labels in self._in_parts(samples, names, watch):
-            self.tally.add(x, labels)
+            self.class_statistics.add(x, labels)
             if self.settings.digests:
                 again += before.known(x, labels)
                 self.digests.add(x, labels)
             experience.update(brought(x, labels))
         self.experiences += 1
         self.lineage = self.lineage.learned(experience.digest())
-        added = [name for name in self.tally.names if name not in known]
+        added = [name for name in self.class_statistics.names if name not in known]
         return Learned(self.experiences - 1, range(0), added, 0, len(samples), again)
 
     def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
@@ -104,13 +108,13 @@ class Exact(Strategy):
         for x, labels in self._in_parts(samples, names, watch):
             if self.settings.digests:
                 self.digests.remove(x, labels)
-            self.tally.remove(x, labels)
-        self.tally.prove()
+            self.class_statistics.remove(x, labels)
+        self.class_statistics.prove()
         self._nothing_is_nothing()
 
     def _nothing_is_nothing(self) -> None:
         """Without a class a state is that of a learner that has just been made."""
-        if not self.tally.names:
+        if not self.class_statistics.names:
             self.lineage = Lineage()
 
     def _in_parts(
@@ -118,9 +122,9 @@ class Exact(Strategy):
     ) -> Iterator[tuple[NDArray[np.int8], list[Name]]]:
         for start in range(0, len(samples), ADDED_AT_ONCE):
             end = min(start + ADDED_AT_ONCE, len(samples))
-            yield self._numbers(samples, range(start, end), watch), names[start:end]
+            yield self._features(samples, range(start, end), watch), names[start:end]
 
-    def _numbers(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
+    def _features(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
         """Of some pictures, a few at a time, so that it can be watched and stopped."""
         found = np.empty((len(chosen), len(self.features)), np.int8)
         part = at_once(len(samples))
@@ -135,72 +139,78 @@ class Exact(Strategy):
         """The class's count and sum go, and what they make of the products; its share of their scatter stays. Where the
         setting `exact_forget` has kept its products, all goes: the state is that of a learner that never saw it."""
         name = self._known(label)
-        self.tally.forget(name)
-        self.tally.settle(NOT_FORGOTTEN)
-        self.tally.prove(NOT_FORGOTTEN)
+        self.class_statistics.forget(name)
+        self.class_statistics.settle(NOT_FORGOTTEN)
+        self.class_statistics.prove(NOT_FORGOTTEN)
         self.digests.forget(name)
         self._nothing_is_nothing()
 
     def rename(self, old: Name, new: Name) -> None:
         classes = self.classes
         classes.rename(old, new)
-        (name,) = set(classes.known) - set(self.tally.names) or {self._known(old)}
+        (name,) = set(classes.known) - set(self.class_statistics.names) or {self._known(old)}
         self.digests.rename(self._known(old), name)
-        self.tally.rename(self._known(old), name)
+        self.class_statistics.rename(self._known(old), name)
 
     def _known(self, label: Name) -> Name:
-        return self.tally.names[self.classes.number(label)]
+        return self.class_statistics.names[self.classes.number(label)]
 
     @property
     def classes(self) -> Classes:  # type: ignore[override]
-        return Classes(self.tally.names)
+        return Classes(self.class_statistics.names)
 
     # asking
 
     def predictor(self) -> DiscriminantPredictor:
         rule = InWholeNumbers if isinstance(self.settings.bits, Bits) else InFloat64
-        return DiscriminantPredictor(self.tally.names, self.tally.sums.shared(), self.features.lengths, rule)
+        return DiscriminantPredictor(
+            self.class_statistics.names, self.class_statistics.sums.shared(), self.features.lengths, rule
+        )
 
     def state(self) -> State:
-        parts = {"sums": self.tally.give(), "digests": self.digests.give()}
+        parts = {"sums": self.class_statistics.state_dict(), "digests": self.digests.state_dict()}
         notes, texts = {"experiences": self.experiences}, {"lineage": self.lineage.text()}
-        return State(self.tally.names, parts, {}, notes, texts)
+        return State(self.class_statistics.names, parts, {}, notes, texts)
 
-    def take(self, state: State) -> None:
-        given, digested = tallied(state), digests_of(state)
+    def load_state(self, state: State) -> None:
+        given, digested = statistics_of(state), digests_of(state)
         by_class = (given.class_products is not None) == self.settings.exact_forget
         need(by_class, "it has products of classes against its settings.")
-        need(self.tally.fits(given), "a picture has another number of numbers.")
+        need(self.class_statistics.fits(given), "a picture has another number of numbers.")
         need_possible(given.sums)
         whole = bool(digested.arrays) == self.settings.digests or not given.names
         need(whole, "it has digests of its pictures against its settings.")
-        self.tally.take(given)
-        self.digests.take(digested)
+        self.class_statistics.load_state_dict(given)
+        self.digests.load_state_dict(digested)
         self.experiences = state.notes["experiences"]
         self.lineage = Lineage.read(state.texts["lineage"])
 
     def footprint(self) -> dict[str, int]:
         taken = native.footprint(self.features.program)
-        sums, numbers, classes = self.tally.sums, len(self.features), len(self.tally.names)
+        sums, n_features, classes = self.class_statistics.sums, len(self.features), len(self.class_statistics.names)
         axes = {"projection": self.features.projection.bytes} if self.features.projection is not None else {}
         return axes | {
             "network_working_memory": taken.total,
             "network_another_arena": taken.arena + taken.scratch,
             "products": sums.products.nbytes,
             "class_sums": sums.class_sums.nbytes + sums.counts.nbytes,
-            **({} if self.tally.class_products is None else {"class_products": self.tally.class_products.nbytes}),
-            "discriminant": classes * (4 * numbers + 8),
-            "factor": factor_bytes(numbers),
-            "memory_to_make_it": native_sums.solve_bytes(numbers, classes),
+            **(
+                {}
+                if self.class_statistics.class_products is None
+                else {"class_products": self.class_statistics.class_products.nbytes}
+            ),
+            "discriminant": classes * (4 * n_features + 8),
+            "factor": factor_bytes(n_features),
+            "memory_to_make_it": native_sums.solve_bytes(n_features, classes),
         }
 
     @classmethod
     def pictures(cls, state: State) -> int:
-        return tallied(state).sums.pictures
+        return statistics_of(state).sums.pictures
 
     @classmethod
     def counted(cls, state: State) -> dict[str, int]:
-        return dict(zip(map(str, state.names), tallied(state).sums.counts.tolist(), strict=True))
+        return dict(zip(map(str, state.names), statistics_of(state).sums.counts.tolist(), strict=True))
 
     @classmethod
     def memory_bytes(cls, state: State) -> int:
@@ -208,38 +218,38 @@ class Exact(Strategy):
 
     @classmethod
     def described(cls, state: State) -> dict[str, Any]:
-        kept = tallied(state).sums
+        kept = statistics_of(state).sums
         return {
             "pictures": cls.counted(state),
-            "numbers_of_a_picture": kept.numbers,
+            "n_features": kept.n_features,
             "experiences": state.notes["experiences"],
             "classes_forgotten": state.parts["sums"].counters["forgotten"],
             "memory_bytes": cls.memory_bytes(state),
         }
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
         lineage = Lineage.read(counters.get("lineage", "/"))
         state = super().read(names, found, counters)
         digests = digests_of(state).arrays
-        fits = not digests or np.array_equal(digests["sizes"], tallied(state).sums.counts)
+        fits = not digests or np.array_equal(digests["sizes"], statistics_of(state).sums.counts)
         need(fits, "It has not one digest for each picture.")
         return replace(state, texts={"lineage": lineage.text()})
 
     @classmethod
     def prove(cls, state: State) -> None:
         """The scatter within classes has a factor: engine/possible.py."""
-        need_factor(tallied(state).sums)
+        need_factor(statistics_of(state).sums)
 
 
-def tallied(state: State) -> Tallied:
+def statistics_of(state: State) -> ClassStatisticsState:
     """The sums of a state of this strategy."""
     given = state.parts["sums"]
-    assert isinstance(given, Tallied)
+    assert isinstance(given, ClassStatisticsState)
     return given
 
 
-def digests_of(state: State) -> Digested:
+def digests_of(state: State) -> DigestsState:
     given = state.parts["digests"]
-    assert isinstance(given, Digested)
+    assert isinstance(given, DigestsState)
     return given

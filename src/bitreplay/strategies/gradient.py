@@ -23,7 +23,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Fixed
 from bitreplay.parts.backbone import Backbone
 from bitreplay.parts.cwr_head import CwrHead
-from bitreplay.parts.part import MOST, Part, Plain, between, need
+from bitreplay.parts.part import MAX_COUNTER, ArrayState, Part, between, need
 from bitreplay.parts.replay_memory import ReplayMemory
 from bitreplay.parts.tail import Tail, TailLike
 from bitreplay.prediction.predictor import LogitPredictor
@@ -33,7 +33,7 @@ from bitreplay.reports import Learned, Stored
 from bitreplay.samples import LatentsOf, Pictures, Samples
 from bitreplay.state import State
 from bitreplay.strategies.augmentation import augmented
-from bitreplay.strategies.strategy import Ground, Strategy
+from bitreplay.strategies.strategy import Strategy, StrategyContext
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 SHUFFLE = 0x5EED0003
 FIRST_ROOM = 16
 FLOAT = "float"
-MOST_EXPERIENCES = (1 << 31) - 1  # a stored sample's is an int32
+MAX_EXPERIENCES = (1 << 31) - 1  # a stored sample's is an int32
 
 
 class Gradient(Strategy):
@@ -52,6 +52,10 @@ class Gradient(Strategy):
     trains: ClassVar[str] = "tail"
     gain: ClassVar[Fraction]
     eased: ClassVar[bool] = False
+    own_settings: ClassVar[frozenset[str]] = frozenset(
+        {"replay_layer", "latent_bits", "memory_per_class", "epochs", "min_steps", "batch_size", "replay_batch_size",
+         "learning_rate", "augment", "micro_batch_size"}
+    )  # fmt: skip
     kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": CwrHead, "memory": ReplayMemory}
     own: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.uint64
@@ -63,18 +67,18 @@ class Gradient(Strategy):
         self.experiences = 0
 
     @classmethod
-    def on(cls, ground: Ground, state: State | None = None) -> Gradient:
-        return cls.with_room(ground, FIRST_ROOM if state is None else _room_for(ground, state))
+    def on(cls, context: StrategyContext, state: State | None = None) -> Gradient:
+        return cls.with_room(context, FIRST_ROOM if state is None else _room_for(context, state))
 
     @classmethod
-    def with_room(cls, ground: Ground, room: int) -> Gradient:
-        settings = ground.settings
+    def with_room(cls, context: StrategyContext, room: int) -> Gradient:
+        settings = context.settings
         bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
-        backbone = Backbone(ground.graph, ground.level, bits, settings.code_bits)
-        tail = _tail(ground, room, cls.trains)
+        backbone = Backbone(context.graph, context.replay_layer, bits, settings.latent_bits)
+        tail = _tail(context, room, cls.trains)
         kinds = cast(Mapping[str, Any], cls.kinds)
         head = kinds["head"](room, tail.head_weights.shape[1] - 1)
-        memory = kinds["memory"](settings.per_class, backbone.latent_shape, settings.seed)
+        memory = kinds["memory"](settings.memory_per_class, backbone.latent_shape, settings.seed)
         return cls(backbone, tail, head, memory, settings)
 
     # the method
@@ -86,11 +90,11 @@ class Gradient(Strategy):
         """The loop. Of chosen samples `fresh` makes the latents of this step, `plain` those that are kept."""
         self._need_room_to_count()
         fresh, plain = self._codes(samples, watch)
-        labels, added = self._numbers(names)
+        labels, added = self._indices(names)
         present = self._present(labels)
         self.begin(present)
         epochs = self._epochs(len(names))
-        steps = epochs * -(-len(names) // self.settings.new)
+        steps = epochs * -(-len(names) // self.settings.batch_size)
         first = self._first_rate(steps)
         minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
         for done, chosen in enumerate(minibatches):
@@ -106,9 +110,12 @@ class Gradient(Strategy):
     def _need_room_to_count(self) -> None:
         """What is learned must be fit to be loaded again."""
         known = self.experiences
-        need(known < MOST_EXPERIENCES, f"{known} experiences are as many as a state can count: begin a new one.")
+        need(known < MAX_EXPERIENCES, f"{known} experiences are as many as a state can count: begin a new one.")
         counted = max([int(self.head.past.max(initial=0)), *self.memory.seen.values()])
-        need(counted < MOST >> 1, f"{counted} samples of a class are as many as a state can count: begin a new one.")
+        need(
+            counted < MAX_COUNTER >> 1,
+            f"{counted} samples of a class are as many as a state can count: begin a new one.",
+        )
 
     def begin(self, present: NDArray[np.int64]) -> None:
         """Temporary weights: the consolidated ones of the classes present."""
@@ -134,7 +141,7 @@ class Gradient(Strategy):
         plain = samples.coded(watch)
         return plain.latents, plain.latents
 
-    def _numbers(self, names: list[Name]) -> tuple[NDArray[np.int32], list[Name]]:
+    def _indices(self, names: list[Name]) -> tuple[NDArray[np.int32], list[Name]]:
         """Class numbers, and the names among them that are new; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
@@ -142,28 +149,28 @@ class Gradient(Strategy):
         while room < len(self.classes):
             room *= 2
         self._resize(room)
-        return self.classes.numbers(names), [name for name in self.classes.known if name not in old]
+        return self.classes.indices(names), [name for name in self.classes.known if name not in old]
 
     def _resize(self, room: int) -> None:
         if room != len(self.head.past):
             self.tail = self.tail.resized(room)
             self.head.resize(room)
 
-    def _present(self, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    def _present(self, indices: NDArray[np.int32]) -> NDArray[np.int64]:
         """How many distinct samples there are of each class, new and stored."""
-        counts = np.bincount(numbers, minlength=len(self.head.past)).astype(np.int64)
+        counts = np.bincount(indices, minlength=len(self.head.past)).astype(np.int64)
         for number, count in self.memory.counts().items():
             counts[number] += count
         return counts
 
     def _epochs(self, samples: int) -> int:
-        """A small experience gets as many epochs as make `least_steps` steps."""
-        steps = -(-samples // self.settings.new)
-        return max(self.settings.epochs, -(-self.settings.least_steps // steps))
+        """A small experience gets as many epochs as make `min_steps` steps."""
+        steps = -(-samples // self.settings.batch_size)
+        return max(self.settings.epochs, -(-self.settings.min_steps // steps))
 
     def _first_rate(self, steps: int) -> Fraction:
-        if self.settings.rate is not None:
-            return self.settings.rate
+        if self.settings.learning_rate is not None:
+            return self.settings.learning_rate
         bits = self.settings.bits
         flips = isinstance(bits, Bits) and bits.backward_binary > 1 and self.trains == "tail"
         return first_rate(self.gain, self.tail.feature_power, steps, eased=self.eased, flips=flips)
@@ -172,8 +179,8 @@ class Gradient(Strategy):
         """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
         order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
         order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
-        for start in range(0, samples, self.settings.new):
-            yield order[start : start + self.settings.new]
+        for start in range(0, samples, self.settings.batch_size):
+            yield order[start : start + self.settings.batch_size]
 
     def forget(self, label: Name) -> None:
         """Stored samples, the head's weights and counts go. What the tail's other weights have learned stays."""
@@ -196,21 +203,21 @@ class Gradient(Strategy):
             self.head.seen,
             self.tail.answering(),
             self.memory.stored_latents(),
-            self.settings.code_bits,
+            self.settings.latent_bits,
         )
 
     def state(self) -> State:
-        parts = {"tail": self.tail.give(), "head": self.head.give(), "memory": self.memory.give()}
+        parts = {"tail": self.tail.state_dict(), "head": self.head.state_dict(), "memory": self.memory.state_dict()}
         return State(self.classes.names, parts, {"experiences": self.experiences})
 
-    def take(self, state: State) -> None:
+    def load_state(self, state: State) -> None:
         room = _room(state)
         # Of the tail alone: a change that was stopped may have left head and tail with room for different numbers.
         tail = self.tail if room == len(self.tail.head_weights) else self.tail.resized(room)
         mine = {"tail": tail, "head": self.head, "memory": self.memory}
         need(all(part.fits(state.parts[name]) for name, part in mine.items()), "its arrays have other names or shapes.")
         for name, part in mine.items():
-            part.take(state.parts[name])
+            part.load_state_dict(state.parts[name])
         self.tail, self.experiences = tail, state.own["experiences"]
         self.classes.restore(state.names)
 
@@ -224,10 +231,10 @@ class Gradient(Strategy):
             found["tail_working_memory"] = taken.total - taken.parameters
             found["tail_sums_of_a_sample"] = self.tail.parts_bytes
             found["tail_another_arena"] = taken.arena + taken.scratch
-        found["learned_parameters"] = sum(values.nbytes for values in self.tail.give().arrays.values())
+        found["learned_parameters"] = sum(values.nbytes for values in self.tail.state_dict().arrays.values())
         found["one_latent"] = sample
         found["stored_latents"] = sample * len(self.memory)
-        found["stored_latents_when_full"] = sample * self.settings.per_class * int(self.head.seen.sum())
+        found["stored_latents_when_full"] = sample * self.settings.memory_per_class * int(self.head.seen.sum())
         return found
 
     @classmethod
@@ -251,10 +258,10 @@ class Gradient(Strategy):
         }  # fmt: skip
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
         state = super().read(names, found, counters)
         experiences = state.own["experiences"]
-        need(experiences <= MOST_EXPERIENCES, "It has too many experiences.")
+        need(experiences <= MAX_EXPERIENCES, "It has too many experiences.")
         _check_mask(state)
         for kept in cls.stored(state):
             origins = np.array(list(kept.experiences), np.int64)
@@ -278,25 +285,34 @@ def _room(state: State) -> int:
     return len(state.parts["head"].arrays["past"])
 
 
-def _room_for(ground: Ground, state: State) -> int:
+def _room_for(context: StrategyContext, state: State) -> int:
     """As `_room`, if the state's weights are as wide as the model's: a few bytes could claim room for gigabytes."""
     weights = state.parts["head"].arrays.get("consolidated_weights")
-    head = ground.graph.nodes[-1].arrays.get("weights")
+    head = context.graph.nodes[-1].arrays.get("weights")
     wide = head.values.shape[1] + 1 if isinstance(head, Fixed) else 0
     need(weights is None or not wide or weights.shape[1] == wide, "its head has another width.")
     return _room(state)
 
 
-def _tail(ground: Ground, room: int, train: str) -> TailLike:
-    settings = ground.settings
+def _tail(context: StrategyContext, room: int, train: str) -> TailLike:
+    settings = context.settings
     if settings.bits != FLOAT:
         assert isinstance(settings.bits, Bits)
-        return Tail(ground.graph, ground.level, settings.bits, room, settings.minibatch, code_bits=settings.code_bits,
-                    train=train, seed=settings.seed, micro=settings.micro)  # fmt: skip
+        return Tail(
+            context.graph,
+            context.replay_layer,
+            settings.bits,
+            room,
+            settings.minibatch_size,
+            latent_bits=settings.latent_bits,
+            train=train,
+            seed=settings.seed,
+            micro_batch_size=settings.micro_batch_size,
+        )
     try:
         from bitreplay.torch.twin.float_learner import FloatStepper
     except ImportError:
         raise ValueError("bits float needs torch: install bitreplay[torch].") from None
     return FloatStepper(
-        ground.graph, ground.level, room, code_bits=settings.code_bits, train=train, device=ground.device
+        context.graph, context.replay_layer, room, latent_bits=settings.latent_bits, train=train, device=context.device
     )

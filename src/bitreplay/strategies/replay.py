@@ -25,7 +25,7 @@ class Replay(Gradient):
         """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
         if len(self.memory) == 0:
             return latents, labels
-        count = -(-self.settings.replayed * len(latents) // self.settings.new)
+        count = -(-self.settings.replay_batch_size * len(latents) // self.settings.batch_size)
         old_codes, old_labels = self.memory.sample(count)
         return np.concatenate([latents, old_codes]), np.concatenate([labels, old_labels])
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
 from bitreplay.engine.graph import Graph
-from bitreplay.parts.part import MOST, Part, Plain, need
+from bitreplay.parts.part import MAX_COUNTER, ArrayState, Part, need
 from bitreplay.prediction.predictor import Predictor
 from bitreplay.progress import Watch
 from bitreplay.reports import Learned, Stored
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Ground:
+class StrategyContext:
     """What a strategy is built on: a network, the level where latents are taken, settings. `device` is where a tail in
     floating point runs."""
 
     model: Model
-    level: str
+    replay_layer: str
     settings: Settings
     device: str = "cpu"
 
@@ -53,6 +53,8 @@ class Ground:
 
 class Strategy(ABC):
     """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
+
+    `own_settings` are the fields of Settings that only strategies of this kind read.
 
     `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model
     with the same bits, share latents; both are `name` unless said otherwise. `keeps` names what it keeps of
@@ -69,6 +71,7 @@ class Strategy(ABC):
     refuses: ClassVar[bool] = False
     augments: ClassVar[bool] = True
     unlearns: ClassVar[bool] = False
+    own_settings: ClassVar[frozenset[str]] = frozenset()
     kinds: ClassVar[Mapping[str, type[Part]]]
     own: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
@@ -89,14 +92,14 @@ class Strategy(ABC):
 
     @classmethod
     @abstractmethod
-    def on(cls, ground: Ground, state: State | None = None) -> Strategy:
+    def on(cls, context: StrategyContext, state: State | None = None) -> Strategy:
         """One that knows nothing yet, with room for what `state` holds."""
 
     @classmethod
-    def asked(cls, ground: Ground) -> str:
+    def asked(cls, context: StrategyContext) -> str:
         """What was asked of a model, for a sentence about one that cannot do it."""
-        settings = ground.settings
-        return f"at level {ground.level} with bits {settings.bits}, codes of {settings.code_bits} bits"
+        settings = context.settings
+        return f"at level {context.replay_layer} with bits {settings.bits}, codes of {settings.latent_bits} bits"
 
     # learning
 
@@ -134,7 +137,7 @@ class Strategy(ABC):
         """A copy of all of it."""
 
     @abstractmethod
-    def take(self, state: State) -> None:
+    def load_state(self, state: State) -> None:
         """Go back to a state. One that does not fit is refused before anything has changed."""
 
     @abstractmethod
@@ -174,7 +177,7 @@ class Strategy(ABC):
     # reading files
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, Plain], counters: dict[str, Any]) -> State:
+    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
         """The state that a file holds, checked as far as it can be without the model; a ValueError says what is wrong.
 
         `found` has the arrays and the version of each part, `counters` are all of them together.
@@ -186,17 +189,17 @@ class Strategy(ABC):
         for counter in wanted:
             if counter not in counters:
                 raise KeyError(counter)
-        whole = all(type(counters[name]) is int and 0 <= counters[name] < MOST for name in wanted)
+        whole = all(type(counters[name]) is int and 0 <= counters[name] < MAX_COUNTER for name in wanted)
         need(whole, "Its counters are no whole numbers.")
         parts = {}
         for name, kind in kinds.items():
-            part = found.get(name, Plain({}))
+            part = found.get(name, ArrayState({}))
             need(
                 1 <= part.version <= kind.version,
                 f"Its part {name} has version {part.version}; this program reads versions up to {kind.version}.",
             )
             mine = {counter: counters[counter] for counter in kind.counters}
-            parts[name] = kind.read(Plain(part.arrays, mine, part.version), names)
+            parts[name] = kind.read(ArrayState(part.arrays, mine, part.version), names)
         return State(
             names, parts, {name: counters[name] for name in cls.own}, {name: counters[name] for name in cls.notes}
         )

@@ -39,14 +39,14 @@ def save(path: Path, tensors: Mapping[str, Tensor], note: Mapping[str, Any]) -> 
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    with open(beside, "wb") as file:
+    temporary = path.with_name(path.name + ".part")
+    with open(temporary, "wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for tensor in tensors.values():
             file.write(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(temporary, path)
 
 
 def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

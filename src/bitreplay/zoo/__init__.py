@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bitreplay import modelfile
-from bitreplay.arguments import path_of, told
+from bitreplay.arguments import path_of, short_repr
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.sizes import at_size, sizes
 
@@ -62,7 +62,7 @@ class Model:
         if size in (None, self.size):
             return self.graph
         if size not in self.sizes:
-            raise ValueError(f"{self.name} can be used at size {self.sizes_in_words}, got {told(size)}.")
+            raise ValueError(f"{self.name} can be used at size {self.sizes_in_words}, got {short_repr(size)}.")
         return at_size(self.graph, size)
 
     def companion(self, kind: str) -> Path:
@@ -70,9 +70,9 @@ class Model:
         return self.path.with_name(f"{self.path.stem}.{kind}{SUFFIX}")
 
     @property
-    def levels(self) -> list[str]:
+    def replay_layers(self) -> list[str]:
         """Replay levels, from the image to the head."""
-        return sorted(self.graph.levels, key=self.graph.position)
+        return sorted(self.graph.replay_layers, key=self.graph.position)
 
 
 def names() -> list[str]:
@@ -99,7 +99,7 @@ def find(model: str | Path) -> Model:
         shipped = _by_digest(str(path))
         if shipped is None:
             expected = ", ".join(names()) or "a path"
-            raise ValueError(f"There is no model {told(str(model))}: expected {expected} or a file.")
+            raise ValueError(f"There is no model {short_repr(str(model))}: expected {expected} or a file.")
         return shipped
     return _read(path)
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 import bitreplay
 from bitreplay.classes import names_of
-from bitreplay.cli.reading import LeftOut
+from bitreplay.cli.reading import SkippedFiles
 from bitreplay.cli.reading import labelled as read_by_command
 from bitreplay.data.pictures.fitting import pictures
 from tests import tiny
@@ -91,7 +91,7 @@ def test_labels_of_other_kinds():
 
 
 def test_a_folder_is_read_as_the_command_line_reads_it(paths, tmp_path, tiny_model):
-    images, labels, files = read_by_command(tmp_path, None, SIDE, LeftOut(False))
+    images, labels, files = read_by_command(tmp_path, None, SIDE, SkippedFiles(False))
     assert bitreplay.labelled(tmp_path) == (files, labels)
     assert np.array_equal(pictures(bitreplay.labelled(tmp_path)[0], SIDE), images)
     assert np.array_equal(bitreplay.read(paths[0]), IMAGES[0])

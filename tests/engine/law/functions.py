@@ -15,16 +15,16 @@ import numpy as np
 from bitreplay.engine.arithmetic import counter, fixedpoint, packing, quant, sgd
 from bitreplay.engine.arithmetic.softmax import exp_minus
 from bitreplay.engine.graph import Fixed
+from bitreplay.engine.layers.latent_code import _stored
 from bitreplay.engine.layers.latent_weights import by_scale
-from bitreplay.engine.layers.level_code import _stored
 from bitreplay.engine.operations import Run
 from tests.engine.law import method, numbers, projection_functions, sums_functions
 from tests.engine.law.batchnorm_constants import constants, expected_constants
 from tests.engine.law.method_functions import consolidate, expected_reservoir, minibatches, rate, reservoir
 from tests.engine.law.oracles import head as oracle_head
+from tests.engine.law.oracles import ood as oracle_unseen
 from tests.engine.law.oracles import pictures as oracle_pictures
 from tests.engine.law.oracles import sums as oracle_sums
-from tests.engine.law.oracles import unseen as oracle_unseen
 from tests.engine.law.program_bytes import expected_bytes, program_bytes
 
 Oracle = Callable[..., Any]
@@ -88,12 +88,12 @@ def expected_descend(master: int, gradient: int, exponent: int, constant: Any, r
     )
 
 
-def level_stored(values: Any, shift: int, low: list[int], high: list[int], bits: int) -> Any:
+def stored_latents(values: Any, shift: int, low: list[int], high: list[int], bits: int) -> Any:
     spec = quant.Activation.of_range(Fraction(*low), Fraction(*high), bits)
     return _stored(Fixed(np.array(values, np.int32), shift), spec, np.dtype(np.int32)).tolist()
 
 
-def expected_level_stored(values: Any, shift: int, low: list[int], high: list[int], bits: int) -> Any:
+def expected_stored_latents(values: Any, shift: int, low: list[int], high: list[int], bits: int) -> Any:
     scale, zero = numbers.activation(Fraction(*low), Fraction(*high), bits)
     limit = 2 ** (numbers.SIGNIFICANT[bits] - 1)
     real = [[Fraction(v) / 2**shift for v in row] for row in values]
@@ -177,7 +177,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "minibatches": (method.minibatches, minibatches),
     "rate": (method.rate, rate),
     "batchnorm_constants": (expected_constants, constants),
-    "level_stored": (expected_level_stored, level_stored),
+    "stored_latents": (expected_stored_latents, stored_latents),
     "program_bytes": (expected_bytes, program_bytes),
     "add_pictures": (sums_functions.expected_sums, sums_functions.add_pictures),
     "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
@@ -189,5 +189,5 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "fit": (oracle_pictures.fit, sums_functions.fit),
     "scores": (oracle_sums.scores, sums_functions.scores),
     "project": (projection_functions.expected_projection, projection_functions.project),
-    "unseen_of": (oracle_unseen.unseen, sums_functions.unseen_of),
+    "unseen_of": (oracle_unseen.ood, sums_functions.unseen_of),
 }

@@ -35,8 +35,8 @@ def consolidate(cw: Matrix, tw: Matrix, past: list[int], present: list[int]) -> 
 class Reservoir:
     """Samples are numbered by the order in which they were offered; `stored()` lists (class, number) as in memory."""
 
-    def __init__(self, per_class: int, seed: int) -> None:
-        self.per_class, self.seed = per_class, seed
+    def __init__(self, memory_per_class: int, seed: int) -> None:
+        self.memory_per_class, self.seed = memory_per_class, seed
         self.slots: dict[int, list[int]] = {}
         self.seen: dict[int, int] = {}
         self.offered = 0
@@ -45,11 +45,11 @@ class Reservoir:
     def update(self, labels: list[int]) -> None:
         for c in labels:
             slots, count = self.slots.setdefault(c, []), self.seen.get(c, 0)
-            if len(slots) < self.per_class:
+            if len(slots) < self.memory_per_class:
                 slots.append(self.offered)
             else:
                 slot = random_bits(key(self.seed, c, RESERVOIR), count) * (count + 1) // 2**32
-                if slot < self.per_class:
+                if slot < self.memory_per_class:
                     slots[slot] = self.offered
             self.seen[c] = count + 1
             self.offered += 1

@@ -22,9 +22,9 @@ def consolidate(cw: Any, tw: Any, past: Any, present: Any) -> Any:
     return [head.consolidated_weights.tolist(), head.past.tolist()]
 
 
-def reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
+def reservoir(memory_per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
     """Offer labels of numbered samples, then draw: [class, number] of each stored one, and the numbers drawn."""
-    memory, offered = ReplayMemory(per_class, (1,), seed), 0
+    memory, offered = ReplayMemory(memory_per_class, (1,), seed), 0
     for number, labels in enumerate(experiences):
         latents = np.arange(offered, offered + len(labels), dtype=np.uint64)[:, None]
         memory.update(latents, np.array(labels, np.int32), number)
@@ -33,8 +33,8 @@ def reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
     return [[[int(c), int(n)] for c, n in zip(memory.labels, memory.latents[:, 0], strict=True)], drawn]
 
 
-def expected_reservoir(per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
-    memory = method.Reservoir(per_class, seed)
+def expected_reservoir(memory_per_class: int, seed: int, experiences: Any, draws: Any) -> Any:
+    memory = method.Reservoir(memory_per_class, seed)
     for labels in experiences:
         memory.update(labels)
     stored = memory.stored()
@@ -45,7 +45,7 @@ def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int)
     from bitreplay.strategies.replay import Replay
 
     strategy = object.__new__(Replay)  # the order depends on nothing but these
-    vars(strategy).update(settings=SimpleNamespace(new=size, seed=seed), experiences=experience)
+    vars(strategy).update(settings=SimpleNamespace(batch_size=size, seed=seed), experiences=experience)
     return [chosen.tolist() for chosen in strategy._minibatches(samples, epoch)]
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bitreplay.data.pictures import fitting
-from bitreplay.engine import discriminant, lengths, native_sums, unseen
+from bitreplay.engine import discriminant, mahalanobis, native_sums, ood
 from bitreplay.engine import sums as exact_sums
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums
-from bitreplay.parts.tally import Tallied, Tally
+from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
 from tests.engine.law.oracles import sums as oracle_sums
 
 
@@ -27,23 +27,23 @@ def arrays(sums: Any) -> Sums:
     return Sums(counts, class_sums.astype(stored), products.astype(stored))
 
 
-def add_pictures(numbers: int, classes: int, added: Any, taken: Any) -> Any:
+def add_pictures(n_features: int, classes: int, added: Any, taken: Any) -> Any:
     """`added` and `taken`: [pictures, labels] each."""
     found = []
     for add in (exact_sums.add, native_sums.add):
-        sums = Sums.empty(numbers, classes)
+        sums = Sums.empty(n_features, classes)
         for (pictures, labels), sign in ((added, 1), (taken, -1)):
-            add(sums, np.array(pictures, np.int8).reshape(-1, numbers), np.array(labels, np.int32), sign)
+            add(sums, np.array(pictures, np.int8).reshape(-1, n_features), np.array(labels, np.int32), sign)
         found.append(lists(sums))
     return same(found)
 
 
-def expected_sums(numbers: int, classes: int, added: Any, taken: Any) -> Any:
-    sums = oracle_sums.add(oracle_sums.empty(numbers, classes), *added)
+def expected_sums(n_features: int, classes: int, added: Any, taken: Any) -> Any:
+    sums = oracle_sums.add(oracle_sums.empty(n_features, classes), *added)
     return list(oracle_sums.add(sums, taken[0], taken[1], sign=-1))
 
 
-def tallied(sums: Any) -> Tallied:
+def statistics_of(sums: Any) -> ClassStatisticsState:
     """Classes are named by their numbers; those without pictures have no row."""
     counts, class_sums, products = sums
     kept = [number for number, count in enumerate(counts) if count]
@@ -51,23 +51,23 @@ def tallied(sums: Any) -> Tallied:
         [[counts[k] for k in kept], np.array([class_sums[k] for k in kept]).reshape(-1, len(class_sums[0])), products]
     )
     given = {"counts": own.counts, "class_sums": own.class_sums, "products": own.products}
-    return Tallied(given, {"forgotten": 0}, 1, tuple(kept))
+    return ClassStatisticsState(given, {"forgotten": 0}, 1, tuple(kept))
 
 
 def forget_class(sums: Any, row: int) -> Any:
-    tally = Tally(len(sums[1][0]))
-    tally.take(tallied(sums))
-    tally.forget(row)
-    return lists(tally.sums)
+    class_statistics = ClassStatistics(len(sums[1][0]))
+    class_statistics.load_state_dict(statistics_of(sums))
+    class_statistics.forget(row)
+    return lists(class_statistics.sums)
 
 
 def merge_since(ours: Any, theirs: Any, base: Any) -> Any:
-    tally = Tally(len(ours[1][0]))
+    class_statistics = ClassStatistics(len(ours[1][0]))
     for state, sign in ((ours, 1), (theirs, 1), (base, -1)):
-        tally.combine(tallied(state), sign)
-    found = lists(tally.sums)
+        class_statistics.combine(statistics_of(state), sign)
+    found = lists(class_statistics.sums)
     whole = [[0] * len(ours[0]), [[0] * len(ours[1][0]) for _ in ours[0]], found[2]]
-    for row, name in enumerate(tally.names):
+    for row, name in enumerate(class_statistics.names):
         assert isinstance(name, int)
         whole[0][name], whole[1][name] = found[0][row], found[1][row]
     return whole
@@ -85,7 +85,9 @@ def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:
         solution = solve(
             arrays(sums), parts, (lambda *_, g=given: tuple(next(g))) if lambdas else discriminant.shrinkage
         )
-        found.append([solution.weights.tolist(), solution.biases.tolist(), solution.exponent, solution.left_out])
+        found.append(
+            [solution.weights.tolist(), solution.biases.tolist(), solution.exponent, solution.dropped_features]
+        )
     return same(found)
 
 
@@ -109,16 +111,14 @@ def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any) -> Any:
     """As the oracle: figures, the class in the middle, the strangeness of each picture, the limit for a share."""
     given, x, found = arrays(sums), np.array(pictures, np.int8), []
     solution = shrunk_means(given, discriminant.solve(given, parts))
-    for factored, measure in ((lengths.factored, lengths.lengths), (native_sums.factored, native_sums.lengths)):
+    for factored, measure in ((mahalanobis.factored, mahalanobis.lengths), (native_sums.factored, native_sums.lengths)):
         factor = factored(given, parts)
         native = factored is native_sums.factored
-        got = (
-            native_sums.expected(given, solution, factor) if native else unseen.unseen(given, solution, factor, measure)
-        )
-        away = measure(factor, lengths.about_the_middle(factor, x))
+        got = native_sums.expected(given, solution, factor) if native else ood.ood(given, solution, factor, measure)
+        away = measure(factor, mahalanobis.about_the_middle(factor, x))
         best = discriminant.scores(solution, x).max(axis=1)
-        middles = discriminant.scores(unseen.as_solution(got, solution), x)[:, 0]
-        strange = unseen.strangeness(factor, *away, solution, best, middles)
+        middles = discriminant.scores(ood.as_solution(got, solution), x)[:, 0]
+        is_ood = ood.ood_score(factor, *away, solution, best, middles)
         figures = [got.fitted, got.ratio, got.expected, got.temperature, got.weights.tolist(), got.bias]
-        found.append([*figures, strange.tolist(), unseen.limit(got, Fraction(*share))])
+        found.append([*figures, is_ood.tolist(), ood.limit(got, Fraction(*share))])
     return same(found)

@@ -40,7 +40,7 @@ def test_a_shortcut_beside_a_small_gamma(gamma, bits):
         gamma=Fixed(np.full(4, gamma, np.int32), 28),
         beta=Fixed(np.full(4, 2**27, np.int32), 28),
     )
-    program = compile_tail(graph, networks.LEVEL, bits, 1, 3, keep=True)
+    program = compile_tail(graph, networks.REPLAY_LAYER, bits, 1, 3, keep=True)
     machine = ReferenceMachine(program)
     networks.feed([machine], 1, seed=0)
     machine.run("forward", Run(1))
@@ -63,7 +63,7 @@ def test_gamma_s_gradient_with_a_mean_far_outside_the_sums(mean, bits):
     graph = with_numbers(
         networks.tail_graph((2, 2, 4), np.random.default_rng(0)), mean=Fixed(np.full(4, mean * 2**20, np.int32), 20)
     )
-    program = compile_tail(graph, networks.LEVEL, bits, 2, 3, keep=True)
+    program = compile_tail(graph, networks.REPLAY_LAYER, bits, 2, 3, keep=True)
     machine = ReferenceMachine(program)
     head = np.random.default_rng(1).integers(-(2**27), 2**27, (3, 5)).astype(np.int32)
     machine.write("head.weights", head)
@@ -126,13 +126,13 @@ def pool_of(low: Fraction, high: Fraction, side: int, bits: int) -> Program:
 
 def wide_conv(channels: int) -> Program:
     """A binary convolution from so many channels to one."""
-    rng, level, ends = np.random.default_rng(0), networks.LEVEL, (Fraction(-4), Fraction(4))
-    nodes = [Node(level, "image", ()), Node("sign", "sign", (level,)),
+    rng, replay_layer, ends = np.random.default_rng(0), networks.REPLAY_LAYER, (Fraction(-4), Fraction(4))
+    nodes = [Node(replay_layer, "image", ()), Node("sign", "sign", (replay_layer,)),
              networks.binary("conv", "sign", 1, channels, rng),
              networks.batchnorm("y", ("conv",), 1, 9 * channels, rng), Node("head", "dense", ("y",))]  # fmt: skip
-    codes = {level: networks.level_codes(channels, rng)}
-    graph = Graph((1, 1, 3), nodes, {level: ends, "y": ends}, {level: (1, 1, channels)}, codes)
-    return compile_tail(graph, level, Bits(8, 1, 8), 1, 3)
+    codes = {replay_layer: networks.latent_codes(channels, rng)}
+    graph = Graph((1, 1, 3), nodes, {replay_layer: ends, "y": ends}, {replay_layer: (1, 1, channels)}, codes)
+    return compile_tail(graph, replay_layer, Bits(8, 1, 8), 1, 3)
 
 
 def test_sums_that_could_leave_their_bound_are_refused():
@@ -145,9 +145,9 @@ def test_sums_that_could_leave_their_bound_are_refused():
         wide_conv(3641)
     for spread, fits in ((2**8, True), (2**40, False)):
         graph = networks.tail_graph((1, 1, 4), np.random.default_rng(0), blocks=1)
-        graph.ranges[networks.LEVEL] = (Fraction(-spread), Fraction(spread))
+        graph.ranges[networks.REPLAY_LAYER] = (Fraction(-spread), Fraction(spread))
         if fits:
-            compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)
+            compile_tail(graph, networks.REPLAY_LAYER, Bits(32, 1, 32), 1, 3)
         else:
             with pytest.raises(ProgramError, match="must fit 60 bits"):
-                compile_tail(graph, networks.LEVEL, Bits(32, 1, 32), 1, 3)
+                compile_tail(graph, networks.REPLAY_LAYER, Bits(32, 1, 32), 1, 3)

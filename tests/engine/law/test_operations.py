@@ -16,12 +16,12 @@ MAKERS = makers()
 CASES = 40
 
 
-@pytest.fixture(params=native.available_paths())
+@pytest.fixture(params=native.available_isas())
 def path(request) -> Iterator[str]:
-    before = native.path()
-    native.set_path(request.param)
+    before = native.isa()
+    native.set_isa(request.param)
     yield request.param
-    native.set_path(before)
+    native.set_isa(before)
 
 
 @pytest.mark.parametrize("operation", sorted(MAKERS))

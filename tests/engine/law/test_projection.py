@@ -8,22 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay.engine import native
-from bitreplay.engine.projection import MOST_OFFSET
-from bitreplay.engine.sums import MOST_NUMBERS
+from bitreplay.engine.projection import MAX_OFFSET
+from bitreplay.engine.sums import MAX_FEATURES
 from tests.engine.law.projection_functions import expected_projection, project, projection_of
 
 entries = st.one_of(st.integers(-127, 127), st.sampled_from([-127, 127, 0]))
 scales = st.one_of(st.integers(0, 2**31 - 1), st.integers(0, 100), st.just(2**31 - 1))
-offsets = st.one_of(st.integers(-MOST_OFFSET, MOST_OFFSET), st.integers(-200, 200))
+offsets = st.one_of(st.integers(-MAX_OFFSET, MAX_OFFSET), st.integers(-200, 200))
 
 
-@pytest.fixture(params=native.available_paths())
+@pytest.fixture(params=native.available_isas())
 def path(request, record_property):
     record_property("path", request.param)
-    before = native.path()
-    native.set_path(request.param)
+    before = native.isa()
+    native.set_isa(request.param)
     yield request.param
-    native.set_path(before)
+    native.set_isa(before)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -43,11 +43,11 @@ def test_it_equals_the_oracle(data):
 
 def test_the_largest_sums_of_the_most_numbers(path):
     """127^2 * 8192 < 2^27, times 2^31 - 1, plus 2^60: below 2^61, on every path."""
-    axes = [[127] * MOST_NUMBERS, [-127] * MOST_NUMBERS]
-    worst = 127**2 * MOST_NUMBERS * (2**31 - 1) + MOST_OFFSET
-    assert 127**2 * MOST_NUMBERS < 2**27 and worst < 2**61
-    given = axes, [2**31 - 1] * 2, [MOST_OFFSET, -MOST_OFFSET], 54
-    pictures = [[127] * MOST_NUMBERS, [-127] * MOST_NUMBERS, [1] + [0] * (MOST_NUMBERS - 1)]
+    axes = [[127] * MAX_FEATURES, [-127] * MAX_FEATURES]
+    worst = 127**2 * MAX_FEATURES * (2**31 - 1) + MAX_OFFSET
+    assert 127**2 * MAX_FEATURES < 2**27 and worst < 2**61
+    given = axes, [2**31 - 1] * 2, [MAX_OFFSET, -MAX_OFFSET], 54
+    pictures = [[127] * MAX_FEATURES, [-127] * MAX_FEATURES, [1] + [0] * (MAX_FEATURES - 1)]
     found = project(*given, pictures)
     assert found == expected_projection(*given, pictures)
     assert found[0] == [80, -80] == [round(worst / 2**54), -round(worst / 2**54)]

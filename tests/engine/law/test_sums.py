@@ -67,25 +67,25 @@ def test_the_solution_is_near_the_exact_one(case, shrunk):
 @given(pictures(), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_order_and_grouping_do_not_matter(case, random, groups):
     rows, labels, classes, _ = case
-    x, numbers = np.array(rows, np.int8), np.array(labels)
+    x, n_features = np.array(rows, np.int8), np.array(labels)
     whole = Sums.empty(x.shape[1], classes)
-    add(whole, x, numbers)
+    add(whole, x, n_features)
     order = list(range(len(rows)))
     random.shuffle(order)
     total = Sums.empty(x.shape[1], classes)
     for group in range(groups):
         part, chosen = Sums.empty(x.shape[1], classes), order[group::groups]
         for at in chosen:
-            add(part, x[at : at + 1], numbers[at : at + 1])
+            add(part, x[at : at + 1], n_features[at : at + 1])
         combine(total, part)
     assert lists(total) == lists(whole)
     taken = order[: len(order) // 2]
-    add(total, x[taken], numbers[taken], sign=-1)
+    add(total, x[taken], n_features[taken], sign=-1)
     rest = Sums.empty(x.shape[1], classes)
-    add(rest, x[order[len(order) // 2 :]], numbers[order[len(order) // 2 :]])
+    add(rest, x[order[len(order) // 2 :]], n_features[order[len(order) // 2 :]])
     assert lists(total) == lists(rest)
     combine(whole, rest, sign=-1)
-    add(rest, x[taken], numbers[taken])
+    add(rest, x[taken], n_features[taken])
     combine(rest, whole, sign=-1)
     assert lists(rest) == lists(total)
 
@@ -155,8 +155,8 @@ def test_the_extremes(name):
 def test_equal_numbers_share_a_weight():
     """Five equal numbers are one: within rounding their weights are equal, and none is left out."""
     sums, parts = EXTREMES["equal numbers"]
-    weights, _, _, left_out = found(arrays(sums), parts)
-    assert left_out == 0 and np.ptp(weights, axis=1).max() < 2**30 // 10**5
+    weights, _, _, dropped_features = found(arrays(sums), parts)
+    assert dropped_features == 0 and np.ptp(weights, axis=1).max() < 2**30 // 10**5
 
 
 def test_the_width_is_a_function_of_the_number_of_pictures():

@@ -276,7 +276,7 @@ def cross_entropy(s: Setting) -> tuple[Graph, str, Oracle]:
     return small_graph([], s.shape, {}), "loss", Oracle(lambda inputs: inputs[0], backward)
 
 
-def decode_level(s: Setting) -> tuple[Graph, str, None]:
+def decode_latents(s: Setting) -> tuple[Graph, str, None]:
     return small_graph([], s.shape, {}), "level", None
 
 
@@ -324,5 +324,5 @@ ROWS: dict[str, dict[str, Row]] = {
     "blur_pool": {"": blur_pool},
     "dense": {"of a pool": dense, "of a map": partial(dense, of="map"), "of signs": partial(dense, of="signs")},
     "cross_entropy": {"": cross_entropy},
-    "decode_level": {"": decode_level},
+    "decode_latents": {"": decode_latents},
 }

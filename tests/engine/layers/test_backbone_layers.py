@@ -9,7 +9,7 @@ import pytest
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.graph import Fixed, Graph, LevelCode, Node
+from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
@@ -35,7 +35,7 @@ def graph_of(rng: np.random.Generator) -> Graph:
     for bits in (1, 2, 4):
         thresholds = np.sort(rng.normal(0, 0.5, (CHANNELS, 2**bits - 1)))
         values = np.sort(rng.normal(0, 1, (CHANNELS, 2**bits)))
-        codes[bits] = LevelCode(bits, Fixed.of(thresholds), Fixed.of(values))
+        codes[bits] = LatentCode(bits, Fixed.of(thresholds), Fixed.of(values))
     ranges = {"level": ENDS, "pool": ENDS}
     return Graph((SIDE, SIDE, 3), nodes, ranges, {"level": (SIDE, SIDE, CHANNELS)}, {"level": codes})
 
@@ -64,23 +64,23 @@ def decoded(program: Program, code: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("forward", [8, 16, 32])
-@pytest.mark.parametrize("code_bits", [1, 2, 4, 8, 16, 32])
-def test_what_the_tail_reads_is_the_coded_level(graph, forward, code_bits):
+@pytest.mark.parametrize("latent_bits", [1, 2, 4, 8, 16, 32])
+def test_what_the_tail_reads_is_the_coded_level(graph, forward, latent_bits):
     bits = Bits(forward, 1, 16)
-    program = compile_backbone(graph, "level", bits, SAMPLES, code_bits)
+    program = compile_backbone(graph, "level", bits, SAMPLES, latent_bits)
     stored, code = encoded(ReferenceMachine(program))
-    assert code.shape == (SAMPLES, SIDE, SIDE, code_bits) and np.array_equal(code, encoded(NativeMachine(program))[1])
-    found = decoded(compile_tail(graph, "level", bits, SAMPLES, 4, code_bits, keep=True), code)
+    assert code.shape == (SAMPLES, SIDE, SIDE, latent_bits) and np.array_equal(code, encoded(NativeMachine(program))[1])
+    found = decoded(compile_tail(graph, "level", bits, SAMPLES, 4, latent_bits, keep=True), code)
     q = {8: 8, 16: 16, 32: 24}[forward]
     scale = float(ENDS[1] - ENDS[0]) / (2**q - 1)
     zero = round(-float(ENDS[0]) / scale) - 2 ** (q - 1)
-    if code_bits >= q:
+    if latent_bits >= q:
         assert np.array_equal(found, stored)
-    elif code_bits >= 8:
-        step = 2 ** (q - code_bits)
+    elif latent_bits >= 8:
+        step = 2 ** (q - latent_bits)
         assert np.array_equal(found, (stored + 2 ** (q - 1)) // step * step - 2 ** (q - 1) + step // 2)
     else:
-        table = graph.levels["level"][code_bits]
+        table = graph.replay_layers["level"][latent_bits]
         thresholds, values = (
             np.clip(np.rint(f.values * 2.0**-f.shift / scale) + zero, -(2 ** (q - 1)), 2 ** (q - 1) - 1)
             for f in (table.thresholds, table.values)

@@ -11,7 +11,7 @@ from bitreplay.engine.layers import LAYERS
 from tests.engine.layers.rows import ROWS, Row, Setting
 
 # Layers of a backbone have no gradient: test_backbone_layers.py.
-FORWARD_ONLY = {"image", "encode_level"}
+FORWARD_ONLY = {"image", "encode_latents"}
 CASES = [pytest.param(row, id=f"{kind} {name}".strip()) for kind, rows in ROWS.items() for name, row in rows.items()]
 WIDTHS = [Bits(8, 1, 8), Bits(16, 4, 16), Bits(32, 32, 32)]
 EXTREMES = [((1, 1, 1), 1), ((1, 1, 65), 2), ((3, 5, 65), 1)]

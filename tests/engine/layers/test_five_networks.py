@@ -15,7 +15,7 @@ import torch
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.graph import Graph
-from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, path, set_path
+from bitreplay.engine.native import NativeMachine, SlowMachine, available_isas, isa, set_isa
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 from bitreplay.torch.convert import convert
@@ -79,23 +79,23 @@ def test_every_model_is_here():
 
 @pytest.fixture(autouse=True)
 def the_path_stays():
-    before = path()
+    before = isa()
     yield
-    set_path(before)
+    set_isa(before)
 
 
 @pytest.mark.parametrize("bits", SETTINGS, ids=str)
 def test_native_and_reference_end_in_the_same_state(network, bits):
     graph, images = network
-    for level in graph.levels:
-        backbone = compile_backbone(graph, level, bits, SAMPLES)
+    for replay_layer in graph.replay_layers:
+        backbone = compile_backbone(graph, replay_layer, bits, SAMPLES)
         codes = latents(SlowMachine(backbone), images)
-        program = compile_tail(graph, level, bits, SAMPLES, CLASSES)
+        program = compile_tail(graph, replay_layer, bits, SAMPLES, CLASSES)
         reference = SlowMachine(program)
         expected = trained(reference, codes)
         still = [name for name, has_moved in moved(program, reference).items() if not has_moved]
-        assert still == [], (level, still)
-        for name in available_paths():
-            set_path(name)
-            assert np.array_equal(latents(NativeMachine(backbone), images), codes), (level, name)
-            assert trained(NativeMachine(program), codes) == expected, (level, name)
+        assert still == [], (replay_layer, still)
+        for name in available_isas():
+            set_isa(name)
+            assert np.array_equal(latents(NativeMachine(backbone), images), codes), (replay_layer, name)
+            assert trained(NativeMachine(program), codes) == expected, (replay_layer, name)

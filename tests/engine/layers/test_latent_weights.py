@@ -12,7 +12,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.layers.latent_weights import load_latent, store_latent
-from bitreplay.engine.native import NativeMachine, SlowMachine, available_paths, set_path
+from bitreplay.engine.native import NativeMachine, SlowMachine, available_isas, set_isa
 from bitreplay.engine.program import Program
 from bitreplay.engine.reference import Memory
 from tests.engine import networks
@@ -24,8 +24,8 @@ WIDTHS = [4, 8, 16, 32]
 def tail(bits: Bits, padding: str = "zero", **attributes: int | str) -> Program:
     graph = networks.tail_graph(SHAPE, np.random.default_rng(1), padding=padding)
     nodes = [replace(n, attributes=n.attributes | attributes) if n.kind == "binary_conv" else n for n in graph.nodes]
-    graph = Graph(graph.input_shape, nodes, graph.ranges, graph.shapes, graph.levels)
-    return compile_tail(graph, networks.LEVEL, bits, SAMPLES, 5)
+    graph = Graph(graph.input_shape, nodes, graph.ranges, graph.shapes, graph.replay_layers)
+    return compile_tail(graph, networks.REPLAY_LAYER, bits, SAMPLES, 5)
 
 
 def latent(machine: Memory, name: str = "conv_1") -> np.ndarray:
@@ -94,10 +94,10 @@ def test_frozen_weights_stay():
 
 @pytest.mark.parametrize("padding", ["zero", "one"])
 @pytest.mark.parametrize("bits", [Bits(8, 4, 16), Bits(8, 8, 8), Bits(16, 16, 16), Bits(32, 32, 32)], ids=str)
-@pytest.mark.parametrize("path", available_paths())
+@pytest.mark.parametrize("path", available_isas())
 def test_the_native_core_moves_them_alike(path, bits, padding):
     program = tail(bits, padding, latent_start=2)
-    set_path(path)
+    set_isa(path)
     reference, machine = SlowMachine(program), NativeMachine(program)
     for one in (reference, machine):
         train(one, 4)

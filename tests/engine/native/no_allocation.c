@@ -18,7 +18,7 @@ static void* room(size_t bytes) {
 }
 
 static void* serve(void* program) {
-  br_serve(program);
+  br_worker_run(program);
   return NULL;
 }
 

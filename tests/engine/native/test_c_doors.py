@@ -22,9 +22,9 @@ ARENA_AT, SAMPLES_AT, FIRST_SHAPE_AT = 32, 16, 68
 @pytest.fixture(scope="module")
 def core():
     core = ctypes.CDLL(str(native.LIBRARY))  # without declared types: any pointer may be null
-    for name in ("constants", "initial_parameters", "path"):
+    for name in ("constants", "initial_parameters", "isa"):
         getattr(core, f"br_program_{name}").restype = c_void_p
-    for name in ("parameter_bytes", "constant_bytes", "arena_bytes", "derived_bytes"):
+    for name in ("parameter_bytes", "constant_bytes", "arena_bytes", "packed_weights_bytes"):
         getattr(core, f"br_program_{name}").restype = ctypes.c_uint64
     return core
 
@@ -42,9 +42,9 @@ def test_nothing_in_place_of_a_program_is_refused(core):
     assert core.br_program_plan(None, c_size_t(64), 1, byref(memory), None, c_size_t(256)) == BAD_ARGUMENT
     assert memory.arena == 0
     assert core.br_program_open(None, c_size_t(0), None, None, c_size_t(0)) == BAD_ARGUMENT
-    for name in ("max_samples", "parameter_bytes", "constant_bytes", "arena_bytes", "derived_bytes", "helpers"):
+    for name in ("max_samples", "parameter_bytes", "constant_bytes", "arena_bytes", "packed_weights_bytes", "helpers"):
         assert getattr(core, f"br_program_{name}")(None) == 0, name
-    for name in ("constants", "initial_parameters", "path"):
+    for name in ("constants", "initial_parameters", "isa"):
         assert getattr(core, f"br_program_{name}")(None) is None, name
     memory.arena = 1
     core.br_program_memory(None, byref(memory))
@@ -52,7 +52,7 @@ def test_nothing_in_place_of_a_program_is_refused(core):
     core.br_program_close(None)
     args = native.RunArgs(1, 0, 1, 0, 0)
     assert core.br_run(None, 1, None, None, byref(args)) == BAD_ARGUMENT
-    assert core.br_serve(None) == BAD_ARGUMENT
+    assert core.br_worker_run(None) == BAD_ARGUMENT
 
 
 def test_nothing_in_place_of_other_arguments_is_refused(core, machine):
@@ -65,7 +65,7 @@ def test_nothing_in_place_of_other_arguments_is_refused(core, machine):
     assert core.br_program_tensor(handle, None, info) == BAD_ARGUMENT
     assert core.br_program_tensor(handle, c_char_p(b"logits"), None) == BAD_ARGUMENT
     core.br_program_memory(handle, None)
-    assert core.br_path_supported(None) == 0 and core.br_set_path(None) == UNKNOWN_PATH
+    assert core.br_isa_supported(None) == 0 and core.br_set_isa(None) == UNKNOWN_PATH
     assert core.br_operation(c_size_t(0), POINTER(native.OperationInfo)()) == 0
 
 

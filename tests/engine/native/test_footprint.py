@@ -53,7 +53,9 @@ print(peak() - base, machine.footprint.total)
 
 def programs() -> dict[str, Program]:
     graph = ours.bireal18()
-    tail = {f"tail {b}": ours.tail_program(graph, ours.LEVEL, b, SAMPLES) for b in (Bits(8, 1, 16), Bits(8, 8, 16))}
+    tail = {
+        f"tail {b}": ours.tail_program(graph, ours.REPLAY_LAYER, b, SAMPLES) for b in (Bits(8, 1, 16), Bits(8, 8, 16))
+    }
     return tail | {"whole forward": compile_whole(graph, Bits(8), 1)}
 
 
@@ -67,16 +69,16 @@ def test_a_process_takes_what_was_planned(name, tmp_path):
     for file, content in zip(files, (program, *small.values()), strict=True):
         file.write_bytes(content.to_bytes())
     command = [sys.executable, "-c", CHILD, *map(str, files)]
-    env = os.environ | {"BITREPLAY_PATH": native.path()}
+    env = os.environ | {"BITREPLAY_ISA": native.isa()}
     taken, planned = map(int, subprocess.check_output(command, text=True, env=env).split())
     assert planned == native.footprint(program).total
     assert 0.9 * planned < taken < 1.1 * planned, f"{name}: {taken} bytes were taken, {planned} planned"
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 def test_the_plan_is_what_a_machine_holds(path):
-    before = native.path()
-    native.set_path(path)
+    before = native.isa()
+    native.set_isa(path)
     try:
         for program in (networks.tail((3, 4, 70), Bits(8, 8, 16), 3), networks.backbone(8, 5, Bits(8), 2)):
             machine, plan = native.NativeMachine(program), native.footprint(program)
@@ -85,7 +87,7 @@ def test_the_plan_is_what_a_machine_holds(path):
             assert plan.arena == program.arena_bytes == len(machine.regions["arena"]) - plan.scratch
             assert np.shares_memory(machine.regions["constant"], program.image)
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 def test_operations_share_their_scratch():
@@ -93,7 +95,7 @@ def test_operations_share_their_scratch():
     few, many = (native.footprint(networks.tail((4, 4, 64), Bits(8, 8, 16), 4, blocks=n)) for n in (2, 4))
     assert 0 < few.scratch == many.scratch and few.parameters < many.parameters
     frozen = native.footprint(networks.tail((4, 4, 64), Bits(8, 1, 16), 4))
-    assert frozen.scratch == 0 and frozen.derived > 0
+    assert frozen.scratch == 0 and frozen.packed_weights > 0
 
 
 def test_without_the_library_the_regions_are_planned(monkeypatch):
@@ -106,7 +108,7 @@ def test_without_the_library_the_regions_are_planned(monkeypatch):
     assert plan.total == len(program.to_bytes()) + len(program.parameters) + program.arena_bytes
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 @pytest.mark.parametrize("bits", [Bits(8, 1, 16), Bits(8, 8, 16), Bits(32, 32, 32)], ids=str)
 def test_nothing_is_allocated_while_a_program_runs(bits, path, tmp_path):
     source, include = Path(__file__).with_name("no_allocation.c"), Path(__file__).resolve().parents[3] / "core/include"
@@ -114,7 +116,7 @@ def test_nothing_is_allocated_while_a_program_runs(bits, path, tmp_path):
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-Wl,-rpath,{library.parent}", "-pthread"]
     subprocess.run(["cc", *flags, str(source), str(library), "-o", str(binary)], check=True)
     (tmp_path / "program").write_bytes(networks.tail((4, 4, 65), bits, 5).to_bytes())
-    environment = os.environ | {"BITREPLAY_PATH": path}
+    environment = os.environ | {"BITREPLAY_ISA": path}
     for threads in (1, 3):
         command = [str(binary), str(tmp_path / "program"), str(threads)]
         opening, running = map(int, subprocess.check_output(command, env=environment, text=True).split())

@@ -21,7 +21,7 @@ from bitreplay.engine.program import LISTS
 from bitreplay.engine.reference import ReferenceMachine
 from tests.engine import networks
 
-PATHS = native.available_paths()
+PATHS = native.available_isas()
 STEP = ("forward", "backward", "update", "prepare")
 # Channels around the word, maps around the kernel, minibatches that do not fill the program.
 SHAPES = [
@@ -33,7 +33,7 @@ WIDTHS = [Bits(8, 1, 8), Bits(8, 1, 16), Bits(8, 1, 32), Bits(16, 1, 16), Bits(3
 
 @pytest.fixture(params=PATHS)
 def path(request):
-    native.set_path(request.param)
+    native.set_isa(request.param)
     return request.param
 
 
@@ -49,7 +49,7 @@ def assert_equal(reference, machine, samples, where):
 def test_every_tensor_equals_the_reference_after_every_list(path, shape, most, samples, bits):
     program = networks.tail(shape, bits, most, seed=sum(shape))
     reference, machine = ReferenceMachine(program), native.NativeMachine(program)
-    assert machine.path == path
+    assert machine.isa == path
     assert_equal(reference, machine, samples, "prepare")
     for step in range(3):
         networks.feed([reference, machine], samples, seed=step)
@@ -59,10 +59,10 @@ def test_every_tensor_equals_the_reference_after_every_list(path, shape, most, s
             assert_equal(reference, machine, samples, (step, name))
 
 
-@pytest.mark.parametrize("code_bits", [2, 4, 8, 16])
+@pytest.mark.parametrize("latent_bits", [2, 4, 8, 16])
 @pytest.mark.parametrize("padding", ["zero", "one"])
-def test_other_codes_and_padding(path, code_bits, padding):
-    program = networks.tail((3, 4, 70), Bits(16, 1, 16), 3, code_bits=code_bits, padding=padding)
+def test_other_codes_and_padding(path, latent_bits, padding):
+    program = networks.tail((3, 4, 70), Bits(16, 1, 16), 3, latent_bits=latent_bits, padding=padding)
     reference, machine = ReferenceMachine(program), native.NativeMachine(program)
     networks.feed([reference, machine], 3, seed=1)
     for name in STEP:
@@ -73,8 +73,8 @@ def test_other_codes_and_padding(path, code_bits, padding):
 
 @pytest.mark.parametrize("forward", [8, 16, 32])
 @pytest.mark.parametrize("channels, code_bits", [(5, 1), (32, 2), (65, 8)])
-def test_a_backbone_equals_the_reference(path, forward, channels, code_bits):
-    program = networks.backbone(8, channels, Bits(forward), 2, code_bits)
+def test_a_backbone_equals_the_reference(path, forward, channels, latent_bits):
+    program = networks.backbone(8, channels, Bits(forward), 2, latent_bits)
     reference, machine = ReferenceMachine(program), native.NativeMachine(program)
     images = np.random.default_rng(3).integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
     for one in (reference, machine):
@@ -113,14 +113,14 @@ from bitreplay.engine import native
 from bitreplay.engine.builder import Bits
 from tests.engine import networks
 from tests.engine.native.test_native import train
-print(native.path(), train(native.NativeMachine(networks.tail((3, 3, 40), Bits(8, 1, 16), 4, seed=9)), 200))
+print(native.isa(), train(native.NativeMachine(networks.tail((3, 3, 40), Bits(8, 1, 16), 4, seed=9)), 200))
 """
 
 
 @pytest.mark.parametrize("name", PATHS)
 def test_two_processes_give_the_same_hash(name):
     root = Path(__file__).resolve().parents[3]
-    environment = os.environ | {"BITREPLAY_PATH": name}
+    environment = os.environ | {"BITREPLAY_ISA": name}
     command = [sys.executable, "-c", CHILD]
     first, second = (subprocess.check_output(command, cwd=root, env=environment, text=True) for _ in range(2))
     assert first == second and first.split()[0] == name
@@ -128,12 +128,12 @@ def test_two_processes_give_the_same_hash(name):
 
 def test_an_unknown_path_is_refused_with_a_sentence():
     with pytest.raises(ValueError, match="'mmx' cannot be used here; available: .*scalar"):
-        native.set_path("mmx")
-    code = CHILD.replace("native.path(), ", "")
-    environment = os.environ | {"BITREPLAY_PATH": "mmx"}
+        native.set_isa("mmx")
+    code = CHILD.replace("native.isa(), ", "")
+    environment = os.environ | {"BITREPLAY_ISA": "mmx"}
     root = Path(__file__).resolve().parents[3]
     failed = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True)
-    assert failed.returncode != 0 and "BITREPLAY_PATH is mmx; built here: scalar" in failed.stderr
+    assert failed.returncode != 0 and "BITREPLAY_ISA is mmx; built here: scalar" in failed.stderr
 
 
 def test_the_operation_tables_agree():

@@ -20,7 +20,7 @@ HEADER, TENSOR, MARK = 64, 72, 0xA5
 
 @pytest.fixture(scope="module")
 def program() -> Program:
-    return networks.tail((2, 2, 65), Bits(8, 1, 16), 2, code_bits=2)
+    return networks.tail((2, 2, 65), Bits(8, 1, 16), 2, latent_bits=2)
 
 
 def sealed(data: bytes | bytearray) -> bytes:

@@ -40,7 +40,7 @@ def test_batchnorm_with_all_zeros_compiles_and_steps_as_the_reference(name, bits
     old = node.arrays[name]
     assert isinstance(old, Fixed)
     node.arrays[name] = Fixed(np.zeros_like(old.values), old.shift)
-    program = compile_tail(graph, networks.LEVEL, bits, 2, 5)
+    program = compile_tail(graph, networks.REPLAY_LAYER, bits, 2, 5)
     fast, slow = native.NativeMachine(program), native.SlowMachine(program)
     for step in range(2):
         networks.feed([fast, slow], 2, seed=step)
@@ -54,4 +54,4 @@ def test_a_mean_beyond_its_range_is_refused_with_a_sentence():
     node: Node = graph.nodes[graph.position("add_1")]
     node.arrays["mean"] = Fixed(np.full(8, (1 << 31) - 1, np.int32), -20)
     with pytest.raises(ProgramError, match="mean or beta is too large"):
-        compile_tail(graph, networks.LEVEL, Bits(8, 1, 16), 2, 5)
+        compile_tail(graph, networks.REPLAY_LAYER, Bits(8, 1, 16), 2, 5)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.native import LIBRARY, available_paths
+from bitreplay.engine.native import LIBRARY, available_isas
 from tests.engine import networks
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,7 +35,7 @@ def races(tmp_path_factory) -> Path:
 
 def run(races: Path, program: Path, path: str, *more: str) -> subprocess.CompletedProcess:
     without_asan = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    environment = without_asan | {"BITREPLAY_PATH": path, "TSAN_OPTIONS": "exitcode=66:halt_on_error=1"}
+    environment = without_asan | {"BITREPLAY_ISA": path, "TSAN_OPTIONS": "exitcode=66:halt_on_error=1"}
     command = [str(races), str(program), STEPS, *more]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
@@ -47,7 +47,7 @@ def program(request, tmp_path_factory) -> Path:
     return file
 
 
-@pytest.mark.parametrize("path", available_paths())
+@pytest.mark.parametrize("path", available_isas())
 def test_every_answer_is_that_of_a_whole_state(races, program, path):
     done = run(races, program, path)
     assert done.returncode == 0 and "ThreadSanitizer" not in done.stderr, done.stderr
@@ -56,5 +56,5 @@ def test_every_answer_is_that_of_a_whole_state(races, program, path):
 
 @pytest.mark.skipif(not WATCHED, reason="Only ThreadSanitizer sees a race; `make sanitize` builds with it.")
 def test_the_sanitizer_sees_a_race_where_there_is_one(races, program):
-    done = run(races, program, available_paths()[0], "careless")
+    done = run(races, program, available_isas()[0], "careless")
     assert done.returncode == 66 and "ThreadSanitizer: data race" in done.stderr, done.stderr

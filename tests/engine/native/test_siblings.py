@@ -61,7 +61,7 @@ def test_a_sibling_has_its_own_arena_and_parameters_and_shares_the_rest(machine)
 def test_native_siblings_share_what_was_opened(program):
     machine = native.NativeMachine(program)
     other = machine.sibling().sibling()
-    assert other._opened is machine._opened and other.path == machine.path and other.threads == machine.threads
+    assert other._opened is machine._opened and other.isa == machine.isa and other.threads == machine.threads
     expected = logits(machine, 1)
     del machine
     assert np.array_equal(logits(other, 1), expected)  # the program is open until its last machine is gone

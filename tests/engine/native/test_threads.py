@@ -23,12 +23,12 @@ STEP = ("forward", "backward", "update", "prepare")
 THREADS = (1, 2, 3)
 
 
-@pytest.fixture(params=native.available_paths())
+@pytest.fixture(params=native.available_isas())
 def path(request):
-    before = native.path()
-    native.set_path(request.param)
+    before = native.isa()
+    native.set_isa(request.param)
     yield request.param
-    native.set_path(before)
+    native.set_isa(before)
 
 
 # More samples than a block of a chain holds, and numbers of them that leave a rest.

@@ -130,11 +130,11 @@ def level_cases(rng: np.random.Generator, dtype: type, bits: int, shape: tuple[i
         encode["thresholds"] = Operand(thresholds, False, "constant")
         decode["values"] = Operand(numbers(rng, np.int32, (channels, 2**bits), 127), False, "constant")
     label = f"{dtype.__name__} {bits} {shape}"
-    yield Case("encode_level", encode, attributes, shape[0], label)
-    yield Case("decode_level", decode, attributes, shape[0], label)
+    yield Case("encode_latents", encode, attributes, shape[0], label)
+    yield Case("decode_latents", decode, attributes, shape[0], label)
 
 
-def level_code() -> Iterator[Case]:
+def latent_code() -> Iterator[Case]:
     rng = np.random.default_rng(8)
     for channels in CHANNELS:
         for dtype in STORED:
@@ -166,6 +166,6 @@ def dense() -> Iterator[Case]:
 KERNELS = {
     "pack_signs": pack_signs, "binary_conv": binary_conv, "binary_conv_input_grad": binary_conv_input_grad,
     "affine": affine, "affine_input_grad": affine_input_grad, "affine_param_grad": affine_param_grad,
-    "sign_input_grad": sign_input_grad, "level_code": level_code, "integer_conv": integer_conv, "dense": dense,
+    "sign_input_grad": sign_input_grad, "latent_code": latent_code, "integer_conv": integer_conv, "dense": dense,
     "latent_signs": latent_signs, "latent_update": latent_update, "integer_conv_input_grad": integer_conv_input_grad,
 }  # fmt: skip

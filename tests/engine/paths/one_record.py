@@ -108,9 +108,9 @@ def compare(case: Case, paths: Sequence[str], last: str) -> None:
     reference = ReferenceMachine(program)
     machines = []
     for path in paths:
-        native.set_path(path)
+        native.set_isa(path)
         machines.append(GuardedMachine(program))
-        assert machines[-1].path == path
+        assert machines[-1].isa == path
     for role, operand in case.operands.items():
         if operand.region == "arena":
             for memory in (reference, *machines):
@@ -120,9 +120,9 @@ def compare(case: Case, paths: Sequence[str], last: str) -> None:
         machine.run("forward", run)
         for role in case.operands:
             expected, found = reference.read(role, case.samples), machine.read(role, case.samples)
-            assert np.array_equal(expected, found), (machine.path, case.operation, case.label, role, "last:", last)
+            assert np.array_equal(expected, found), (machine.isa, case.operation, case.label, role, "last:", last)
         arena = len(reference.regions["arena"])
-        assert np.array_equal(reference.regions["arena"], machine.regions["arena"][:arena]), (machine.path, case.label)
+        assert np.array_equal(reference.regions["arena"], machine.regions["arena"][:arena]), (machine.isa, case.label)
 
 
 def check(case: Case, path: str) -> None:

@@ -79,7 +79,7 @@ OWN: dict[str, SearchStrategy[Case]] = {
         st.tuples(st.sampled_from((4, 8, 16, 32)), st.sampled_from((8, 16, 32))), st.integers(1, 9),
         st.one_of(st.just(0), st.integers(-40, 70)), st.integers(1, 20),
     ),
-    "level_code": st.builds(
+    "latent_code": st.builds(
         level_case, GENERATORS, STORED_TYPES, st.sampled_from((1, 2, 3, 4, 5, 8, 16)), maps(), st.booleans()
     ),
     "dense": st.builds(dense_case, GENERATORS, STORED_TYPES, SIZES, SIZES, SAMPLES),

@@ -83,7 +83,7 @@ def expected(case: Case) -> bytes:
     solution = discriminant.solve(sums, case.parts, lambda *_: next(given))
     stored = case.start.products.dtype
     found = (sums.counts, sums.class_sums.astype(stored), sums.products.astype(stored))
-    head = struct.pack("<iI", solution.exponent, solution.left_out)
+    head = struct.pack("<iI", solution.exponent, solution.dropped_features)
     last = (solution.weights, solution.biases, head, discriminant.scores(solution, case.x))
     return b"".join(bytes(part) for part in (*found, *last))
 
@@ -92,7 +92,7 @@ def file_of(case: Case) -> bytes:
     """The case as core/tools/sums.c reads it; every part is padded to 8 bytes."""
     start, x = case.start, case.x
     head = struct.pack(
-        "<6Q", start.numbers, start.classes, 8 * start.products.dtype.itemsize, len(case.parts), len(x), case.taken
+        "<6Q", start.n_features, start.classes, 8 * start.products.dtype.itemsize, len(case.parts), len(x), case.taken
     )
     pairs = zip(case.parts, case.lambdas, strict=True)
     parts = np.array([(length, *pair) for length, pair in pairs], np.int64)

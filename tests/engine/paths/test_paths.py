@@ -15,7 +15,7 @@ from bitreplay.engine import native
 from tests.engine.paths.every_case import EVERY
 from tests.engine.paths.one_record import check, guarded
 
-BUILT, AVAILABLE = native.built_paths(), native.available_paths()
+BUILT, AVAILABLE = native.built_isas(), native.available_isas()
 
 
 @pytest.mark.parametrize("path", BUILT)

@@ -24,19 +24,19 @@ PROFILE = settings(
 
 @pytest.mark.parametrize("operation", SHAPES)
 def test_every_path_equals_the_reference(operation, record_property):
-    for path in native.available_paths():
+    for path in native.available_isas():
         record_property("path", path)
-    before = native.path()
+    before = native.isa()
     ran = set()
 
     @PROFILE
     @given(case=SHAPES[operation], last=st.integers(0, 10))
     def holds(case, last):
-        compare(case, native.available_paths(), list(case.operands)[last % len(case.operands)])
+        compare(case, native.available_isas(), list(case.operands)[last % len(case.operands)])
         ran.add(case.label)
 
     try:
         holds()
     finally:
-        native.set_path(before)
+        native.set_isa(before)
     assert len(ran) >= min(EXAMPLES, 5)

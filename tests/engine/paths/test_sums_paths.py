@@ -16,15 +16,15 @@ from tests.engine.paths.one_record import guarded
 from tests.engine.paths.sums_cases import SIZES, Case, case_of, every_size, expected, extremes
 from tests.engine.paths.test_random_shapes import PROFILE
 
-BUILT, AVAILABLE = native.built_paths(), native.available_paths()
+BUILT, AVAILABLE = native.built_isas(), native.available_isas()
 CASES = {"sizes": every_size, "extremes": extremes}
 
 
 @pytest.fixture
-def set_path():
-    before = native.path()
-    yield native.set_path
-    native.set_path(before)
+def set_isa():
+    before = native.isa()
+    yield native.set_isa
+    native.set_isa(before)
 
 
 def kept(array: np.ndarray) -> np.ndarray:
@@ -54,25 +54,25 @@ def found(case: Case) -> bytes:
     assert core.br_sums_solve(info, first, len(parts), work.ctypes.data, ctypes.byref(solution)) == 0
     scores = kept(np.zeros((len(x), classes), np.int64))
     assert core.br_sums_scores(ctypes.byref(solution), x.ctypes.data, len(x), scores.ctypes.data) == 0
-    head = struct.pack("<iI", solution.exponent, solution.left_out)
+    head = struct.pack("<iI", solution.exponent, solution.dropped_features)
     return b"".join(bytes(part) for part in (counts, class_sums, products, weights, biases, head, scores))
 
 
 @pytest.mark.parametrize("path", BUILT)
 @pytest.mark.parametrize("kind", CASES)
-def test_every_path_equals_the_reference(kind, path, set_path, record_property):
+def test_every_path_equals_the_reference(kind, path, set_isa, record_property):
     record_property("path", path)
     if path not in AVAILABLE:
         pytest.skip(f"This CPU lacks the instruction set {path}: learning by sums was not tested on it.")
-    set_path(path)
+    set_isa(path)
     count = 0
     for case in CASES[kind]():
-        assert found(case) == expected(case), (path, case.start.numbers, case.start.classes, len(case.x))
+        assert found(case) == expected(case), (path, case.start.n_features, case.start.classes, len(case.x))
         count += 1
     assert count >= (6 * len(SIZES) if kind == "sizes" else 10)
 
 
-def test_random_shapes_equal_the_reference(set_path, record_property):
+def test_random_shapes_equal_the_reference(set_isa, record_property):
     """Also equal and constant numbers, which make small pivots."""
 
     @PROFILE
@@ -89,7 +89,7 @@ def test_random_shapes_equal_the_reference(set_path, record_property):
         case.lambdas = [data.draw(st.sampled_from([(1, 1024), (1, 1), (8, 1), (3, 700)])) for _ in parts]
         right = expected(case)
         for path in AVAILABLE:
-            set_path(path)
+            set_isa(path)
             assert found(case) == right, path
 
     for path in AVAILABLE:
@@ -98,11 +98,11 @@ def test_random_shapes_equal_the_reference(set_path, record_property):
 
 
 @pytest.mark.parametrize("path", BUILT)
-def test_the_widest_sums_of_a_block(path, set_path):
+def test_the_widest_sums_of_a_block(path, set_isa):
     """131,072 pictures of +-127 one after the other: every int32 sum at its end, and one more picture beyond it."""
     if path not in AVAILABLE:
         pytest.skip(f"This CPU lacks the instruction set {path}.")
-    set_path(path)
+    set_isa(path)
     sums = native_sums.Sums.empty(5, 2)
     x = np.full((131072, 5), 127, np.int8)
     x[:, 1] = -127

@@ -14,7 +14,7 @@ from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import walk
-from bitreplay.engine.features import compile_features, part_lengths, usual_numbers
+from bitreplay.engine.features import compile_features, default_feature_layers, part_lengths
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import ProgramError
@@ -62,13 +62,13 @@ def means(values: np.ndarray, cells: int, spec: Activation) -> list[list[int]]:
     columns = [slice(k * (width // cells), (k + 1) * (width // cells)) for k in range(cells)]
     result = []
     for sample in values:
-        numbers = []
+        n_features = []
         for row in rows:
             for column in columns:
                 area = (row.stop - row.start) * (column.stop - column.start)
                 for total in sample[row, column].sum(axis=(0, 1)):
-                    numbers.append(min(max(rounded(Fraction(total) / area / spec.scale) + spec.zero, -127), 127))
-        result.append(numbers)
+                    n_features.append(min(max(rounded(Fraction(total) / area / spec.scale) + spec.zero, -127), 127))
+        result.append(n_features)
     return result
 
 
@@ -96,19 +96,19 @@ def test_they_are_the_rounded_means_of_what_layers_hold(forward):
     assert found.std() > 5
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 @pytest.mark.parametrize("forward", [8, 16, 32])
 def test_every_path_has_the_same_bits(path, forward, record_property):
     record_property("path", path)
     program = compile_features(tiny.graph(), ALL, Bits(forward=forward), 19)
     wanted = features(ReferenceMachine(program), 19)
-    before = native.path()
-    native.set_path(path)
+    before = native.isa()
+    native.set_isa(path)
     try:
         for threads in (1, 3):
             assert np.array_equal(features(native.NativeMachine(program, threads), 19), wanted)
     finally:
-        native.set_path(before)
+        native.set_isa(before)
 
 
 def test_a_layer_has_the_same_numbers_whatever_stands_beside_it():
@@ -130,7 +130,7 @@ def test_the_lowest_stored_number_becomes_minus_127():
 
 def test_quarters_of_an_odd_map_leave_out_its_last_row_and_column():
     graph = tiny.graph()
-    whole = Graph((12, 12, 3), graph.nodes, graph.ranges, {"add_0": (3, 3, 16)}, graph.levels)
+    whole = Graph((12, 12, 3), graph.nodes, graph.ranges, {"add_0": (3, 3, 16)}, graph.replay_layers)
     pictures = np.random.default_rng(2).integers(0, 256, (1, 12, 12, 3), dtype=np.uint8)
     compiled = compile_features(whole, "add_0/4", Bits(), 1)
     assert part_lengths(compiled) == [64]
@@ -146,11 +146,14 @@ def test_quarters_of_an_odd_map_leave_out_its_last_row_and_column():
 
 def test_the_usual_numbers():
     graph = tiny.graph()
-    assert usual_numbers(graph) == "head+add_0/4"
-    levels = graph.levels | {"add_1": graph.levels["add_0"]}
-    assert usual_numbers(Graph(graph.input_shape, graph.nodes, graph.ranges, {}, levels)) == "head+add_1+add_0/4"
+    assert default_feature_layers(graph) == "head+add_0/4"
+    replay_layers = graph.replay_layers | {"add_1": graph.replay_layers["add_0"]}
+    assert (
+        default_feature_layers(Graph(graph.input_shape, graph.nodes, graph.ranges, {}, replay_layers))
+        == "head+add_1+add_0/4"
+    )
     less = {name: ends for name, ends in graph.ranges.items() if name != "pool"}
-    assert usual_numbers(Graph(graph.input_shape, graph.nodes, less, {}, graph.levels)) == "add_0/4"
+    assert default_feature_layers(Graph(graph.input_shape, graph.nodes, less, {}, graph.replay_layers)) == "add_0/4"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +170,6 @@ def test_the_usual_numbers():
         ("image", "name a layer that yields"),
     ],
 )
-def test_what_cannot_be_is_refused(numbers, reason):
+def test_what_cannot_be_is_refused(n_features, reason):
     with pytest.raises(ProgramError, match=reason.replace("+", r"\+")):
-        compile_features(tiny.graph(), numbers, Bits(), SAMPLES)
+        compile_features(tiny.graph(), n_features, Bits(), SAMPLES)

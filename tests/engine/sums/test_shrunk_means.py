@@ -11,15 +11,15 @@ import pytest
 from bitreplay.engine import discriminant
 from bitreplay.engine.discriminant import ABSENT, Solution
 from bitreplay.engine.shrunk_means import shrunk_means
-from bitreplay.engine.sums import MOST_NUMBERS, Sums, add, width
+from bitreplay.engine.sums import MAX_FEATURES, Sums, add, width
 
 
-def random_sums(pictures: int, numbers: int, classes: int, seed: int) -> Sums:
+def random_sums(pictures: int, n_features: int, classes: int, seed: int) -> Sums:
     rng = np.random.default_rng(seed)
-    sums = Sums.empty(numbers, classes)
+    sums = Sums.empty(n_features, classes)
     labels = rng.integers(0, classes, pictures)
     labels[labels == classes - 1] = 0  # the last class has no pictures
-    add(sums, rng.integers(-127, 128, (pictures, numbers)).astype(np.int8), labels)
+    add(sums, rng.integers(-127, 128, (pictures, n_features)).astype(np.int8), labels)
     return sums
 
 
@@ -30,7 +30,7 @@ def nearest(value: Fraction) -> int:
 
 def exact(sums: Sums, solution: Solution, c: int) -> tuple[list[Fraction], Fraction]:
     """W' and b' of a class, in the solution's unit."""
-    n, d = int(sums.counts[c]), sums.numbers
+    n, d = int(sums.counts[c]), sums.n_features
     middle = [nearest(Fraction(int(total), sums.pictures)) for total in sums.class_sums.sum(axis=0)]
     factor = Fraction(n, n + 8)
     mean = [middle[i] + factor * (Fraction(int(sums.class_sums[c, i]), n) - middle[i]) for i in range(d)]
@@ -40,9 +40,9 @@ def exact(sums: Sums, solution: Solution, c: int) -> tuple[list[Fraction], Fract
 
 @pytest.mark.parametrize("seed", range(12))
 def test_they_are_the_discriminant_of_means_drawn_to_the_middle(seed):
-    pictures, numbers, classes = [(4, 1, 2), (9, 3, 4), (40, 7, 3), (300, 5, 6)][seed % 4]
-    sums = random_sums(pictures, numbers, classes, seed)
-    solution = discriminant.solve(sums, [numbers])
+    pictures, n_features, classes = [(4, 1, 2), (9, 3, 4), (40, 7, 3), (300, 5, 6)][seed % 4]
+    sums = random_sums(pictures, n_features, classes, seed)
+    solution = discriminant.solve(sums, [n_features])
     found = shrunk_means(sums, solution)
     for c in np.flatnonzero(sums.counts).tolist():
         weights, bias = exact(sums, solution, c)
@@ -57,7 +57,7 @@ def test_they_are_the_discriminant_of_means_drawn_to_the_middle(seed):
 @pytest.mark.parametrize("count", [1, 2**31 - 2])
 def test_no_sum_overflows_at_its_extreme(count):
     """All weights and all numbers as large as they can be, and as many."""
-    d = MOST_NUMBERS
+    d = MAX_FEATURES
     counts = np.array([count, 1], np.int64)
     stored = width(int(counts.sum()))
     signs = np.array([[1], [-1]])

@@ -50,6 +50,6 @@ def test_weights_and_predictions_are_those_of_float64(rank, falloff, shrunk, rec
     spread = np.linalg.eigvalsh(covariance)
     condition = spread[-1] / spread[0]
     record_property("figure", f"sums: condition {condition:.0e}: weights off by {error:.0e}, {equal:.2%} answers equal")
-    assert solution.left_out == 0
+    assert solution.dropped_features == 0
     assert error < 1e-5
     assert equal >= 0.998

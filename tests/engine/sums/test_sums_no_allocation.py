@@ -11,7 +11,7 @@ import pytest
 from bitreplay.engine import native
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 def test_nothing_is_allocated_while_it_learns_and_answers(path, tmp_path):
     source, include = (
         Path(__file__).with_name("sums_no_allocation.c"),
@@ -20,5 +20,5 @@ def test_nothing_is_allocated_while_it_learns_and_answers(path, tmp_path):
     binary, library = tmp_path / "sums_no_allocation", native.LIBRARY
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-Wl,-rpath,{library.parent}"]
     subprocess.run(["cc", *flags, str(source), str(library), "-o", str(binary)], check=True)
-    found = subprocess.check_output([str(binary)], env=os.environ | {"BITREPLAY_PATH": path}, text=True)
+    found = subprocess.check_output([str(binary)], env=os.environ | {"BITREPLAY_ISA": path}, text=True)
     assert found.split() == ["0", "12"]

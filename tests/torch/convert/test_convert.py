@@ -152,12 +152,15 @@ def test_names_levels_and_codes(model, plain, images):
     sums = [node.name for node in plain.nodes if len(node.inputs) == 2]
     assert sums == ["add"] + [f"add_{i}" for i in range(1, 16)]
     assert plain.shapes == {"add_12": (4, 4, 72), "add_8": (8, 8, 40)}
-    assert {level: sorted(codes) for level, codes in plain.levels.items()} == {"add_12": [1, 2, 4], "add_8": [1, 2, 4]}
+    assert {replay_layer: sorted(codes) for replay_layer, codes in plain.replay_layers.items()} == {
+        "add_12": [1, 2, 4],
+        "add_8": [1, 2, 4],
+    }
     values = []
     model.blocks[12].add.register_forward_hook(lambda layer, inputs, output: values.append(output))
     with torch.no_grad():
         model(as_float(images))
-    code = plain.levels["add_12"][1]
+    code = plain.replay_layers["add_12"][1]
     mean = values[0].abs().mean(dim=(0, 2, 3)).numpy()
     assert (code.thresholds.values == 0).all()
     assert np.allclose(code.values.values * 2.0**-code.values.shift, np.stack([-mean, mean], 1), atol=1e-3)
@@ -180,8 +183,8 @@ def test_ranges_hold_nearly_every_value_and_have_short_ends(model, images):
 
 def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    graph, provenance = convert(model, images, class_names=NAMES, level="add_12", code_bits=1, reestimate=True)
-    assert provenance["reestimated"] == {"level": "add_12", "code_bits": 1}
+    graph, provenance = convert(model, images, class_names=NAMES, replay_layer="add_12", latent_bits=1, reestimate=True)
+    assert provenance["reestimated"] == {"replay_layer": "add_12", "latent_bits": 1}
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
     def worst(graph):
@@ -193,7 +196,7 @@ def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
                 layer.register_forward_hook(lambda norm, inputs, _: found.append(
                     ((inputs[0] - norm.mean) * norm.inverse).mean(dim=(0, 2, 3)).abs().max().item()))  # fmt: skip
         with torch.no_grad():
-            coded = level_values(model, images, graph.levels["add_12"][1])
+            coded = level_values(model, images, graph.replay_layers["add_12"][1])
             tail(coded)
         return max(found)
 
@@ -252,7 +255,7 @@ def test_values_that_only_a_sign_reads_get_fine_steps_and_keep_the_signs_of_fain
 class Own(nn.Module):
     """A user's module: biases, a convolution without BatchNorm, functions instead of layers, a flattened map."""
 
-    levels = {"middle": "norm"}
+    replay_layers = {"middle": "norm"}
 
     def __init__(self, extra: nn.Module | None = None) -> None:
         super().__init__()
@@ -368,17 +371,17 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "groups": (lambda: Own(nn.Conv2d(6, 6, 3, padding=1, groups=2)), {}, r"Layer extra \(Conv2d\).*groups"),
     "kernel": (lambda: Own(nn.Conv2d(6, 6, (1, 3), padding=(0, 1))), {}, r"Layer extra \(Conv2d\).*equal sizes"),
     "pool": (lambda: Own(nn.AvgPool2d(3, 1, 1, ceil_mode=True)), {}, r"Layer extra \(AvgPool2d\).*ceil_mode"),
-    "method": (Sum, {"levels": {}}, r"Layer abs_1 \(call_method\) cannot be converted"),
-    "alpha": (Tripled, {"levels": {}}, r"Layer add \(call_function\) cannot be converted: alpha is 3"),
-    "rows": (Stacked, {"levels": {}}, r"Layer cat \(call_function\) cannot be converted: dim is 2"),
+    "method": (Sum, {"replay_layers": {}}, r"Layer abs_1 \(call_method\) cannot be converted"),
+    "alpha": (Tripled, {"replay_layers": {}}, r"Layer add \(call_function\) cannot be converted: alpha is 3"),
+    "rows": (Stacked, {"replay_layers": {}}, r"Layer cat \(call_function\) cannot be converted: dim is 2"),
     "hidden": (Hidden, {}, r"Layer hidden \(Linear\) cannot be converted: the last layer alone may be linear"),
-    "level": (Own, {"level": "add_3"}, "There is no level 'add_3'; expected one of middle"),
-    "level path": (Own, {"levels": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),
-    "level kind": (Own, {"levels": {"x": "sign"}}, "Level 'x' lies at a layer of kind sign"),
+    "level": (Own, {"replay_layer": "add_3"}, "There is no replay layer 'add_3'; expected one of middle"),
+    "level path": (Own, {"replay_layers": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),
+    "level kind": (Own, {"replay_layers": {"x": "sign"}}, "Level 'x' lies at a layer of kind sign"),
     "class names": (Own, {"class_names": ["a"]}, "1 class names for a head of 5 classes"),
     "same names": (Own, {"class_names": list("aabcd")}, "Two classes have the same label"),
     "outside": (Own, {"outside": 0.6}, "outside is 0.6; expected a share from 0 to below 0.5"),
-    "code": (Own, {"code_bits": 3}, "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32"),
+    "code": (Own, {"latent_bits": 3}, "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32"),
 }
 
 
@@ -391,7 +394,7 @@ def test_what_cannot_be_expressed_is_named(name, images):
 
 def test_a_level_that_is_no_cut_and_real_weights_are_refused(model, images):
     with pytest.raises(ConversionError, match="Level 'x' is no cut: add_4 behind it reads blocks.4.conv before it"):
-        convert(model, images, class_names=NAMES, levels={"x": "blocks.4.shortcut.0"})
+        convert(model, images, class_names=NAMES, replay_layers={"x": "blocks.4.shortcut.0"})
     with pytest.raises(ConversionError, match="The module cannot read images of 40x40: .*shapes cannot be multiplied"):
         convert(Own(), patches(2, 40), class_names=NAMES)
     with pytest.raises(ConversionError, match="Images are float64"):

@@ -38,23 +38,23 @@ def made():
     return graph, images, rng.integers(0, 4, SAMPLES).astype(np.int32)
 
 
-def words_of(graph, images, bits, code_bits):
-    machine = ReferenceMachine(compile_backbone(graph, "add_12", bits, SAMPLES, code_bits))
+def words_of(graph, images, bits, latent_bits):
+    machine = ReferenceMachine(compile_backbone(graph, "add_12", bits, SAMPLES, latent_bits))
     machine.write("images", images)
     machine.run("forward", Run(SAMPLES))
     return machine.read("latents", SAMPLES)
 
 
-@pytest.mark.parametrize("code_bits", [1, 2, 4, 8, 16])
-def test_the_level_is_decoded_as_the_engine_decodes_it(made, code_bits):
+@pytest.mark.parametrize("latent_bits", [1, 2, 4, 8, 16])
+def test_the_level_is_decoded_as_the_engine_decodes_it(made, latent_bits):
     graph, images, _ = made
     bits = Bits(16, 1, 16)
-    words = words_of(graph, images, bits, code_bits)
-    program = compile_tail(graph, "add_12", bits, SAMPLES, 4, code_bits, train="nothing", keep=True)
+    words = words_of(graph, images, bits, latent_bits)
+    program = compile_tail(graph, "add_12", bits, SAMPLES, 4, latent_bits, train="nothing", keep=True)
     machine = ReferenceMachine(program)
     machine.write("latents", words)
     machine.run("forward", Run(SAMPLES))
-    tail = FloatTail(graph, "add_12", 4, code_bits, forward_bits=16)
+    tail = FloatTail(graph, "add_12", 4, latent_bits, forward_bits=16)
     wanted = (machine.read("add_12", SAMPLES) - tail.spec.zero) * float(tail.spec.scale)
     assert np.abs(tail.decode(words).numpy() - wanted).max() <= 0.51 * float(tail.spec.scale)
 

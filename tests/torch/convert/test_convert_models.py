@@ -63,7 +63,7 @@ def test_every_model_is_covered():
 
 def test_levels_have_their_names_and_shapes(made, tmp_path):
     model, images, graph = made
-    assert list(graph.levels) == list(model.levels)
+    assert list(graph.replay_layers) == list(model.replay_layers)
     modelfile.save(graph, tmp_path / "m", {})
     assert modelfile.digest(tmp_path / "m") == modelfile.digest(graph)
 
@@ -72,7 +72,7 @@ def test_each_node_is_the_layer_it_came_from(made):
     """In float, fed with the module's own values. What remains is the rounding of real weights to 16 bits."""
     model, images, graph = made
     traced = trace(copy.deepcopy(model).eval())
-    lowered = Lowering(traced, shapes_of(traced, images), dict(model.levels)).run()
+    lowered = Lowering(traced, shapes_of(traced, images), dict(model.replay_layers)).run()
     seen: dict = {}
     with torch.no_grad():
         Watcher(traced, list(traced.graph.nodes), seen.__setitem__).run(next(minibatches(images)))
@@ -151,13 +151,13 @@ def test_the_float_tail_takes_the_engines_steps(made):
     model, images, graph = made
     labels = np.arange(len(images), dtype=np.int32) % 5
     bits, count = Bits(32, 1, 32), len(images)
-    for level in graph.levels:
-        backbone = ReferenceMachine(compile_backbone(graph, level, bits, count))
+    for replay_layer in graph.replay_layers:
+        backbone = ReferenceMachine(compile_backbone(graph, replay_layer, bits, count))
         backbone.write("images", images)
         backbone.run("forward", Run(count))
         words = backbone.read("latents", count)
-        machine = ReferenceMachine(compile_tail(graph, level, bits, count, 5))
-        tail = float_tail.FloatTail(graph, level, 5)
+        machine = ReferenceMachine(compile_tail(graph, replay_layer, bits, count, 5))
+        tail = float_tail.FloatTail(graph, replay_layer, 5)
         optimiser = torch.optim.SGD(tail.parameters(), lr=2.0**-6)
         for step in range(3):
             machine.write("latents", words)
@@ -171,7 +171,7 @@ def test_the_float_tail_takes_the_engines_steps(made):
         with torch.no_grad():
             wanted = tail(words).numpy()
         agreement = np.corrcoef(machine.read("logits", count).reshape(-1), wanted.reshape(-1))[0, 1]
-        assert agreement > 0.8 and np.abs(wanted).max() > 0.1, (level, agreement)
+        assert agreement > 0.8 and np.abs(wanted).max() > 0.1, (replay_layer, agreement)
 
 
 def test_rounding_to_sixteen_bits_is_what_the_file_keeps(made):

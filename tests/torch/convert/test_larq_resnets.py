@@ -18,7 +18,7 @@ from bitreplay.engine.native import NativeMachine  # noqa: E402
 from bitreplay.engine.operations import Run  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
 from bitreplay.torch.convert.larq_weights import convert_larq, load_larq, named_layers  # noqa: E402
-from bitreplay.torch.models import level_tensors  # noqa: E402
+from bitreplay.torch.models import replay_layer_tensors  # noqa: E402
 from bitreplay.torch.models.larq_resnets import BinaryResNetE18  # noqa: E402
 from bitreplay.torch.twin.float_tail import FloatTail  # noqa: E402
 
@@ -65,8 +65,8 @@ def test_levels_and_logits_are_larqs(name: str, tmp_path: Path) -> None:
     model, note = load_larq(write(tmp_path / "w.h5", name), SIDE)
     assert (note["model"], note["options"]["widths"]) == MODELS[name] and note["classes"] == 5
     pixels, kept = scale_pixels(torch.from_numpy(pattern()).permute(0, 3, 1, 2)), read(name)
-    for level, value in level_tensors(model, pixels).items():
-        np.testing.assert_allclose(value.permute(0, 2, 3, 1).numpy(), kept[f"output/{level}"], atol=2e-5)
+    for replay_layer, value in replay_layer_tensors(model, pixels).items():
+        np.testing.assert_allclose(value.permute(0, 2, 3, 1).numpy(), kept[f"output/{replay_layer}"], atol=2e-5)
     with torch.no_grad():
         np.testing.assert_allclose(model(pixels).numpy(), kept["output/dense"], atol=2e-5)
 
@@ -96,7 +96,7 @@ def test_a_tail_with_a_halved_map_computes_the_module(name: str, tmp_path: Path)
     tail = FloatTail(graph, "add_8", 5)
     with torch.no_grad():
         tail.head.load_state_dict(model.get_submodule("head").state_dict())
-        found = tail(level_tensors(model, pixels)["add_8"].permute(0, 2, 3, 1))
+        found = tail(replay_layer_tensors(model, pixels)["add_8"].permute(0, 2, 3, 1))
         np.testing.assert_allclose(found.numpy(), model(pixels).numpy(), atol=2e-3)
 
 

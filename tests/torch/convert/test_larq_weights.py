@@ -20,7 +20,7 @@ from bitreplay.engine.reference import ReferenceMachine  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
 from bitreplay.torch.convert.fold_normalisation import fold_normalisation  # noqa: E402
 from bitreplay.torch.convert.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
-from bitreplay.torch.models import level_tensors  # noqa: E402
+from bitreplay.torch.models import replay_layer_tensors  # noqa: E402
 from bitreplay.torch.weights import class_names, load_weights, save_weights  # noqa: E402
 
 LARQ = np.load(Path(__file__).parent / "larq_quicknet.npz", allow_pickle=False)
@@ -53,9 +53,9 @@ def test_levels_and_logits_are_larqs(path: Path) -> None:
     model, note = load_larq(path)
     assert note["model"] == "quicknet" and class_names(note, list("abcde")) == [f"imagenet {k}" for k in range(5)]
     assert note["classes"] == 5 and note["options"]["widths"] == [8, 12, 16, 20]
-    found = level_tensors(model, PIXELS)
-    for level, layer in (("quant_conv2d_11", "depthwise_conv2d_1"), ("quant_conv2d_16", "depthwise_conv2d_2")):
-        ours = found[level].permute(0, 2, 3, 1).numpy()
+    found = replay_layer_tensors(model, PIXELS)
+    for replay_layer, layer in (("quant_conv2d_11", "depthwise_conv2d_1"), ("quant_conv2d_16", "depthwise_conv2d_2")):
+        ours = found[replay_layer].permute(0, 2, 3, 1).numpy()
         np.testing.assert_allclose(ours, LARQ[f"output/{layer}"], atol=1e-5)
     with torch.no_grad():
         np.testing.assert_allclose(model(PIXELS).numpy(), LARQ["output/quant_dense"], atol=1e-5)
@@ -300,8 +300,8 @@ def test_uneven_maps_are_padded_as_tensorflow_does(path: Path) -> None:
     model, note = load_larq(path, 112)
     assert note["options"]["size"] == 112 and model.input_size == 112
     scaled = scale_pixels(torch.from_numpy(pixels).permute(0, 3, 1, 2))
-    level = level_tensors(model, scaled)["quant_conv2d_16"].permute(0, 2, 3, 1).numpy()
-    np.testing.assert_allclose(level, wanted["output/depthwise_conv2d_2"], atol=1e-5)
+    replay_layer = replay_layer_tensors(model, scaled)["quant_conv2d_16"].permute(0, 2, 3, 1).numpy()
+    np.testing.assert_allclose(replay_layer, wanted["output/depthwise_conv2d_2"], atol=1e-5)
     with torch.no_grad():
         np.testing.assert_allclose(model(scaled).numpy(), wanted["output/quant_dense"], rtol=1e-5, atol=1e-4)
 

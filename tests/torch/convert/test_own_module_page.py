@@ -33,6 +33,6 @@ def test_the_page_makes_a_model_file_that_learns(tmp_path: Path, monkeypatch: py
     assert graph.labels == ["china", "flower"] and graph.shapes == {"middle": (16, 16, 16)}
     with torch.no_grad():
         assert module(scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2))).shape == (32, 2)
-    learner = Learner.from_pretrained(tmp_path / "mine.safetensors", per_class=4)
+    learner = Learner.from_pretrained(tmp_path / "mine.safetensors", memory_per_class=4)
     learner.learn(images, ["china"] * 16 + ["flower"] * 16)
     assert set(learner.predict(images)) <= {"china", "flower"}

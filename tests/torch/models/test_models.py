@@ -6,7 +6,7 @@ from torch import fx, nn
 
 from bitreplay import zoo
 from bitreplay.table1 import SETTING, rows
-from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers, level_tensors
+from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers, replay_layer_tensors
 from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.models.layers import Blur, trace
 
@@ -107,8 +107,8 @@ def test_levels_at_the_training_size(name: str) -> None:
         "quicknet": {"quant_conv2d_16": (16, 4, 4), "quant_conv2d_11": (8, 8, 8)},
         "quicknet_large": {"quant_conv2d_30": (16, 4, 4), "quant_conv2d_17": (8, 8, 8)},
     }
-    found = level_tensors(small(name), pictures(name))
-    assert {level: tuple(x.shape[1:]) for level, x in found.items()} == shapes[name]
+    found = replay_layer_tensors(small(name), pictures(name))
+    assert {replay_layer: tuple(x.shape[1:]) for replay_layer, x in found.items()} == shapes[name]
 
 
 def test_react_level_is_the_sum_before_rprelu() -> None:
@@ -121,7 +121,7 @@ def test_react_level_is_the_sum_before_rprelu() -> None:
         block = body[12]
         branch = block.get_submodule("norm")(block.get_submodule("conv")(block.get_submodule("sign")(below)))
         by_hand = branch + block.get_submodule("shortcut")(below)
-    assert torch.equal(level_tensors(model, x)["add_12"], by_hand)
+    assert torch.equal(replay_layer_tensors(model, x)["add_12"], by_hand)
 
 
 def test_wide_teacher_reads_smaller_images_too() -> None:
@@ -172,14 +172,16 @@ def test_shipped_files_count_as_the_published_networks_do(name: str) -> None:
     """Table 1 is counted from graphs; here the modules are counted, with the paper's classes and image size."""
     side, classes = SETTING[name]
     model = build(name, classes)
-    graph, levels = trace(model), model.levels
-    assert isinstance(levels, dict)
-    shapes = {level: x.shape for level, x in level_tensors(model, torch.zeros(1, 3, side, side)).items()}
+    graph, replay_layers = trace(model), model.replay_layers
+    assert isinstance(replay_layers, dict)
+    shapes = {
+        replay_layer: x.shape for replay_layer, x in replay_layer_tensors(model, torch.zeros(1, 3, side, side)).items()
+    }
     found = rows(name, zoo.find(name).graph)
-    assert {row.level for row in found} == set(levels)
+    assert {row.replay_layer for row in found} == set(replay_layers)
     for row in found:
-        behind = layers_after(graph, levels[row.level])
+        behind = layers_after(graph, replay_layers[row.replay_layer])
         assert row.total == sum(convolution_weights(m) + other_weights(m) for m in layers_after(graph, ""))
         assert (row.binary, row.other) == (sum(map(convolution_weights, behind)), sum(map(other_weights, behind)))
-        _, channels, height, width = shapes[row.level]
+        _, channels, height, width = shapes[row.replay_layer]
         assert row.shape == (height, width, channels)

@@ -46,13 +46,13 @@ def test_only_the_stem_differs_from_32x32() -> None:
     assert first[0] == first[1] == (1, 64, 32, 32)
 
 
-@pytest.mark.parametrize("path", native.available_paths())
+@pytest.mark.parametrize("path", native.available_isas())
 def test_every_path_computes_the_codes_of_the_reference_and_the_logits_of_the_twin(graph, path, record_property):
     record_property("path", path)
-    images, before = pictures(3), native.path()
+    images, before = pictures(3), native.isa()
     backbone, whole = compile_backbone(graph, "add_12", Bits(), 3), compile_whole(graph, Bits(), 3)
     try:
-        native.set_path(path)
+        native.set_isa(path)
         codes: list[np.ndarray] = []
         logits: list[np.ndarray] = []
         for machine in (native.NativeMachine, native.SlowMachine):
@@ -62,7 +62,7 @@ def test_every_path_computes_the_codes_of_the_reference_and_the_logits_of_the_tw
                 runner.run("forward", Run(3))
                 found.append(runner.read(read, 3))
     finally:
-        native.set_path(before)
+        native.set_isa(before)
     assert np.array_equal(codes[0], codes[1]) and np.array_equal(logits[0], logits[1])
     assert np.abs(logits[0] * 2.0**-16 - Twin(graph)(images).numpy()).max() <= 2.0**-15
 
@@ -71,7 +71,7 @@ def test_the_learner_in_c_reads_64x64(graph, tmp_path: Path) -> None:
     modelfile.save(graph, tmp_path / "m.safetensors", {"name": "react18_64"})
     python = Learner.from_pretrained(tmp_path / "m.safetensors", strategy="exact")
     c, images = CLearner(image_of(python), classes=16), pictures(4, 96)
-    assert np.array_equal(np.array([c.numbers(image) for image in images]), python.latents(images))
+    assert np.array_equal(np.array([c.n_features(image) for image in images]), python.encode(images))
     for learner in (python, c):
         learner.learn(images, [1, 2, 1, 2])
     assert c.state_hash() == python.state_hash() and c.predict(images) == python.predict(images).tolist()

@@ -7,7 +7,7 @@ from torch import nn
 
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import convert
-from bitreplay.torch.convert.level_code import as_real
+from bitreplay.torch.convert.latent_code import as_real
 from bitreplay.torch.models import MODELS, build, input_size
 from bitreplay.torch.pretraining.engine_rounding import EngineRounding, coded, rounded
 
@@ -43,16 +43,16 @@ def test_ranges_and_code_are_those_of_the_conversion(settled):
     rounding.remove()
     ranges = [(float(low), float(high)) for low, high in graph.ranges.values()]
     assert len(rounding.places) == len(ranges)
-    level = next(iter(graph.levels))
+    replay_layer = next(iter(graph.replay_layers))
     reached, pairs = False, zip(graph.ranges, rounding.places.values(), strict=True)
     for (low, high), (name, place) in zip(ranges, pairs, strict=True):
         step = (high - low) / 255
         # Behind the level the conversion also looks at coded values, so its ranges are at least as wide.
         slack = 0.51 * step if not reached else (high - low)
         assert abs(float(place.low) - low) <= slack and abs(float(place.high) - high) <= slack, name
-        reached = reached or name == level
+        reached = reached or name == replay_layer
     (at_level,) = [place for place in rounding.places.values() if place.at_level]
-    code = graph.levels[level][1]
+    code = graph.replay_layers[replay_layer][1]
     np.testing.assert_allclose(at_level.threshold.flatten(), as_real(code.thresholds)[:, 0], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(at_level.values.reshape(2, -1).T, as_real(code.values), rtol=1e-3, atol=1e-3)
 

@@ -31,7 +31,15 @@ MATCHED: dict[str, Any] = {"sets": 2, "plain_sets": 1, "plain_end": 0.5, "match"
 
 def make(out: Path, **changes: Any) -> Pretraining:
     torch.manual_seed(0)
-    settings = {"minibatch": 16, "epochs": 4, "rate": 0.01, "first_stage": 0.0, "rounding": 0.25, **MATCHED, **changes}
+    settings = {
+        "minibatch": 16,
+        "epochs": 4,
+        "learning_rate": 0.01,
+        "first_stage": 0.0,
+        "rounding": 0.25,
+        **MATCHED,
+        **changes,
+    }
     recipe, model = default_recipe("react_tiny", **settings), build("react_tiny", 2, widths=WIDTHS)
     return Pretraining(
         recipe, model, TRAIN, VAL, out, CPU, teacher(),

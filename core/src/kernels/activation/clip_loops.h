@@ -21,7 +21,7 @@ int run(const Call& c) {
   if (shift_words(rescaled, c.type(X), c.bytes(X), size, c.type(Y), c.bytes(Y))) return BR_OK;
   int64_t x[kTile];
   for (int64_t at = 0; at < size; at += kTile) {
-    const int64_t count = least(kTile, size - at);
+    const int64_t count = min_of(kTile, size - at);
     widen(c.type(X), c.bytes(X), at, count, x);
     rescaled(x, count);
     narrow(c.type(Y), x, count, c.bytes(Y), at);
@@ -43,8 +43,8 @@ enum { ABOVE, BELOW, MANTISSA, SHIFT, BITS };
 template <class T, class S>
 bool in_lanes(const Call& c, const T* g, const S* x) {
   const int64_t pixels = c.size(G, 0) * c.size(G, 1), channels = c.size(G, 2), size = pixels * channels;
-  const int64_t low = -kInt32Max - 1, first = most(add(c.attribute(ABOVE), 1), low);
-  const int64_t last = least(sub(c.attribute(BELOW), 1), kInt32Max), factor = c.attribute(MANTISSA);
+  const int64_t low = -kInt32Max - 1, first = max_of(add(c.attribute(ABOVE), 1), low);
+  const int64_t last = min_of(sub(c.attribute(BELOW), 1), kInt32Max), factor = c.attribute(MANTISSA);
   if (first > kInt32Max || last < low || factor != int32_t(factor)) return false;
   const Lanes least_x = all_lanes(int32_t(first)), most_x = all_lanes(int32_t(last)), none = all_lanes(0);
   const Lanes mantissa = all_lanes(int32_t(factor));

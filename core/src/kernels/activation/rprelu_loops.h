@@ -35,7 +35,7 @@ int run(const Call& c) {
   int64_t x[kTile], left_range = 0;
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       const int32_t *s = c.data<int32_t>(S) + at, *b = c.data<int32_t>(B) + at;
       const int64_t* o = c.data<int64_t>(O) + at;
       widen(c.type(X), c.bytes(X), row * channels + at, count, x);
@@ -144,7 +144,7 @@ int run(const Call& c) {
   }
   if (in_lanes(c, common)) return BR_OK;
   for (int64_t at = 0; at < channels; at += kTile) {
-    const int64_t count = least(kTile, channels - at);
+    const int64_t count = min_of(kTile, channels - at);
     const int32_t *s = c.data<int32_t>(S) + at, *b = c.data<int32_t>(B) + at;
     for (int64_t n = 0; n < c.samples(); ++n) {
       if (e[n] <= kNoGradient) continue;
@@ -157,7 +157,7 @@ int run(const Call& c) {
           const int64_t z = sub(left(sub(x[i], zero), point), s[i]), slope = b[i];
           sums[2][i] = add(sums[2][i], g[i]);
           by_slope[i] = mul(sub(0, g[i]), z > 0 ? one : slope);
-          x[i] = mul(g[i], least(z, 0));
+          x[i] = mul(g[i], min_of(z, 0));
         }
         round_tile(by_slope, count, c.attribute(SLOPE_DOWN));
         round_tile(x, count, c.attribute(Z_DOWN));

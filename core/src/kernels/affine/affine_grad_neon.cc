@@ -21,10 +21,10 @@ void input_grad(const AffineInputGradArgs& a) {
       }
       uint32_t row[8];
       for (int k = 0; k < 2; ++k) vst1q_u32(row + 4 * k, most_g[k]);
-      for (int k = 0; k < 8; ++k) largest = most(largest, mul(row[k], absolute(a.a[c + k])));
+      for (int k = 0; k < 8; ++k) largest = max_of(largest, mul(row[k], absolute(a.a[c + k])));
     }
     for (; c < a.channels; ++c)
-      for (int64_t at = c; at < size; at += a.channels) largest = most(largest, absolute(mul(g[at], a.a[c])));
+      for (int64_t at = c; at < size; at += a.channels) largest = max_of(largest, absolute(mul(g[at], a.a[c])));
     const int64_t shift = quantising_shift(largest, a.bits);
     a.ex[n] = quantised_exponent(largest, a.e[n] - a.shift, shift);
     const RoundShiftNeon round(shift);

@@ -28,7 +28,7 @@ static void affine_param_grad_tiles(const AffineParamGradArgs& a) {
   if (a.first == 0) *a.pe = int32_t(common);
   for (int64_t c = a.first; c < a.last; ++c) a.p[c] = a.q[c] = 0;
   for (int64_t c = a.first; c < a.last; c += kTile) {
-    const int64_t count = least(kTile, a.last - c);
+    const int64_t count = min_of(kTile, a.last - c);
     for (int64_t n = 0; n < a.samples; ++n) {
       if (a.e[n] <= kNoGradient) continue;
       int64_t p[kTile] = {}, q[kTile] = {}, g[kTile], x[kTile];

@@ -15,7 +15,7 @@ struct AffineScale {
   bool fits;
 
   AffineScale(const AffineArgs& a, int64_t x_bits, int64_t residual_bits)
-      : up(most(32 - a.shift, 0)), down(most(a.shift - 32, 0)), half(0), fits(false) {
+      : up(max_of(32 - a.shift, 0)), down(max_of(a.shift - 32, 0)), half(0), fits(false) {
     constexpr int64_t limit = int64_t(1) << 30;
     if (a.shift < 16 || a.shift > kLargestShift || (up && x_bits > 16)) return;
     if (absolute(a.x_zero) > limit || absolute(a.residual_zero) > limit || absolute(a.y_zero) > limit / 2) return;
@@ -23,18 +23,18 @@ struct AffineScale {
     if (a.low > a.high || a.low != int32_t(a.low) || a.high != int32_t(a.high)) return;
     int64_t slope = 0, lowest = 0, highest = 0;
     for (int64_t i = 0; i < a.channels; ++i) {
-      slope = most(slope, absolute(a.a[i]));
-      lowest = least(lowest, a.b[i]);
-      highest = most(highest, a.b[i]);
+      slope = max_of(slope, absolute(a.a[i]));
+      lowest = min_of(lowest, a.b[i]);
+      highest = max_of(highest, a.b[i]);
     }
     if (lowest < -2 * limit * limit || highest > 2 * limit * limit) return;
     // A quarter of the largest sum, so that each term fits. 2^up times the sum is at most 2^62, a half of the last unit
     // at most 2^61; the high half of both, shifted, is at most 2^30.
     const int64_t quarter = (((int64_t(1) << (x_bits - 1)) + absolute(a.x_zero)) * slope >> 2) +
-                            (most(-lowest, highest) >> 2) + 3 +
+                            (max_of(-lowest, highest) >> 2) + 3 +
                             (((int64_t(1) << (residual_bits - 1)) + absolute(a.residual_zero)) *
                                  absolute(a.residual_factor) >> 2);
-    half = int64_t(1) << (most(a.shift, 32) - 1);
+    half = int64_t(1) << (max_of(a.shift, 32) - 1);
     fits = quarter <= limit * limit >> up;
   }
 };

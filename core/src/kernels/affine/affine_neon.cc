@@ -73,7 +73,7 @@ void run_with(const AffineArgs& a, Factor factor, Round round) {
     const Wide8 offset = load8(start);
     for (int64_t at = c; at < size;) {
       Ending ending(a);
-      const int64_t end = least(size, at + kRowsCounted * a.channels), first = at;
+      const int64_t end = min_of(size, at + kRowsCounted * a.channels), first = at;
       for (; at < end; at += a.channels) {
         Wide8 sum = multiply_add(offset, load8(x + at), slope);
         if (kResidual) sum = add_product(sum, load8(residual + at), factor);

@@ -33,7 +33,7 @@ class AffinePairs {
             within(factor(), widest);
     if (!fits_) return;
     int64_t slope = 0;
-    for (int64_t i = 0; i < a.channels; ++i) slope = most(slope, absolute(a.a[i]));
+    for (int64_t i = 0; i < a.channels; ++i) slope = max_of(slope, absolute(a.a[i]));
     const int64_t products = ((slope >> 16) + 1) * (1 << 15) + ((absolute(factor()) >> 16) + 1) * (1 << 7) + (1 << 16);
     const int64_t added = (int64_t(1) << (down_ - 1)) + left(absolute(a.y_zero), down_);
     fits_ = slope <= widest;
@@ -45,7 +45,7 @@ class AffinePairs {
 
   void run() {
     for (int64_t first = 0; first < a_.channels; first += kPairChannels) {
-      const int64_t channels = least(kPairChannels, a_.channels - first);
+      const int64_t channels = min_of(kPairChannels, a_.channels - first);
       prepare(first, channels);
       const int8_t* residual = static_cast<const int8_t*>(a_.residual);
       for (int64_t row = 0; row < a_.rows; ++row) {
@@ -108,7 +108,7 @@ class AffinePairs {
     const Words low = all_words(int16_t(a_.low)), high = all_words(int16_t(a_.high));
     int64_t outside = 0;
     for (int64_t first = 0; first < channels; first += kWords) {
-      const int64_t count = least(kWords, channels - first);
+      const int64_t count = min_of(kWords, channels - first);
       const PairColumn& column = columns_[first / kWords];
       const bool whole = count == kWords;
       const Words own = whole ? load_words(x + first) : load_some(x + first, count);

@@ -12,7 +12,7 @@ static void affine_tiles(const AffineArgs& a) {
   int64_t x[kTile], residual[kTile], left_range = 0;
   for (int64_t row = 0; row < a.rows; ++row) {
     for (int64_t c = 0; c < a.channels; c += kTile) {
-      const int64_t count = least(kTile, a.channels - c), at = row * a.channels + c;
+      const int64_t count = min_of(kTile, a.channels - c), at = row * a.channels + c;
       widen(a.x_type, a.x, at, count, x);
       for (int64_t i = 0; i < count; ++i) x[i] = add(mul(sub(x[i], a.x_zero), a.a[c + i]), a.b[c + i]);
       if (a.residual) {

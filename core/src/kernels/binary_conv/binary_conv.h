@@ -29,11 +29,11 @@ constexpr int64_t kInterleaved = 8;
 struct BinaryConv {
   void (*run)(const BinaryConvArgs&);
   uint64_t (*derived_bytes)(const BinaryConvArgs&);
-  void (*derive)(const BinaryConvArgs&, uint8_t* derived);
+  void (*derive)(const BinaryConvArgs&, uint8_t* packed_weights);
 };
 
 uint64_t interleaved_bytes(const BinaryConvArgs& a);
-void interleave_outputs(const BinaryConvArgs& a, uint8_t* derived);
+void interleave_outputs(const BinaryConvArgs& a, uint8_t* packed_weights);
 
 using BinaryConvRun = void(const BinaryConvArgs&);
 BinaryConvRun binary_conv_scalar, binary_conv_avx512, binary_conv_neon, binary_conv_wasm, binary_conv_in_place;

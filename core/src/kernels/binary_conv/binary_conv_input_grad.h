@@ -20,7 +20,7 @@ struct BinaryConvInputGradArgs {
   const void* g;
   int g_type;
   const uint64_t* w;
-  const uint8_t* derived;
+  const uint8_t* packed_weights;
   void* gx;
   int gx_type;
 };
@@ -28,7 +28,7 @@ struct BinaryConvInputGradArgs {
 // derived_bytes reads sizes and types alone; derive reads `w` besides, and run everything but `w`.
 struct BinaryConvInputGrad {
   uint64_t (*derived_bytes)(const BinaryConvInputGradArgs&);
-  void (*derive)(const BinaryConvInputGradArgs&, uint8_t* derived);
+  void (*derive)(const BinaryConvInputGradArgs&, uint8_t* packed_weights);
   void (*run)(const BinaryConvInputGradArgs&);
 };
 extern const BinaryConvInputGrad kBinaryConvInputGradScalar, kBinaryConvInputGradAvx2, kBinaryConvInputGradAvx512,

@@ -14,7 +14,7 @@ namespace bitreplay {
 namespace {
 
 // Outputs at a time, their nibbles, the tables of all pixels that are held, and of one.
-constexpr int64_t kOutputs = 32, kNibbles = 8, kHeld = 128, kPixelOutputs = 1024, kMostPixels = 8;
+constexpr int64_t kOutputs = 32, kNibbles = 8, kHeld = 128, kPixelOutputs = 1024, kMaxPixels = 8;
 constexpr int64_t kCutBytes = kNibbles * kNibbleChannels;
 
 template <int kDigits>
@@ -169,7 +169,7 @@ class InputGrad {
     for (int64_t first = 0; first < a_.outputs; first += kPixelOutputs) {
       const int64_t outputs = least_of(kPixelOutputs, a_.outputs - first);
       count_ = (outputs + kOutputs - 1) / kOutputs;
-      const int64_t together = least_of(kMostPixels, kHeld / count_);
+      const int64_t together = least_of(kMaxPixels, kHeld / count_);
       for (int64_t q = 0; q < pixels; q += together) {
         const int64_t held = least_of(together, pixels - q);
         for (int64_t k = 0; k < held; ++k) prepare(q + k, first, outputs, k);
@@ -216,7 +216,7 @@ class InputGrad {
           const Pixel& pixel = pixels_[k];
           if (r < pixel.rows.first || r >= pixel.rows.last || c < pixel.columns.first || c >= pixel.columns.last) continue;
           const uint8_t* weights =
-              a_.derived + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
+              a_.packed_weights + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
           if (!is_cut) cut_weights(weights, blocks, cut_);
           is_cut = true;
           uint32_t* to = pixel.gx + ((pixel.row + r) * a_.width + pixel.column + c) * a_.channels + channel;
@@ -234,7 +234,7 @@ class InputGrad {
 
   const BinaryConvInputGradArgs& a_;
   int64_t count_ = 0;  // times 32 outputs
-  Pixel pixels_[kMostPixels];
+  Pixel pixels_[kMaxPixels];
   alignas(64) uint8_t tables_[kHeld * kTableBytes<kDigits>];
   alignas(64) uint8_t cut_[kPixelOutputs / kOutputs * kCutBytes];
 };
@@ -256,7 +256,7 @@ inline __m256i transpose_squares(__m256i x) {
 }
 
 // nibble_derive: a word of eight outputs is eight squares of bits, which its bytes make one after the other.
-void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
   for (int64_t at = 0; at < taps * octets; ++at) {
     const int64_t tap = at / octets, first = at % octets * 8;
@@ -271,7 +271,7 @@ void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* derived) {
         fours[k] = _mm_unpacklo_epi8(twos[k], twos[k + 2]);      // bytes 0-3
         fours[k + 2] = _mm_unpackhi_epi8(twos[k], twos[k + 2]);  // bytes 4-7
       }
-      uint8_t* to = derived + 2 * word * group_bytes + at * kNibbleChannels;
+      uint8_t* to = packed_weights + 2 * word * group_bytes + at * kNibbleChannels;
       for (int half = 0; half < 2; ++half, to += group_bytes) {
         if (half && a.channels - word * kWord <= kNibbleChannels) break;
         const __m128i *even = fours + 2 * half, *odd = even + 1;
@@ -282,9 +282,9 @@ void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* derived) {
   }
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  if (nibbles_serve(a)) return derive_nibbles(a, derived);
-  kBinaryConvInputGradScalar.derive(a, derived);
+void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  if (nibbles_serve(a)) return derive_nibbles(a, packed_weights);
+  kBinaryConvInputGradScalar.derive(a, packed_weights);
 }
 
 void run(const BinaryConvInputGradArgs& a) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kOutputs = 12, kGroup = 6, kTables = 2, kBlocks = 4, kLanes = 32, kChannels = kBlocks * kLanes;
 constexpr int64_t kVectorBytes = kBlocks * 64, kTableBytes = 128;
-constexpr int64_t kMostVectors = 44, kPixels = 4;  // tables held at a time, of so many pixels at most
+constexpr int64_t kMaxVectors = 44, kPixels = 4;  // tables held at a time, of so many pixels at most
 
 int64_t vectors_of(const BinaryConvInputGradArgs& a) { return (a.outputs + 2 * kOutputs - 1) / (2 * kOutputs) * 2; }
 
@@ -39,8 +39,8 @@ uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
 
 // A word of weights is a mask of 64 channels: six of them set the bits of an index, and a permutation brings the
 // indices of both tables side by side, in an order in which unpacking leaves 16 neighbours to `finish`.
-void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  if (!own(a)) return kBinaryConvInputGradScalar.derive(a, derived);
+void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  if (!own(a)) return kBinaryConvInputGradScalar.derive(a, packed_weights);
   const int64_t taps = a.kernel * a.kernel, vectors = vectors_of(a);
   alignas(64) uint8_t places[64];
   for (int i = 0; i < 32; ++i) {
@@ -61,8 +61,8 @@ void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
               index[table] = _mm512_mask_add_epi8(index[table], ones, index[table], _mm512_set1_epi8(char(1 << j)));
             }
           }
-          for (int half = 0; half < 2; ++half, derived += 64)
-            _mm512_store_si512(derived, _mm512_permutex2var_epi8(index[0], order[half], index[1]));
+          for (int half = 0; half < 2; ++half, packed_weights += 64)
+            _mm512_store_si512(packed_weights, _mm512_permutex2var_epi8(index[0], order[half], index[1]));
         }
       }
     }
@@ -205,16 +205,16 @@ void run_as(const BinaryConvInputGradArgs& a) {
   const int64_t vectors = vectors_of(a), pixels = a.out_h * a.out_w, taps = a.kernel * a.kernel;
   int32_t* gx = static_cast<int32_t*>(a.gx);
   __builtin_memset(gx, 0, size_t(a.samples * a.height * a.width * a.channels) * sizeof *gx);
-  alignas(64) uint8_t tables[kMostVectors * D::kCount * kTableBytes];
-  for (int64_t first = 0; first < vectors; first += kMostVectors) {
-    const int64_t held = vectors - first < kMostVectors ? vectors - first : kMostVectors;
-    const int64_t most = kMostVectors / held < kPixels ? kMostVectors / held : kPixels;
+  alignas(64) uint8_t tables[kMaxVectors * D::kCount * kTableBytes];
+  for (int64_t first = 0; first < vectors; first += kMaxVectors) {
+    const int64_t held = vectors - first < kMaxVectors ? vectors - first : kMaxVectors;
+    const int64_t most = kMaxVectors / held < kPixels ? kMaxVectors / held : kPixels;
     const int64_t table_bytes = held * D::kCount * kTableBytes;
     for (int64_t q0 = 0; q0 < a.samples * pixels; q0 += most) {
       const int64_t together = a.samples * pixels - q0 < most ? a.samples * pixels - q0 : most;
       TapRange rows[kPixels], columns[kPixels];
       for (int64_t k = 0; k < together; ++k) {
-        int16_t row[kMostVectors * kOutputs];
+        int16_t row[kMaxVectors * kOutputs];
         const G* g = static_cast<const G*>(a.g) + (q0 + k) * a.outputs + first * kOutputs;
         const int64_t there = a.outputs - first * kOutputs;
         for (int64_t i = 0; i < held * kOutputs; ++i) row[i] = i < there ? int16_t(g[i]) : int16_t(0);
@@ -225,7 +225,7 @@ void run_as(const BinaryConvInputGradArgs& a) {
       for (int64_t channel = 0; channel < a.channels; channel += kChannels) {
         for (int64_t tap = 0; tap < taps; ++tap) {
           const int64_t r = tap / a.kernel, c = tap % a.kernel;
-          const uint8_t* weights = a.derived + ((channel / kChannels * taps + tap) * vectors + first) * kVectorBytes;
+          const uint8_t* weights = a.packed_weights + ((channel / kChannels * taps + tap) * vectors + first) * kVectorBytes;
           for (int64_t k = 0; k < together; ++k) {
             if (r < rows[k].first || r >= rows[k].last || c < columns[k].first || c >= columns[k].last) continue;
             const int64_t q = q0 + k, y = q % pixels / a.out_w * a.stride + r - a.pad,

@@ -157,7 +157,7 @@ struct Pixels {
   int count = 0;
 
   Pixels(const BinaryConvInputGradArgs& args, int64_t first_block)
-      : a(args), first(first_block), blocks(least(kBlocksTogether, nibble_blocks(args) - first_block)) {}
+      : a(args), first(first_block), blocks(min_of(kBlocksTogether, nibble_blocks(args) - first_block)) {}
 
   void join(int64_t sample, int64_t row, int64_t column) {
     Pixel<G>& pixel = of[count++];
@@ -203,10 +203,10 @@ struct Pixels {
   void add() {
     const int64_t taps = a.kernel * a.kernel;
     for (int64_t channel = 0; channel < a.channels; channel += kNibbleChannels) {
-      const int64_t group = channel / kNibbleChannels, some = least(kNibbleChannels, a.channels - channel);
+      const int64_t group = channel / kNibbleChannels, some = min_of(kNibbleChannels, a.channels - channel);
       for (int64_t tap = 0; tap < taps; ++tap)
         add(tap / a.kernel, tap % a.kernel, channel, some,
-            a.derived + ((group * taps + tap) * nibble_blocks(a) + first) * kNibbleBlockBytes);
+            a.packed_weights + ((group * taps + tap) * nibble_blocks(a) + first) * kNibbleBlockBytes);
     }
     count = 0;
   }
@@ -240,9 +240,9 @@ uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
   return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-  if (nibbles_serve(a)) return nibble_derive(a, derived);
-  kBinaryConvInputGradScalar.derive(a, derived);
+void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  if (nibbles_serve(a)) return nibble_derive(a, packed_weights);
+  kBinaryConvInputGradScalar.derive(a, packed_weights);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
   return uint64_t(a.kernel * a.kernel * groups_of(a) * a.channels);
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   const int64_t taps = a.kernel * a.kernel;
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t group = 0; group < groups_of(a); ++group) {
@@ -28,9 +28,9 @@ void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
           square |= ((word >> (i % kWord)) & 255) << (8 * j);
         }
         square = transpose8(square);
-        for (int64_t c = 0; c < 8 && i + c < a.channels; ++c) derived[i + c] = uint8_t(square >> (8 * c));
+        for (int64_t c = 0; c < 8 && i + c < a.channels; ++c) packed_weights[i + c] = uint8_t(square >> (8 * c));
       }
-      derived += a.channels;
+      packed_weights += a.channels;
     }
   }
 }
@@ -68,7 +68,7 @@ void run_as(const BinaryConvInputGradArgs& a) {
         for (int64_t column = columns.first; column < columns.last; ++column) {
           const int64_t y = out_row * a.stride + row - a.pad, x = out_column * a.stride + column - a.pad;
           Sum* to = gx + ((q / pixels * a.height + y) * a.width + x) * a.channels;
-          const uint8_t* bytes = a.derived + ((row * a.kernel + column) * groups + group) * a.channels;
+          const uint8_t* bytes = a.packed_weights + ((row * a.kernel + column) * groups + group) * a.channels;
           if (together == kTogether) {
             for (int64_t i = 0; i < a.channels; ++i)
               to[i] += table[0][bytes[i]] + table[1][bytes[a.channels + i]] + table[2][bytes[2 * a.channels + i]] +

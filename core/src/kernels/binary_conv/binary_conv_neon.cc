@@ -14,7 +14,7 @@ namespace {
 // Inlined everywhere, so that counts stay in registers.
 #define INLINE __attribute__((always_inline))
 
-constexpr int64_t kMostWords = 31;  // 31 * 8 < 256
+constexpr int64_t kMaxWords = 31;  // 31 * 8 < 256
 
 // Counts of eight outputs at one place: bytes, and 16 bits for what was in them before. Fields, not arrays, which
 // compilers would keep in memory.
@@ -62,8 +62,8 @@ struct Counts {
     first.x = x, second.x = x + apart, third.x = x + 2 * apart, fourth.x = x + 3 * apart;
     if (kFew) return some(w, length);
     while (length > 0) {
-      if (held == kMostWords) sum_up();
-      const int64_t next = length < kMostWords - held ? length : kMostWords - held;
+      if (held == kMaxWords) sum_up();
+      const int64_t next = length < kMaxWords - held ? length : kMaxWords - held;
       some(w, next);
       w += next * kInterleaved;
       held += next;
@@ -215,7 +215,7 @@ void run(const BinaryConvArgs& a) {
 }  // namespace
 
 void binary_conv_neon(const BinaryConvArgs& a) {
-  if (a.kernel * a.kernel * a.words <= kMostWords) return run<true>(a);
+  if (a.kernel * a.kernel * a.words <= kMaxWords) return run<true>(a);
   run<false>(a);
 }
 

@@ -14,7 +14,7 @@
 
 namespace bitreplay {
 
-constexpr int64_t kMostPairs = 4, kPairNibbles = 2304, kMostNibbles = kMostPairs * kPairNibbles;
+constexpr int64_t kMaxPairs = 4, kPairNibbles = 2304, kMaxNibbles = kMaxPairs * kPairNibbles;
 constexpr int64_t kNibbleSlack = 16;    // that are written behind the last
 constexpr int kOutside = 16, kNibbleValues = 17;
 
@@ -70,13 +70,13 @@ class PairConvolution {
   }
 
   static int64_t window_bytes(const BinaryConvArgs& a) { return a.kernel * a.kernel * ((a.channels + 7) / 8); }
-  static bool serves(const BinaryConvArgs& a) { return 2 * window_bytes(a) <= kMostNibbles; }
+  static bool serves(const BinaryConvArgs& a) { return 2 * window_bytes(a) <= kMaxNibbles; }
 
   void run() {
-    if (a_.stride == 1 && a_.out_w > kMostPairs && row_nibbles(kMostPairs) * a_.kernel <= kMostNibbles) return run_rows();
+    if (a_.stride == 1 && a_.out_w > kMaxPairs && row_nibbles(kMaxPairs) * a_.kernel <= kMaxNibbles) return run_rows();
     for (int64_t left = a_.samples * a_.out_h * a_.out_w, count; left > 0; left -= count) {
       count = pair_least(places_together(), left);
-      for (int64_t k = 0; k < 2 * kMostPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
+      for (int64_t k = 0; k < 2 * kMaxPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
       choose_taps(count);
       gather((count + 1) / 2);
       const bool whole = columns_.first == 0 && columns_.last == a_.kernel;
@@ -95,10 +95,10 @@ class PairConvolution {
   // Narrow maps of one sample go by rows that need the same taps.
   int64_t places_together() const {
     if (2 * window_bytes(a_) > kPairNibbles) return 2;
-    if (a_.samples > 1 || a_.out_w > kMostPairs) return 2 * kMostPairs;
+    if (a_.samples > 1 || a_.out_w > kMaxPairs) return 2 * kMaxPairs;
     int64_t rows = 1;
     const TapRange own = taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height);
-    for (; row_ + rows < a_.out_h && (rows + 1) * a_.out_w <= 2 * kMostPairs; ++rows) {
+    for (; row_ + rows < a_.out_h && (rows + 1) * a_.out_w <= 2 * kMaxPairs; ++rows) {
       const TapRange next = taps_inside(row_ + rows, a_.stride, a_.pad, a_.kernel, a_.height);
       if (next.first != own.first || next.last != own.last) break;
     }
@@ -114,7 +114,7 @@ class PairConvolution {
     for (sample_ = 0; sample_ < a_.samples; ++sample_) {
       for (row_ = 0; row_ < a_.out_h; ++row_) {
         for (column_ = 0; column_ < a_.out_w;) {
-          const int64_t count = pair_least(2 * kMostPairs, a_.out_w - column_), pairs = (count + 1) / 2;
+          const int64_t count = pair_least(2 * kMaxPairs, a_.out_w - column_), pairs = (count + 1) / 2;
           const int64_t column = column_ - a_.pad;
           places_[0] = place();
           for (int64_t k = 1; k < count; ++k) {
@@ -219,9 +219,9 @@ class PairConvolution {
   const int64_t tap_bytes_;
   int64_t sample_ = 0, row_ = 0, column_ = 0;  // of the next place
   TapRange rows_, columns_;  // taps that some of the places need
-  PairPlace places_[2 * kMostPairs];
+  PairPlace places_[2 * kMaxPairs];
   uint64_t ones_[(1 << 15) / 64];
-  uint16_t index_[kMostNibbles + kNibbleSlack];
+  uint16_t index_[kMaxNibbles + kNibbleSlack];
 };
 
 // The functions of a kernel set. Set::transpose(rows, apart, there, to): byte b of kOutputs rows, of which so many are
@@ -235,8 +235,8 @@ struct PairKernel {
     return uint64_t((a.outputs + Set::kOutputs - 1) / Set::kOutputs * Set::kOutputs * Convolution::window_bytes(a));
   }
 
-  static void derive(const BinaryConvArgs& a, uint8_t* derived) {
-    if (!Convolution::serves(a)) return interleave_outputs(a, derived);
+  static void derive(const BinaryConvArgs& a, uint8_t* packed_weights) {
+    if (!Convolution::serves(a)) return interleave_outputs(a, packed_weights);
     const int64_t taps = a.kernel * a.kernel, tap_bytes = (a.channels + 7) / 8;
     for (int64_t first = 0; first < a.outputs; first += Set::kOutputs) {
       for (int64_t tap = 0; tap < taps; ++tap) {
@@ -244,8 +244,8 @@ struct PairKernel {
           alignas(32) uint8_t bytes[8 * Set::kOutputs];
           Set::transpose(a.w + (first * taps + tap) * a.words + word, taps * a.words, a.outputs - first, bytes);
           const int64_t some = pair_least(8, tap_bytes - 8 * word);
-          __builtin_memcpy(derived, bytes, size_t(some * Set::kOutputs));
-          derived += some * Set::kOutputs;
+          __builtin_memcpy(packed_weights, bytes, size_t(some * Set::kOutputs));
+          packed_weights += some * Set::kOutputs;
         }
       }
     }

@@ -14,7 +14,7 @@
 
 namespace bitreplay {
 
-constexpr int64_t kNibbleOutputs = 16, kNibbleChannels = 32, kNibbleBlockBytes = 64, kMostBlocks = 64;
+constexpr int64_t kNibbleOutputs = 16, kNibbleChannels = 32, kNibbleBlockBytes = 64, kMaxBlocks = 64;
 
 template <class G>
 struct NibbleDigits {
@@ -42,7 +42,7 @@ static inline uint64_t nibble_derived_bytes(const BinaryConvInputGradArgs& a) {
   return uint64_t(groups * a.kernel * a.kernel * nibble_blocks(a) * kNibbleBlockBytes);
 }
 
-static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
+static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
   for (int64_t word = 0; word < a.words; ++word) {
     const int64_t left = a.channels - word * kWord;
@@ -56,7 +56,7 @@ static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* deri
       uint64_t squares[8];
       __builtin_memcpy(squares, columns, sizeof squares);
       for (uint64_t& square : squares) square = transpose8(square);
-      uint8_t* to = derived + 2 * word * group_bytes + at * kNibbleChannels;
+      uint8_t* to = packed_weights + 2 * word * group_bytes + at * kNibbleChannels;
       __builtin_memcpy(to, squares, kNibbleChannels);
       if (left > kNibbleChannels) __builtin_memcpy(to + group_bytes, squares + 4, kNibbleChannels);
     }
@@ -84,14 +84,14 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a) {
   const int64_t all_blocks = nibble_blocks(a), pixels = a.out_h * a.out_w, taps = a.kernel * a.kernel;
   uint32_t* gx = static_cast<uint32_t*>(a.gx);
   __builtin_memset(gx, 0, size_t(a.samples * a.height * a.width * a.channels) * sizeof *gx);
-  alignas(64) uint8_t tables[kMostBlocks * D::kTableBytes];
-  alignas(64) int16_t gradients[kMostBlocks * kNibbleOutputs];
+  alignas(64) uint8_t tables[kMaxBlocks * D::kTableBytes];
+  alignas(64) int16_t gradients[kMaxBlocks * kNibbleOutputs];
   for (int64_t q = 0; q < a.samples * pixels; ++q) {
     const int64_t out_row = q % pixels / a.out_w, out_column = q % a.out_w;
     const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
     const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
-    for (int64_t block = 0; block < all_blocks; block += kMostBlocks) {
-      const int64_t blocks = all_blocks - block < kMostBlocks ? all_blocks - block : kMostBlocks;
+    for (int64_t block = 0; block < all_blocks; block += kMaxBlocks) {
+      const int64_t blocks = all_blocks - block < kMaxBlocks ? all_blocks - block : kMaxBlocks;
       const int64_t first = block * kNibbleOutputs;
       const uint32_t total = nibble_gradients(static_cast<const G*>(a.g) + q * a.outputs + first, a.outputs - first,
                                               blocks * kNibbleOutputs, gradients);
@@ -104,7 +104,7 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a) {
             const int64_t tap = row * a.kernel + column, y = out_row * a.stride + row - a.pad,
                           x = out_column * a.stride + column - a.pad;
             const uint8_t* weights =
-                a.derived + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
+                a.packed_weights + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
             uint32_t* to = gx + ((q / pixels * a.height + y) * a.width + x) * a.channels + channel;
             if (count == kNibbleChannels) {
               LookUp::run(tables, weights, blocks, correction, to);
@@ -127,9 +127,9 @@ struct Nibbles {
     return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
   }
 
-  static void derive(const BinaryConvInputGradArgs& a, uint8_t* derived) {
-    if (nibbles_serve(a)) return nibble_derive(a, derived);
-    kBinaryConvInputGradScalar.derive(a, derived);
+  static void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+    if (nibbles_serve(a)) return nibble_derive(a, packed_weights);
+    kBinaryConvInputGradScalar.derive(a, packed_weights);
   }
 
   static void run(const BinaryConvInputGradArgs& a) {

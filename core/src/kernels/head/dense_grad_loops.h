@@ -89,7 +89,7 @@ int run_as(const Call& c) {
     if (e[n] <= kNoGradient) continue;
     const int64_t shift = common - e[n];
     for (int64_t at = 0; at <= features; at += kTile) {
-      const int64_t count = least(kTile, features - at);
+      const int64_t count = min_of(kTile, features - at);
       int64_t products[kTile + 1];
       Element x[kTile + 1];
       widen(c.type(X), c.bytes(X), n * features + at, count, products);

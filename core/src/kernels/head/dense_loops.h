@@ -24,7 +24,7 @@ int run(const Call& c) {
   };
   int32_t* exponent = c.data<int32_t>(EXPONENT);
   quantise_sample(fill, c.elements(OPERAND), 0, c.attribute(BITS), c.type(OPERAND), c.bytes(OPERAND), 0, exponent);
-  *exponent = int32_t(most(*exponent, 0));
+  *exponent = int32_t(max_of(*exponent, 0));
   return BR_OK;
 }
 
@@ -45,7 +45,7 @@ void sums_as(const Call& c, int64_t n, int64_t first, int64_t count, int64_t* su
   const bool bytes = sizeof(W) == 1 && c.type(X) == BR_INT8 && absolute(zero) <= 1 << 14;
   for (int64_t k = 0; k < count; ++k) sums[k] = 0;
   for (int64_t at = 0; at < features; at += kTile) {
-    const int64_t width = least(kTile, features - at);
+    const int64_t width = min_of(kTile, features - at);
     int64_t x[kTile];
     int16_t narrow_x[kTile], narrow_w[kTile];
     widen(c.type(X), c.bytes(X), n * features + at, width, x);
@@ -80,7 +80,7 @@ int run(const Call& c) {
   int64_t sums[kTile];
   for (int64_t n = 0; n < c.samples(); ++n) {
     for (int64_t first = 0; first < classes; first += kTile) {
-      const int64_t count = least(kTile, classes - first);
+      const int64_t count = min_of(kTile, classes - first);
       sums_of(c, n, first, count, sums);
       for (int64_t i = 0; i < count; ++i) {
         int64_t logit = round_shift(mul(round_shift(sums[i], c.attribute(DOWN)), c.attribute(MANTISSA)), shift);

@@ -13,7 +13,7 @@ namespace {
 // Roles x and w, attributes x_zero stride pad down come first in the forward operations.
 enum { X, W };
 enum { X_ZERO, STRIDE, PAD, DOWN };
-constexpr int64_t kMostTaps = 25;
+constexpr int64_t kMaxTaps = 25;
 
 // Weight (channel + i, row, column) for i < count.
 void widen_weights(const Call& c, int role, int64_t channel, int64_t row, int64_t column, int64_t count, int64_t* w) {
@@ -30,15 +30,15 @@ void over_sums(const Call& c, int sums, Finish finish) {
   const int64_t out_w = c.size(sums, 1), pixels = c.size(sums, 0) * out_w, taps = kernel * kernel;
   const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
   const Sum zero = Sum(c.attribute(X_ZERO));
-  const bool fits = taps <= kMostTaps;
-  int32_t weights[kMostTaps][kTile];
+  const bool fits = taps <= kMaxTaps;
+  int32_t weights[kMaxTaps][kTile];
   auto load = [&](int64_t at, int64_t count, int64_t tap, int32_t* to) {
     int64_t wide[kTile];
     widen_weights(c, W, at, tap / kernel, tap % kernel, count, wide);
     narrow_to<int32_t>(wide, count, to, 0);
   };
   for (int64_t at = 0; at < channels; at += kTile) {
-    const int64_t count = least(kTile, channels - at);
+    const int64_t count = min_of(kTile, channels - at);
     for (int64_t tap = 0; fits && tap < taps; ++tap) load(at, count, tap, weights[tap]);
     for (int64_t p = 0; p < c.samples() * pixels; ++p) {
       const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
@@ -123,7 +123,7 @@ int run(const Call& c) {
   const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
   const int32_t* exponents = c.data<int32_t>(EXPONENTS);
   int64_t top = 0;
-  for (int64_t i = 0; exponents && i < channels; ++i) top = i ? most(top, exponents[i]) : exponents[i];
+  for (int64_t i = 0; exponents && i < channels; ++i) top = i ? max_of(top, exponents[i]) : exponents[i];
   const int64_t common = exponents ? top - room : 0;
   for (int64_t n = 0; n < c.samples(); ++n) {
     auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
@@ -168,7 +168,7 @@ int run(const Call& c) {
   for (int64_t tap = 0; tap < kernel * kernel; ++tap) {
     const int64_t row = tap / kernel, column = tap % kernel;
     for (int64_t at = own.first; at < own.last; at += kTile) {
-      const int64_t count = least(kTile, own.last - at);
+      const int64_t count = min_of(kTile, own.last - at);
       int64_t total[kTile] = {}, g[kTile], x[kTile];
       for (int64_t n = 0; n < c.samples(); ++n) {
         if (e[n] <= kNoGradient) continue;

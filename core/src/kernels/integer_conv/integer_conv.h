@@ -18,14 +18,14 @@ struct IntegerConvArgs {
   int x_type;
   const void* w;
   int w_type;
-  const uint8_t* derived;
+  const uint8_t* packed_weights;
   int32_t* sums;
 };
 
 // derived_bytes reads sizes, types and attributes alone; derive reads `w` besides.
 struct IntegerConv {
   uint64_t (*derived_bytes)(const IntegerConvArgs&);
-  void (*derive)(const IntegerConvArgs&, uint8_t* derived);
+  void (*derive)(const IntegerConvArgs&, uint8_t* packed_weights);
   void (*run)(const IntegerConvArgs&);
 };
 extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,

@@ -41,11 +41,11 @@ bool serves(const IntegerConvArgs& a) {
 
 uint64_t derived_bytes(const IntegerConvArgs& a) { return serves(a) ? bytes_of(a) : kIntegerConvNeon.derived_bytes(a); }
 
-void derive(const IntegerConvArgs& a, uint8_t* derived) {
-  if (!serves(a)) return kIntegerConvNeon.derive(a, derived);
+void derive(const IntegerConvArgs& a, uint8_t* packed_weights) {
+  if (!serves(a)) return kIntegerConvNeon.derive(a, packed_weights);
   const int64_t row = row_of(a), padded = padded_row(a), outputs = groups_of(a) * kOutputs;
   const int8_t* w = static_cast<const int8_t*>(a.w);
-  int8_t* to = reinterpret_cast<int8_t*>(derived);
+  int8_t* to = reinterpret_cast<int8_t*>(packed_weights);
   memset(to, 0, size_t(bytes_of(a)));
   for (int64_t o = 0; o < a.outputs; ++o) {
     int64_t sum = 0;
@@ -54,7 +54,7 @@ void derive(const IntegerConvArgs& a, uint8_t* derived) {
       to[(o / kOutputs * padded / 4 + k / 4) * kOutputs * 4 + o % kOutputs * 4 + k % 4] = w[o * row + k];
     }
     const int32_t taken = int32_t(sum * (a.x_type == BR_INT8 ? -a.x_zero : 128));
-    memcpy(derived + outputs * padded + 4 * o, &taken, sizeof taken);
+    memcpy(packed_weights + outputs * padded + 4 * o, &taken, sizeof taken);
   }
 }
 
@@ -155,11 +155,11 @@ struct Gathered {
 template <class X>
 void run_as(const IntegerConvArgs& a) {
   const int64_t padded = padded_row(a), pixels = a.samples * a.out_h * a.out_w;
-  const int8_t* weights = reinterpret_cast<const int8_t*>(a.derived);
-  const int32_t* taken = reinterpret_cast<const int32_t*>(a.derived + groups_of(a) * kOutputs * padded);
+  const int8_t* weights = reinterpret_cast<const int8_t*>(a.packed_weights);
+  const int32_t* taken = reinterpret_cast<const int32_t*>(a.packed_weights + groups_of(a) * kOutputs * padded);
   Gathered row;
   for (int64_t first = 0; first < pixels; first += kPixels) {
-    const int64_t count = least(kPixels, pixels - first);
+    const int64_t count = min_of(kPixels, pixels - first);
     for (int64_t p = 0; p < kPixels; ++p) {
       if (p < count) row.gather<X>(a, first + p, p);
       else row.x[p] = row.x[0], row.upper[p] = row.upper[0];
@@ -179,7 +179,7 @@ void run_as(const IntegerConvArgs& a) {
       dots.run(row.x, w, padded);
       int32_t found[kPixels][kOutputs];
       dots.p.store(found[0]), dots.q.store(found[1]), dots.r.store(found[2]), dots.s.store(found[3]);
-      const int64_t outputs = least(kOutputs, a.outputs - group * kOutputs);
+      const int64_t outputs = min_of(kOutputs, a.outputs - group * kOutputs);
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (first + p) * a.outputs + group * kOutputs;
         if (a.down == 0 && outputs == kOutputs) memcpy(to, found[p], sizeof found[p]);

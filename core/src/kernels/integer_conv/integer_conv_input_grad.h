@@ -24,7 +24,7 @@ struct IntegerConvInputGradArgs {
   int w_type;
   const int32_t* exponents;
   bool has_exponents;  // known without content
-  const uint8_t* derived;
+  const uint8_t* packed_weights;
   void* gx;
   int gx_type;
   int32_t* ex;
@@ -33,7 +33,7 @@ struct IntegerConvInputGradArgs {
 // derived_bytes reads sizes, types and attributes alone; derive reads `w` besides.
 struct IntegerConvInputGrad {
   uint64_t (*derived_bytes)(const IntegerConvInputGradArgs&);
-  void (*derive)(const IntegerConvInputGradArgs&, uint8_t* derived);
+  void (*derive)(const IntegerConvInputGradArgs&, uint8_t* packed_weights);
   void (*run)(const IntegerConvInputGradArgs&);
 };
 extern const IntegerConvInputGrad kIntegerConvInputGradScalar, kIntegerConvInputGradAvx2, kIntegerConvInputGradAvx512,

@@ -30,10 +30,10 @@ struct InputGradPairs {
     return serves(a) ? uint64_t(groups_of(a) * kGroup * ((row_of(a) + 1) / 2) * 4) : 0;
   }
 
-  static void derive(const Args& a, uint8_t* derived) {
+  static void derive(const Args& a, uint8_t* packed_weights) {
     if (!serves(a)) return;
     const int64_t taps = a.kernel * a.kernel, row = row_of(a), pairs = (row + 1) / 2;
-    int16_t* to = reinterpret_cast<int16_t*>(derived);
+    int16_t* to = reinterpret_cast<int16_t*>(packed_weights);
     for (int64_t k = 0; k < 2 * pairs; ++k) {
       const int64_t from = (k % a.outputs * taps + k / a.outputs) * a.channels;
       for (int64_t i = 0; i < groups_of(a) * kGroup; ++i) {
@@ -64,19 +64,19 @@ struct InputGradPairs {
     alignas(64) int16_t inputs[kPixelsAtATime][kLongestRow];
     alignas(64) int32_t sums[kGroup];
     for (int64_t p = 0; p < pixels; p += kPixelsAtATime) {
-      const int64_t count = least(kPixelsAtATime, pixels - p);
+      const int64_t count = min_of(kPixelsAtATime, pixels - p);
       const int16_t* x[kPixelsAtATime];
       for (int64_t k = 0; k < kPixelsAtATime; ++k) {
         x[k] = inputs[k < count ? k : 0];
         if (k < count) gather<G>(a, n, p + k, inputs[k]);
       }
-      const int32_t* w = reinterpret_cast<const int32_t*>(a.derived);
+      const int32_t* w = reinterpret_cast<const int32_t*>(a.packed_weights);
       for (int64_t first = 0; first < a.channels; first += kGroup, w += pairs * kGroup) {
         const PixelSums<Lanes> found = pixel_sums<Lanes>({{x[0], x[1], x[2], x[3]}, 1, pairs, 0}, w);
         for (int64_t k = 0; k < count; ++k) {
           Lanes::store(sums, found.of[k][0]);
           Lanes::store(sums + Lanes::kLanes, found.of[k][1]);
-          each((p + k) * a.channels + first, least(kGroup, a.channels - first), sums);
+          each((p + k) * a.channels + first, min_of(kGroup, a.channels - first), sums);
         }
       }
     }

@@ -8,7 +8,7 @@ namespace bitreplay {
 void integer_conv_input_grad_scalar(const IntegerConvInputGradArgs& a) {
   const int64_t size = a.height * a.width * a.channels;
   int64_t top = 0;
-  for (int64_t o = 0; a.exponents && o < a.outputs; ++o) top = o ? most(top, a.exponents[o]) : a.exponents[o];
+  for (int64_t o = 0; a.exponents && o < a.outputs; ++o) top = o ? max_of(top, a.exponents[o]) : a.exponents[o];
   const int64_t common = a.exponents ? top - a.room : 0;
   for (int64_t n = 0; n < a.samples; ++n) {
     auto fill = [&](int64_t at, int64_t count, int64_t* tile) {

@@ -45,13 +45,13 @@ uint64_t derived_bytes_of(const IntegerConvArgs& a, int64_t group) {
   return uint64_t(groups_of(a, kWideLanes) * kWideLanes * row_of(a) * element_bytes(a.w_type));
 }
 
-void derive_for(const IntegerConvArgs& a, uint8_t* derived, int64_t group) {
+void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights, int64_t group) {
   const int64_t row = row_of(a), item = element_bytes(a.w_type);
   if (!fits_pairs(a, group)) {
     const uint8_t* w = static_cast<const uint8_t*>(a.w);
     for (int64_t o = 0; o < groups_of(a, kWideLanes) * kWideLanes; ++o) {
       for (int64_t k = 0; k < row; ++k) {
-        uint8_t* to = derived + ((o / kWideLanes * row + k) * kWideLanes + o % kWideLanes) * item;
+        uint8_t* to = packed_weights + ((o / kWideLanes * row + k) * kWideLanes + o % kWideLanes) * item;
         if (o < a.outputs) memcpy(to, w + (o * row + k) * item, size_t(item));
         else memset(to, 0, size_t(item));
       }
@@ -59,7 +59,7 @@ void derive_for(const IntegerConvArgs& a, uint8_t* derived, int64_t group) {
     return;
   }
   const int64_t pairs = pairs_of(a), tap_row = tap_row_of(a), there = a.kernel * a.channels;
-  int16_t* to = reinterpret_cast<int16_t*>(derived);
+  int16_t* to = reinterpret_cast<int16_t*>(packed_weights);
   for (int64_t o = 0; o < groups_of(a, group) * group; ++o) {
     for (int64_t k = 0; k < 2 * pairs; ++k) {
       int64_t value = 0;
@@ -178,7 +178,7 @@ void run_pairs(const IntegerConvArgs& a) {
   alignas(64) int32_t sums[group];
   OutputPixel next = {0, 0, 0};
   for (int64_t q = 0; q < pixels; q += kPixelsAtATime) {
-    const int64_t count = least(kPixelsAtATime, pixels - q);
+    const int64_t count = min_of(kPixelsAtATime, pixels - q);
     PixelRows from = {{}, 1, pairs, 0};
     if (can_read_in_place(a, next)) {
       const int64_t row = (next.sample * a.height + next.row * a.stride - a.pad) * a.width;
@@ -193,10 +193,10 @@ void run_pairs(const IntegerConvArgs& a) {
         next.advance(a);
       }
     }
-    const int32_t* w = reinterpret_cast<const int32_t*>(a.derived);
+    const int32_t* w = reinterpret_cast<const int32_t*>(a.packed_weights);
     for (int64_t first = 0; first < a.outputs; first += group, w += pairs * group) {
       const PixelSums<Lanes> found = pixel_sums<Lanes>(from, w);
-      const int64_t outputs = least(group, a.outputs - first);
+      const int64_t outputs = min_of(group, a.outputs - first);
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (q + p) * a.outputs + first;
         int32_t* place = outputs == group ? to : sums;
@@ -219,7 +219,7 @@ void run_wide(const IntegerConvArgs& a) {
   for (int64_t q = 0; q < a.samples * a.out_h * a.out_w; ++q) {
     for (int64_t first = 0; first < a.outputs; first += kWideLanes) {
       Sums sums = {};
-      const W* weights = reinterpret_cast<const W*>(a.derived) + first * row;
+      const W* weights = reinterpret_cast<const W*>(a.packed_weights) + first * row;
       over_tap_rows(a, OutputPixel::number(a, q), [&](int64_t from, int64_t tap_row, int64_t offset, int64_t count) {
         const int64_t at = tap_row * a.kernel * a.channels + offset;
         for (int64_t i = 0; i < count; ++i) {
@@ -228,7 +228,7 @@ void run_wide(const IntegerConvArgs& a) {
           sums += __builtin_convertvector(w, Sums) * uint64_t(sub(x[from + i], a.x_zero));
         }
       });
-      for (int64_t o = 0; o < least(kWideLanes, a.outputs - first); ++o)
+      for (int64_t o = 0; o < min_of(kWideLanes, a.outputs - first); ++o)
         a.sums[q * a.outputs + first + o] = int32_t(round_shift(int64_t(sums[o]), a.down));
     }
   }
@@ -253,7 +253,7 @@ void run_lanes(const IntegerConvArgs& a) {
 template <class Lanes>
 constexpr IntegerConv integer_conv_with() {
   return {[](const IntegerConvArgs& a) { return derived_bytes_of(a, 2 * Lanes::kLanes); },
-          [](const IntegerConvArgs& a, uint8_t* derived) { derive_for(a, derived, 2 * Lanes::kLanes); },
+          [](const IntegerConvArgs& a, uint8_t* packed_weights) { derive_for(a, packed_weights, 2 * Lanes::kLanes); },
           run_lanes<Lanes>};
 }
 

@@ -17,7 +17,7 @@ int run(const Call& c) {
   const Stored stored = {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)};
   int64_t a[kTile], b[kTile], left_range = 0;
   for (int64_t at = 0; at < size; at += kTile) {
-    const int64_t count = least(kTile, size - at);
+    const int64_t count = min_of(kTile, size - at);
     widen(c.type(A), c.bytes(A), at, count, a);
     widen(c.type(B), c.bytes(B), at, count, b);
     for (int64_t i = 0; i < count; ++i) a[i] = add(mul(sub(a[i], a_zero), a_factor), mul(sub(b[i], b_zero), b_factor));

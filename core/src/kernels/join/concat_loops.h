@@ -16,7 +16,7 @@ int run(const Call& c) {
   int64_t x[kTile];
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       widen(c.type(X), c.bytes(X), pixel * channels + at, count, x);
       for (int64_t i = 0; i < count; ++i) {
         const int64_t y = round_shift(mul(sub(x[i], c.attribute(X_ZERO)), c.attribute(MANTISSA)), c.attribute(SHIFT));

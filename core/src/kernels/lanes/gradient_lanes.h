@@ -11,7 +11,7 @@ namespace {
 inline int64_t largest_of(Wide values) {
   int64_t each[kLanes], largest = 0;
   store_wide(each, values);
-  for (int64_t lane = 0; lane < kLanes; ++lane) largest = most(largest, each[lane]);
+  for (int64_t lane = 0; lane < kLanes; ++lane) largest = max_of(largest, each[lane]);
   return largest;
 }
 
@@ -68,7 +68,7 @@ inline void merge_columns(Sums sums, int64_t samples, int64_t channels, const in
                           int64_t* const* p) {
   constexpr int64_t kColumns = 8;
   for (int64_t tile = 0; tile < channels; tile += kColumns * kLanes) {
-    const int64_t columns = least(kColumns, (channels - tile + kLanes - 1) / kLanes);
+    const int64_t columns = min_of(kColumns, (channels - tile + kLanes - 1) / kLanes);
     Wide totals[kColumns][kTerms];
     for (int64_t column = 0; column < columns; ++column)
       for (int k = 0; k < kTerms; ++k) totals[column][k] = all_wide(0);

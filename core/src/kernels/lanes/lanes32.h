@@ -81,7 +81,7 @@ struct WideRound {
 
   explicit WideRound(int64_t s) : shift(s), half(all_wide(s > 0 && s <= kLargestShift ? int64_t(1) << (s - 1) : 0)) {}
   Wide operator()(Wide x) const {
-    if (shift <= 0) return shift_left(x, least(-shift, kLargestShift));
+    if (shift <= 0) return shift_left(x, min_of(-shift, kLargestShift));
     if (shift > kLargestShift) return all_wide(0);
     return shift_right(less_one_below(x, all_wide(0)) + half, shift);
   }
@@ -99,7 +99,7 @@ struct WideLeft {
 template <class With>
 inline void with_round(int64_t shift, With with) {
 #ifndef __wasm__
-  if (shift <= 0) return with(WideLeft{least(-shift, kLargestShift)});
+  if (shift <= 0) return with(WideLeft{min_of(-shift, kLargestShift)});
 #endif
   with(WideRound(shift));
 }
@@ -110,7 +110,7 @@ constexpr int64_t kRowsTogether = 16;  // rows of a map that stay in the first c
 template <class Body>
 inline void over_columns(int64_t rows, int64_t channels, Body body) {
   for (int64_t first = 0; first < rows; first += kRowsTogether) {
-    const int64_t some = least(kRowsTogether, rows - first);
+    const int64_t some = min_of(kRowsTogether, rows - first);
     int64_t channel = 0;
     for (; channel + kLanes <= channels; channel += kLanes) body(Whole(), first, some, channel);
     if (channel < channels) body(Rest{channels - channel}, first, some, channel);
@@ -127,7 +127,7 @@ struct Position {
   bool below(int64_t limit, int64_t channels) const {
     if (point > 30 || absolute(zero) > int64_t(1) << 30) return false;
     int64_t reach = 0;
-    for (int64_t i = 0; i < channels; ++i) reach = most(reach, absolute(s[i]));
+    for (int64_t i = 0; i < channels; ++i) reach = max_of(reach, absolute(s[i]));
     return reach + (((int64_t(1) << (8 * sizeof(X) - 1)) + absolute(zero)) << point) < limit;
   }
   // What is taken from x 2^point.

@@ -44,7 +44,7 @@ struct LatentRuns {
       for (int64_t at = 0; at < length; at += most_items) {
         part.tables = table + at * table_bytes;
         part.index = places + at * lanes;
-        part.length = least(most_items, length - at);
+        part.length = min_of(most_items, length - at);
         add(part);
         part.minus = 0;
       }
@@ -61,9 +61,9 @@ struct LatentPlan {
 
   explicit LatentPlan(const LatentUpdateArgs& a) {
     groups = (a.samples + Path::kGroup - 1) / Path::kGroup;
-    held_groups = least(groups, most(1, Path::kItems / (a.out_h * a.out_w)));
-    held_rows = least(a.out_h, most(1, Path::kItems / (a.out_w * held_groups)));
-    words = least(a.words, Path::kWords);
+    held_groups = min_of(groups, max_of(1, Path::kItems / (a.out_h * a.out_w)));
+    held_rows = min_of(a.out_h, max_of(1, Path::kItems / (a.out_w * held_groups)));
+    words = min_of(a.words, Path::kWords);
     blocks = (a.words + words - 1) / words;
     block_bytes = groups * a.height * a.width * words * kWord;
     const int64_t held_pixels = held_rows * a.out_w;
@@ -86,8 +86,8 @@ struct OutputRange {
 };
 static inline OutputRange outputs_inside(int64_t tap, int64_t stride, int64_t pad, int64_t size, int64_t out) {
   const int64_t first = tap >= pad ? 0 : (pad - tap + stride - 1) / stride, reach = size - 1 + pad - tap;
-  const int64_t last = reach < 0 ? 0 : least(out, reach / stride + 1);
-  return {least(first, last), last};
+  const int64_t last = reach < 0 ? 0 : min_of(out, reach / stride + 1);
+  return {min_of(first, last), last};
 }
 
 }  // namespace bitreplay

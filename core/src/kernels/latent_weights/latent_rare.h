@@ -19,7 +19,7 @@
 //                                             place = number of the first element * kElementFactor + lower half of key
 //    class Total: add(g, bits) for a chunk, sum()
 //    add_signed(rows, count, word, start, to) to[i] = start + sum of g where bit i of the row's word is set, modulo 2^16
-//    kMostMasks                               bytes up to which it reads a mask of 16 bits a sign instead; 0: never
+//    kMaxMasks                               bytes up to which it reads a mask of 16 bits a sign instead; 0: never
 //    spread(x, words, masks)                  makes 64 such masks a word
 //    kSumStart, kSumChunk                     what a sum costs, in units of an item of the tables for one weight
 #pragma once
@@ -28,8 +28,8 @@
 
 namespace bitreplay {
 
-constexpr int64_t kChunk = 32, kMostOutputs = 1 << 15;
-constexpr int64_t kMostRows = 256, kStepItems = 16;
+constexpr int64_t kChunk = 32, kMaxOutputs = 1 << 15;
+constexpr int64_t kMaxRows = 256, kStepItems = 16;
 
 // A gradient and the signs that it meets.
 struct SignedRow {
@@ -40,7 +40,7 @@ struct SignedRow {
 
 // Outputs that are left for the tables.
 struct Outputs {
-  uint64_t words[kMostOutputs / kWord] = {};
+  uint64_t words[kMaxOutputs / kWord] = {};
   void insert(int64_t o) { words[o / kWord] |= uint64_t(1) << (o % kWord); }
   bool has(int64_t o) const { return words[o / kWord] >> (o % kWord) & 1; }
 };
@@ -55,7 +55,7 @@ struct RarePlan {
     length = (a.height + 2 * a.pad) * pitch;
     chunks = ((a.out_h - 1) * pitch + a.out_w + kChunk - 1) / kChunk;
     const int64_t last = (a.kernel - 1) * (pitch + 1) + (chunks - 1) * kChunk;  // the last chunk of the last tap
-    string_bytes = (most(last / 8 + 8, (length + 7) / 8) + 7) / 8 * 8;
+    string_bytes = (max_of(last / 8 + 8, (length + 7) / 8) + 7) / 8 * 8;
     gradients = 0;
     sums = kOutputsTogether * a.samples * chunks * kChunk * 2;
     const int64_t mask_bytes = a.samples * a.height * a.width * a.words * kWord * 2;
@@ -64,7 +64,7 @@ struct RarePlan {
     valid = masks + (spread ? mask_bytes : 0);
     strings = valid + string_bytes;
     const int64_t word_bytes = kWord * a.samples * string_bytes;
-    words = most(1, least(a.words, (most_bytes - (strings - (valid - masks))) / word_bytes));
+    words = max_of(1, min_of(a.words, (most_bytes - (strings - (valid - masks))) / word_bytes));
     end = strings + words * word_bytes;
   }
 };
@@ -73,10 +73,10 @@ template <class Scan, class Path>
 class RareSteps {
  public:
   RareSteps(const LatentUpdateArgs& a, int64_t most_bytes)
-      : a_(a), plan_(a, most_bytes, Scan::kMostMasks), narrow_(narrow_step(a)), down_(least(narrow_.shift - 32, 63)) {}
+      : a_(a), plan_(a, most_bytes, Scan::kMaxMasks), narrow_(narrow_step(a)), down_(min_of(narrow_.shift - 32, 63)) {}
 
   static bool fits(const LatentUpdateArgs& a) {
-    return a.stride == 1 && sums_are_narrow(a) && a.outputs <= kMostOutputs;
+    return a.stride == 1 && sums_are_narrow(a) && a.outputs <= kMaxOutputs;
   }
 
   // All outputs but those it inserts into `left`.
@@ -87,10 +87,10 @@ class RareSteps {
       made = false;
       for (int64_t tile = a_.first; tile < a_.last; tile += kWord) {
         Measure measured[kWord];
-        const int64_t end = least(tile + kWord, a_.last);
+        const int64_t end = min_of(tile + kWord, a_.last);
         measure(tile, end - tile, measured);
         for (int64_t first = tile; first < end; first += kOutputsTogether) {
-          const int64_t count = least(kOutputsTogether, end - first);
+          const int64_t count = min_of(kOutputsTogether, end - first);
           some(first, count, measured + first - tile, word, made, left);
         }
       }
@@ -112,7 +112,7 @@ class RareSteps {
   // as much as kStepItems.
   int64_t largest_reach(int64_t count) const {
     const int64_t one = Scan::kSumStart + Scan::kSumChunk * plan_.chunks * a_.samples;
-    return ((int64_t(1) << 31) - 1) / one * least(least(items(), count) + kStepItems, one);
+    return ((int64_t(1) << 31) - 1) / one * min_of(min_of(items(), count) + kStepItems, one);
   }
 
   int64_t reach_of(int64_t magnitude) const {
@@ -157,7 +157,7 @@ class RareSteps {
       if (measured[o].magnitude == 0) continue;
       const int64_t reach = serves() ? reach_of(measured[o].magnitude) : 0;
       const bool rare = reach > 0 && reach <= largest_reach(measured[o].count);
-      const bool few = measured[o].count <= least(kMostRows, items());
+      const bool few = measured[o].count <= min_of(kMaxRows, items());
       if (!rare && word > 0) continue;  // the whole output was done with the first channels, or is left
       if (!rare && !few) {
         left.insert(first + o);
@@ -170,7 +170,7 @@ class RareSteps {
         all_of_few(first + o, g);
         continue;
       }
-      const int64_t words = least(plan_.words, a_.words - word);
+      const int64_t words = min_of(plan_.words, a_.words - word);
       if (!made) make_strings(word, words);
       made = true;
       output(first + o, g, uint32_t(reach), word, words);
@@ -256,7 +256,7 @@ class RareSteps {
 
   void output(int64_t o, const int16_t* g, uint32_t reach, int64_t word, int64_t words) {
     const int64_t channel_bytes = a_.samples * plan_.string_bytes, first = word * kWord;
-    const int64_t count = least(words * kWord, a_.channels - first);
+    const int64_t count = min_of(words * kWord, a_.channels - first);
     for (int64_t tap = 0; tap < a_.kernel * a_.kernel; ++tap) {
       const int64_t row = o * a_.kernel * a_.kernel + tap;
       const uint64_t distance = uint64_t(tap / a_.kernel * plan_.pitch + tap % a_.kernel);
@@ -285,13 +285,13 @@ class RareSteps {
     int16_t g;
   };
 
-  // Sums of all weights of an output from its gradients that are not 0, at most kMostRows.
+  // Sums of all weights of an output from its gradients that are not 0, at most kMaxRows.
   void all_of_few(int64_t o, const int16_t* g) {
-    if constexpr (Scan::kMostMasks > 0) {
+    if constexpr (Scan::kMaxMasks > 0) {
       if (plan_.spread && !spread_) Scan::spread(a_.x, a_.samples * a_.height * a_.width * a_.words, masks());
       spread_ = true;
     }
-    Live live[kMostRows];
+    Live live[kMaxRows];
     int64_t count = 0;
     for (int64_t n = 0; n < a_.samples; ++n, g += plan_.chunks * kChunk)
       for (int64_t row = 0; row < a_.out_h; ++row)
@@ -308,7 +308,7 @@ class RareSteps {
 
   void few_of_tap(int64_t o, int64_t tap, const Live* live, int64_t count) {
     const int64_t down = tap / a_.kernel, right = tap % a_.kernel;
-    SignedRow rows[kMostRows];
+    SignedRow rows[kMaxRows];
     int64_t inside = 0;
     uint32_t outside = 0;
     for (int64_t k = 0; k < count; ++k) {
@@ -350,8 +350,8 @@ class RareSteps {
 template <class Scan, class Path>
 static inline uint64_t rare_scratch_bytes(const LatentUpdateArgs& a) {
   const int64_t tables = gradients_are_narrow(a) ? LatentPlan<Path>(a).end : 0;
-  const int64_t rare = RareSteps<Scan, Path>::fits(a) ? RarePlan(a, tables, Scan::kMostMasks).end : 0;
-  return uint64_t(most(tables, rare));
+  const int64_t rare = RareSteps<Scan, Path>::fits(a) ? RarePlan(a, tables, Scan::kMaxMasks).end : 0;
+  return uint64_t(max_of(tables, rare));
 }
 
 template <class Scan, class Path>

@@ -32,7 +32,7 @@ struct ScanAvx512 {
 
   static constexpr int64_t kSumStart = 800, kSumChunk = 110;
 
-  static constexpr int64_t kMostMasks = 0;
+  static constexpr int64_t kMaxMasks = 0;
   static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     __m512i low = _mm512_set1_epi16(int16_t(start)), high = low;
     for (const SignedRow* row = rows; row < rows + count; ++row) {

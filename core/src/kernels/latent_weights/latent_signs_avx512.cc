@@ -27,7 +27,7 @@ void signs_as(const LatentSignsArgs& a) {
   for (int64_t row = 0; row < a.rows; ++row) {
     const T* latent = static_cast<const T*>(a.latent) + row * a.channels;
     for (int64_t word = 0; word < a.words; ++word) {
-      const int64_t lanes = least(kWord, a.channels - word * kWord);
+      const int64_t lanes = min_of(kWord, a.channels - word * kWord);
       a.w[row * a.words + word] = not_negative(latent + word * kWord, ~uint64_t(0) >> (kWord - lanes));
     }
   }

@@ -14,7 +14,7 @@ struct NarrowStep {
 static inline NarrowStep narrow_step(const LatentUpdateArgs& a) {
   const int64_t mantissa = a.step.mantissa, shift = sub(a.step.shift, sub(a.top, a.up));
   const bool serves = shift >= 1 && shift <= kLargestShift && mantissa == int32_t(mantissa);
-  return {serves, mantissa, shift, most(shift - 32, 0), most(32 - shift, 0)};
+  return {serves, mantissa, shift, max_of(shift - 32, 0), max_of(32 - shift, 0)};
 }
 
 static inline int64_t narrow_change(const NarrowStep& step, int32_t sum, uint32_t random) {
@@ -132,7 +132,7 @@ static inline void signs_of(const T* latent, int64_t row_size, int64_t word_size
   for (int64_t row = 0; row < a.rows; ++row)
     for (int64_t word = 0; word < a.words; ++word)
       a.w[row * a.words + word] =
-          signs_of_word(latent + row * row_size + word * word_size, least(kWord, a.channels - word * kWord));
+          signs_of_word(latent + row * row_size + word * word_size, min_of(kWord, a.channels - word * kWord));
 }
 
 static inline void signs_bits(const LatentSignsArgs& a) {

@@ -139,7 +139,7 @@ struct ScanAvx2 {
 
   static constexpr int64_t kSumStart = 400, kSumChunk = 110;
 
-  static constexpr int64_t kMostMasks = 1 << 16;
+  static constexpr int64_t kMaxMasks = 1 << 16;
 
   static __m256i mask_of(int16_t bits) {
     const __m256i places = sixteen_bits();

@@ -163,7 +163,7 @@ struct Table64 {
 
 uint64_t scratch_bytes(const LatentUpdateArgs& a) {
   const int64_t own = int64_t(rare_scratch_bytes<ScanAvx512, Table64>(a));
-  return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
+  return uint64_t(max_of(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
 }
 
 void run(const LatentUpdateArgs& a) {

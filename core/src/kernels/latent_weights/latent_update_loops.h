@@ -27,7 +27,7 @@ namespace bitreplay {
 // round_shift on 16 bits: from 17 places on, nothing is left.
 template <class G>
 __attribute__((always_inline)) static inline void narrow_row(const G* g, int64_t up, int64_t count, int64_t shift, int16_t* row) {
-  const int32_t places = int32_t(least(shift, 17)), half = places ? 1 << (places - 1) : 0, tie = places ? 1 : 0;
+  const int32_t places = int32_t(min_of(shift, 17)), half = places ? 1 << (places - 1) : 0, tie = places ? 1 : 0;
   const int32_t unit = 1 << up;
   for (int64_t o = 0; o < count; ++o) {
     const int32_t value = g[o] * unit;
@@ -61,7 +61,7 @@ class LatentLoops {
   void run(Wanted wanted) {
     bool arranged = false;
     for (int64_t first = a_.first; first < a_.last; first += kOutputsTogether) {
-      const int64_t count = least(kOutputsTogether, a_.last - first);
+      const int64_t count = min_of(kOutputsTogether, a_.last - first);
       bool any = false;
       for (int64_t o = 0; o < count; ++o) any = any || wanted(first + o);
       if (!any) continue;
@@ -74,7 +74,7 @@ class LatentLoops {
   }
 
  private:
-  int64_t words_of(int64_t block) const { return least(plan_.words, a_.words - block * plan_.words); }
+  int64_t words_of(int64_t block) const { return min_of(plan_.words, a_.words - block * plan_.words); }
   int64_t pixels() const { return a_.out_h * a_.out_w; }
   Gradient* gradients() const { return reinterpret_cast<Gradient*>(a_.scratch + plan_.gradients); }
   Sum* sums() const { return reinterpret_cast<Sum*>(a_.scratch + plan_.sums); }
@@ -88,7 +88,7 @@ class LatentLoops {
   void arrange() {
     const int64_t size = a_.height * a_.width;
     for (int64_t first = 0; first < plan_.groups; first += plan_.held_groups) {
-      const int64_t held = least(plan_.held_groups, plan_.groups - first);
+      const int64_t held = min_of(plan_.held_groups, plan_.groups - first);
       for (int64_t at = 0; at < size * held; ++at) {
         for (int64_t block = 0; block < plan_.blocks; ++block) {
           const uint64_t* x[Path::kGroup];
@@ -107,7 +107,7 @@ class LatentLoops {
     const int64_t size = pixels(), per_output = plan_.groups * size * Path::kGroup;
     for (int64_t n = 0; n < plan_.groups * Path::kGroup; ++n) {
       const int64_t group = n / Path::kGroup, chunk = group / plan_.held_groups * plan_.held_groups;
-      const int64_t held = least(plan_.held_groups, plan_.groups - chunk);
+      const int64_t held = min_of(plan_.held_groups, plan_.groups - chunk);
       Gradient* to = gradients() + (chunk * size + group - chunk) * Path::kGroup + n % Path::kGroup;
       const bool live = n < a_.samples && a_.e[n] > kNoGradient;
       const int64_t shift = live ? sub(a_.top, a_.e[n]) : 0;
@@ -123,9 +123,9 @@ class LatentLoops {
     const int64_t taps = a_.kernel * a_.kernel, lanes = a_.words * kWord;
     for (int64_t i = 0; i < taps * lanes; ++i) sums()[i] = 0;
     for (int64_t group = 0; group < plan_.groups; group += plan_.held_groups) {
-      const int64_t held = least(plan_.held_groups, plan_.groups - group);
+      const int64_t held = min_of(plan_.held_groups, plan_.groups - group);
       for (int64_t row = 0; row < a_.out_h; row += plan_.held_rows) {
-        const int64_t rows = least(plan_.held_rows, a_.out_h - row);
+        const int64_t rows = min_of(plan_.held_rows, a_.out_h - row);
         build(g + (group * pixels() + row * a_.out_w * held) * Path::kGroup, held, rows * a_.out_w);
         for (int64_t tap = 0; tap < taps; ++tap) runs()[tap] = runs_of(tap, group, held, row, rows);
         for (int64_t block = 0; block < plan_.blocks; ++block) {
@@ -160,7 +160,7 @@ class LatentLoops {
     const int64_t tap_row = tap / a_.kernel, tap_column = tap % a_.kernel, stride = a_.stride;
     OutputRange down = outputs_inside(tap_row, stride, a_.pad, a_.height, a_.out_h);
     const OutputRange across = outputs_inside(tap_column, stride, a_.pad, a_.width, a_.out_w);
-    down = {most(down.first, row), least(down.last, row + rows)};
+    down = {max_of(down.first, row), min_of(down.last, row + rows)};
     const int64_t columns = across.last - across.first;
     Runs runs = {};
     if (a_.padding)

@@ -118,7 +118,7 @@ struct ScanNeon {
     return vld1q_u16(places);
   }
 
-  static constexpr int64_t kMostMasks = 0;
+  static constexpr int64_t kMaxMasks = 0;
   static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     const uint16x8_t places = eight_bits();
     uint16x8_t sums[8];

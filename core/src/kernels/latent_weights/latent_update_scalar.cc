@@ -53,7 +53,7 @@ struct Scalar {
 struct ScanScalar {
   static constexpr int64_t kSumStart = 400, kSumChunk = 110;
 
-  static constexpr int64_t kMostMasks = 0;
+  static constexpr int64_t kMaxMasks = 0;
   static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     for (int64_t i = 0; i < kWord; ++i) to[i] = start;
     for (const SignedRow* row = rows; row < rows + count; ++row)
@@ -84,7 +84,7 @@ using Wide = Scalar<uint64_t, int64_t>;
 uint64_t scratch_bytes(const LatentUpdateArgs& a) {
   const int64_t wide = LatentPlan<Wide>(a).end;
   if (!gradients_are_narrow(a)) return uint64_t(wide);
-  return uint64_t(most(int64_t(rare_scratch_bytes<ScanScalar, Narrow>(a)), sums_are_narrow(a) ? 0 : wide));
+  return uint64_t(max_of(int64_t(rare_scratch_bytes<ScanScalar, Narrow>(a)), sums_are_narrow(a) ? 0 : wide));
 }
 
 void run(const LatentUpdateArgs& a) {

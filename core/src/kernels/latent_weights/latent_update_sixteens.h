@@ -73,7 +73,7 @@ struct Sixteens : Tables {
 
   static uint64_t scratch_bytes(const LatentUpdateArgs& a) {
     const int64_t own = int64_t(rare_scratch_bytes<typename Tables::Scan, Sixteens>(a));
-    return uint64_t(most(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
+    return uint64_t(max_of(own, sums_are_narrow(a) ? 0 : int64_t(kLatentUpdateScalar.scratch_bytes(a))));
   }
 
   static void run(const LatentUpdateArgs& a) {

@@ -119,7 +119,7 @@ struct ScanWasm {
     return wasm_i16x8_eq(wasm_v128_and(wasm_i16x8_splat(int16_t(bits & 255)), places), places);
   }
 
-  static constexpr int64_t kMostMasks = 0;
+  static constexpr int64_t kMaxMasks = 0;
   static void add_signed(const SignedRow* rows, int64_t count, int64_t word, uint16_t start, uint16_t* to) {
     v128_t sums[8];
     for (v128_t& sum : sums) sum = wasm_i16x8_splat(int16_t(start));

@@ -21,7 +21,7 @@ int run_as(const Call& c) {
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t top = p / pixels * c.size(X, 0) + p % pixels / out_w * height, first = p % out_w * width;
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       Sum sums[kTile] = {};
       int64_t total[kTile];
       for (int64_t row = top; row < top + height; ++row) {
@@ -61,9 +61,9 @@ int run(const Call& c) {
   for (int64_t n = 0; n < c.samples(); ++n) {
     int64_t tile[kTile], largest = INT64_MIN;
     for (int64_t at = 0; at < size; at += kTile) {
-      const int64_t count = least(kTile, size - at);
+      const int64_t count = min_of(kTile, size - at);
       widen(c.type(G), c.bytes(G), n * size + at, count, tile);
-      for (int64_t i = 0; i < count; ++i) largest = most(largest, absolute(mul(tile[i], mantissa)));
+      for (int64_t i = 0; i < count; ++i) largest = max_of(largest, absolute(mul(tile[i], mantissa)));
     }
     const int64_t shift = quantising_shift(largest, c.attribute(BITS));
     const int64_t e = c.data<int32_t>(E)[n] - c.attribute(SHIFT);
@@ -82,7 +82,7 @@ int run(const Call& c) {
         continue;
       }
       for (int64_t at = 0; at < channels; at += kTile) {
-        const int64_t count = least(kTile, channels - at);
+        const int64_t count = min_of(kTile, channels - at);
         widen(c.type(G), c.bytes(G), n * size + (row * out_w + column) * channels + at, count, tile);
         for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], mantissa);
         round_tile(tile, count, shift);

@@ -43,7 +43,7 @@ int run_as(const Call& c) {
     const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
     const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       Sum sums[kTile] = {};
       int64_t total[kTile];
       for (int64_t row = rows.first; row < rows.last; ++row) {

@@ -41,7 +41,7 @@ int run_as(const Call& c) {
     const TapRange columns = taps_inside(out_column, stride, pad, window, width);
     const bool none = rows.first >= rows.last || columns.first >= columns.last;
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       T best[kTile] = {};
       T place[kTile] = {};
       int64_t y[kTile];

@@ -24,7 +24,7 @@ bool in_lanes(const Call& c, const T* x) {
   const Lanes below = all_lanes(int32_t(zero - 1)), outside = all_lanes(int32_t(limit + 1)), at = all_lanes(int32_t(zero));
   for (int64_t row = 0; row < rows; ++row, x += channels) {
     for (int64_t word = 0; word < words; ++word) {
-      const int64_t first = word * kWord, lanes = least(kWord, channels - first);
+      const int64_t first = word * kWord, lanes = min_of(kWord, channels - first);
       uint64_t bits = 0, mask = 0;
       auto take = [&](auto width, int64_t i) {
         const Lanes here = width.load(x + first + i);
@@ -55,7 +55,7 @@ int run(const Call& c) {
   int64_t x[kWord];
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t word = 0; word < words; ++word) {
-      const int64_t lanes = least(kWord, channels - word * kWord);
+      const int64_t lanes = min_of(kWord, channels - word * kWord);
       uint64_t bits = 0, mask = 0;
       widen(c.type(X), c.bytes(X), row * channels + word * kWord, lanes, x);
       for (int64_t i = 0; i < lanes; ++i) {

@@ -107,7 +107,7 @@ bool pack_signs_above_bounds(int64_t rows, int64_t channels, const X* x, const i
   if (point > 30 || absolute(zero) > int64_t(1) << 30) return false;
   const int64_t words = words_for(channels);
   for (int64_t word = 0; word < words; ++word) {
-    const int64_t first = word * kWord, lanes = least(kWord, channels - first);
+    const int64_t first = word * kWord, lanes = min_of(kWord, channels - first);
     const SignBounds<X> bounds(threshold + first, lanes, zero, point);
     for (int64_t row = 0; row < rows; ++row) {
       const X* from = x + row * channels + first;

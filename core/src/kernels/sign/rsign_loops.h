@@ -31,7 +31,7 @@ int run(const Call& c) {
   int64_t x[kWord];
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t word = 0; word < words; ++word) {
-      const int64_t first = word * kWord, lanes = least(kWord, channels - first);
+      const int64_t first = word * kWord, lanes = min_of(kWord, channels - first);
       const int32_t* threshold = c.data<int32_t>(THRESHOLD) + first;
       widen(c.type(X), c.bytes(X), row * channels + first, lanes, x);
       uint64_t bits = 0;
@@ -61,7 +61,7 @@ inline void times_derivative(const Call& c, int64_t* g, const int64_t* x, int64_
   for (int64_t i = 0; i < count; ++i)
     down[i] = mul(absolute(sub(left(sub(x[i], zero), point), threshold[i])), mantissa);
   round_tile(down, count, c.attribute(slope + 1));
-  for (int64_t i = 0; i < count; ++i) g[i] = mul(g[i], most(0, sub(peak, down[i])));
+  for (int64_t i = 0; i < count; ++i) g[i] = mul(g[i], max_of(0, sub(peak, down[i])));
 }
 
 #if BR_LANES32
@@ -151,7 +151,7 @@ int run(const Call& c) {
   int64_t* p = c.data<int64_t>(P);
   for (int64_t i = 0; i < channels; ++i) p[i] = 0;
   for (int64_t at = 0; at < channels; at += kTile) {
-    const int64_t count = least(kTile, channels - at);
+    const int64_t count = min_of(kTile, channels - at);
     for (int64_t n = 0; n < c.samples(); ++n) {
       if (e[n] <= kNoGradient) continue;
       int64_t sums[kTile] = {}, g[kTile], x[kTile];

@@ -17,7 +17,7 @@ constexpr int64_t kNearZero = 1 << 14;
 struct LeftNeon {
   int64x2_t by;
 
-  explicit LeftNeon(int64_t s) : by(vdupq_n_s64(least(-s, kLargestShift))) {}
+  explicit LeftNeon(int64_t s) : by(vdupq_n_s64(min_of(-s, kLargestShift))) {}
   Wide8 operator()(Wide8 x) const {
     for (int k = 0; k < 4; ++k) x.v[k] = vshlq_s64(x.v[k], by);
     return x;
@@ -37,7 +37,7 @@ struct DerivativeNeon {
   uint32x4_t peak;
 
   DerivativeNeon(const SignInputGradArgs& a, int64_t least_of_none, bool live)
-      : zero16(vdupq_n_s16(int16_t(a.zero))), furthest16(vdupq_n_s16(int16_t(least(least_of_none, INT16_MAX)))),
+      : zero16(vdupq_n_s16(int16_t(a.zero))), furthest16(vdupq_n_s16(int16_t(min_of(least_of_none, INT16_MAX)))),
         zero(vdupq_n_s32(int32_t(a.zero))), furthest(vdupq_n_s32(int32_t(least_of_none))),
         up(vdupq_n_s32(int32_t(31 - a.slope_shift))), slope(vdupq_n_s32(int32_t(a.slope_mantissa))),
         peak(vdupq_n_u32(live ? uint32_t(a.peak) : 0)) {}
@@ -78,8 +78,8 @@ struct UpperHalves {
   bool knows(int64_t bits, int64_t* shift) const {
     const int64_t unit = int64_t(1) << 32, above = vmaxvq_s32(most), below = vminvq_s32(least);
     if (below == INT32_MIN) return false;
-    const int64_t low = bitreplay::most(above * unit, below < 0 ? (-below - 1) * unit + 1 : 0);
-    const int64_t high = bitreplay::most(above * unit + unit - 1, -below * unit);
+    const int64_t low = bitreplay::max_of(above * unit, below < 0 ? (-below - 1) * unit + 1 : 0);
+    const int64_t high = bitreplay::max_of(above * unit + unit - 1, -below * unit);
     *shift = quantising_shift(high, bits);
     return low > 0 && quantising_shift(low, bits) == *shift;
   }

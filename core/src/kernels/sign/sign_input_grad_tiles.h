@@ -19,7 +19,7 @@ static void sign_input_grad_tiles(const SignInputGradArgs& a) {
       widen(a.x_type, a.x, n * a.size + at, count, x);
       for (int64_t i = 0; i < count; ++i) x[i] = mul(absolute(sub(x[i], a.zero)), a.slope_mantissa);
       round_tile(x, count, a.slope_shift);
-      for (int64_t i = 0; i < count; ++i) tile[i] = both.live[0] ? mul(tile[i], most(0, sub(a.peak, x[i]))) : 0;
+      for (int64_t i = 0; i < count; ++i) tile[i] = both.live[0] ? mul(tile[i], max_of(0, sub(a.peak, x[i]))) : 0;
       round_tile(tile, count, both.shift[0]);
       if (!both.live[1]) return;
       widen(a.other_type, a.other, n * a.size + at, count, x);

@@ -78,7 +78,7 @@ int run(const Call& c) {
   const int64_t channels = c.size(X, 2), size = c.samples() * c.elements(X), limit = c.attribute(LIMIT);
   int64_t x[kTile], residual[kTile], left_range = 0;
   for (int64_t at = 0; at < size; at += kTile) {
-    const int64_t count = least(kTile, size - at);
+    const int64_t count = min_of(kTile, size - at);
     widen(c.type(X), c.bytes(X), at, count, x);
     widen(c.type(RESIDUAL), c.bytes(RESIDUAL), at, count, residual);
     for (int64_t i = 0; i < count; ++i) {

@@ -48,7 +48,7 @@ bool reads_in_place(const Call& c) { return !c.kernels().binary_conv.derived_byt
 int run(const Call& c) {
   BinaryConvArgs a = arguments(c);
   a.x = c.data<uint64_t>(X);
-  a.w = reinterpret_cast<const uint64_t*>(reads_in_place(c) ? c.bytes(W) : c.derived());
+  a.w = reinterpret_cast<const uint64_t*>(reads_in_place(c) ? c.bytes(W) : c.packed_weights());
   a.sums = c.data<int16_t>(SUMS);
   c.kernels().binary_conv.run(a);
   return BR_OK;
@@ -58,10 +58,10 @@ uint64_t derived_bytes(const Call& c) {
   return reads_in_place(c) ? 0 : c.kernels().binary_conv.derived_bytes(arguments(c));
 }
 
-void derive(const Call& c, uint8_t* derived) {
+void derive(const Call& c, uint8_t* packed_weights) {
   BinaryConvArgs a = arguments(c);
   a.w = c.data<uint64_t>(W);
-  c.kernels().binary_conv.derive(a, derived);
+  c.kernels().binary_conv.derive(a, packed_weights);
 }
 
 }  // namespace binary_conv
@@ -90,16 +90,16 @@ BinaryConvInputGradArgs arguments(const Call& c) {
 
 uint64_t derived_bytes(const Call& c) { return c.kernels().binary_conv_input_grad.derived_bytes(arguments(c)); }
 
-void derive(const Call& c, uint8_t* derived) {
+void derive(const Call& c, uint8_t* packed_weights) {
   BinaryConvInputGradArgs a = arguments(c);
   a.w = c.data<uint64_t>(W);
-  c.kernels().binary_conv_input_grad.derive(a, derived);
+  c.kernels().binary_conv_input_grad.derive(a, packed_weights);
 }
 
 int run(const Call& c) {
   BinaryConvInputGradArgs a = arguments(c);
   a.g = c.bytes(G);
-  a.derived = c.derived();
+  a.packed_weights = c.packed_weights();
   a.gx = c.bytes(GX);
   c.kernels().binary_conv_input_grad.run(a);
   return BR_OK;

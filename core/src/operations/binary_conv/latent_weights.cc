@@ -97,13 +97,13 @@ int run(const Call& c) {
   LatentUpdateArgs a = arguments(c, c.samples());
   a.e = c.data<int32_t>(E);
   a.top = kNoGradient;
-  for (int64_t n = 0; n < a.samples; ++n) a.top = most(a.top, a.e[n]);
+  for (int64_t n = 0; n < a.samples; ++n) a.top = max_of(a.top, a.e[n]);
   if (a.top <= kNoGradient) return BR_OK;
   a.g = c.bytes(G);
   a.x = c.data<uint64_t>(X);
   a.latent = c.bytes(LATENT);
   a.step = step_of(c.attribute(MANTISSA), c.attribute(SHIFT), c.run, c.attribute(NUMBER));
-  a.scratch = c.derived() + uint64_t(c.part) * part_bytes(c);
+  a.scratch = c.packed_weights() + uint64_t(c.part) * part_bytes(c);
   a.first = c.share(a.outputs).first;
   a.last = c.share(a.outputs).last;
   c.kernels().latent_update.run(a);

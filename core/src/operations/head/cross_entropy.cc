@@ -31,7 +31,7 @@ int run(const Call& c) {
     const int64_t label = c.data<int32_t>(LABELS)[n];
     if (label < 0 || label >= classes) return BR_BAD_LABEL;
     int64_t top = kLowestLogit, total = 0, others = 0;
-    for (int64_t k = 0; k < classes; ++k) top = most(top, logits[k]);
+    for (int64_t k = 0; k < classes; ++k) top = max_of(top, logits[k]);
     auto make = [&](int64_t k) { return logits[k] > kLowestLogit ? exp_minus(top - logits[k]) : 0; };
     auto probability = [&](int64_t k) {
       const int64_t weight = k < kKept ? kept[k] : make(k);

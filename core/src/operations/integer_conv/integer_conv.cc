@@ -33,17 +33,17 @@ IntegerConvArgs arguments(const Call& c) {
 
 uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv.derived_bytes(arguments(c)); }
 
-void derive(const Call& c, uint8_t* derived) {
+void derive(const Call& c, uint8_t* packed_weights) {
   IntegerConvArgs a = arguments(c);
   a.w = c.bytes(W);
-  c.kernels().integer_conv.derive(a, derived);
+  c.kernels().integer_conv.derive(a, packed_weights);
 }
 
 int run(const Call& c) {
   IntegerConvArgs a = arguments(c);
   a.x = c.bytes(X);
   a.w = c.bytes(W);
-  a.derived = c.derived();
+  a.packed_weights = c.packed_weights();
   a.sums = c.data<int32_t>(SUMS);
   c.kernels().integer_conv.run(a);
   return BR_OK;

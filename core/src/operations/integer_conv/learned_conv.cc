@@ -44,7 +44,7 @@ int run(const Call& c) {
       widen(BR_INT32, c.bytes(WEIGHTS), row * size + at, count, tile);
     };
     quantise_sample(fill, size, 0, c.attribute(BITS), c.type(OPERAND), c.bytes(OPERAND), row * size, exponents + row);
-    exponents[row] = int32_t(most(exponents[row], 0));
+    exponents[row] = int32_t(max_of(exponents[row], 0));
   }
   return BR_OK;
 }
@@ -76,13 +76,13 @@ int run(const Call& c) {
     const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
     const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
     for (int64_t first = 0; first < outputs; first += kTile) {
-      const int64_t lanes = least(kTile, outputs - first);
+      const int64_t lanes = min_of(kTile, outputs - first);
       int64_t total[kTile] = {}, x[kTile], w[kTile];
       for (int64_t row = rows.first; row < rows.last; ++row) {
         for (int64_t column = columns.first; column < columns.last; ++column) {
           const int64_t r = out_row * stride + row - pad, k = out_column * stride + column - pad;
           for (int64_t at = 0; at < channels; at += kTile) {
-            const int64_t count = least(kTile, channels - at);
+            const int64_t count = min_of(kTile, channels - at);
             widen(c.type(X), c.bytes(X), ((p / pixels * height + r) * width + k) * channels + at, count, x);
             for (int64_t i = 0; i < count; ++i) x[i] = sub(x[i], c.attribute(X_ZERO));
             for (int64_t o = 0; o < lanes; ++o) {
@@ -134,10 +134,10 @@ IntegerConvInputGradArgs arguments(const Call& c) {
 
 uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv_input_grad.derived_bytes(arguments(c)); }
 
-void derive(const Call& c, uint8_t* derived) {
+void derive(const Call& c, uint8_t* packed_weights) {
   IntegerConvInputGradArgs a = arguments(c);
   a.w = c.bytes(W);
-  c.kernels().integer_conv_input_grad.derive(a, derived);
+  c.kernels().integer_conv_input_grad.derive(a, packed_weights);
 }
 
 int run(const Call& c) {
@@ -146,7 +146,7 @@ int run(const Call& c) {
   a.e = c.data<int32_t>(E);
   a.w = c.bytes(W);
   a.exponents = c.data<int32_t>(EXPONENTS);
-  a.derived = c.derived();
+  a.packed_weights = c.packed_weights();
   a.gx = c.bytes(GX);
   a.ex = c.data<int32_t>(EX);
   c.kernels().integer_conv_input_grad.run(a);
@@ -183,7 +183,7 @@ int run(const Call& c) {
   for (int64_t weight = own.first; weight < own.last; ++weight) {
     const int64_t o = weight / (kernel * kernel), row = weight / kernel % kernel, column = weight % kernel;
     for (int64_t at = 0; at < channels; at += kTile) {
-      const int64_t count = least(kTile, channels - at);
+      const int64_t count = min_of(kTile, channels - at);
       int64_t total[kTile] = {}, x[kTile];
       for (int64_t n = 0; n < c.samples(); ++n) {
         if (e[n] <= kNoGradient) continue;

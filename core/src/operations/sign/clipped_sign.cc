@@ -45,7 +45,7 @@ int run(const Call& c) {
   const int64_t channels = c.size(X, 2), words = c.size(BITS, 2), rows = c.samples() * c.size(X, 0) * c.size(X, 1);
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t word = 0; word < words; ++word) {
-      const int64_t lanes = least(kWord, channels - word * kWord);
+      const int64_t lanes = min_of(kWord, channels - word * kWord);
       int64_t x[kWord];
       const uint64_t bits = c.data<uint64_t>(BITS)[row * words + word];
       for (int64_t i = 0; i < lanes; ++i) x[i] = bits >> i & 1 ? 1 : -1;

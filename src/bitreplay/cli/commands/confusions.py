@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.learner import Learner
 
@@ -24,5 +24,5 @@ def confusions(
         pairs = [{"one": pair.one, "other": pair.other, "share": round(pair.share, 6)} for pair in found]
         show.as_json({"state": str(state), "pairs": classes * (classes - 1) // 2, "confusions": pairs})
         return
-    rows = [(shown(pair.one), shown(pair.other), f"{100 * pair.share:.1f} %") for pair in found]
+    rows = [(escaped(pair.one), escaped(pair.other), f"{100 * pair.share:.1f} %") for pair in found]
     show.say(show.table("expected confusions", ("class", "and", "of either taken for the other"), rows, text=2))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay import modelfile
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.cli.torch_extra import need_torch
 from bitreplay.modelfile.sizes import LARGEST
@@ -33,8 +33,8 @@ def convert(
     ] = True,
     class_names: Annotated[Path | None, typer.Option(help="Text file of the classes' names, one a line.")] = None,
     licence: Annotated[str | None, typer.Option(help="Licence of the weights, kept in the file.")] = None,
-    level: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
-    code_bits: Annotated[int, typer.Option(help="Code to re-estimate for.")] = 1,
+    replay_layer: Annotated[str | None, typer.Option(help="Level to re-estimate for; by default the first.")] = None,
+    latent_bits: Annotated[int, typer.Option(help="Code to re-estimate for.")] = 1,
     reestimate: Annotated[bool, typer.Option(help="Renew the tail's statistics for the coded level.")] = False,
     images: Annotated[int, typer.Option(help="Calibration images.")] = 500,
     outside: Annotated[float, typer.Option(help="Share of values that ranges leave out at either end.")] = 0.001,
@@ -62,9 +62,15 @@ def convert(
     further = _sizes(sizes, side)
     pictures, found = calibration(data, side, images)
     graph, how = convert_module(
-        module, pictures, class_names=names or known_names(note, found), level=level, code_bits=code_bits,
-        reestimate=reestimate, outside=outside, also=[calibration(data, other, images)[0] for other in further],
-    )  # fmt: skip
+        module,
+        pictures,
+        class_names=names or known_names(note, found),
+        replay_layer=replay_layer,
+        latent_bits=latent_bits,
+        reestimate=reestimate,
+        outside=outside,
+        also=[calibration(data, other, images)[0] for other in further],
+    )
     if larq:
         from bitreplay.torch.convert.fold_normalisation import fold_normalisation
 
@@ -73,12 +79,12 @@ def convert(
     about = {"name": out.stem.partition("@")[0], "conversion": how, "training": training}
     about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
     digest = modelfile.save(graph, out, about)
-    levels = sorted(graph.levels)
-    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "levels": levels}
+    replay_layers = sorted(graph.replay_layers)
+    row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "replay_layers": replay_layers}
     if json:
         show.as_json(row)
     else:
-        told = row | {"levels": ", ".join(levels)}
+        told = row | {"replay_layers": ", ".join(replay_layers)}
         show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in told.items()]))
 
 
@@ -86,7 +92,7 @@ def _sizes(text: str | None, own: int) -> list[int]:
     words = (text or "").replace(",", " ").split()
     for word in words:
         if not (word.isdecimal() and len(word) < 5 and 8 <= int(word) <= LARGEST):
-            raise ValueError(f"--sizes has {shown(word)}; expected numbers from 8 to {LARGEST}, such as 128,160,224.")
+            raise ValueError(f"--sizes has {escaped(word)}; expected numbers from 8 to {LARGEST}, such as 128,160,224.")
     return sorted({int(word) for word in words} - {own})
 
 

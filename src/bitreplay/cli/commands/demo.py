@@ -84,7 +84,7 @@ def coded_in(learners: dict[str, Learner], images: np.ndarray) -> tuple[dict[str
     latents, seconds = {}, {}
     for kind, learner in {learner.strategy.latents: learner for learner in learners.values()}.items():
         start = time.perf_counter()
-        latents[kind] = Latents(learner.latents(images))
+        latents[kind] = Latents(learner.encode(images))
         seconds[kind] = time.perf_counter() - start
     return latents, seconds
 

@@ -10,12 +10,12 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.classes import Name
 from bitreplay.cli import matrix, options, show
 from bitreplay.cli.answers import apart
 from bitreplay.cli.corrections import all_known
-from bitreplay.cli.reading import LeftOut, labelled
+from bitreplay.cli.reading import SkippedFiles, labelled
 from bitreplay.data.named import named
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.learner import Learner
@@ -43,13 +43,13 @@ def evaluate(
     if plot is not None:
         _check_place(plot)
     learner = Learner.load(state, model)
-    left_out = LeftOut(skip_unreadable)
+    skipped = SkippedFiles(skip_unreadable)
     with show.bar(quiet=json) as bar:
-        images, labels, names = _read(data, learner.strategy.side, left_out, bar)
-    left_out.end()
-    latents = learner.latents(images)
-    evaluation = learner.evaluate_latents(latents, all_known(learner, labels))
-    wrong = _worst(evaluation, learner.labels, learner.predict_proba_latents(latents), names)[:worst]
+        images, labels, names = _read(data, learner.strategy.side, skipped, bar)
+    skipped.end()
+    latents = learner.encode(images)
+    evaluation = learner.evaluate_encoded(latents, all_known(learner, labels))
+    wrong = _worst(evaluation, learner.labels, learner.predict_proba_encoded(latents), names)[:worst]
     if plot is not None:
         _draw(evaluation, plot, state.name)
     if json:
@@ -58,16 +58,16 @@ def evaluate(
             "seen_accuracy": evaluation.seen_accuracy,
             "per_class": {str(name): share for name, share in evaluation.per_class.items()},
             "labels": evaluation.labels, "confusion": evaluation.confusion.tolist(), "worst": wrong,
-            "plot": None if plot is None else str(plot), "left_out": left_out.sentences,
+            "plot": None if plot is None else str(plot), "left_out": skipped.sentences,
         })  # fmt: skip
         return
     _tell(evaluation, learner.labels, wrong, plot)
 
 
-def _read(data: str, side: int, left_out: LeftOut, bar: show.Bar) -> tuple[NDArray[np.uint8], list[str], list[str]]:
+def _read(data: str, side: int, skipped: SkippedFiles, bar: show.Bar) -> tuple[NDArray[np.uint8], list[str], list[str]]:
     """Pictures, their classes, and names to call them by."""
     if Path(data).is_dir():
-        images, labels, paths = labelled(Path(data), None, side, left_out, bar.reading)
+        images, labels, paths = labelled(Path(data), None, side, skipped, bar.reading)
         return images, labels, [str(path) for path in paths]
     found = named(data, None, side, refuse).data
     names = [found.class_names[number] for number in found.test_labels]
@@ -115,7 +115,7 @@ def _tell(evaluation: Evaluation, learned: list[Name], wrong: list[dict[str, Any
     counts = evaluation.confusion
     tested = np.flatnonzero(counts.sum(axis=1)).tolist()
     rows = [
-        (shown(label), int(counts[row].sum()), f"{100 * evaluation.per_class[label]:.1f} %",
+        (escaped(label), int(counts[row].sum()), f"{100 * evaluation.per_class[label]:.1f} %",
          _taken_for(evaluation, counts[row], row))
         for row in tested for label in [evaluation.labels[row]]
     ]  # fmt: skip
@@ -140,12 +140,12 @@ def _tell(evaluation: Evaluation, learned: list[Name], wrong: list[dict[str, Any
 
 
 def _sure(label: Name | None, share: float) -> str:
-    return "unknown" if label is None else f"{shown(label)} {100 * share:.1f} %"
+    return "unknown" if label is None else f"{escaped(label)} {100 * share:.1f} %"
 
 
 def _taken_for(evaluation: Evaluation, counts: NDArray[np.int64], row: int) -> str:
     others = counts.copy()
     others[row] = 0
     most = int(others.argmax())
-    name = "unknown" if most == len(evaluation.labels) else shown(evaluation.labels[most])
+    name = "unknown" if most == len(evaluation.labels) else escaped(evaluation.labels[most])
     return f"{name} ({others[most]})" if others[most] else ""

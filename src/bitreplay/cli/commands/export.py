@@ -17,11 +17,16 @@ def export(
     out: Annotated[Path, typer.Option(help="Folder to write.", show_default=False)],
     size: options.Size = None,
     strategy: Annotated[str, typer.Option(help="How the device learns: exact, replay.")] = "exact",
-    numbers: options.Numbers = None,
+    feature_layers: options.FeatureLayers = None,
+    n_components: options.Components = None,
     bits: options.Bits = None,
-    per_class: options.PerClass = None,
-    new: Annotated[int | None, typer.Option(help="Of replay: new samples of a minibatch.", show_default="32")] = None,
-    replayed: Annotated[int | None, typer.Option(help="Of replay: its replayed ones.", show_default="128")] = None,
+    memory_per_class: options.MemoryPerClass = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Of replay: new samples of a minibatch.", show_default="32")
+    ] = None,
+    replay_batch_size: Annotated[
+        int | None, typer.Option(help="Of replay: its replayed ones.", show_default="128")
+    ] = None,
     samples: Annotated[int, typer.Option(help="Of replay: room for so many pictures of an experience.")] = 64,
     classes: Annotated[int, typer.Option(help="Room for so many classes.")] = 16,
     target: Annotated[str, typer.Option(help=f"What it is for: {', '.join(TARGETS)}.")] = "linux",
@@ -31,7 +36,15 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write a model for the learner in C: one file, the same as a C array, sizes for the linker, a main that runs."""
-    given = options.given(size=size, numbers=numbers, bits=bits, per_class=per_class, new=new, replayed=replayed)
+    given = options.given(
+        size=size,
+        feature_layers=feature_layers,
+        n_components=n_components,
+        bits=bits,
+        memory_per_class=memory_per_class,
+        batch_size=batch_size,
+        replay_batch_size=replay_batch_size,
+    )
     kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
     learner = Learner.from_pretrained(model, strategy=strategy, **(given | kept))
     try:

@@ -11,7 +11,7 @@ import typer
 
 import bitreplay
 from bitreplay import statefile, table1, zoo
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.engine import machine_pool, native
 from bitreplay.engine.graph import Graph
@@ -19,10 +19,9 @@ from bitreplay.modelfile.container import ContainerError, read_whole, unpack_con
 from bitreplay.modelfile.projection import KIND
 from bitreplay.modelfile.schema import stored
 from bitreplay.reports import Stored
-from bitreplay.settings import OF_EXACT, OF_REPLAY
-from bitreplay.statefile import MOST_BYTES, StateFileError
+from bitreplay.statefile import MAX_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
-from bitreplay.statefile.generations import before_of, real_path
+from bitreplay.statefile.revisions import before_of, real_path
 from bitreplay.strategies import STRATEGIES
 from bitreplay.zoo.projections import of_model
 
@@ -41,7 +40,7 @@ def info(
         found["settings"] = _of_strategy(found["settings"])
     tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found])]
     if kept_classes:
-        rows = [(shown(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
+        rows = [(escaped(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
                  show.size(kept["bytes"])) for kept in kept_classes]  # fmt: skip
         tables.append(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
     if layers:
@@ -51,8 +50,9 @@ def info(
 
 
 def _of_strategy(settings: dict[str, Any]) -> dict[str, Any]:
-    """Without those that say nothing of this state, because only other strategies have them."""
-    others = OF_REPLAY if settings["strategy"] == "exact" else OF_EXACT
+    """Without the settings that only other strategies read."""
+    own = STRATEGIES[settings["strategy"]].own_settings
+    others = {name for kind in STRATEGIES.values() for name in kind.own_settings} - own
     return {name: value for name, value in settings.items() if name not in others}
 
 
@@ -64,9 +64,9 @@ def machine() -> dict[str, Any]:
     found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
     try:
         found |= {
-            "instruction_set_used": native.path(),
-            "instruction_sets_supported": native.available_paths(),
-            "instruction_sets_built": native.built_paths(),
+            "instruction_set_used": native.isa(),
+            "instruction_sets_supported": native.available_isas(),
+            "instruction_sets_built": native.built_isas(),
         }
     except OSError as error:
         found["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
@@ -77,7 +77,7 @@ def is_state(file: Path) -> bool:
     if not file.exists() and zoo.knows(str(file)):
         return False
     try:
-        _, texts = unpack_container(read_whole(file, MOST_BYTES), str(file))
+        _, texts = unpack_container(read_whole(file, MAX_BYTES), str(file))
     except ContainerError as error:
         raise StateFileError(f"{error}{statefile.way_back(file, error)}") from None
     return texts.get("format") == FORMAT
@@ -92,7 +92,7 @@ def state(file: Path) -> dict[str, Any]:
         "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
         "can_roll_back": before_of(real_path(file)).exists(), "state_bytes": file.stat().st_size,
         "part_bytes": sizes, "model": content.model, "strategy": strategy.title,
-        "settings": content.settings.to_json(), "hash": learned.hash(), "model_checksum": content.digest,
+        "settings": content.settings.to_dict(), "hash": learned.hash(), "model_checksum": content.digest,
         "stored": [_stored(kept) for kept in strategy.stored(learned)],
     }  # fmt: skip
 
@@ -107,15 +107,23 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
     graph, about = found.graph, found.about
     shipped = zoo.generations(found.name) if found.path.parent == zoo.FOLDER else None
     said = {
-        "name": found.name, "input": shape_text(graph.input_shape), "bytes": found.path.stat().st_size,
-        "top1_integer": _of(about, "accuracy", "top1_integer"), "top1_float": _of(about, "accuracy", "top1_float"),
-        "measured_on": _of(about, "accuracy", "data"), "trained_on": _of(about, "training", "data"),
-        "classes_trained_on": len(graph.labels), "licence": about.get("licence", ""),
-        "levels": {level: shape_text(graph.shapes[level]) for level in found.levels}, "sizes": found.sizes_in_words,
+        "name": found.name,
+        "input": shape_text(graph.input_shape),
+        "bytes": found.path.stat().st_size,
+        "top1_integer": _of(about, "accuracy", "top1_integer"),
+        "top1_float": _of(about, "accuracy", "top1_float"),
+        "measured_on": _of(about, "accuracy", "data"),
+        "trained_on": _of(about, "training", "data"),
+        "classes_trained_on": len(graph.labels),
+        "licence": about.get("licence", ""),
+        "replay_layers": {replay_layer: shape_text(graph.shapes[replay_layer]) for replay_layer in found.replay_layers},
+        "sizes": found.sizes_in_words,
         "calibrated_at": sorted({found.size, *graph.ranges_at}),
         "generations": shipped,
-        "date": _of(about, "training", "date"), "epochs": _of(about, "training", "epochs"), "checksum": found.digest,
-    }  # fmt: skip
+        "date": _of(about, "training", "date"),
+        "epochs": _of(about, "training", "epochs"),
+        "checksum": found.digest,
+    }
     if whole:
         if found.companion(KIND).exists():
             said |= {"projection": f"{len(of_model(found))} axes"}
@@ -125,9 +133,9 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
 
 
 def _layers(graph: Graph) -> list[dict[str, Any]]:
-    numbers = table1.weights(graph)
+    feature_layers = table1.weights(graph)
     return [
-        {"name": node.name, "kind": node.kind, "weights": sum(numbers[node.name]),
+        {"name": node.name, "kind": node.kind, "weights": sum(feature_layers[node.name]),
          "bytes": sum(stored(array).nbytes for array in node.arrays.values())}
         for node in graph.nodes
     ]  # fmt: skip
@@ -141,5 +149,5 @@ def _of(about: dict[str, Any], part: str, name: str) -> Any:
 
 def _plain(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{shown(key)}: {shown(part)}" for key, part in value.items())
-    return ", ".join(map(shown, value)) if isinstance(value, list) else shown(value)
+        return ", ".join(f"{escaped(key)}: {escaped(part)}" for key, part in value.items())
+    return ", ".join(map(escaped, value)) if isinstance(value, list) else escaped(value)

@@ -10,7 +10,7 @@ import typer
 
 from bitreplay.cli import options, saving, show
 from bitreplay.cli.corrections import all_known
-from bitreplay.cli.reading import LeftOut, gathered
+from bitreplay.cli.reading import SkippedFiles, gathered
 from bitreplay.learner import Learner
 from bitreplay.progress import Progress, Watch
 from bitreplay.reports import Learned
@@ -29,14 +29,15 @@ def learn(
     size: options.Size = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
-    code_bits: options.CodeBits = None,
-    level: options.Level = None,
-    numbers: options.Numbers = None,
-    per_class: options.PerClass = None,
+    latent_bits: options.LatentBits = None,
+    replay_layer: options.ReplayLayer = None,
+    feature_layers: options.FeatureLayers = None,
+    n_components: options.Components = None,
+    memory_per_class: options.MemoryPerClass = None,
     epochs: options.Epochs = None,
-    rate: options.Rate = None,
+    learning_rate: options.LearningRate = None,
     augment: options.Augment = None,
-    micro: options.Micro = None,
+    micro_batch_size: options.MicroBatchSize = None,
     seed: options.Seed = None,
     digests: Annotated[
         bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
@@ -52,9 +53,22 @@ def learn(
     json: options.Json = False,
 ) -> None:
     """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
-    named = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
-                          per_class=per_class, epochs=epochs, rate=rate, augment=augment, seed=seed,
-                          digests=digests, exact_forget=exact_forget, size=size)  # fmt: skip
+    named = options.given(
+        strategy=strategy,
+        bits=bits,
+        latent_bits=latent_bits,
+        replay_layer=replay_layer,
+        feature_layers=feature_layers,
+        n_components=n_components,
+        memory_per_class=memory_per_class,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        augment=augment,
+        seed=seed,
+        digests=digests,
+        exact_forget=exact_forget,
+        size=size,
+    )
     start = time.perf_counter()
     watch = Watch(time_limit=time_limit)
     with Lock(state) as lock:
@@ -62,10 +76,12 @@ def learn(
         if not begun:
             if named:
                 raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
-            learner = Learner.load(state, model, micro=micro)
+            learner = Learner.load(state, model, micro_batch_size=micro_batch_size)
         else:
-            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named, **options.given(micro=micro))
-        left_out = LeftOut(skip_unreadable)
+            learner = Learner.from_pretrained(
+                model or options.DEFAULT_MODEL, **named, **options.given(micro_batch_size=micro_batch_size)
+            )
+        skipped = SkippedFiles(skip_unreadable)
         with show.bar(quiet=json) as bar:
 
             def reading(done: int, total: int) -> None:
@@ -76,21 +92,21 @@ def learn(
                 watch.check()
                 bar(done)
 
-            images, labels = gathered(pictures, label, learner.strategy.side, left_out, reading)
-            left_out.end()
+            images, labels = gathered(pictures, label, learner.strategy.side, skipped, reading)
+            skipped.end()
             learned = learner.learn(images, all_known(learner, labels), progress=learning, time_limit=time_limit)
         saving.save(learner, state, lock)
     with saving.answering(f"{state} is saved."):
-        _tell(state, learner, learned, left_out, round(time.perf_counter() - start, 2), begun, json)
+        _tell(state, learner, learned, skipped, round(time.perf_counter() - start, 2), begun, json)
 
 
 def _tell(
-    state: Path, learner: Learner, learned: Learned, left_out: LeftOut, seconds: float, begun: bool, json: bool
+    state: Path, learner: Learner, learned: Learned, skipped: SkippedFiles, seconds: float, begun: bool, json: bool
 ) -> None:
     size, model = state.stat().st_size, learner.model.name if learner.model else None
     found = {
         "state": str(state), "model": model, "experience": learned.experience, "pictures": learned.pictures,
-        "skipped": left_out.unread, "left_out": left_out.sentences,
+        "skipped": skipped.unread, "left_out": skipped.sentences,
         "new_classes": learned.new_classes, "labels": learner.labels, "classes": learner.labels,
         "samples": [learned.samples.start, learned.samples.stop], "steps": learned.steps, "seconds": seconds,
         "memory_bytes": learner.memory_bytes, "learned_before": learned.known,

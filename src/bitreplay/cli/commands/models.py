@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitreplay import table1, zoo
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.cli.commands.info import model, shape_text
 
@@ -19,9 +19,9 @@ def models(json: options.Json = False) -> None:
         return
     rows = [
         (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""), f"{m['bytes'] / 2**20:.1f} MiB",
-         f"{m['input']}\n{m['sizes'].partition(' in ')[0]}", "\n".join(m["levels"])) for m in found
+         f"{m['input']}\n{m['sizes'].partition(' in ')[0]}", "\n".join(m["replay_layers"])) for m in found
     ]  # fmt: skip
-    columns = ("name", "integer %", "float %", "file", "input", "levels")
+    columns = ("name", "integer %", "float %", "file", "input", "replay layers")
     title = "Table 1 of the paper: counted here, and as it prints it"
     counted = ("model, level, shape", "weights", "B", "NB", "B/(B+NB)")
     remarks = dict.fromkeys(f"{row.model}: {row.remark}" for row in table if row.remark)
@@ -39,7 +39,7 @@ def _licences(found: list[dict[str, Any]]) -> list[str]:
     said: dict[str, list[str]] = {}
     for each in found:
         said.setdefault(each["licence"] or "unknown", []).append(each["name"])
-    return [f"Licence of {', '.join(names)}: {shown(text)}" for text, names in said.items()]
+    return [f"Licence of {', '.join(names)}: {escaped(text)}" for text, names in said.items()]
 
 
 def _older(found: list[dict[str, Any]]) -> list[str]:
@@ -52,4 +52,6 @@ def _counted(row: table1.Row) -> tuple[str, ...]:
     """Two lines a cell: ours, and the paper's where it has the row."""
     ours = (f"{row.total / 1e6:.2f}M", f"{row.binary / 1e6:.2f}M", f"{row.other / 1e3:.1f}K", f"{100 * row.share:.1f}%")
     paper = (row.paper_total, row.paper_binary, row.paper_other, row.paper_share)
-    return f"{row.model}\n{row.level} {shape_text(row.shape)}", *(f"{a}\n{b}" for a, b in zip(ours, paper, strict=True))
+    return f"{row.model}\n{row.replay_layer} {shape_text(row.shape)}", *(
+        f"{a}\n{b}" for a, b in zip(ours, paper, strict=True)
+    )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay import zoo
-from bitreplay.arguments import shown
+from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS
 from bitreplay.planning import budget as fitting
@@ -27,14 +27,17 @@ def plan(
     model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.")],
     size: options.Size = None,
     strategy: options.Strategy = None,
-    level: options.Level = None,
+    replay_layer: options.ReplayLayer = None,
     classes: Annotated[int, typer.Option(help="Classes that will be learned.", min=1)] = 10,
-    per_class: options.PerClass = None,
-    new: Annotated[int, typer.Option(help="New samples of a minibatch; four times as many are replayed.", min=1)] = 32,
-    micro: options.Micro = None,
+    memory_per_class: options.MemoryPerClass = None,
+    batch_size: Annotated[
+        int, typer.Option(help="New samples of a minibatch; four times as many are replayed.", min=1)
+    ] = 32,
+    micro_batch_size: options.MicroBatchSize = None,
     bits: options.Bits = None,
-    code_bits: options.CodeBits = None,
-    numbers: options.Numbers = None,
+    latent_bits: options.LatentBits = None,
+    feature_layers: options.FeatureLayers = None,
+    n_components: options.Components = None,
     budget: Annotated[str | None, typer.Option(help="RAM that there is, such as 2MB: propose what fits.")] = None,
     flash: Annotated[str | None, typer.Option(help="Flash that there is, such as 2MB.")] = None,
     target: Annotated[
@@ -45,15 +48,23 @@ def plan(
 ) -> None:
     """Flash and RAM of a learner before anything runs; with a budget, the settings that fit, best first."""
     found = zoo.find(model)
-    given = options.given(strategy=strategy, level=level, per_class=per_class, bits=bits, code_bits=code_bits,
-                          numbers=numbers, micro=micro)  # fmt: skip
+    given = options.given(
+        strategy=strategy,
+        replay_layer=replay_layer,
+        memory_per_class=memory_per_class,
+        bits=bits,
+        latent_bits=latent_bits,
+        feature_layers=feature_layers,
+        n_components=n_components,
+        micro_batch_size=micro_batch_size,
+    )
     if budget is not None or flash is not None:
         if given:
             raise ValueError(f"What fits a budget is proposed: leave out {', '.join(given)}.")
         _propose(found, classes, _bytes("budget", budget), _bytes("flash", flash), target, size, json)
         return
     settings = Settings.of(**given)
-    settings = settings.changed(new=new, replayed=4 * new, size=size)
+    settings = settings.changed(batch_size=batch_size, replay_batch_size=4 * batch_size, size=size)
     if target is not None:
         settings = settings.changed(strategy="exact") if strategy is None else settings
         if check:
@@ -71,7 +82,7 @@ def _bytes(name: str, text: str | None) -> int | None:
         return None
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*([A-Za-z]{0,3})\s*", text)
     if match is None or match[2].upper() not in UNITS:
-        raise ValueError(f"{name} must be a number of bytes such as 2MB or 512KiB, got {shown(text)!r}.")
+        raise ValueError(f"{name} must be a number of bytes such as 2MB or 512KiB, got {escaped(text)!r}.")
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
@@ -166,17 +177,23 @@ def _in_c(model: zoo.Model, classes: int, ram: int | None, flash: int | None, si
 def _notes(found: list[fitting.Proposal]) -> list[str]:
     sets = {each.measured.data for each in found if each.measured}
     notes = ["Only accuracies of one set and as many pictures compare."] if len(sets) > 1 else []
-    if any(each.plan.settings.micro for each in found):
+    if any(each.plan.settings.micro_batch_size for each in found):
         notes.append("With micro a minibatch passes in parts: the same state in less memory, in twice the time.")
-    if any(each.measured and each.plan.settings.new < fitting.NEW[0] for each in found):
-        notes.append(f"Accuracies of replay were measured with {fitting.NEW[0]} new samples; fewer were not tried.")
+    if any(each.measured and each.plan.settings.batch_size < fitting.BATCH_SIZES[0] for each in found):
+        notes.append(
+            f"Accuracies of replay were measured with {fitting.BATCH_SIZES[0]} new samples; fewer were not tried."
+        )
     return notes
 
 
 def _proposal(found: fitting.Proposal) -> dict[str, Any]:
     settings, measured = found.plan.settings, found.measured
-    chosen = {"per_class": settings.per_class, "code_bits": settings.code_bits, "new": settings.new,
-              "micro": settings.micro}  # fmt: skip
+    chosen = {
+        "memory_per_class": settings.memory_per_class,
+        "latent_bits": settings.latent_bits,
+        "batch_size": settings.batch_size,
+        "micro_batch_size": settings.micro_batch_size,
+    }
     return found.plan.to_json() | chosen | {
         "short": found.short, "expected": None if measured is None else asdict(measured),
     }  # fmt: skip
@@ -185,10 +202,11 @@ def _proposal(found: fitting.Proposal) -> dict[str, Any]:
 def _settings(made: Plan) -> str:
     s = made.settings
     if s.strategy == "exact":
-        return f"exact, numbers {s.numbers}" if s.numbers else "exact"
-    kept = f", {s.per_class} a class of {s.code_bits} bit" if s.strategy == "replay" else ""
-    parts = f", micro {s.micro}" if s.micro else ""
-    return f"{s.strategy} {s.bits}{kept}, level {s.level or 'last'}, new {s.new}{parts}"
+        layers = f", feature layers {s.feature_layers}" if s.feature_layers else ""
+        return "exact" + layers + (f", {s.n_components} components" if s.n_components else "")
+    kept = f", {s.memory_per_class} a class of {s.latent_bits} bit" if s.strategy == "replay" else ""
+    parts = f", micro-batch size {s.micro_batch_size}" if s.micro_batch_size else ""
+    return f"{s.strategy} {s.bits}{kept}, replay layer {s.replay_layer or 'last'}, batch size {s.batch_size}{parts}"
 
 
 def _accuracy(proposal: fitting.Proposal, model: zoo.Model) -> str:

@@ -62,7 +62,7 @@ def _watch(
         if state.stat().st_mtime_ns != loaded:
             learner, loaded = Learner.load(state, model), state.stat().st_mtime_ns
         for _, picture in fitted([path], learner.strategy.side, lambda error: show.complain(error)):
-            (answer,) = answers.answered(learner, [str(path)], learner.latents(picture), unknown, top)
+            (answer,) = answers.answered(learner, [str(path)], learner.encode(picture), unknown, top)
             if csv:
                 show.text(answers.as_csv([answer], top, header=False))
             elif json:

@@ -36,12 +36,13 @@ def run(
     size: options.Size = None,
     strategy: options.Strategy = None,
     bits: options.Bits = None,
-    code_bits: options.CodeBits = None,
-    level: options.Level = None,
-    numbers: options.Numbers = None,
-    per_class: options.PerClass = None,
+    latent_bits: options.LatentBits = None,
+    replay_layer: options.ReplayLayer = None,
+    feature_layers: options.FeatureLayers = None,
+    n_components: options.Components = None,
+    memory_per_class: options.MemoryPerClass = None,
     epochs: options.Epochs = None,
-    rate: options.Rate = None,
+    learning_rate: options.LearningRate = None,
     augment: options.Augment = None,
     seed: Annotated[int, typer.Option(help="Order of classes or samples, and everything random.")] = 0,
     limit: Annotated[
@@ -63,10 +64,20 @@ def run(
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
-    source = named(data, data_dir, size or found.size, show.left_out if skip_unreadable else refuse)
-    given = options.given(strategy=strategy, bits=bits, code_bits=code_bits, level=level, numbers=numbers,
-                          per_class=per_class, epochs=epochs, rate=rate, augment=augment,
-                          size=None if size == found.size else size)  # fmt: skip
+    source = named(data, data_dir, size or found.size, show.skipped if skip_unreadable else refuse)
+    given = options.given(
+        strategy=strategy,
+        bits=bits,
+        latent_bits=latent_bits,
+        replay_layer=replay_layer,
+        feature_layers=feature_layers,
+        n_components=n_components,
+        memory_per_class=memory_per_class,
+        epochs=epochs,
+        learning_rate=learning_rate,
+        augment=augment,
+        size=None if size == found.size else size,
+    )
     settings = Settings.of(seed=seed, **given)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
@@ -74,7 +85,7 @@ def run(
         for sentence in splitting.told(source.splits):
             show.say(sentence)
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
-              "settings": settings.to_json()}  # fmt: skip
+              "settings": settings.to_dict()}  # fmt: skip
     if source.splits:
         config["split"] = "series"
     experiences = stream(source, scenario, limit, settings.seed)
@@ -113,18 +124,18 @@ def walk(
 ) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
     """Go through the stream from where the folder's state stands."""
     exists = folder.state.exists()
-    learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_json())
+    learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_dict())
     rows = folder.rows(learner.experiences)
     names = np.array(source.data.class_names)
     truth = names[source.data.test_labels]
     workers = None if ray is None else _workers(ray)
     learn = None if workers is None else partial(workers.learn, learner, progress=bar)
-    coded = learner.latents if workers is None else partial(workers.latents, learner)
+    coded = learner.encode if workers is None else partial(workers.encode, learner)
     test = Latents(coded(source.data.test_images))
     waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
     if len(rows) < learner.experiences:  # cut off between the state and its row
         _, labels = next(waiting)
-        evaluation = learner.evaluate_latents(test.values, truth)
+        evaluation = learner.evaluate_encoded(test.values, truth)
         step = Step(len(rows), tuple(set(names[labels].tolist())), evaluation, len(labels))
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)

@@ -58,7 +58,7 @@ def serve(
             keys = Keys(token)
         served = Served(learner, state, lock, place, keys)
         _tell(served.address, keys, token if made else "", place.for_others and cert is None)
-        if place.everywhere and not place.names:
+        if place.on_all_interfaces and not place.names:
             show.remark(f"Where {place.called} is not found, the machine's number in its place will do.")
         served.run()
     show.remark("The server has ended.")

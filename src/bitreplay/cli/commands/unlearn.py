@@ -9,7 +9,7 @@ import typer
 
 from bitreplay.cli import options, saving, show
 from bitreplay.cli.corrections import FOR_GOOD, all_known, tell
-from bitreplay.cli.reading import LeftOut, gathered
+from bitreplay.cli.reading import SkippedFiles, gathered
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
@@ -34,9 +34,9 @@ def unlearn(
     """
     with Lock(state) as lock:
         learner = Learner.load(state, model)
-        left_out = LeftOut(skip_unreadable)
-        images, labels = gathered(pictures, label, learner.strategy.side, left_out)
-        left_out.end()
+        skipped = SkippedFiles(skip_unreadable)
+        images, labels = gathered(pictures, label, learner.strategy.side, skipped)
+        skipped.end()
         certain = learner.settings.digests
         if learner.strategy.unlearns and not certain:
             show.complain(_unsure(state, final))

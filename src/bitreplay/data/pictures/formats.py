@@ -19,10 +19,10 @@ from PIL.WebPImagePlugin import WebPImageFile
 from bitreplay.data.pictures import jpeg
 from bitreplay.data.pictures.resize import LARGEST_SIDE
 
-MOST_PIXELS = 1 << 26  # up to 10 bytes each while it is decoded
-MOST_OF_WEBP = 1 << 25  # which is decoded on two canvases and copied: 16 bytes
-MOST_PASSED = 1 << 30  # pixels times passes over them
-MOST_INFLATED = 1032  # bytes that deflate makes of one; a PNG has at least a bit a pixel
+MAX_PIXELS = 1 << 26  # up to 10 bytes each while it is decoded
+MAX_WEBP = 1 << 25  # which is decoded on two canvases and copied: 16 bytes
+MAX_PASSED = 1 << 30  # pixels times passes over them
+MAX_INFLATED = 1032  # bytes that deflate makes of one; a PNG has at least a bit a pixel
 SUFFIXES = (".bmp", ".gif", ".heic", ".heif", ".jfif", ".jpe", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 READERS: dict[str, Any] = {
     "JPEG": JpegImageFile, "PNG": PngImageFile, "WebP": WebPImageFile, "BMP": BmpImageFile, "GIF": GifImageFile,
@@ -56,14 +56,14 @@ def opened(content: bytes, least: int) -> Image.Image:
     if not (1 <= width <= LARGEST_SIDE and 1 <= height <= LARGEST_SIDE):
         raise ValueError(f"it is {width}x{height}; at most {LARGEST_SIDE} pixels high and wide are read")
     passes = jpeg.passes(content) if name == "JPEG" else 1
-    most = MOST_OF_WEBP if name == "WebP" else MOST_PIXELS
+    most = MAX_WEBP if name == "WebP" else MAX_PIXELS
     if name == "JPEG" and passes == 1:
         most = LARGEST_SIDE**2
     if width * height > most:
         raise ValueError(f"it is {width}x{height}; at most {most} pixels of such a {name} are read")
-    if passes * width * height > MOST_PASSED:
+    if passes * width * height > MAX_PASSED:
         raise ValueError(f"it is a JPEG of {width}x{height} in {passes} scans, which is more than is read")
-    if name == "PNG" and width * height > 8 * MOST_INFLATED * len(content):
+    if name == "PNG" and width * height > 8 * MAX_INFLATED * len(content):
         raise ValueError(f"its {len(content)} bytes are too few for the {width}x{height} pixels that it claims")
     if isinstance(image, TiffImageFile):
         _check_tiles(image)
@@ -76,9 +76,9 @@ def _check_tiles(image: TiffImageFile) -> None:
     """Tiles are decoded whole, however little of them the picture covers."""
     sides = [image.tag_v2.get(tag, 1) for tag in (TILE_WIDTH, TILE_LENGTH)]
     if not all(isinstance(side, int) and 1 <= side <= LARGEST_SIDE for side in sides) or (
-        sides[0] * sides[1] > MOST_PIXELS
+        sides[0] * sides[1] > MAX_PIXELS
     ):
-        raise ValueError(f"its tiles are {sides[0]}x{sides[1]}; at most {MOST_PIXELS} pixels are read")
+        raise ValueError(f"its tiles are {sides[0]}x{sides[1]}; at most {MAX_PIXELS} pixels are read")
 
 
 def _heic(content: bytes) -> Image.Image:

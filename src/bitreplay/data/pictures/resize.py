@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.arguments import told, whole_number
+from bitreplay.arguments import short_repr, whole_number
 
 LARGEST_SIDE = 1 << 14  # of a picture that is taken in
 
@@ -26,7 +26,7 @@ def side_of(side: Any) -> int:
     """The side of a square as a caller gave it."""
     whole = whole_number(side)
     if whole is None or whole < 1:
-        raise ValueError(f"side must be a whole number from 1, got {told(side)}.")
+        raise ValueError(f"side must be a whole number from 1, got {short_repr(side)}.")
     return whole
 
 

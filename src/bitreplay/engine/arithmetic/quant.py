@@ -57,8 +57,8 @@ class Activation:
         low, high = min(low, Fraction(0)), max(high, Fraction(0))
         if low == high:
             high = Fraction(1)
-        levels = (1 << SIGNIFICANT[bits]) - 1
-        scale = (high - low) / levels
+        replay_layers = (1 << SIGNIFICANT[bits]) - 1
+        scale = (high - low) / replay_layers
         lowest = -(1 << (SIGNIFICANT[bits] - 1))
         zero = lowest + round_fraction(-low / scale)
         return Activation(bits, scale, min(max(zero, lowest), -lowest - 1))

@@ -46,7 +46,7 @@ def small_graph(
     ranges: dict[str, Range],
     spread: Range = (Fraction(-2), Fraction(2)),
 ) -> Graph:
-    """The nodes read `before` (or `level`), which take values in `spread`; what the last yields is pooled."""
+    """The nodes read `before` (or `replay_layer`), which take values in `spread`; what the last yields is pooled."""
     one, zero = np.full(shape[2], 1 << ONE, np.int32), np.zeros(shape[2], np.int32)
     unit = {"gamma": one, "beta": zero, "mean": zero, "inverse_sigma": one}
     before = Node("before", "batchnorm", ("level",), {}, {name: Fixed(values, ONE) for name, values in unit.items()})

@@ -18,8 +18,8 @@ from bitreplay.engine.layers.dense import Dense
 from bitreplay.engine.layers.depthwise_conv import DepthwiseConv
 from bitreplay.engine.layers.image import Image
 from bitreplay.engine.layers.integer_conv import IntegerConv
+from bitreplay.engine.layers.latent_code import DecodeLatents, EncodeLatents
 from bitreplay.engine.layers.layer import Layer
-from bitreplay.engine.layers.level_code import DecodeLevel, EncodeLevel
 from bitreplay.engine.layers.max_pool import MaxPool
 from bitreplay.engine.layers.relu import ReLU
 from bitreplay.engine.layers.rprelu import PReLU, RPReLU
@@ -45,6 +45,6 @@ LAYERS: dict[str, type[Layer]] = {
     "blur_pool": BlurPool,
     "dense": Dense,
     "cross_entropy": CrossEntropy,
-    "encode_level": EncodeLevel,
-    "decode_level": DecodeLevel,
+    "encode_latents": EncodeLatents,
+    "decode_latents": DecodeLatents,
 }

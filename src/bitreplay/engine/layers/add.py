@@ -16,7 +16,7 @@ import numpy as np
 from bitreplay.engine.arithmetic.fixedpoint import binary_point, round_fraction, round_shift, saturate, wide
 from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
-from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
+from bitreplay.engine.kind import ACTIVATION, Arrays, InvalidNodeError, Kind, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
@@ -34,7 +34,7 @@ def add(t: Any, a: Any, run: Run) -> None:
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     if inputs[0].shape != inputs[1].shape:
-        raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
+        raise InvalidNodeError(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
     return {}, inputs[0]
 
 

@@ -34,7 +34,7 @@ from bitreplay.engine.arithmetic.quant import SIGNIFICANT, merge_samples, quanti
 from bitreplay.engine.arithmetic.sgd import descend, to_31_bits
 from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Fixed, Node
-from bitreplay.engine.kind import ACTIVATION, SUMS, Arrays, Kind, Misfit, Yield, per_channel
+from bitreplay.engine.kind import ACTIVATION, SUMS, Arrays, InvalidNodeError, Kind, Yield, per_channel
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 from bitreplay.engine.program import ProgramError
@@ -137,9 +137,9 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
     # Thousands of channels: quotients as pairs of whole numbers, since a Fraction divides by a gcd in every step.
     ratios = [_over(i * s.numerator * y_scale.denominator, s.denominator * y_scale.numerator, inverse.shift)
-              for i, s in zip(_whole(inverse), scales, strict=True)]  # fmt: skip
+              for i, s in zip(_integers(inverse), scales, strict=True)]  # fmt: skip
     a_bits = min(31, 60 - x.bound.bit_length())
-    products = [_over(g * r, d, gamma.shift) for g, (r, d) in zip(_whole(gamma), ratios, strict=True)]
+    products = [_over(g * r, d, gamma.shift) for g, (r, d) in zip(_integers(gamma), ratios, strict=True)]
     largest = max(_largest(products), Fraction(1, 1 << 30))
     shift = min(
         _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
@@ -147,7 +147,7 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
         *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
     )
     factor_point = _point(_largest(ratios), LARGEST_FACTOR)
-    means = [_over(m * s.denominator, s.numerator, mean.shift) for m, s in zip(_whole(mean), scales, strict=True)]
+    means = [_over(m * s.denominator, s.numerator, mean.shift) for m, s in zip(_integers(mean), scales, strict=True)]
     # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
     shift = min(shift, gamma.shift + factor_point)
     mean_shift = min(12, _point(max(_largest(means), Fraction(1)), LARGEST_FACTOR))
@@ -173,7 +173,7 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     )
 
 
-def _whole(fixed: Fixed) -> list[int]:
+def _integers(fixed: Fixed) -> list[int]:
     return fixed.values.reshape(-1).tolist()
 
 
@@ -206,7 +206,7 @@ def _fine_bits(shift: int, x_bound: int, significant: int) -> int:
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     if len({value.shape for value in inputs}) > 1:
-        raise Misfit(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
+        raise InvalidNodeError(f"adds maps of shapes {inputs[0].shape} and {inputs[1].shape}")
     names = ("gamma", "beta", "mean", "inverse_sigma")
     return per_channel(inputs[0], *names), Yield(ACTIVATION, inputs[0].shape)
 

@@ -26,8 +26,8 @@ from bitreplay.engine.kind import (
     SUMS,
     WORDS,
     Arrays,
+    InvalidNodeError,
     Kind,
-    Misfit,
     Yield,
     behind_window,
     dimensions,
@@ -79,13 +79,13 @@ def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     outputs, kernel, _, _ = dimensions(node, "weights", 4)
     channels = inputs[0].channels
     if channels * kernel * kernel >= 1 << 15:
-        raise Misfit(f"sums {channels * kernel * kernel} signs; fewer than 32768 are expected")
+        raise InvalidNodeError(f"sums {channels * kernel * kernel} signs; fewer than 32768 are expected")
     shape = (*behind_window(node, inputs[0].shape, kernel, pad=1), outputs)
     words = (outputs, kernel, kernel, words_for(channels))
     weights = node.arrays["weights"]
     if isinstance(weights, np.ndarray) and weights.shape == words and weights.dtype == WORDS and channels % 64:
         if (weights[..., -1] >> np.uint64(channels % 64)).any():
-            raise Misfit("has weights whose padding bits are not 0")
+            raise InvalidNodeError("has weights whose padding bits are not 0")
     return {"weights": (WORDS, words), "scale": (REAL, (outputs,))}, Yield(SUMS, shape)
 
 

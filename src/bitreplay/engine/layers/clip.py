@@ -16,7 +16,7 @@ from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_fraction, r
 from bitreplay.engine.arithmetic.quant import quantise_samples
 from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
-from bitreplay.engine.kind import DECIMAL, Arrays, Kind, Misfit, Yield
+from bitreplay.engine.kind import DECIMAL, Arrays, InvalidNodeError, Kind, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
@@ -37,7 +37,7 @@ def clip_input_grad(t: Any, a: Any, run: Run) -> None:
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     if Fraction(node.attributes.get("low", 0)) > 0 or Fraction(node.attributes.get("high", 0)) < 0:
-        raise Misfit("clips to an interval without 0")
+        raise InvalidNodeError("clips to an interval without 0")
     return {}, inputs[0]
 
 

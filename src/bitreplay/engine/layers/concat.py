@@ -14,7 +14,7 @@ from bitreplay.engine.arithmetic.fixedpoint import Multiplier, round_shift, satu
 from bitreplay.engine.arithmetic.quant import quantise_samples
 from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
-from bitreplay.engine.kind import ACTIVATION, Arrays, Kind, Misfit, Yield
+from bitreplay.engine.kind import ACTIVATION, Arrays, InvalidNodeError, Kind, Yield
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
 
@@ -34,7 +34,7 @@ def concat_input_grad(t: Any, a: Any, run: Run) -> None:
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     height, width, _ = inputs[0].shape
     if any(value.shape[:2] != (height, width) for value in inputs):
-        raise Misfit("joins maps of different sizes")
+        raise InvalidNodeError("joins maps of different sizes")
     return {}, Yield(ACTIVATION, (height, width, sum(value.channels for value in inputs)))
 
 

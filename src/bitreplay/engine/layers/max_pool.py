@@ -18,7 +18,17 @@ from bitreplay.engine.arithmetic.quant import quantise_samples
 from bitreplay.engine.arithmetic.sliding_window import out_size, taps
 from bitreplay.engine.builder import Builder, Value
 from bitreplay.engine.graph import Node
-from bitreplay.engine.kind import ACTIVATION, SLIDING, SUMS, Arrays, Kind, Misfit, Yield, behind_window, number
+from bitreplay.engine.kind import (
+    ACTIVATION,
+    SLIDING,
+    SUMS,
+    Arrays,
+    InvalidNodeError,
+    Kind,
+    Yield,
+    behind_window,
+    number,
+)
 from bitreplay.engine.layers.clip import UNBOUNDED
 from bitreplay.engine.layers.layer import Layer, need
 from bitreplay.engine.operations import Run, operation
@@ -60,7 +70,7 @@ def max_pool_input_grad(t: Any, a: Any, run: Run) -> None:
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
     window = number(node, "window", 0)
     if window == 0:
-        raise Misfit("lacks its window")
+        raise InvalidNodeError("lacks its window")
     return {}, Yield(inputs[0].form, (*behind_window(node, inputs[0].shape, window, window), inputs[0].channels))
 
 

@@ -21,13 +21,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, fx, nn
 
-from bitreplay.engine.graph import Graph, LevelCode, Node, Ranges
-from bitreplay.engine.layers.level_code import CODE_BITS
+from bitreplay.engine.graph import Graph, LatentCode, Node, Ranges
+from bitreplay.engine.layers.latent_code import LATENT_BITS
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
 from bitreplay.modelfile.sizes import check_sizes
+from bitreplay.torch.convert.latent_code import WIDTHS, decode, latent_code
 from bitreplay.torch.convert.layer_table import ConversionError
-from bitreplay.torch.convert.level_code import WIDTHS, decode, level_code
 from bitreplay.torch.convert.lowering import Lowered, Lowering, sign_windows
 from bitreplay.torch.convert.ranges import Spread, behind, reestimate_tail, shapes_of, wake_channels, watch, watch_tail
 from bitreplay.torch.models.layers import trace
@@ -35,7 +35,7 @@ from bitreplay.torch.models.layers import trace
 # At 8 bits Bi-Real-18 keeps 45 to 46 % of 46.05 % top-1 (2000 images) with shares of 0.0001 to 0.001, 43.9 % with 0.
 OUTSIDE = 0.001
 TAIL_HEADROOM = 1.25
-MOST_SAMPLES = 1 << 15
+MAX_SAMPLES = 1 << 15
 
 
 def convert(
@@ -43,9 +43,9 @@ def convert(
     images: NDArray[np.uint8],
     *,
     class_names: Sequence[str],
-    levels: dict[str, str] | None = None,
-    level: str | None = None,
-    code_bits: int = 1,
+    replay_layers: dict[str, str] | None = None,
+    replay_layer: str | None = None,
+    latent_bits: int = 1,
     reestimate: bool = False,
     outside: float = OUTSIDE,
     headroom: float = TAIL_HEADROOM,
@@ -54,23 +54,24 @@ def convert(
 ) -> tuple[Graph, dict[str, Any]]:
     """The graph, and how it was made.
 
-    `levels` maps the name of each replay level to a module path (by default `module.levels`). With `reestimate`, the
-    statistics of the BatchNorms behind `level` (by default the first named) are those with the `code_bits` code in
-    place. Ranges leave out a share `outside` of the values at either end; those behind the lowest level are widened by
-    `headroom`, because gamma, beta and the head move there. With `learn_convolutions` the real-valued convolutions
-    behind the lowest level train in a tail too. `also` are pictures of further sizes.
+    `replay_layers` maps the name of each replay layer to a module path (by default `module.replay_layers`). With
+    `reestimate`, the statistics of the BatchNorms behind `replay_layer` (by default the first named) are those with
+    the code of `latent_bits` in place. Ranges leave out a share `outside` of the values at either end; those behind
+    the lowest level are widened by `headroom`, because gamma, beta and the head move there. With
+    `learn_convolutions` the real-valued convolutions behind the lowest level train in a tail too. `also` are
+    pictures of further sizes.
     """
-    named = dict(getattr(module, "levels", {}) if levels is None else levels)
-    chosen = level if level is not None else next(iter(named), None)
+    named = dict(getattr(module, "replay_layers", {}) if replay_layers is None else replay_layers)
+    chosen = replay_layer if replay_layer is not None else next(iter(named), None)
     if chosen is not None and chosen not in named:
-        raise ConversionError(f"There is no level {chosen!r}; expected one of {', '.join(named)}.")
+        raise ConversionError(f"There is no replay layer {chosen!r}; expected one of {', '.join(named)}.")
     for some in (images, *also):
         if some.dtype != np.uint8 or some.ndim != 4 or len(some) == 0:
             raise ConversionError(f"Images are {some.dtype} {some.shape}; expected uint8 (N, height, width, colours).")
     if not 0 <= outside < 0.5:
         raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
-    if code_bits not in CODE_BITS:
-        raise ConversionError(f"code_bits is {code_bits}; expected one of {', '.join(map(str, CODE_BITS))}.")
+    if latent_bits not in LATENT_BITS:
+        raise ConversionError(f"code_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
 
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     try:
@@ -88,14 +89,14 @@ def convert(
         wake_channels(norm, spreads[node])
     codes = {name: {bits: code_of(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
     if chosen is not None and reestimate:
-        reestimate_tail(traced, at[chosen], _decoded(whole[at[chosen]], codes[chosen].get(code_bits)))
+        reestimate_tail(traced, at[chosen], _decoded(whole[at[chosen]], codes[chosen].get(latent_bits)))
     lowered = Lowering(traced, shapes, named).run()
     moving = behind(traced, *at.values())
 
     def ranges_of(spreads: dict[fx.Node, Spread], whole: dict[fx.Node, Tensor]) -> Ranges:
         if chosen is not None:
             plain = whole[at[chosen]]
-            coded = _decoded(plain, codes[chosen].get(code_bits))
+            coded = _decoded(plain, codes[chosen].get(latent_bits))
             tail = {node: Spread() for node in spreads if node in behind(traced, at[chosen])}
             watch_tail(traced, at[chosen], torch.cat([plain, coded]), tail)
             spreads = spreads | tail
@@ -125,7 +126,7 @@ def convert(
         "range_outside": outside,
         "range_headroom": headroom,
         **({"range_sizes": sorted({height, *ranges_at})} if also else {}),
-        "reestimated": {"level": chosen, "code_bits": code_bits} if reestimate and chosen is not None else None,
+        "reestimated": {"level": chosen, "code_bits": latent_bits} if reestimate and chosen is not None else None,
     }
 
 
@@ -134,22 +135,22 @@ def _rows(values: Tensor) -> NDArray[np.float32]:
     return values.permute(0, 2, 3, 1).contiguous().numpy()
 
 
-def code_of(values: Tensor, bits: int) -> LevelCode:
+def code_of(values: Tensor, bits: int) -> LatentCode:
     """The code of a level from its values (N, C, H, W)."""
     rows = _rows(values).reshape(-1, values.shape[1])
-    return level_code(rows[:: -(-len(rows) // MOST_SAMPLES)], bits)
+    return latent_code(rows[:: -(-len(rows) // MAX_SAMPLES)], bits)
 
 
-def _decoded(values: Tensor, code: LevelCode | None) -> Tensor:
+def _decoded(values: Tensor, code: LatentCode | None) -> Tensor:
     """What the tail sees; wide codes (8 bits and more) keep what matters."""
     if code is None:
         return values
     return torch.from_numpy(decode(_rows(values), code)).permute(0, 3, 1, 2).contiguous()
 
 
-def _learning(nodes: list[Node], levels: dict[str, str]) -> list[Node]:
+def _learning(nodes: list[Node], replay_layers: dict[str, str]) -> list[Node]:
     """The same nodes, with the real-valued convolutions behind the lowest level marked to learn."""
-    first = min((place for place, node in enumerate(nodes) if node.name in levels), default=len(nodes))
+    first = min((place for place, node in enumerate(nodes) if node.name in replay_layers), default=len(nodes))
     learns = [
         place > first and node.kind in ("integer_conv", "depthwise_conv") and "learns" not in node.attributes
         for place, node in enumerate(nodes)
@@ -160,18 +161,22 @@ def _learning(nodes: list[Node], levels: dict[str, str]) -> list[Node]:
     ]
 
 
-def _check_levels(lowered: Lowered, levels: dict[str, str]) -> None:
+def _check_levels(lowered: Lowered, replay_layers: dict[str, str]) -> None:
     nodes, names = lowered.nodes, [node.name for node in lowered.nodes]
-    for level, path in levels.items():
-        if level not in names:
-            raise ConversionError(f"Level {level!r} names {path!r}, which is no layer of the module.")
-        place = names.index(level)
-        if level not in lowered.ranged():
-            raise ConversionError(f"Level {level!r} lies at a layer of kind {nodes[place].kind}: it has no code.")
+    for replay_layer, path in replay_layers.items():
+        if replay_layer not in names:
+            raise ConversionError(f"Level {replay_layer!r} names {path!r}, which is no layer of the module.")
+        place = names.index(replay_layer)
+        if replay_layer not in lowered.ranged():
+            raise ConversionError(
+                f"Level {replay_layer!r} lies at a layer of kind {nodes[place].kind}: it has no code."
+            )
         for node in nodes[place + 1 :]:
             early = [name for name in node.inputs if names.index(name) < place]
             if early:
-                raise ConversionError(f"Level {level!r} is no cut: {node.name} behind it reads {early[0]} before it.")
+                raise ConversionError(
+                    f"Level {replay_layer!r} is no cut: {node.name} behind it reads {early[0]} before it."
+                )
 
 
 def _check_head(graph: Graph) -> None:

@@ -22,7 +22,7 @@ def fold_normalisation(graph: Graph) -> Graph:
     image = graph.nodes[0]
     readers = [node for node in graph.nodes if image.name in node.inputs]
     norm = readers[0]
-    if len(readers) != 1 or norm.kind != "batchnorm" or len(norm.inputs) != 1 or norm.name in graph.levels:
+    if len(readers) != 1 or norm.kind != "batchnorm" or len(norm.inputs) != 1 or norm.name in graph.replay_layers:
         return graph
     table, before = image.arrays["table"], image.attributes["scale_denominator"]
     assert isinstance(table, np.ndarray) and isinstance(before, int)

@@ -25,7 +25,7 @@ except ImportError as error:
     raise ImportError("Reading Keras files needs h5py: pip install 'bitreplay[larq]'.") from error
 
 LONGEST_REASON = 200
-MOST_NAMES = 512  # of any length each: all may point to one as long as the file
+MAX_NAMES = 512  # of any length each: all may point to one as long as the file
 
 
 class KerasFileError(ValueError):
@@ -102,7 +102,7 @@ def _names(group: h5py.Group, attribute: str, whose: str, size: int) -> list[str
     _need(attribute in group.attrs, f"{whose} has no {attribute}")
     about = group.attrs.get_id(attribute)
     many = 0 if about.shape is None else math.prod(about.shape)
-    _need(many <= MOST_NAMES, f"{whose} has {many} {attribute}, of which at most {MOST_NAMES} are read")
+    _need(many <= MAX_NAMES, f"{whose} has {many} {attribute}, of which at most {MAX_NAMES} are read")
     if not many:
         return []  # of a layer without weights, whatever its type
     text = h5py.check_string_dtype(about.dtype)

@@ -34,7 +34,7 @@ from bitreplay.torch.weights import class_names as names_in
 SIZE = 224
 MEAN = (0.485, 0.456, 0.406)
 DEVIATION = (0.229, 0.224, 0.225)
-LARGEST_WIDTH, MOST_CLASSES = 1 << 12, 1 << 16
+LARGEST_WIDTH, MAX_CLASSES = 1 << 12, 1 << 16
 EXPECTED = "expected a QuickNet, QuickNetLarge, BiRealNet or BinaryResNetE18 with its head"
 
 
@@ -89,7 +89,7 @@ def _build(layers: list[KerasLayer], path: Path, size: int) -> tuple[nn.Module, 
     widths = list(dict.fromkeys(int(shape[3]) for shape in convolutions[found.name.startswith("quicknet") :]))
     classes = int(kernels[-1][1])
     options: dict[str, Any] = {"widths": widths, "size": size} | found.options
-    if max(*widths, 0) > LARGEST_WIDTH or not 1 <= classes <= MOST_CLASSES:
+    if max(*widths, 0) > LARGEST_WIDTH or not 1 <= classes <= MAX_CLASSES:
         raise KerasFileError(f"{path} has up to {max(widths)} channels and {classes} classes; {EXPECTED}.")
     with torch.device("meta"):  # nothing is allocated for what a file claims, until all of it fits
         _fits(_made(found, path, classes, options), layers, path, found.name)

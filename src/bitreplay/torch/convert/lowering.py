@@ -73,9 +73,11 @@ class Lowered:
 class Lowering:
     """One walk over the traced module. `shapes` holds the shape of every traced value for one image."""
 
-    def __init__(self, traced: fx.GraphModule, shapes: dict[fx.Node, tuple[int, ...]], levels: dict[str, str]) -> None:
+    def __init__(
+        self, traced: fx.GraphModule, shapes: dict[fx.Node, tuple[int, ...]], replay_layers: dict[str, str]
+    ) -> None:
         self.traced, self.shapes = traced, shapes
-        self.level_at = {path: name for name, path in levels.items()}
+        self.level_at = {path: name for name, path in replay_layers.items()}
         self.result = Lowered()
         self.names: dict[fx.Node, str] = {}
         self.offsets: dict[fx.Node, NDArray[np.float64] | None] = {}

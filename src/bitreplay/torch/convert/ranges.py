@@ -107,11 +107,11 @@ def shapes_of(traced: fx.GraphModule, images: NDArray[np.uint8]) -> dict[fx.Node
 
 
 def watch(
-    traced: fx.GraphModule, images: NDArray[np.uint8], watched: Collection[fx.Node], levels: Collection[fx.Node]
+    traced: fx.GraphModule, images: NDArray[np.uint8], watched: Collection[fx.Node], replay_layers: Collection[fx.Node]
 ) -> tuple[dict[fx.Node, Spread], dict[fx.Node, Tensor]]:
     """The spread of the watched values, and all values at the levels."""
     spreads = {node: Spread() for node in watched}
-    whole: dict[fx.Node, list[Tensor]] = {node: [] for node in levels}
+    whole: dict[fx.Node, list[Tensor]] = {node: [] for node in replay_layers}
 
     def see(node: fx.Node, x: Tensor) -> None:
         if node in spreads:
@@ -121,17 +121,17 @@ def watch(
 
     with torch.no_grad():
         for part in minibatches(images):
-            Watcher(traced, {*watched, *levels}, see).run(part)
+            Watcher(traced, {*watched, *replay_layers}, see).run(part)
     return spreads, {node: torch.cat(parts) for node, parts in whole.items()}
 
 
-def behind(traced: fx.GraphModule, *levels: fx.Node) -> set[fx.Node]:
+def behind(traced: fx.GraphModule, *replay_layers: fx.Node) -> set[fx.Node]:
     """What lies behind the first of these values."""
     nodes = list(traced.graph.nodes)
-    return set(nodes[min((nodes.index(level) for level in levels), default=len(nodes)) + 1 :])
+    return set(nodes[min((nodes.index(replay_layer) for replay_layer in replay_layers), default=len(nodes)) + 1 :])
 
 
-def watch_tail(traced: fx.GraphModule, level: fx.Node, values: Tensor, spreads: dict[fx.Node, Spread]) -> None:
+def watch_tail(traced: fx.GraphModule, replay_layer: fx.Node, values: Tensor, spreads: dict[fx.Node, Spread]) -> None:
     """Add to the spreads what the tail makes of (coded) values at a level."""
 
     def see(node: fx.Node, x: Tensor) -> None:
@@ -139,7 +139,7 @@ def watch_tail(traced: fx.GraphModule, level: fx.Node, values: Tensor, spreads: 
 
     with torch.no_grad():
         for part in values.split(MINIBATCH):
-            Watcher(traced, spreads.keys(), see).run_behind(level, part)
+            Watcher(traced, spreads.keys(), see).run_behind(replay_layer, part)
 
 
 def wake_channels(norm: nn.BatchNorm2d, spread: Spread) -> None:
@@ -158,19 +158,19 @@ def wake_channels(norm: nn.BatchNorm2d, spread: Spread) -> None:
         spread.see(torch.tensor([[-AWAKE], [AWAKE]]).expand(2, len(factor)))
 
 
-def reestimate_tail(traced: fx.GraphModule, level: fx.Node, values: Tensor) -> None:
+def reestimate_tail(traced: fx.GraphModule, replay_layer: fx.Node, values: Tensor) -> None:
     """Replace the running statistics of every BatchNorm behind the level by those of the whole of `values`.
 
     All values pass at once, so that each BatchNorm is estimated behind those already re-estimated.
     """
-    paths = [str(node.target) for node in behind(traced, level) if node.op == "call_module"]
+    paths = [str(node.target) for node in behind(traced, replay_layer) if node.op == "call_module"]
     norms = [m for path in paths if isinstance(m := traced.get_submodule(path), nn.BatchNorm2d)]
     momenta = [norm.momentum for norm in norms]
     for norm in norms:
         norm.momentum = 1.0
         norm.train()
     with torch.no_grad():
-        Watcher(traced, (), None).run_behind(level, values)
+        Watcher(traced, (), None).run_behind(replay_layer, values)
     for norm, momentum in zip(norms, momenta, strict=True):
         norm.momentum = momentum
         norm.eval()

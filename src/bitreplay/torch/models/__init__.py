@@ -27,7 +27,7 @@ MODELS: dict[str, type[nn.Module]] = {
     "quicknet_large": QuickNetLarge,
 }
 TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18, "teacher_wide": TeacherWide}
-LEAST_WIDTH = 4
+MIN_WIDTH = 4
 
 
 def input_size(name: str) -> int:
@@ -52,20 +52,20 @@ def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
 def check_widths(name: str, widths: Sequence[int]) -> None:
     """One width for each group of layers, at least LEAST_WIDTH: stems divide the first one by up to 4."""
     groups = len(inspect.signature(known(name)).parameters["widths"].default)
-    if len(widths) != groups or min(widths) < LEAST_WIDTH:
+    if len(widths) != groups or min(widths) < MIN_WIDTH:
         told = " ".join(map(str, widths))
-        raise ValueError(f"The widths of {name} are {told}; expected {groups} whole numbers from {LEAST_WIDTH} on.")
+        raise ValueError(f"The widths of {name} are {told}; expected {groups} whole numbers from {MIN_WIDTH} on.")
 
 
-def level_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
+def replay_layer_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
     """The tensor at every named level of the model for these images (N, 3, H, W), in evaluation mode."""
     found: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
         return lambda module, inputs, output: found.__setitem__(name, output.detach())
 
-    levels: dict[str, str] = model.levels  # type: ignore[assignment]
-    handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in levels.items()]
+    replay_layers: dict[str, str] = model.replay_layers  # type: ignore[assignment]
+    handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in replay_layers.items()]
     was_training = model.training
     model.eval()
     try:

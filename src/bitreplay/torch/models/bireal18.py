@@ -33,7 +33,7 @@ class BiRealBlock(nn.Module):
 class BiReal18(ResNet18Shape):
     """Levels: `add_12` (4, 4, 512), first sum of the last group; `add_8` (8, 8, 256), first sum of the third."""
 
-    levels: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_8": "blocks.8.add"}
+    replay_layers: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_8": "blocks.8.add"}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__(BiRealBlock, classes, widths)

@@ -54,7 +54,7 @@ class LarqBlock(nn.Module):
 class LarqBiReal18(nn.Module):
     """Levels as in Bi-Real-18: `add_12` (7, 7, 512) and `add_8` (14, 14, 256) at 224."""
 
-    levels: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_8": "blocks.8.add"}
+    replay_layers: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_8": "blocks.8.add"}
     plain: ClassVar[bool] = False
     eps: ClassVar[float] = 1e-3
 

@@ -82,7 +82,7 @@ class QuickNet(nn.Module):
 
     input_size: int = 128
     blocks: ClassVar[tuple[int, ...]] = (4, 4, 4, 4)
-    levels: ClassVar[dict[str, str]] = {
+    replay_layers: ClassVar[dict[str, str]] = {
         "quant_conv2d_16": "transitions.2.blur",
         "quant_conv2d_11": "transitions.1.blur",
     }
@@ -122,7 +122,7 @@ class QuickNetLarge(QuickNet):
     """Levels: `quant_conv2d_30` and `quant_conv2d_17`, shaped as QuickNet's two."""
 
     blocks: ClassVar[tuple[int, ...]] = (6, 8, 12, 6)
-    levels: ClassVar[dict[str, str]] = {
+    replay_layers: ClassVar[dict[str, str]] = {
         "quant_conv2d_30": "transitions.2.blur",
         "quant_conv2d_17": "transitions.1.blur",
     }

@@ -35,7 +35,7 @@ class ReActBlock(nn.Module):
 class ReAct18(ResNet18Shape):
     """Levels: `add_12` (4, 4, 512), first sum of the last group; `add_11` (8, 8, 256), last sum of the third."""
 
-    levels: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_11": "blocks.11.add"}
+    replay_layers: ClassVar[dict[str, str]] = {"add_12": "blocks.12.add", "add_11": "blocks.11.add"}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__(ReActBlock, classes, widths)

@@ -25,7 +25,7 @@ class ReActTiny(nn.Module):
     """stem -> blocks[0..14] -> pool -> head. Level: `add_11` (4, 4, 128), first sum of the last group."""
 
     input_size: ClassVar[int] = 32
-    levels: ClassVar[dict[str, str]] = {"add_11": "blocks.11.add"}
+    replay_layers: ClassVar[dict[str, str]] = {"add_11": "blocks.11.add"}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__()

@@ -22,7 +22,7 @@ class ResNet18Shape(nn.Module):
     """stem -> blocks[0..15] -> pool -> head, with blocks made by `make_block(in, out, stride)`."""
 
     input_size: ClassVar[int] = 32
-    levels: ClassVar[dict[str, str]] = {}
+    replay_layers: ClassVar[dict[str, str]] = {}
 
     def __init__(
         self, make_block: Callable[[int, int, int], nn.Module], classes: int, widths: Sequence[int] = WIDTHS

@@ -38,7 +38,7 @@ class Teacher18(nn.Module):
     """Stem of two 3x3 convolutions (strides 1 and 2), eight blocks, global average, linear head."""
 
     input_size: ClassVar[int] = 64
-    levels: ClassVar[dict[str, str]] = {}
+    replay_layers: ClassVar[dict[str, str]] = {}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__()

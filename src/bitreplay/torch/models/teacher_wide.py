@@ -60,7 +60,7 @@ class TeacherWide(nn.Module):
     """3x3 stem of stride 1, blocks, BatchNorm, ReLU, global average, linear head."""
 
     input_size: ClassVar[int] = 64
-    levels: ClassVar[dict[str, str]] = {}
+    replay_layers: ClassVar[dict[str, str]] = {}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = WIDTHS) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ class VggSmall(nn.Module):
     """Level: `conv_5` (8, 8, 512), the fifth convolution before its BatchNorm."""
 
     input_size: ClassVar[int] = 32
-    levels: ClassVar[dict[str, str]] = {"conv_5": "stages.4.conv"}
+    replay_layers: ClassVar[dict[str, str]] = {"conv_5": "stages.4.conv"}
 
     def __init__(self, classes: int = 200, widths: Sequence[int] = (128, 256, 512), size: int = 32) -> None:
         super().__init__()

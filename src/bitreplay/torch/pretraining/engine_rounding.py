@@ -25,18 +25,18 @@ from torch.utils.hooks import RemovableHandle
 from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import OUTSIDE, TAIL_HEADROOM, code_of
-from bitreplay.torch.convert.level_code import as_real
+from bitreplay.torch.convert.latent_code import as_real
 from bitreplay.torch.convert.lowering import Lowering, sign_windows
 from bitreplay.torch.convert.ranges import MINIBATCH, Spread, behind, shapes_of
 from bitreplay.torch.models.layers import trace
 
 BITS = 8
-LEVELS = (1 << BITS) - 1
+REPLAY_LAYERS = (1 << BITS) - 1
 
 
 def rounded(x: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """x at one of 256 even steps from low to high, 0 among them; the gradient is 1 inside, 0 outside."""
-    step = (high - low) / LEVELS
+    step = (high - low) / REPLAY_LAYERS
     inside = x.float().clamp(low, high)
     return (inside + ((inside / step).round() * step - inside).detach()).to(x.dtype)
 
@@ -105,19 +105,19 @@ class EngineRounding:
 
     def __init__(self, model: nn.Module, images: Tensor, outside: float = OUTSIDE) -> None:
         self.model, self.images, self.outside = model, images, outside
-        levels: dict[str, str] = dict(getattr(model, "levels", {}))
+        replay_layers: dict[str, str] = dict(getattr(model, "replay_layers", {}))
         traced = trace(copy.deepcopy(model).cpu().float().eval())
         one: NDArray[np.uint8] = images[:1].permute(0, 2, 3, 1).cpu().numpy()
-        lowered = Lowering(traced, shapes_of(traced, one), levels).run()
+        lowered = Lowering(traced, shapes_of(traced, one), replay_layers).run()
         windows = sign_windows(lowered.nodes)
-        level = next(iter(levels), None)
-        moving = behind(traced, *(lowered.values[name] for name in levels))
+        replay_layer = next(iter(replay_layers), None)
+        moving = behind(traced, *(lowered.values[name] for name in replay_layers))
         self.places: dict[str, Place] = {}
         self.handles: list[RemovableHandle] = []
         for name, node in lowered.ranged().items():
-            window = None if name in levels else windows.get(name)
+            window = None if name in replay_layers else windows.get(name)
             headroom = TAIL_HEADROOM if node in moving else 1.0
-            self.places[str(node.target)] = Place(window, headroom, name == level, images.device)
+            self.places[str(node.target)] = Place(window, headroom, name == replay_layer, images.device)
 
     def calibrate(self) -> None:
         """Ranges and code from the model as it is now, without rounding; from then on it rounds."""

@@ -32,7 +32,7 @@ from bitreplay.torch.pretraining.keeping import keep_the_best
 from bitreplay.torch.pretraining.lessons import Lessons
 from bitreplay.torch.pretraining.pupil import Pupil
 from bitreplay.torch.pretraining.recipe import Recipe
-from bitreplay.torch.pretraining.report import Report, Step, Tally
+from bitreplay.torch.pretraining.report import ClassStatistics, Report, Step
 from bitreplay.torch.pretraining.schedule import Schedule, stage_of
 from bitreplay.torch.pretraining.validate import reestimate_batchnorm, top1
 from bitreplay.torch.pretraining.views import view_for
@@ -144,7 +144,7 @@ class Pretraining:
                 self.pupil.round_from_here()
             scale = SMALL if progress < self.recipe.small_start - 1e-9 else 1.0
             epoch, expected = self.schedule.done + 1, self.schedule.expected(self.elapsed())
-            tally = Tally(self.world.device)
+            tally = ClassStatistics(self.world.device)
             self.model.train()
             for minibatch, answer in self.lessons.minibatches(self.schedule.done, progress):
                 self.pupil.set_rate(progress + covered * tally.steps / self.lessons.steps)

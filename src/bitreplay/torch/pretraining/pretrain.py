@@ -26,7 +26,7 @@ from bitreplay.torch.pretraining.teacher_answers import answers_of
 from bitreplay.torch.pretraining.world import World
 from bitreplay.torch.weights import digest_of, export_parts, load_weights
 
-LEAST_SIDE = 64
+MIN_SIDE = 64
 
 
 def pretrain(
@@ -62,7 +62,7 @@ def pretrain(
     def train(world: World, display: Display) -> dict[str, Any]:
         torch.backends.cudnn.benchmark = True
         torch.manual_seed(recipe.seed)
-        dataset = open_dataset(Path(data), max(LEAST_SIDE, input_size(model)))
+        dataset = open_dataset(Path(data), max(MIN_SIDE, input_size(model)))
         classes = len(dataset.class_names)
         options: dict[str, Any] = {} if widths is None else {"widths": list(widths)}
         network, before = build(model, classes, **options), None

@@ -16,7 +16,7 @@ from bitreplay.torch.pretraining.fastest import FastestForward
 from bitreplay.torch.pretraining.feature_match import feature_loss, head_of
 from bitreplay.torch.pretraining.loss import pretraining_loss
 from bitreplay.torch.pretraining.recipe import Recipe, make_optimizer
-from bitreplay.torch.pretraining.report import Tally
+from bitreplay.torch.pretraining.report import ClassStatistics
 from bitreplay.torch.pretraining.schedule import rate_factor, stage_of
 from bitreplay.torch.pretraining.views import Minibatch, view_for
 from bitreplay.torch.pretraining.world import World
@@ -78,7 +78,7 @@ class Pupil:
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate
 
-    def learn(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: Tally) -> None:
+    def learn(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: ClassStatistics) -> None:
         """A step; if the compiled network fails, without the compiler."""
         try:
             self.step(minibatch, answer, scale, tally)
@@ -89,7 +89,7 @@ class Pupil:
             self.step(minibatch, answer, scale, tally)
         self.forward.tick()
 
-    def step(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: Tally) -> None:
+    def step(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: ClassStatistics) -> None:
         """One minibatch, at `scale` times the model's size: forward, backward, update."""
         student, *teachers = self.forward.current
         self.optimizer.zero_grad(set_to_none=True)

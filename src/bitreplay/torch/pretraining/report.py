@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 @dataclass
-class Tally:
+class ClassStatistics:
     """Sums over the minibatches of an epoch so far, on the device: reading a number waits for it, adding does not."""
 
     device: torch.device
@@ -45,7 +45,7 @@ class Step:
     step: int
     steps: int
     stage: int
-    tally: Tally
+    tally: ClassStatistics
 
 
 @dataclass(frozen=True)

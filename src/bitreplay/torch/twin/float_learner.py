@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from bitreplay.engine.graph import Graph
-from bitreplay.parts.part import Given, Plain
+from bitreplay.parts.part import ArrayState, PartState
 from bitreplay.parts.tail import Logits, same_kind, with_rows
 from bitreplay.rates import feature_power
 from bitreplay.torch.twin.float_tail import FloatTail
@@ -32,10 +32,17 @@ class FloatStepper:
     counters: ClassVar[tuple[str, ...]] = ("steps",)
 
     def __init__(
-        self, graph: Graph, level: str, classes: int, *, code_bits: int = 1, train: str = "tail", device: str = "cpu"
+        self,
+        graph: Graph,
+        replay_layer: str,
+        classes: int,
+        *,
+        latent_bits: int = 1,
+        train: str = "tail",
+        device: str = "cpu",
     ) -> None:
-        self._resize = partial(FloatStepper, graph, level, code_bits=code_bits, train=train, device=device)
-        self.net = FloatTail(graph, level, classes, code_bits).to(device)
+        self._resize = partial(FloatStepper, graph, replay_layer, latent_bits=latent_bits, train=train, device=device)
+        self.net = FloatTail(graph, replay_layer, classes, latent_bits).to(device)
         self.learned = list(self.net.parameters() if train == "tail" else self.net.head.parameters())
         self.feature_power = feature_power(graph, self.head_weights.shape[1] - 1)
         self.steps = 0
@@ -76,7 +83,7 @@ class FloatStepper:
         tensors = self.tensors()
         for name in ("head.weight", "head.bias", "active"):
             tensors[name] = with_rows(tensors[name], classes)
-        other.take(Plain(tensors, {"steps": self.steps}))
+        other.load_state_dict(ArrayState(tensors, {"steps": self.steps}))
         return other
 
     def tensors(self) -> dict[str, NDArray]:
@@ -84,13 +91,13 @@ class FloatStepper:
         bits = {name: p.detach().cpu().numpy().copy().view(np.int32) for name, p in self.net.named_parameters()}
         return bits | {"active": self.net.active.cpu().numpy().astype(np.uint8)}
 
-    def give(self) -> Plain:
-        return Plain(self.tensors(), {"steps": self.steps})
+    def state_dict(self) -> ArrayState:
+        return ArrayState(self.tensors(), {"steps": self.steps})
 
-    def fits(self, given: Given) -> bool:
+    def fits(self, given: PartState) -> bool:
         return same_kind(given, self.tensors())
 
-    def take(self, given: Given) -> None:
+    def load_state_dict(self, given: PartState) -> None:
         """Go back to what was given."""
         with torch.no_grad():
             for name, parameter in self.net.named_parameters():

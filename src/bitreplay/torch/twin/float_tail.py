@@ -34,14 +34,16 @@ class FloatTail(nn.Module):
 
     active: Tensor
 
-    def __init__(self, graph: Graph, level: str, classes: int, code_bits: int = 1, *, forward_bits: int = 8) -> None:
+    def __init__(
+        self, graph: Graph, replay_layer: str, classes: int, latent_bits: int = 1, *, forward_bits: int = 8
+    ) -> None:
         super().__init__()
-        self.level, self.code_bits, self.classes = level, code_bits, classes
-        self.shape = graph.shapes[level]
-        self.nodes = graph.nodes[graph.position(level) + 1 :]
-        self.code = graph.levels[level].get(code_bits)
-        self.spec = Activation.of_range(*graph.ranges[level], forward_bits)
-        channels = {level: self.shape[2]}
+        self.replay_layer, self.latent_bits, self.classes = replay_layer, latent_bits, classes
+        self.shape = graph.shapes[replay_layer]
+        self.nodes = graph.nodes[graph.position(replay_layer) + 1 :]
+        self.code = graph.replay_layers[replay_layer].get(latent_bits)
+        self.spec = Activation.of_range(*graph.ranges[replay_layer], forward_bits)
+        channels = {replay_layer: self.shape[2]}
         self.layers = nn.ModuleList()
         for node in self.nodes:
             read = [channels[name] for name in node.inputs]
@@ -58,7 +60,7 @@ class FloatTail(nn.Module):
     def decode(self, words: NDArray[np.uint64]) -> Tensor:
         """Code words (N, H, W, planes) -> real numbers (N, H, W, C)."""
         channels = self.shape[2]
-        planes = np.split(words, self.code_bits, axis=-1)
+        planes = np.split(words, self.latent_bits, axis=-1)
         assert planes[0].shape[1:] == (*self.shape[:2], words_for(channels)), words.shape
         index = np.zeros((*words.shape[:3], channels), np.int64)
         for number, plane in enumerate(planes):
@@ -67,7 +69,7 @@ class FloatTail(nn.Module):
             values = self.code.values.values * 2.0**-self.code.values.shift
             real = values[np.arange(channels), index]
         else:
-            cut = max(SIGNIFICANT[self.spec.bits] - self.code_bits, 0)
+            cut = max(SIGNIFICANT[self.spec.bits] - self.latent_bits, 0)
             stored = self.spec.low + (index << cut) + ((1 << cut) >> 1)
             real = (stored - self.spec.zero) * float(self.spec.scale)
         return torch.from_numpy(real).to(self.head.weight)
@@ -75,7 +77,7 @@ class FloatTail(nn.Module):
     def forward(self, latents: NDArray[np.uint64] | Tensor) -> Tensor:
         """Logits from code words, or from real numbers (N, H, W, C)."""
         real = latents if isinstance(latents, Tensor) else self.decode(latents)
-        values = {self.level: real.permute(0, 3, 1, 2)}
+        values = {self.replay_layer: real.permute(0, 3, 1, 2)}
         for node, layer in zip(self.nodes, self.layers, strict=True):
             values[node.name] = layer(*(values[name] for name in node.inputs))
         logits = self.head(values[self.nodes[-1].name])

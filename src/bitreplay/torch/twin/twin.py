@@ -43,7 +43,7 @@ def to_grid(steps: Tensor, spec: Activation) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NodeConstants:
     """What the compiler made of a node: the attributes of its forward record and its constants."""
 
     operation: str
@@ -60,7 +60,7 @@ def units(x: Tensor, value: Value) -> Tensor:
     return torch.round(x / scales.view(-1, 1, 1))
 
 
-def affine(k: Numbers, inputs: list[tuple[Tensor, Value]]) -> Tensor:
+def affine(k: NodeConstants, inputs: list[tuple[Tensor, Value]]) -> Tensor:
     """Steps of y, from the folded a and b and the shortcut's factor."""
     up = 2.0 ** k.attributes.get("up", 0)
     total = (units(*inputs[0]) * k.channel("a") + k.channel("b")) * up
@@ -69,13 +69,13 @@ def affine(k: Numbers, inputs: list[tuple[Tensor, Value]]) -> Tensor:
     return total * 2.0 ** -k.attributes["shift"]
 
 
-def rprelu(k: Numbers, inputs: list[tuple[Tensor, Value]]) -> Tensor:
+def rprelu(k: NodeConstants, inputs: list[tuple[Tensor, Value]]) -> Tensor:
     z = units(*inputs[0]) * 2.0 ** k.attributes["point"] - k.channel("s")
     slope = torch.where(z > 0, float(k.attributes["one"]), k.channel("b"))
     return (z * slope + k.channel("o")) * 2.0 ** -k.attributes["shift"]
 
 
-def rsign(k: Numbers, inputs: list[tuple[Tensor, Value]]) -> Tensor:
+def rsign(k: NodeConstants, inputs: list[tuple[Tensor, Value]]) -> Tensor:
     above = units(*inputs[0]) * 2.0 ** k.attributes["point"] >= k.channel("threshold")
     return torch.where(above, 1.0, -1.0).double()
 
@@ -164,7 +164,7 @@ class Twin(nn.Module):
         return logits
 
 
-def compile_forward(graph: Graph, forward_bits: int) -> tuple[dict[str, Value], dict[str, Numbers]]:
+def compile_forward(graph: Graph, forward_bits: int) -> tuple[dict[str, Value], dict[str, NodeConstants]]:
     """The compiler's values of all nodes, and the numbers of those nodes that the twin computes alike."""
     builder = Builder(graph, Bits(forward_bits, 1, 16), 1, "nothing", keep=True)
     made: dict[str, Any] = {}
@@ -184,7 +184,7 @@ def compile_forward(graph: Graph, forward_bits: int) -> tuple[dict[str, Value], 
             for role, tensor in zip(roles, tensors, strict=True)
             if tensor.region == "constant"
         }
-        numbers[name] = Numbers(
+        numbers[name] = NodeConstants(
             record.operation, dict(zip(entry.attributes, record.attributes, strict=True)), constants
         )
     return builder.values, numbers

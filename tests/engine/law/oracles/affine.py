@@ -103,28 +103,28 @@ def average_pool_input_grad(t: Any, a: Any, run: Any) -> dict[str, Nested]:
     return {"gx": build(shape_of(t.gx), entry), "ex": [exponent for _, exponent in parts]}
 
 
-def encode_level(t: Any, a: Any, run: Any) -> dict[str, Nested]:
+def encode_latents(t: Any, a: Any, run: Any) -> dict[str, Nested]:
     def index(x: int, c: int) -> int:
         if t.thresholds is None:
             return (x - a.low) // 2**a.cut
         return sum(x >= threshold for threshold in t.thresholds[c])
 
     def code(pixel: list[int]) -> list[int]:
-        numbers = [index(x, c) for c, x in enumerate(pixel)]
-        return [word for plane in range(a.bits) for word in pack([n // 2**plane % 2 for n in numbers])]
+        n_features = [index(x, c) for c, x in enumerate(pixel)]
+        return [word for plane in range(a.bits) for word in pack([n // 2**plane % 2 for n in n_features])]
 
     return {"code": [[[code(pixel) for pixel in row] for row in sample] for sample in t.x]}
 
 
-def decode_level(t: Any, a: Any, run: Any) -> dict[str, Nested]:
+def decode_latents(t: Any, a: Any, run: Any) -> dict[str, Nested]:
     channels = shape_of(t.x)[3]
 
     def pixel(words: list[int]) -> list[int]:
         size = len(words) // a.bits
         planes = [unpack(words[size * b : size * (b + 1)], channels) for b in range(a.bits)]
-        numbers = [sum(planes[b][c] * 2**b for b in range(a.bits)) for c in range(channels)]
+        n_features = [sum(planes[b][c] * 2**b for b in range(a.bits)) for c in range(channels)]
         if t.values is None:
-            return apply(lambda n: a.low + n * 2**a.cut + 2**a.cut // 2, numbers)
-        return [t.values[c][n] for c, n in enumerate(numbers)]
+            return apply(lambda n: a.low + n * 2**a.cut + 2**a.cut // 2, n_features)
+        return [t.values[c][n] for c, n in enumerate(n_features)]
 
     return {"x": [[[pixel(words) for words in row] for row in sample] for sample in t.code]}

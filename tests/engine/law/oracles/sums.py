@@ -24,8 +24,8 @@ def add(sums: Sums, pictures: Matrix, labels: list[int], sign: int = 1) -> Sums:
     return counts, class_sums, products
 
 
-def empty(numbers: int, classes: int) -> Sums:
-    return [0] * classes, [[0] * numbers for _ in range(classes)], [0] * (numbers * (numbers + 1) // 2)
+def empty(n_features: int, classes: int) -> Sums:
+    return [0] * classes, [[0] * n_features for _ in range(classes)], [0] * (n_features * (n_features + 1) // 2)
 
 
 def forget(sums: Sums, row: int) -> Sums:

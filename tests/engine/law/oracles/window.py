@@ -94,8 +94,8 @@ def conv_operand(t: Any, a: Any, run: Any) -> dict[str, Nested]:
 
 
 def reshaped(rows: Nested, shape: tuple[int, ...]) -> Nested:
-    numbers = iter(flat(rows))
-    return build(shape, lambda *_: next(numbers))
+    n_features = iter(flat(rows))
+    return build(shape, lambda *_: next(n_features))
 
 
 def dense_sum(t: Any, a: Any, n: int, i: int, j: int, o: int) -> int:

@@ -101,15 +101,15 @@ def average_pool_input_grad(d: Draw) -> Case:
                   bits=d.backward)  # fmt: skip
 
 
-def level(d: Draw) -> tuple[int, dict[str, int], int]:
+def replay_layer(d: Draw) -> tuple[int, dict[str, int], int]:
     """Bits of the code, attributes, words of a pixel."""
     bits, significant = d.random.choice((1, 2, 4, 8, 16)), BOUND[d.forward] + 1
     attributes = {"bits": bits, "low": -(2 ** (significant - 1)), "cut": max(significant - bits, 0)}
     return bits, attributes, bits * -(-d.channels // 64)
 
 
-def encode_level(d: Draw) -> Case:
-    bits, attributes, words = level(d)
+def encode_latents(d: Draw) -> Case:
+    bits, attributes, words = replay_layer(d)
     x = d.activations()
     tensors: dict[str, Held | None] = {
         "x": x,
@@ -120,11 +120,11 @@ def encode_level(d: Draw) -> Case:
         rows = [sorted(d.number(-100, 100) for _ in range(2**bits - 1)) for _ in range(d.channels)]
         rows[0][0] = x.values[0][0][0][0]
         tensors["thresholds"] = Held("int32", False, [sorted(row) for row in rows])
-    return d.case("encode_level", tensors, **attributes)
+    return d.case("encode_latents", tensors, **attributes)
 
 
-def decode_level(d: Draw) -> Case:
-    bits, attributes, _ = level(d)
+def decode_latents(d: Draw) -> Case:
+    bits, attributes, _ = replay_layer(d)
     planes = [d.words((d.height, d.width), d.channels).values for _ in range(bits)]
     used = min(bits, BOUND[d.forward] + 1)
     none = d.empty("uint64", (d.height, d.width, -(-d.channels // 64))).values
@@ -137,4 +137,4 @@ def decode_level(d: Draw) -> Case:
                                        "x": d.empty(DTYPE[d.forward], d.map)}  # fmt: skip
     if bits <= 4:
         tensors["values"] = d.held("int32", (d.channels, 2**bits), -128, 127, per_sample=False)
-    return d.case("decode_level", tensors, **attributes)
+    return d.case("decode_latents", tensors, **attributes)

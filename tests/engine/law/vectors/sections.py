@@ -126,10 +126,10 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
                                                       "past": [36, 0], "present": [9, 9]}),
         ("an irrational root", "consolidate", {"cw": [[2**31 - 1, 1 - 2**31]], "tw": [[2**31 - 1, 0]], "past": [2],
                                                "present": [1]}),
-        ("three slots a class", "reservoir", {"per_class": 3, "seed": 1,
+        ("three slots a class", "reservoir", {"memory_per_class": 3, "seed": 1,
          "experiences": [[0, 0, 0, 0, 1, 1], [1, 1, 1, 0, 0],
                                               [2, 0, 2, 1]], "draws": [2, 7, 8, 20]}),
-        ("no room", "reservoir", {"per_class": 0, "seed": 1, "experiences": [[0, 1]], "draws": []}),
+        ("no room", "reservoir", {"memory_per_class": 0, "seed": 1, "experiences": [[0, 1]], "draws": []}),
         ("five of ten", "minibatches", {"samples": 10, "size": 5, "seed": 0, "experience": 0, "epoch": 0}),
         ("the last one is short", "minibatches", {"samples": 7, "size": 3, "seed": 3, "experience": 2, "epoch": 4}),
         ("a rate that was given", "rate", {"fraction": [1, 100], "kind": "given", "done": 3, "steps": 7}),
@@ -142,11 +142,11 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
         ("a mantissa that rounds up to 2^31", "rate", {"fraction": [2**32 - 1, 2**32], "kind": "given", "done": 0,
                                                        "steps": 1}),
     ],
-    "level_code": [
-        ("threshold 0 and +-3/4", "level_stored", {"values": [[0], [-3], [3]], "shift": 2, "low": [-1, 1],
+    "latent_code": [
+        ("threshold 0 and +-3/4", "stored_latents", {"values": [[0], [-3], [3]], "shift": 2, "low": [-1, 1],
          "high": [1, 1],
                                                    "bits": 8}),
-        ("outside the range", "level_stored", {"values": [[-900, 900]], "shift": 4, "low": [0, 1], "high": [6, 1],
+        ("outside the range", "stored_latents", {"values": [[-900, 900]], "shift": 4, "low": [0, 1], "high": [6, 1],
          "bits": 16}),
     ],
     "program": [

@@ -1,4 +1,4 @@
-"""Inputs of docs/law/sums.json and unseen.json (sections 13 and 14), in the form of sections.py."""
+"""Inputs of docs/law/sums.json and ood.json (sections 13 and 14), in the form of sections.py."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ EXTREME: list[Any] = [[[127, -127, 127], [-127, 127, 127], [127, 127, -127], [-1
 
 
 def of(pictures: Any, labels: Any, classes: int) -> list[Any]:
-    numbers = len(pictures[0]) if pictures else 2
-    return list(oracle_sums.add(oracle_sums.empty(numbers, classes), pictures, labels))
+    n_features = len(pictures[0]) if pictures else 2
+    return list(oracle_sums.add(oracle_sums.empty(n_features, classes), pictures, labels))
 
 
 SEVEN = of([[9, -4, 0, 7], [8, -3, 1, 7], [7, -6, -1, 7], [-20, 5, 2, 7], [-22, 4, 2, 7], [1, 90, 3, 7],
@@ -36,9 +36,9 @@ def chosen(*pictures: int) -> list[Any]:
 
 SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "sums": [
-        ("four pictures", "add_pictures", {"numbers": 2, "classes": 2, "added": FEW, "taken": [[], []]}),
-        ("one taken away", "add_pictures", {"numbers": 2, "classes": 2, "added": FEW, "taken": [[[5, 1]], [0]]}),
-        ("the ends", "add_pictures", {"numbers": 3, "classes": 3, "added": EXTREME, "taken": [[], []]}),
+        ("four pictures", "add_pictures", {"n_features": 2, "classes": 2, "added": FEW, "taken": [[], []]}),
+        ("one taken away", "add_pictures", {"n_features": 2, "classes": 2, "added": FEW, "taken": [[[5, 1]], [0]]}),
+        ("the ends", "add_pictures", {"n_features": 3, "classes": 3, "added": EXTREME, "taken": [[], []]}),
         ("four pictures", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2], "lambdas": None}),
         ("two parts", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [1, 1], "lambdas": None}),
         ("lambda 1/1024 and 8", "discriminant_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [1, 1],
@@ -83,7 +83,7 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("seven to five", "fit", {"picture": [[pixel(53 * i % 256, 31 * i * j % 256) for j in range(7)]
                                               for i in range(7)], "side": 5}),
     ],
-    "unseen": [
+    "ood": [
         ("four pictures", "unseen_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2],
                                         "pictures": [[3, 1], [-4, 1], [100, -90], [0, 1]], "share": [1, 20]}),
         ("two parts, a share between two points", "unseen_of",

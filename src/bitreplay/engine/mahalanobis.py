@@ -1,0 +1,104 @@
+"""How long a vector is under the covariance that was learned: docs/law.md section 14, "Lengths".
+
+    |y|^2 = y^T A^-1 y = n 2^f |L^-1 E^-1 y|^2,      n A 2^f = E L L^T E, E the powers of two that scale it
+
+y are whole numbers, |y_i| <= 254: a picture less the middle of all, or signs. The factor is that of discriminant.py,
+kept; a length costs d^2 products. This is the reference; native_sums.py has the same functions, faster.
+
+    factor = factored(sums, parts=[512, 512])
+    squares, exponents = lengths(factor, y)           |y|^2 = squares n 2^(f + exponent), f = factor.point
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, wide
+from bitreplay.engine.discriminant import (
+    MEAN_BITS,
+    Lower,
+    Shrinkage,
+    Solution,
+    factor_of,
+    forward_fitting,
+    middle_of,
+    shrinkage,
+    solve_factored,
+)
+from bitreplay.engine.sums import Sums
+
+LARGEST = 254
+
+
+@dataclass(frozen=True)
+class Factor:
+    """rows      (d (d + 1) / 2,) int32, the lower triangle of L by rows, 30 bits behind the point
+    halves, centre   (d,) int32: the powers of two of E, the middle of all pictures
+    ridges    what each part's diagonal was raised by, in the unit of n A 2^point
+    left_out  rows of L that are 0
+    """
+
+    rows: NDArray[np.int32]
+    halves: NDArray[np.int32]
+    centre: NDArray[np.int32]
+    parts: tuple[int, ...]
+    ridges: tuple[int, ...]
+    point: int
+    pictures: int
+    dropped_features: int
+
+    @property
+    def n_features(self) -> int:
+        return len(self.halves)
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows.nbytes + self.halves.nbytes + self.centre.nbytes
+
+
+def factor_bytes(n_features: int) -> int:
+    """What a factor takes."""
+    return 4 * (n_features * (n_features + 1) // 2 + 2 * n_features)
+
+
+def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Factor:
+    """The factor of these sums' covariance. ValueError without a picture, or if they cannot be the sums of pictures."""
+    return _kept(sums, parts, factor_of(sums, parts, shrink))
+
+
+def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
+    """The discriminant and the factor, which is made once."""
+    lower = factor_of(sums, parts, shrink)
+    return solve_factored(sums, lower), _kept(sums, parts, lower)
+
+
+def _kept(sums: Sums, parts: Sequence[int], lower: Lower) -> Factor:
+    return Factor(
+        lower.rows[np.tril_indices(sums.n_features)].astype(np.int32),
+        lower.halves.astype(np.int32),
+        middle_of(sums).astype(np.int32),
+        tuple(parts),
+        lower.ridges,
+        lower.point,
+        sums.pictures,
+        lower.dropped_features,
+    )
+
+
+def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:
+    """The squares' sum of L^-1 E^-1 y for each vector, at most 2^60, and the power of two that belongs to it."""
+    rows = np.zeros((factor.n_features, factor.n_features), np.int64)
+    rows[np.tril_indices(factor.n_features)] = factor.rows
+    means, halves = wide(y) << MEAN_BITS, wide(factor.halves)
+    top = (bit_length(means) - halves).max(axis=1)
+    _, squares, room = forward_fitting(rows, means, halves, top)
+    return squares, 2 * (top - room - MEAN_BITS)
+
+
+def about_the_middle(factor: Factor, x: NDArray[np.int8]) -> NDArray[np.int16]:
+    """Pictures less the middle of all."""
+    return (wide(x) - wide(factor.centre)).astype(np.int16)

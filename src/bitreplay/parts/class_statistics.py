@@ -1,0 +1,283 @@
+"""The sums of all pictures ever learned, as a part of a state: counts, class sums and products (engine/sums.py).
+
+Classes stand in the order of their names, so that two tallies of the same pictures are equal, however they came. With
+`by_class` a tally keeps the products of each class too, a row each, which add up to those of all: then a class can be
+taken out exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bitreplay.arguments import short_repr
+from bitreplay.classes import Name
+from bitreplay.engine import native_sums
+from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
+from bitreplay.engine.sums import MAX_PICTURES, Sums, width
+from bitreplay.parts.part import ArrayState, Names, array_of, need, only
+from bitreplay.parts.possible_sums import need_factor, need_possible
+
+NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
+
+
+def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
+    """Each name once: whole numbers before texts, both rising."""
+    return tuple(sorted(set(names), key=lambda name: (isinstance(name, str), name)))
+
+
+@dataclass(frozen=True)
+class ClassStatisticsState(ArrayState):
+    """What a tally gives: its arrays, and the names of their rows."""
+
+    names: tuple[Name, ...] = ()
+
+    @property
+    def sums(self) -> Sums:
+        """Nobody changes them."""
+        forgot = bool(self.counters["forgotten"])
+        return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"], forgot)
+
+    @property
+    def class_products(self) -> NDArray | None:
+        return self.arrays.get("class_products")
+
+
+class ClassStatistics:
+    """`forgotten` counts the classes that were taken out while others stayed: see `forget`."""
+
+    version: ClassVar[int] = 1
+    counters: ClassVar[tuple[str, ...]] = ("forgotten",)
+
+    def __init__(self, n_features: int, by_class: bool = False) -> None:
+        self.names: tuple[Name, ...] = ()
+        self.by_class = by_class
+        self._begin(n_features)
+
+    def _begin(self, n_features: int) -> None:
+        self.sums, self.forgotten = Sums.empty(n_features, 0), 0
+        self.class_products = np.zeros((0, *self.sums.products.shape), width(0)) if self.by_class else None
+
+    def make_room(self, names: Iterable[Name]) -> None:
+        """New names get a row without pictures."""
+        self._place(self.names, in_order([*self.names, *names]))
+
+    def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
+        """Pictures of classes that have a row."""
+        native_sums.add(self.sums, x, self._rows(names))
+        self._change_class_products(x, names, 1)
+
+    def _change_class_products(self, x: NDArray[np.int8], names: Sequence[Name], sign: int) -> None:
+        """The bound of a class's products is below that of all: they have the same type."""
+        if self.class_products is None:
+            return
+        rows = self._rows(names)
+        changed = _of_type(self.class_products, self.sums.products.dtype)
+        for row in np.unique(rows):
+            own = Sums.empty(self.sums.n_features, 1)
+            native_sums.add(own, x[rows == row], np.zeros(np.count_nonzero(rows == row), np.int32))
+            changed[row] += sign * own.products
+        self.class_products = changed
+
+    def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
+        """Take pictures away, as if they had never been there. ValueError if they cannot have been; the sums may be
+        changed then."""
+        rows = self._rows(names)
+        many = np.bincount(rows, minlength=len(self.names)) > self.sums.counts
+        if many.any():
+            row = int(many.argmax())
+            raise ValueError(
+                f"Only {self.sums.counts[row]} pictures of {short_repr(self.names[row])} were learned; "
+                "nothing is unlearned."
+            )
+        native_sums.add(self.sums, x, rows, sign=-1)
+        self._change_class_products(x, names, -1)
+        self.settle()
+
+    def settle(self, otherwise: str = NEVER) -> None:
+        """After something was taken away: no class without pictures stays. ValueError for what no pictures have."""
+        self._leave_out_the_empty()
+        need_possible(self.sums, otherwise)
+        try:
+            self._check_class_products(self.sums, self.class_products)
+        except ValueError:
+            raise ValueError(otherwise) from None
+
+    def prove(self, otherwise: str = NEVER) -> None:
+        """ValueError for sums that are possible one by one, and all together not."""
+        need_factor(self.sums, otherwise)
+
+    def _leave_out_the_empty(self) -> None:
+        """A class without pictures has no name and no row; without any class nothing stays."""
+        empty = self.sums.counts == 0
+        need(not self.sums.class_sums[empty].any(), NEVER)
+        if not empty.any():
+            return
+        self.names = tuple(name for name, none in zip(self.names, empty, strict=True) if not none)
+        if not self.names:
+            need(bool(self.forgotten) or not self.sums.products.any(), NEVER)
+            self._begin(self.sums.n_features)
+            return
+        self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products, self.sums.forgot)
+        if self.class_products is not None:
+            need(not self.class_products[empty].any(), NEVER)
+            self.class_products = self.class_products[~empty]
+
+    def combine(self, given: ClassStatisticsState, sign: int = 1) -> None:
+        """Add what another tally holds, or take it away; the other's products are not copied."""
+        self.make_room(given.names)
+        other, rows = given.sums, self._rows(given.names)
+        class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
+        counts = np.zeros(len(self.names), np.int64)
+        counts[rows], class_sums[rows] = other.counts, other.class_sums
+        self.sums.forgot = self.sums.forgot or other.forgot
+        native_sums.combine(self.sums, Sums(counts, class_sums, other.products, other.forgot), sign)
+        if self.class_products is not None and given.class_products is not None:
+            self.class_products = _of_type(self.class_products, self.sums.products.dtype)
+            for row, own in zip(rows, given.class_products, strict=True):
+                self.class_products[row] += sign * own
+        self.forgotten += sign * given.counters["forgotten"]
+        self.sums.forgot = bool(self.forgotten)
+
+    def _rows(self, names: Sequence[Name]) -> NDArray[np.int32]:
+        rows = {name: row for row, name in enumerate(self.names)}
+        return np.array([rows[name] for name in names], np.int32)
+
+    def rename(self, old: Name, new: Name) -> None:
+        """The class keeps its sums and takes the new name's place."""
+        renamed = tuple(new if name == old else name for name in self.names)
+        self._place(renamed, in_order(renamed))
+
+    def forget(self, name: Name) -> None:
+        """Take a class out: n_c, s_c, and its products where they are kept by class.
+
+        Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
+        share of the scatter within classes stays in them. No square falls below those of the pictures that stay: a
+        class's own is a whole number, at least s_c^2 / n_c. With the last class nothing stays.
+        """
+        row = self.names.index(name)
+        stay = np.delete(np.arange(len(self.names)), row)
+        self.names = tuple(self.names[other] for other in stay)
+        if not self.names:
+            self._begin(self.sums.n_features)
+            return
+        count, total = int(self.sums.counts[row]), wide(self.sums.class_sums[row])
+        inexact = self.class_products is None
+        gone = self.class_products[row] if self.class_products is not None else _outer(total, count)
+        products = wide(self.sums.products) - gone
+        kept = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
+        kept.products = np.clip(products, -kept.most, kept.most)  # only what 0.2.0 cut off before lies beyond
+        stored = width(kept.extent)
+        if self.class_products is not None:
+            self.class_products = self.class_products[stay].astype(stored)
+        kept.class_sums, kept.products = kept.class_sums.astype(stored), kept.products.astype(stored)
+        self.sums, self.forgotten = kept, self.forgotten + inexact
+
+    def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
+        """Rows that belong to `old` names move to the places of `new` ones."""
+        rows = {name: row for row, name in enumerate(new)}
+        if old != new or self.names != new:
+            places = np.array([rows[name] for name in old], np.int64)
+            self.sums = self.sums.placed(places, len(new))
+            if self.class_products is not None:
+                moved = np.zeros((len(new), *self.sums.products.shape), self.class_products.dtype)
+                moved[places] = self.class_products
+                self.class_products = moved
+            self.names = new
+
+    # as a part of a state
+
+    def state_dict(self) -> ClassStatisticsState:
+        kept = self.sums.shared()
+        arrays = {"counts": kept.counts, "class_sums": kept.class_sums, "products": kept.products}
+        if self.class_products is not None:
+            arrays["class_products"] = _shared(self.class_products)
+        return ClassStatisticsState(arrays, {"forgotten": self.forgotten}, self.version, self.names)
+
+    def fits(self, given: ClassStatisticsState) -> bool:
+        same = given.sums.n_features == self.sums.n_features
+        return same and (given.class_products is not None) == (self.class_products is not None)
+
+    def load_state_dict(self, given: ClassStatisticsState) -> None:
+        self.sums, self.names, self.forgotten = given.sums.shared(), given.names, given.counters["forgotten"]
+        self.class_products = None if given.class_products is None else _shared(given.class_products)
+
+    @staticmethod
+    def _check_class_products(sums: Sums, rows: NDArray | None) -> None:
+        """ValueError unless they are possible for each class and add up to the products of all."""
+        if rows is None:
+            return
+        need(rows.shape == (sums.classes, len(sums.products)), "Its products of classes do not fit its sums.")
+        need(np.array_equal(rows.sum(axis=0, dtype=np.int64), sums.products), "Its products of classes do not add up.")
+        for count, own, products in zip(sums.counts, sums.class_sums, rows, strict=True):
+            one = Sums(np.array([count]), own[None], products)
+            need(native_sums.possible(one), "Its products of a class are not the sums of pictures.")
+
+    @classmethod
+    def read(cls, found: ArrayState, names: Names) -> ClassStatisticsState:
+        only(found, "sums", "counts", "class_sums", "products", "class_products")
+        counts = array_of(found, "sums", "counts", np.int64, 1)
+        kind = width(int(counts.sum())).type
+        if found.counters["forgotten"] and found.arrays.get("products", counts).dtype == np.int64:
+            kind = np.int64  # what was forgotten may have left more than the pictures that stay
+        rows = array_of(found, "sums", "class_sums", kind, 2)
+        array_of(found, "sums", "products", kind, 1)
+        known = tuple(name for name in names if name is not None)
+        need(known == names and in_order(known) == known, "Its classes do not stand in order.")
+        need(len(names) == len(counts) == len(rows), "Its sums do not fit its names.")
+        need(((counts > 0) & (counts <= MAX_PICTURES)).all(), "It has a class without pictures, or with too many.")
+        given = ClassStatisticsState(dict(found.arrays), found.counters, cls.version, known)
+        need_possible(given.sums)
+        if given.class_products is not None:
+            array_of(found, "sums", "class_products", kind, 2)
+            need(not found.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")
+            cls._check_class_products(given.sums, given.class_products)
+        nothing = not given.sums.products.any() and not found.counters["forgotten"]
+        need(bool(known) or nothing, "It has sums without a class.")
+        return given
+
+
+def renamed(given: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassStatisticsState:
+    """With other names; classes that get one name become one, the sums of both."""
+    new = [table.get(name, name) for name in given.names]
+    names = in_order(new)
+    if list(names) == list(given.names):
+        return given
+    rows = np.array([names.index(name) for name in new], np.int64)
+    counts = np.zeros(len(names), np.int64)
+    class_sums = np.zeros((len(names), given.sums.n_features), given.sums.class_sums.dtype)
+    np.add.at(counts, rows, given.sums.counts)
+    np.add.at(class_sums, rows, given.sums.class_sums)
+    arrays = {"counts": counts, "class_sums": class_sums, "products": given.sums.products}
+    if given.class_products is not None:
+        arrays["class_products"] = np.zeros((len(names), len(given.sums.products)), given.class_products.dtype)
+        np.add.at(arrays["class_products"], rows, given.class_products)
+    return ClassStatisticsState(arrays, given.counters, given.version, names)
+
+
+def _shared(array: NDArray) -> NDArray:
+    """The array, which nobody writes to from now on (`_of_type` copies it first)."""
+    array.flags.writeable = False
+    return array
+
+
+def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
+    """Of another width, or as it is, if it can be changed in place."""
+    same = array.dtype == stored and array.flags.writeable
+    return array if same else array.astype(stored)
+
+
+def _outer(total: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """s s^T / n, the lower triangle by rows. With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n: the
+    first two are whole numbers, the last one, |r_i r_j| < 2^60, is rounded to nearest, ties away from zero."""
+    q = divide_each(total, np.int64(count))
+    r = total - q * count
+    rows = [
+        total[i] * q[: i + 1] + q[i] * r[: i + 1] + divide_each(r[i] * r[: i + 1], np.int64(count))
+        for i in range(len(total))
+    ]
+    return np.concatenate(rows)
