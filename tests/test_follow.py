@@ -34,13 +34,13 @@ def test_a_stream_of_ones_own_gives_what_the_loop_by_hand_gives(tiny_model, monk
         by_hand.learn(images, labels)
         expected.append(by_hand.evaluate(*TEST))
     learner, coded = learner_of(tiny_model), []
-    latents = learner.encode
+    encode = learner.encode
 
     def spied(images, *watch):
         coded.append(len(images))
-        return latents(images, *watch)
+        return encode(images, *watch)
 
-    monkeypatch.setattr(learner, "latents", spied)
+    monkeypatch.setattr(learner, "encode", spied)
     steps = list(follow(learner, stream(), *TEST))
     assert coded.count(len(TEST[0])) == 1
     assert learner.state_hash() == by_hand.state_hash()

@@ -15,9 +15,9 @@ JOINERS = "\u200c\u200d"  # of Persian words, of families of emoji
 def short_repr(value: object) -> str:
     """A value as a sentence may name it: on one line, and short.
 
-    >>> told([[1, 2], [3, 4]])
+    >>> short_repr([[1, 2], [3, 4]])
     '[[1, 2], [3, 4]]'
-    >>> told("x" * 100)[-6:]
+    >>> short_repr("x" * 100)[-6:]
     'xxx...'
     """
     try:
@@ -31,7 +31,7 @@ def escaped(text: object) -> str:
     r"""Text as a terminal may get it: on one line, with escapes for whatever moves the cursor, changes colours or turns
     the direction of writing.
 
-    >>> shown("p\x1b[2Jear")
+    >>> escaped("p\x1b[2Jear")
     'p\\x1b[2Jear'
     """
     return "".join(repr(c)[1:-1] if _moves(c) else c for c in str(text))

@@ -26,7 +26,7 @@ class Classes:
 
     >>> classes = Classes()
     >>> classes.add(["pear", "apple", "pear"])
-    >>> classes.numbers(["apple", "pear", "plum"]).tolist()
+    >>> classes.indices(["apple", "pear", "plum"]).tolist()
     [0, 1, -1]
     """
 

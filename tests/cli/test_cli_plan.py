@@ -24,7 +24,7 @@ def test_the_command(shell):
 def test_a_budget_for_a_microcontroller_is_that_of_the_learner_in_c(shell, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB", "--target", "cortex-m7")
-    assert code == 0 and "exact, 128 components" in out and "exact, numbers head" in out and "replay" not in out
+    assert code == 0 and "exact, 128 components" in out and "exact, feature layers head" in out and "replay" not in out
 
 
 def test_what_fits_a_board_in_c_alone_is_not_said_to_fit_none(shell, monkeypatch):
@@ -38,17 +38,17 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
     from bitreplay.planning import expected
 
     rows = [
-        "vgg_small,000000000000,CIFAR-10,exact,,1,8/1/16,30,conv_5,1,70.0",
-        "vgg_small,b0acc438c77b,groceries,replay,,1,8/1/16,30,,3,60.0",
+        "vgg_small,000000000000,CIFAR-10,exact,,1,8/1/16,30,conv_5,,1,70.0",
+        "vgg_small,b0acc438c77b,groceries,replay,,1,8/1/16,30,,,3,60.0",
     ]
     monkeypatch.setattr(expected, "FILE", tmp_path / "expected.csv")
     expected.FILE.write_text("\n".join([",".join(expected.HEADER), *rows]) + "\n")
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = shell("plan", "vgg_small@1", "--budget", "20MB")
     assert code == 0 and "70.0 (CIFAR-10, older weights)" in out and "60.0 (groceries)" in out
-    assert "Only accuracies of one set" in out and "With micro a minibatch passes in parts" in out
+    assert "Only accuracies of one set" in out and "With a micro-batch size a minibatch passes in parts" in out
     found = json.loads(shell("plan", "vgg_small@1", "--budget", "20MB", "--json")[1])
-    assert all(each["micro"] for each in found if each["strategy"] == "replay") and len(found) == 3
+    assert all(each["micro_batch_size"] for each in found if each["strategy"] == "replay") and len(found) == 3
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ GOOD: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"level": "nowhere"}, "the network has no node 'nowhere'"),
-        ({"level": None}, "the network has no node None"),
+        ({"replay_layer": "nowhere"}, "the network has no node 'nowhere'"),
+        ({"replay_layer": None}, "the network has no node None"),
         ({"bits": "8/1/16"}, "bit widths must be Bits"),
         ({"bits": None}, "bit widths must be Bits"),
         ({"max_samples": 0}, "the largest minibatch must be a whole number"),
@@ -52,9 +52,11 @@ def test_arguments_of_the_compiler_that_do_not_fit_are_refused(change, sentence)
     given = GOOD | change
     with pytest.raises(ProgramError, match=sentence):
         compile_tail(tiny.graph(), **given)
-    if set(change) <= {"level", "bits", "max_samples", "code_bits"}:
+    if set(change) <= {"replay_layer", "bits", "max_samples", "latent_bits"}:
         with pytest.raises(ProgramError, match=sentence):
-            compile_backbone(tiny.graph(), given["level"], given["bits"], given["max_samples"], given["code_bits"])
+            compile_backbone(
+                tiny.graph(), given["replay_layer"], given["bits"], given["max_samples"], given["latent_bits"]
+            )
     if set(change) <= {"bits", "max_samples"}:
         with pytest.raises(ProgramError, match=sentence):
             compile_whole(tiny.graph(), given["bits"], given["max_samples"])

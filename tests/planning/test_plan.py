@@ -153,8 +153,8 @@ def test_rows_of_other_weights_count_where_the_own_have_none(tmp_path, monkeypat
 
     old, new = "a" * 12, "b" * 12
     lines = [
-        f"net,{old},CIFAR-10,exact,,1,8/1/16,30,,1,90.0", f"net,{old},CIFAR-10,replay,,1,8/1/16,30,,3,60.0",
-        f"net,{new},CIFAR-10,exact,,1,8/1/16,30,,1,80.0", f"other,{new},CIFAR-10,cwr,,1,8/1/16,30,,1,99.0",
+        f"net,{old},CIFAR-10,exact,,1,8/1/16,30,,,1,90.0", f"net,{old},CIFAR-10,replay,,1,8/1/16,30,,,3,60.0",
+        f"net,{new},CIFAR-10,exact,,1,8/1/16,30,,,1,80.0", f"other,{new},CIFAR-10,cwr,,1,8/1/16,30,,,1,99.0",
     ]  # fmt: skip
     monkeypatch.setattr(module, "FILE", tmp_path / "expected.csv")
     module.FILE.write_text("\n".join([",".join(module.HEADER), *lines]) + "\n")

@@ -359,7 +359,7 @@ def test_a_class_whose_name_no_new_class_may_have_is_served_and_can_be_forgotten
         assert [one["name"] for one in client.now()["classes"]] == ["green", half]
         answer = client.predict(tiny.pictures("red", each=1)[0][0])
         assert answer.status == 200 and {one["name"] for one in answer.json()["answers"]} == {"green", half}
-        assert "whole Unicode" in client.change("rename", old="green", new=half + "!").error
+        assert "valid Unicode" in client.change("rename", old="green", new=half + "!").error
         renamed = client.change("rename", old=half, new="apple")
         assert {one["name"] for one in renamed.json()["classes"]} == {"green", "apple"}
         assert client.change("undo", turn=renamed.json()["turn"]).status == 200

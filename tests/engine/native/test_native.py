@@ -72,7 +72,7 @@ def test_other_codes_and_padding(path, latent_bits, padding):
 
 
 @pytest.mark.parametrize("forward", [8, 16, 32])
-@pytest.mark.parametrize("channels, code_bits", [(5, 1), (32, 2), (65, 8)])
+@pytest.mark.parametrize("channels, latent_bits", [(5, 1), (32, 2), (65, 8)])
 def test_a_backbone_equals_the_reference(path, forward, channels, latent_bits):
     program = networks.backbone(8, channels, Bits(forward), 2, latent_bits)
     reference, machine = ReferenceMachine(program), native.NativeMachine(program)

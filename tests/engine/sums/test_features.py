@@ -157,7 +157,7 @@ def test_the_usual_numbers():
 
 
 @pytest.mark.parametrize(
-    ("numbers", "reason"),
+    ("feature_layers", "reason"),
     [
         ("head+add_9", "no layer 'add_9'"),
         ("head+head", "name a layer twice"),
@@ -170,6 +170,6 @@ def test_the_usual_numbers():
         ("image", "name a layer that yields"),
     ],
 )
-def test_what_cannot_be_is_refused(n_features, reason):
+def test_what_cannot_be_is_refused(feature_layers, reason):
     with pytest.raises(ProgramError, match=reason.replace("+", r"\+")):
-        compile_features(tiny.graph(), n_features, Bits(), SAMPLES)
+        compile_features(tiny.graph(), feature_layers, Bits(), SAMPLES)

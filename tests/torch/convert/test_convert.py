@@ -184,7 +184,7 @@ def test_ranges_hold_nearly_every_value_and_have_short_ends(model, images):
 def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
     before = {name: value.clone() for name, value in model.state_dict().items()}
     graph, provenance = convert(model, images, class_names=NAMES, replay_layer="add_12", latent_bits=1, reestimate=True)
-    assert provenance["reestimated"] == {"replay_layer": "add_12", "latent_bits": 1}
+    assert provenance["reestimated"] == {"level": "add_12", "code_bits": 1}
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
     def worst(graph):

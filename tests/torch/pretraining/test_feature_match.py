@@ -34,7 +34,7 @@ def make(out: Path, **changes: Any) -> Pretraining:
     settings = {
         "minibatch": 16,
         "epochs": 4,
-        "learning_rate": 0.01,
+        "rate": 0.01,
         "first_stage": 0.0,
         "rounding": 0.25,
         **MATCHED,

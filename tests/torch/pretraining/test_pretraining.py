@@ -83,10 +83,10 @@ def test_a_step_is_told_after_every_minibatch(tmp_path: Path) -> None:
 
 
 def test_teacher_learns_and_teaches(tmp_path: Path) -> None:
-    run = make("teacher18", tmp_path / "t", epochs=3, learning_rate=0.05)
+    run = make("teacher18", tmp_path / "t", epochs=3, rate=0.05)
     assert len(reports(run)) == 3
     assert run.finish({"classes": 2})["top1"] > 80
-    recipe = default_recipe("bireal18", minibatch=16, learning_rate=0.01, epochs=4, first_stage=0.0, distill=1.0)
+    recipe = default_recipe("bireal18", minibatch=16, rate=0.01, epochs=4, first_stage=0.0, distill=1.0)
     torch.manual_seed(0)
     student = Pretraining(recipe, build("bireal18", 2, widths=WIDTHS), TRAIN, VAL, tmp_path / "s", CPU, run.model)
     before = {key: value.clone() for key, value in run.model.state_dict().items()}
@@ -118,7 +118,7 @@ def test_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="made with model vgg_small, not bireal18"):
         make("bireal18", tmp_path / "x", epochs=2)
     with pytest.raises(ValueError, match="made with rate 0.01, not 0.02: give the same settings"):
-        make("vgg_small", tmp_path / "x", epochs=2, learning_rate=0.02)
+        make("vgg_small", tmp_path / "x", epochs=2, rate=0.02)
     assert make("vgg_small", tmp_path / "x", epochs=5).schedule.done == 1
 
 

@@ -178,7 +178,9 @@ def _notes(found: list[fitting.Proposal]) -> list[str]:
     sets = {each.measured.data for each in found if each.measured}
     notes = ["Only accuracies of one set and as many pictures compare."] if len(sets) > 1 else []
     if any(each.plan.settings.micro_batch_size for each in found):
-        notes.append("With micro a minibatch passes in parts: the same state in less memory, in twice the time.")
+        notes.append(
+            "With a micro-batch size a minibatch passes in parts: the same state in less memory, in twice the time."
+        )
     if any(each.measured and each.plan.settings.batch_size < fitting.BATCH_SIZES[0] for each in found):
         notes.append(
             f"Accuracies of replay were measured with {fitting.BATCH_SIZES[0]} new samples; fewer were not tried."
