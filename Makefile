@@ -249,9 +249,9 @@ test-interrupts: build
 simulate: build
 	BITREPLAY_LIVES=$${BITREPLAY_LIVES:-0,5000} $(BIN)/python -m pytest -q -n 2 tests/simulation
 
-# Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are extras ("[bench]").
+# Our speed and memory beside the peers'. PyTorch is in the environment; onnx and onnxruntime are in the extra "bench".
 bench: build
-	$(BIN)/python -c "from bitreplay import bench; bench.main()"
+	$(BIN)/python -m benchmarks.bench
 
 # On a fresh clone it installs what the demo needs and no more: a minute or two, most of it the compiler's.
 demo: build

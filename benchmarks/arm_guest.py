@@ -45,7 +45,7 @@ def onnx(files: list[str]) -> None:
 
 
 def pytorch(file: str) -> None:
-    """Plain SGD as in bitreplay.torch.peers.settings; BatchNorm keeps its statistics."""
+    """Plain SGD as in benchmarks.bench.pytorch.execution; BatchNorm keeps its statistics."""
     import torch
     from torch.nn import functional as F
 

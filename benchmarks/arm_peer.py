@@ -6,14 +6,14 @@
       --platform manylinux2014_aarch64 --platform manylinux_2_17_aarch64 --platform manylinux_2_28_aarch64 \\
       onnxruntime==1.31.1 torch==2.8.0 numpy packaging protobuf flatbuffers typing-extensions sympy mpmath networkx \\
       jinja2 markupsafe filelock fsspec
-    python benchmarks/arm_peer.py build/peer          writes results/arm_peer.csv; needs bitreplay[bench]
+    python -m benchmarks.arm_peer build/peer          writes results/arm_peer.csv; needs the extra "bench"
 
-The parts are those of `bitreplay bench --only quicknet`: one 224x224 image up to the level against MobileNetV2 up to
-block 12, and a step of one sample of the tail of each. A count is half the difference of three calls and one.
-Cortex-A72 is ARMv8.0 (Raspberry Pi 4), Cortex-A76 adds dot products (Raspberry Pi 5); `max` adds scalable vectors and
-products of int8 matrices, which our paths do not use. PyTorch 2.8.0 has a wheel without CUDA. Our counts repeat
-exactly, ONNX Runtime's within half a percent. They say nothing of caches and of how many instructions a core starts at
-once.
+The parts are those of `python -m benchmarks.bench --only quicknet`: one 224x224 image up to the replay layer against
+MobileNetV2 up to block 12, and a step of one sample of the tail of each. A count is half the difference of three calls
+and one. Cortex-A72 is ARMv8.0 (Raspberry Pi 4), Cortex-A76 adds dot products (Raspberry Pi 5); `max` adds scalable
+vectors and products of int8 matrices, which our kernels do not use. PyTorch 2.8.0 has a wheel without CUDA. Our counts
+repeat exactly, ONNX Runtime's within half a percent. They say nothing of caches and of how many instructions a core
+starts at once.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from arm_instructions import BUILD, ROOT, by_operation, trained
-
 import bitreplay
-from bitreplay.bench import onnx_models, onnx_peer, ours
-from bitreplay.bench.quicknet import FROZEN, REPLAY_LAYER, SIZE, TRAINED
+from benchmarks.arm_instructions import BUILD, ROOT, by_operation, trained
+from benchmarks.bench import onnx_models, onnx_peer, ours
+from benchmarks.bench.quicknet import FROZEN, REPLAY_LAYER, SIZE, TRAINED
 from bitreplay.engine.compile import compile_backbone
 
 RESULTS = ROOT / "benchmarks" / "results" / "arm_peer.csv"
@@ -38,15 +37,14 @@ COLUMNS = ("work", "by", "setting", "cpu", "instructions")
 CPUS = {"cortex-a72": 0x410FD083, "cortex-a76": 0x414FD0B1, "max": 0x414FD0B1}  # and how each calls itself
 MOBILENET_V2 = {"forward": "MobileNetV2 up to block 12", "step": "MobileNetV2 tail step of 1"}
 GUEST = ROOT / "benchmarks" / "arm_guest.py"
-NETWORK = ROOT / "src" / "bitreplay" / "torch" / "peers" / "mobilenet_v2.py"
+NETWORK = ROOT / "benchmarks" / "bench" / "pytorch" / "mobilenet_v2.py"
 Row = tuple[str, str, str, str, int]
 
 
 def quicknet() -> list[Row]:
     """Our counts depend on the path alone: NEON on every CPU, dot products where they are."""
-    graph = ours.quicknet(SIZE, None)
-    assert graph is not None, "QuickNet ships"
-    works = {"QuickNet up to the level": compile_backbone(graph, REPLAY_LAYER, FROZEN, 1)}
+    graph = ours.quicknet(SIZE)
+    works = {"QuickNet up to the replay layer": compile_backbone(graph, REPLAY_LAYER, FROZEN, 1)}
     for bits, rate in ((FROZEN, ""), (TRAINED, ", rate 1/128")):
         program = ours.tail_program(graph, REPLAY_LAYER, bits, 1)
         works[f"QuickNet tail step of 1, bits {bits}{rate}"] = trained(program, 1)

@@ -1,7 +1,7 @@
 """QuickNet whole, one 224x224 image, beside Larq Compute Engine in each of its settings, in one run on one thread.
 
     pip install larq-compute-engine larq-zoo tensorflow-cpu==2.15.1      # an environment of its own
-    PYTHONPATH=src python benchmarks/beside_larq.py > benchmarks/results/beside_larq.csv
+    PYTHONPATH=src python -m benchmarks.beside_larq > benchmarks/results/beside_larq.csv
 
 CPU time, best of alternating turns. Larq's weights are random: its time does not depend on them. Both sides include
 the copies of the image in and of the logits out.
@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from bitreplay.bench import ours, timing
+from benchmarks.bench import ours, timing
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Graph
@@ -48,9 +48,7 @@ def with_path(path: str, graph: Graph) -> Callable[[], object]:
 
 def main() -> None:
     core = timing.pin()
-    graph = ours.quicknet(SIZE, None)
-    if graph is None:
-        sys.exit("QuickNet does not ship with this version")
+    graph = ours.quicknet(SIZE)
     works = {f"bitreplay, {path}": with_path(path, graph) for path in native.available_isas() if path != "scalar"}
     times = timing.race(works | theirs(converted()), ROUNDS)
     print("what,milliseconds")

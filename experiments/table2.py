@@ -1,7 +1,7 @@
 """Table 2 of the paper: forward and backward of QuickNet against MobileNetV2, one 224x224 image.
 
-    bitreplay bench                    (its rows are in benchmarks/results)
-    python benchmarks/arm_peer.py      (on ARM)
+    python -m benchmarks.bench         (its rows are in benchmarks/results)
+    python -m benchmarks.arm_peer      (on ARM)
 
 Claim: on a Raspberry Pi QuickNet is 2.1 times as fast forward and 2.4 times backward, binary weights learning at 8
 bits (8/8/16). Boards were not at hand: these are ratios on one core of a server, peers in the same run, QuickNet up to
@@ -70,7 +70,7 @@ def times(ratio: float) -> str:
 
 
 def arm() -> list[str]:
-    """Instructions, QuickNet up to the level against MobileNetV2 up to the matching block, tail against tail."""
+    """Instructions, QuickNet up to the replay layer against MobileNetV2 up to the matching block, tail against tail."""
     found = sorted(counted(), key=lambda row: list(ARM).index(row[2]))
     body = [
         [f"{work}, {ARM[cpu]}", peer, f"{ours / 1e6:.1f}", f"{theirs / 1e6:.1f}", times(theirs / ours)]
@@ -84,7 +84,7 @@ def claims(rows: Rows) -> list[Claim]:
     """A line a part on x86, and one on the ARM core of the paper's Raspberry Pi 4."""
     return [
         timed("forward", "Table 2, forward: QuickNet against MobileNetV2", "2.1 times", 2.1),
-        in_instructions("up to the level", "the same in instructions of a Raspberry Pi 4's core", "2.1 times", 2.1),
+        in_instructions("up to the replay layer", "the same in instructions of a Raspberry Pi 4's core", "2.1 times", 2.1),
         timed("8/8/16", "Table 2, backward at 8/8/16", "2.4 times", 2.4),
         in_instructions("8/8/16", "the same in instructions of a Raspberry Pi 4's core", "2.4 times", 2.4),
         timed("8/1/16", "backward with frozen binary weights, 8/1/16", "faster still", 2.4),

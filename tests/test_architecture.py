@@ -73,9 +73,8 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"PIL", "anyio", "h11", "numpy", "starlette", "uvicorn"},
     ),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
-    "bench": ({"engine", "modelfile", "torch"}, {"numpy", "onnx", "onnxruntime"}),
     "cli": (
-        {"", "arguments", "bench", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
+        {"", "arguments", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
          "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "serve", "settings",
          "statefile", "strategies", "table1", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},

@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import json
 import mmap
+import subprocess
 import sys
 import time
 
 import pytest
 
-from bitreplay import bench
-from bitreplay.bench import memory, ours, peers, resident, threads
-from bitreplay.bench.peers import Bench, Peer
-from bitreplay.bench.row import Row, head, line
-from bitreplay.bench.timing import race
+from benchmarks import bench
+from benchmarks.bench import memory, ours, peers, resident, threads
+from benchmarks.bench.peers import Bench, Peer
+from benchmarks.bench.row import Row, head, line
+from benchmarks.bench.timing import race
 from bitreplay.engine.bit_widths import Bits
 
 
@@ -84,8 +85,15 @@ def test_an_unknown_question_is_refused():
 
 @pytest.mark.parametrize("rounds", [0, -3])
 def test_no_rounds_are_refused(rounds):
-    with pytest.raises(ValueError, match=f"rounds is {rounds}; expected a whole number from 1 on"):
+    with pytest.raises(ValueError, match=f"rounds is {rounds}; expected a positive integer"):
         bench.main(rounds=rounds)
+
+
+def test_the_command_refuses_in_one_sentence():
+    command = [sys.executable, "-m", "benchmarks.bench", "--rounds", "0"]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 2 and process.stdout == ""
+    assert process.stderr.endswith("error: The number of rounds is 0; expected a positive integer.\n")
 
 
 @pytest.fixture
@@ -93,7 +101,7 @@ def questions(monkeypatch):
     """Two questions of two rows; the second is stopped by Ctrl-C between its rows. Nothing is installed."""
     for name in ("onnx", "onnxruntime", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
-    for name in [name for name in sys.modules if name.startswith("bitreplay.torch")]:
+    for name in [name for name in sys.modules if name.startswith(("bitreplay.torch", "benchmarks.bench.pytorch"))]:
         monkeypatch.delitem(sys.modules, name)
 
     def rows(name, stop=False):

@@ -238,17 +238,3 @@ def test_a_loss_that_diverges_is_one_sentence(
     ]
     assert run_here(monkeypatch, *command, "--device", "cpu", "--minibatch", 8, "--epochs", 1, "--json") == 1
     assert capsys.readouterr().err == "The loss is nan in epoch 1: a lower rate may help.\n"
-
-
-def test_bench_takes_questions_and_refuses_no_rounds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from bitreplay import bench
-    from bitreplay.bench.row import Row
-
-    monkeypatch.setattr(bench, "pin", lambda: "not pinned: a test")
-    monkeypatch.setitem(bench.QUESTIONS, "tail", lambda bench: iter([Row("tail", "w", "p", "ms", 1.0, 2.0)]))
-    assert run_here(monkeypatch, "bench", "--only", "tail", "--json") == 0
-    assert [row["question"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["tail"]
-    assert run_here(monkeypatch, "bench", "--rounds", 0) == 1
-    assert capsys.readouterr().err == "The number of rounds is 0; expected a whole number from 1 on.\n"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-BEGIN = "import json, sys\nfrom bitreplay.bench.resident import peak, restart_peak\n"
+BEGIN = "import json, sys\nfrom benchmarks.bench.resident import peak, restart_peak\n"
 END = """
 found = []
 for arguments in json.loads(sys.argv[1]):
@@ -24,7 +24,7 @@ def peaks_above_base(code: str, calls: Sequence[Sequence[object]]) -> list[int]:
     arguments = json.dumps([[value if isinstance(value, int) else str(value) for value in call] for call in calls])
     told = subprocess.run(
         [sys.executable, "-c", BEGIN + code + END, arguments], capture_output=True, text=True, timeout=600,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
     return json.loads(told.stdout)

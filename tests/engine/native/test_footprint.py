@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitreplay.bench import ours
+from benchmarks.bench import ours
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_whole
@@ -23,8 +23,8 @@ CHILD = """
 import sys
 import numpy as np
 from pathlib import Path
-from bitreplay.bench import ours
-from bitreplay.bench.resident import peak, restart_peak
+from benchmarks.bench import ours
+from benchmarks.bench.resident import peak, restart_peak
 from bitreplay.engine import native
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program

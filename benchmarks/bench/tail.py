@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bitreplay.bench import ours
-from bitreplay.bench.peers import Bench, Peer, asked, plain_fp32
-from bitreplay.bench.row import Row
+from benchmarks.bench import ours
+from benchmarks.bench.peers import Bench, Peer, asked, plain_fp32
+from benchmarks.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
 # minibatch: ratios wanted to PyTorch fp32 on AVX-512 and on other instruction sets, and to its best setting

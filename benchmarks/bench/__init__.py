@@ -1,10 +1,8 @@
-"""`bitreplay bench`: our speed and memory beside the peers', measured in the same run.
+"""The engine's speed and memory beside PyTorch's and ONNX Runtime's, measured in the same run.
 
-main(json=False, only=(), rounds=20, compiled=True)     prints rows as they are found, returns 0
-run(bench, only)                                        yields them
+    python -m benchmarks.bench [--json] [--rounds 20] [--only tail]
 
-One file a question. Peers (PyTorch, ONNX Runtime) come with `pip install "bitreplay[bench]"`; one that is absent is
-reported as absent.
+One file per question. The peers come with `pip install --editable ".[bench]"`; a missing one is reported as absent.
 """
 
 from __future__ import annotations
@@ -15,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bitreplay.bench import forward, memory, minibatch, quicknet, sizes, tail, threads, trained
-from bitreplay.bench.peers import Bench
-from bitreplay.bench.report import JsonReport, TextReport
-from bitreplay.bench.row import Row
-from bitreplay.bench.timing import pin
+from benchmarks.bench import forward, memory, minibatch, quicknet, sizes, tail, threads, trained
+from benchmarks.bench.peers import Bench
+from benchmarks.bench.report import JsonReport, TextReport
+from benchmarks.bench.row import Row
+from benchmarks.bench.timing import pin
 from bitreplay.engine import native
 
 STOPPED = 130  # what shells report of a program that Ctrl-C ended
@@ -37,41 +35,41 @@ QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def main(*, json: bool = False, only: Sequence[str] = (), rounds: int = 20, compiled: bool = True) -> int:
-    """Run the questions (all, or those named) and print each row as soon as it is measured; a stop ends the output.
+    """Answer the questions (all, or those in `only`) and print each row as soon as it is measured.
 
-    On stderr: what is measured now, and which peers are missing. Returns 0, or STOPPED after Ctrl-C.
+    Progress and missing peers are reported on stderr. Returns 0, or STOPPED after Ctrl-C, which keeps the rows so far.
     """
     unknown = [name for name in only if name not in QUESTIONS]
     if unknown:
         raise ValueError(f"There is no question {unknown[0]!r}; expected some of {', '.join(QUESTIONS)}.")
     if rounds < 1:
-        raise ValueError(f"The number of rounds is {rounds}; expected a whole number from 1 on.")
+        raise ValueError(f"The number of rounds is {rounds}; expected a positive integer.")
     pinned = pin()
-    bench = Bench(rounds, compiled, say=say)
+    bench = Bench(rounds, compiled, say=log)
     for name, why in bench.absent.items():
-        say(f"{name} is {why}; its columns stay empty (pip install 'bitreplay[bench]')")
+        log(f"{name} is {why}; its columns stay empty (pip install --editable '.[bench]')")
     report = (JsonReport if json else TextReport)(machine(bench, pinned))
     try:
         for row in run(bench, only):
             report.row(row)
         return 0
     except KeyboardInterrupt:
-        say("stopped")
+        log("stopped")
         return STOPPED
     finally:
         report.end()
 
 
 def run(bench: Bench, only: Sequence[str] = ()) -> Iterator[Row]:
-    """The rows of all questions, or of those named, as they are found."""
-    chosen = list(only or QUESTIONS)
-    for number, name in enumerate(chosen, 1):
-        bench.say(f"{name}, question {number} of {len(chosen)}")
+    """Yield the rows of all questions, or of those in `only`, as they are measured."""
+    names = list(only or QUESTIONS)
+    for number, name in enumerate(names, 1):
+        bench.say(f"{name}, question {number} of {len(names)}")
         yield from QUESTIONS[name](bench)
 
 
-def say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
+def log(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
 
 
 def machine(bench: Bench, pinned: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bitreplay.bench.row import Row, head, line
+from benchmarks.bench.row import Row, head, line
 
 
 class TextReport:

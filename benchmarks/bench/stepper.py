@@ -1,6 +1,6 @@
 """A fresh process that takes training steps for a while whenever a line comes in, and prints how many a second.
 
-    python -m bitreplay.bench.stepper PROGRAM_FILE MINIBATCH THREADS
+    python -m benchmarks.bench.stepper PROGRAM_FILE MINIBATCH THREADS
 
 It may use all cores, whatever the process that starts it is pinned to. Its first line comes when it is ready.
 """
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bitreplay.bench.ours import tail_step
+from benchmarks.bench.ours import tail_step
 from bitreplay.engine.program import Program
 
 SECONDS = 0.25

@@ -1,7 +1,7 @@
 """A fresh process that takes three training steps and prints its peak resident memory above its base, in bytes.
 
-    python -m bitreplay.bench.resident ours PROGRAM_FILE MINIBATCH
-    python -m bitreplay.bench.resident torch MINIBATCH
+    python -m benchmarks.bench.resident ours PROGRAM_FILE MINIBATCH
+    python -m benchmarks.bench.resident torch MINIBATCH
 
 The base is what the process holds once its modules are loaded. Everything that comes after counts: the network's
 weights, what the engine or PyTorch derives from them, samples, activations, gradients.
@@ -43,7 +43,7 @@ def _status(key: str) -> int:
 def ours(file: str, minibatch: int) -> int:
     import numpy.random  # noqa: F401  NumPy loads it when it is first used; it makes the samples
 
-    from bitreplay.bench.ours import tail_step
+    from benchmarks.bench.ours import tail_step
     from bitreplay.engine.native import library
     from bitreplay.engine.program import Program
 
@@ -56,12 +56,12 @@ def ours(file: str, minibatch: int) -> int:
 
 
 def torch(minibatch: int) -> int:
-    from bitreplay.bench.ours import CLASSES
-    from bitreplay.torch.peers import works
+    from benchmarks.bench.ours import CLASSES
+    from benchmarks.bench.pytorch import contestants
 
-    works.version()
+    contestants.version()
     base = restart_peak()
-    step = works.plain_bireal18_step(minibatch, CLASSES)
+    step = contestants.plain_bireal18_step(minibatch, CLASSES)
     for _ in range(STEPS):
         step()
     return peak() - base

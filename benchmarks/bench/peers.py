@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from bitreplay.bench import ours
-from bitreplay.bench.row import Row
-from bitreplay.bench.timing import race
+from benchmarks.bench import ours
+from benchmarks.bench.row import Row
+from benchmarks.bench.timing import race
 from bitreplay.engine import native
 
 Work = Callable[[], object]
 Settings = Iterable[tuple[str, Callable[[], Work]]]
-PACKAGES = {"PyTorch": "bitreplay.torch.peers.works", "ONNX Runtime": "bitreplay.bench.onnx_peer"}
+PACKAGES = {"PyTorch": "benchmarks.bench.pytorch.contestants", "ONNX Runtime": "benchmarks.bench.onnx_peer"}
 SHORT_ROUNDS = 3
 
 

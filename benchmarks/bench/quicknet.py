@@ -1,6 +1,6 @@
 """How long do QuickNet's two halves take at 224x224, beside MobileNetV2's?
 
-QuickNet up to the level (7, 7, 256) against MobileNetV2 up to its last five blocks, in int8 or float; a training step
+QuickNet up to the replay layer (7, 7, 256) against MobileNetV2 up to its last five blocks, in int8 or float; a training step
 of the rest of each. QuickNet's tail learns with frozen binary weights (bits 8/1/16) or with 8-bit latent ones
 (8/8/16), whose time depends on the rate: the larger it is, the more weights can change. Two rates are measured.
 """
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from bitreplay.bench import onnx_models, ours
-from bitreplay.bench.peers import Bench, Peer, Settings, asked, plain_fp32
-from bitreplay.bench.row import Row
+from benchmarks.bench import onnx_models, ours
+from benchmarks.bench.peers import Bench, Peer, Settings, asked, plain_fp32
+from benchmarks.bench.row import Row
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 
@@ -24,11 +24,7 @@ TRAINED_STEPS = 8  # that a call takes where weights learn
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    graph = ours.quicknet(SIZE, bench.package("PyTorch"))
-    if graph is None:
-        note = "no QuickNet ships with this version, and PyTorch, which could make one, is absent"
-        yield Row("quicknet", "QuickNet, 224x224", "MobileNetV2", "ms", None, None, note=note)
-        return
+    graph = ours.quicknet(SIZE)
     work = ours.backbone_forward(graph, REPLAY_LAYER, FROZEN)
     part = "MobileNetV2 up to block 12"
     peers = [
@@ -36,12 +32,12 @@ def rows(bench: Bench) -> Iterator[Row]:
         Peer(f"{part}, PyTorch fp32", "PyTorch", lambda t: plain_fp32(t.mobilenet_v2_start(False)), 2.5),
         Peer(f"{part}, best PyTorch", "PyTorch", lambda t: t.mobilenet_v2_start(bench.compiled)),
     ]
-    yield from bench.contest("quicknet", "QuickNet forward up to the level, one 224x224 image", work, peers)
+    yield from bench.contest("quicknet", "QuickNet forward up to the replay layer, one 224x224 image", work, peers)
 
     frozen, classes = ours.tail_step(ours.tail_program(graph, REPLAY_LAYER, FROZEN, 1), 1), ours.CLASSES
 
-    def fp32(works: Any) -> Settings:
-        return plain_fp32(works.mobilenet_v2_step(1, classes, False))
+    def fp32(pytorch: Any) -> Settings:
+        return plain_fp32(pytorch.mobilenet_v2_step(1, classes, False))
 
     peers = [
         Peer("MobileNetV2, PyTorch fp32", "PyTorch", fp32, 3),

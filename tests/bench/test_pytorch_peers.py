@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from bitreplay.bench import ours
-from bitreplay.bench.onnx_models import MOBILENET_V2
-from bitreplay.engine.bit_widths import Bits
+from benchmarks.bench.onnx_models import MOBILENET_V2
+from benchmarks.bench.pytorch import bireal18, contestants, mobilenet_v2
+from benchmarks.bench.pytorch.execution import Setting, inference, training
 from bitreplay.torch.models.binarize import BinaryConv2d
-from bitreplay.torch.peers import bireal18, mobilenet_v2, quicknet, works
-from bitreplay.torch.peers.settings import Setting, inference, training
 
 
 def test_mobilenet_v2_has_the_published_size():
@@ -40,7 +38,7 @@ def test_a_step_of_the_tail_moves_what_should_learn(train_weights):
     step = training(net, x, labels, Setting("no", False, False))
     step()
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())  # a copy is trained
-    moved = works.step_of(net, x, labels)
+    moved = contestants.step_of(net, x, labels)
     moved()
     changed = {name for name, value in net.state_dict().items() if not torch.equal(value, before[name])}
     convs = {f"{block}.conv.weight" for block in range(3)}
@@ -62,10 +60,3 @@ def test_settings_compute_the_same_network(bits16, last):
     found = inference(net, x, Setting(bits16, last, False))()
     assert isinstance(found, torch.Tensor)
     assert torch.allclose(found.float(), expected, atol=1e-5 if bits16 == "no" else 0.05)
-
-
-def test_quicknet_is_the_same_graph_at_another_size():
-    wanted, made = quicknet.graph(64, 10), ours.at_size(quicknet.graph(32, 10), 64)
-    assert (made.input_shape, made.shapes) == (wanted.input_shape, wanted.shapes)
-    assert [node.name for node in made.nodes] == [node.name for node in wanted.nodes]
-    assert ours.backbone_forward(made, "quant_conv2d_16", Bits(8))() is not None

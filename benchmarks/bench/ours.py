@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from bitreplay import zoo
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail, compile_whole
@@ -17,10 +16,8 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
-from bitreplay.modelfile import load
 from bitreplay.modelfile.sizes import at_size
 
-ZOO = Path(__file__).resolve().parents[1] / "zoo"
 REPLAY_LAYER, CLASSES = "add_12", 10
 RATE = Multiplier.of(Fraction(1, 100))
 LABELS, FIRST_STEPS = 64, 3
@@ -28,14 +25,12 @@ LABELS, FIRST_STEPS = 64, 3
 
 @cache
 def bireal18() -> Graph:
-    return load(ZOO / "bireal18.safetensors")[0]
+    return zoo.find("bireal18@1").graph
 
 
-def quicknet(size: int, works: Any | None) -> Graph | None:
-    """The shipped QuickNet for images of `size`; else a random one made by PyTorch's driver; else None."""
-    if (ZOO / "quicknet.safetensors").exists():
-        return at_size(load(ZOO / "quicknet.safetensors")[0], size)
-    return None if works is None else works.quicknet_graph(size, CLASSES)
+def quicknet(size: int) -> Graph:
+    """The first generation of QuickNet, for images of `size`."""
+    return at_size(zoo.find("quicknet@1").graph, size)
 
 
 def backbone_forward(graph: Graph, replay_layer: str, bits: Bits) -> Callable[[], object]:

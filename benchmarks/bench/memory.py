@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bitreplay.bench import ours
-from bitreplay.bench.peers import Bench
-from bitreplay.bench.row import Row
+from benchmarks.bench import ours
+from benchmarks.bench.peers import Bench
+from benchmarks.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
 MINIBATCH = 32
@@ -30,5 +30,5 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 
 def child(*arguments: str) -> int:
-    command = [sys.executable, "-m", "bitreplay.bench.resident", *arguments]
+    command = [sys.executable, "-m", "benchmarks.bench.resident", *arguments]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bitreplay.bench import tail
-from bitreplay.bench.peers import Bench, asked
-from bitreplay.bench.row import Row
+from benchmarks.bench import tail
+from benchmarks.bench.peers import Bench, asked
+from benchmarks.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
 

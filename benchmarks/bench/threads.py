@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bitreplay.bench import ours
-from bitreplay.bench.peers import Bench
-from bitreplay.bench.row import Row
+from benchmarks.bench import ours
+from benchmarks.bench.peers import Bench
+from benchmarks.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
 MINIBATCH, THREADS, LEAST = 32, 2, 0.85
@@ -46,7 +46,7 @@ class Stepper:
     """A process that takes steps when it is told to."""
 
     def __init__(self, file: Path, threads: int) -> None:
-        command = [sys.executable, "-m", "bitreplay.bench.stepper", str(file), str(MINIBATCH), str(threads)]
+        command = [sys.executable, "-m", "benchmarks.bench.stepper", str(file), str(MINIBATCH), str(threads)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.answer()
 

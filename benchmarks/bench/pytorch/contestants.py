@@ -1,4 +1,4 @@
-"""The peers' works as lists of (name of the setting, function that makes it ready): bench takes the quickest."""
+"""What PyTorch runs, as lists of (name of the setting, function that prepares it); the quickest one is compared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from bitreplay.torch.peers import bireal18, mobilenet_v2
-from bitreplay.torch.peers.quicknet import graph as quicknet_graph
-from bitreplay.torch.peers.settings import Work, inference, settings, step_of, training
-
-__all__ = [
-    "bireal18_forward", "bireal18_step", "mobilenet_v2_start", "mobilenet_v2_step", "plain_bireal18_step",
-    "quicknet_graph", "version",
-]  # fmt: skip
+from benchmarks.bench.pytorch import bireal18, mobilenet_v2
+from benchmarks.bench.pytorch.execution import Work, inference, settings, step_of, training
 
 Settings = list[tuple[str, Callable[[], Work]]]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bitreplay.bench import ours
-from bitreplay.bench.peers import Bench
-from bitreplay.bench.row import Row
-from bitreplay.bench.timing import race
+from benchmarks.bench import ours
+from benchmarks.bench.peers import Bench
+from benchmarks.bench.row import Row
+from benchmarks.bench.timing import race
 from bitreplay.engine.bit_widths import Bits
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
