@@ -1,8 +1,8 @@
 """How long do QuickNet's two halves take at 224x224, beside MobileNetV2's?
 
-QuickNet up to the replay layer (7, 7, 256) against MobileNetV2 up to its last five blocks, in int8 or float; a training step
-of the rest of each. QuickNet's tail learns with frozen binary weights (bits 8/1/16) or with 8-bit latent ones
-(8/8/16), whose time depends on the rate: the larger it is, the more weights can change. Two rates are measured.
+QuickNet up to the replay layer (7, 7, 256) against MobileNetV2 up to its last five blocks, in int8 or float; a training
+step of the rest of each. QuickNet's tail learns with frozen binary weights (bits 8/1/16) or with 8-bit latent weights
+(8/8/16), whose time depends on the learning rate: the larger it is, the more weights can change. Two are measured.
 """
 
 from __future__ import annotations
