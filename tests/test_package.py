@@ -1,6 +1,7 @@
 """What a user installs: one wheel for every Python 3, with the core inside and nothing built by hand."""
 
 import ctypes
+import json
 import re
 import subprocess
 import sys
@@ -20,6 +21,12 @@ def version_of(library: Path) -> str:
 def test_the_core_lies_beside_the_package_and_has_its_version():
     library = Path(bitreplay.__file__).parent / "_lib" / "libbitreplay_core.so"
     assert version_of(library) == bitreplay.__version__
+
+
+def test_the_javascript_package_has_the_version_in_the_spelling_of_npm():
+    number, _, pre = bitreplay.__version__.partition(".dev")
+    package = json.loads((ROOT / "js" / "package.json").read_text())
+    assert package["version"] == number + (f"-dev.{pre}" if pre else "")
 
 
 def test_importing_the_package_alone_is_light():

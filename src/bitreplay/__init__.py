@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bitreplay.statefile import StateFileError as StateFileError
     from bitreplay.statefile import StateInUse as StateInUse
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 _PLACES = {
     "Bits": "bitreplay.engine.bit_widths",

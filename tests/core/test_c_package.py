@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 USER = f"""
 cmake_minimum_required(VERSION 3.20)
 project(device LANGUAGES C CXX)
-find_package(bitreplay {__version__} REQUIRED)
+find_package(bitreplay {".".join(__version__.split(".")[:3])} REQUIRED)
 add_executable(main main.c model.c)
 target_link_libraries(main PRIVATE bitreplay::bitreplay)
 """
