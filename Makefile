@@ -8,9 +8,10 @@ SMALL := $(VENV)/.small
 RUNS := $(if $(wildcard $(STAMP)),$(STAMP),$(SMALL))
 START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
+C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
+.PHONY: setup build lint format test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -45,6 +46,13 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	if command -v clang-format > /dev/null; then clang-format --dry-run -Werror $(C_SOURCES); \
+	  else echo "clang-format is missing: C and C++ were not checked."; fi
+
+# `make format` formats Python, and C and C++ where clang-format (14 or later) is installed.
+format: $(STAMP)
+	$(BIN)/ruff format .
+	if command -v clang-format > /dev/null; then clang-format -i $(C_SOURCES); fi
 
 test: lint build
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -1,4 +1,5 @@
-/* Learn pictures and tell them apart on a device without Python. States are the files that `bitreplay` reads and writes.
+/* Learn pictures and tell them apart on a device without Python. States are the files that `bitreplay` reads and
+ * writes.
  *
  *   learn MODEL STATE learn LABEL PICTURE.ppm...     one experience of one class; the state is made if it is not there
  *   learn MODEL STATE predict PICTURE.ppm...

@@ -35,9 +35,11 @@ class Learner {
     bytes.copy(static_cast<char*>(model_.get()), bytes.size());
     br_learner_memory taken;
     char error[256] = "the model cannot be read";
-    if (br_learner_plan(model_.get(), bytes.size(), nullptr, &taken, error, sizeof error)) throw std::runtime_error(error);
+    if (br_learner_plan(model_.get(), bytes.size(), nullptr, &taken, error, sizeof error))
+      throw std::runtime_error(error);
     memory_ = aligned(taken.total);
-    if (br_learner_open(model_.get(), bytes.size(), nullptr, memory_.get(), taken.total, &learner_, error, sizeof error))
+    if (br_learner_open(model_.get(), bytes.size(), nullptr, memory_.get(), taken.total, &learner_, error,
+                        sizeof error))
       throw std::runtime_error(error);
   }
 

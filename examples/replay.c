@@ -1,5 +1,5 @@
-/* The paper's learner on a device without Python: stored 1-bit latents are replayed with new ones, step by step. States are
- * the files that `bitreplay` reads and writes.
+/* The paper's learner on a device without Python: stored 1-bit latents are replayed with new ones, step by step. States
+ * are the files that `bitreplay` reads and writes.
  *
  *   replay MODEL STATE learn LABEL PICTURE.ppm...    one experience of one class; the state is made if it is not there
  *   replay MODEL STATE predict PICTURE.ppm...

@@ -1,5 +1,5 @@
-// One table of kernels for devices without vectors, chosen when the library is built: the scalar ones that the forward pass
-// takes, with binary weights read where they lie, and those of training where it is built for it. In the place of
+// One table of kernels for devices without vectors, chosen when the library is built: the scalar ones that the forward
+// pass takes, with binary weights read where they lie, and those of training where it is built for it. In the place of
 // machine/dispatch.cc.
 #include "machine/dispatch.h"
 
@@ -10,7 +10,8 @@
 #if defined(BITREPLAY_TRAINING)
 #define OF_TRAINING(kernel) kernel
 #else
-#define OF_TRAINING(kernel) {}
+#define OF_TRAINING(kernel) \
+  {}
 #endif
 
 namespace bitreplay {

@@ -1,5 +1,5 @@
-/* The paper's strategy in C: a memory of 1-bit latents, a tail that learns from new and replayed ones, a CWR* head. C99, no
- * dependency, no heap, no floating point, no threads.
+/* The paper's strategy in C: a memory of 1-bit latents, a tail that learns from new and replayed ones, a CWR* head.
+ * C99, no dependency, no heap, no floating point, no threads.
  *
  *     br_replay* learner;
  *     br_replay_options options = {.classes = 16, .samples = 64};
@@ -16,12 +16,12 @@
  *     br_replay_predict(learner, &picture, &answer);
  *     br_replay_save(learner, &slots);
  *
- * `model` is what `bitreplay export --strategy replay` writes: frozen backbone, tail and settings. Everything equals Python
- * bit for bit: latents, minibatches, weights, answers, state files and the state's hash. A state that Python saved is read
- * here and learning goes on as it would there, and the other way round.
+ * `model` is what `bitreplay export --strategy replay` writes: frozen backbone, tail and settings. Everything equals
+ * Python bit for bit: latents, minibatches, weights, answers, state files and the state's hash. A state that Python
+ * saved is read here and learning goes on as it would there, and the other way round.
  *
  * What is refused:
- *   settings with augment, unknown above 0, bits float    `bitreplay export` writes none; BR_MALFORMED where a model has them
+ *   settings with augment, unknown above 0, bits float    BR_MALFORMED (`bitreplay export` writes no such model)
  *   states of other bits, level, code_bits, new, replayed, per_class                          BR_OTHER_SETTINGS
  *   states of version 1 (those of bitreplay 0.1; save them once with a later one)             BR_MALFORMED
  *   more classes than `classes`, pictures of an experience than `samples`, longer names       BR_FULL
@@ -29,9 +29,9 @@
  *   `share` of an answer above 0: to say "unknown" by stored latents is Python's               BR_BAD_ARGUMENT
  *   merging, unlearning single pictures                                                        there is no function
  *
- * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise. A learner that comes
- * to know more than 16 classes opens a larger tail in its memory: br_set_isa in between may leave no room for it
- * (BR_NO_MEMORY), and then every call is refused until clear, with the old instruction set, has begun anew.
+ * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise. A learner
+ * that comes to know more than 16 classes opens a larger tail in its memory: br_set_isa in between may leave no room
+ * for it (BR_NO_MEMORY), and then every call is refused until clear, with the old instruction set, has begun anew.
  */
 #ifndef BITREPLAY_REPLAY_H
 #define BITREPLAY_REPLAY_H
@@ -63,8 +63,8 @@ typedef struct br_replay_memory {
 /* How much memory a learner takes. Uses the heap meanwhile; builds without a heap lack it. */
 BR_API int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory,
                           char* error, size_t error_size);
-/* `model` (aligned to 64) stays unchanged and in place while the learner is used. `memory` is aligned to 64. The learner
- * lies in it, and is gone when the memory is. It knows nothing yet. */
+/* `model` (aligned to 64) stays unchanged and in place while the learner is used. `memory` is aligned to 64. The
+ * learner lies in it, and is gone when the memory is. It knows nothing yet. */
 BR_API int br_replay_open(const void* model, size_t size, const br_replay_options* options, void* memory,
                           size_t memory_size, br_replay** learner, char* error, size_t error_size);
 /* What it really took. */
@@ -100,8 +100,8 @@ BR_API int br_replay_forget(br_replay* learner, const br_name* name);
 BR_API int br_replay_forget_sample(br_replay* learner, int64_t sample);
 BR_API int br_replay_rename(br_replay* learner, const br_name* from, const br_name* to);
 
-/* Classes in the order of their numbers; answers name them by their place here. `name` points into the learner, until the
- * next change. `pictures` were ever learned of it, `stored` latents are kept. */
+/* Classes in the order of their numbers; answers name them by their place here. `name` points into the learner, until
+ * the next change. `pictures` were ever learned of it, `stored` latents are kept. */
 BR_API uint32_t br_replay_classes(const br_replay* learner);
 BR_API int br_replay_class(const br_replay* learner, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored);
 BR_API int64_t br_replay_pictures(const br_replay* learner);
@@ -112,8 +112,8 @@ BR_API int64_t br_replay_steps(const br_replay* learner);
 BR_API int br_replay_hash(br_replay* learner, char hash[65]);
 BR_API size_t br_replay_bytes(br_replay* learner);
 BR_API int br_replay_write(br_replay* learner, br_write* write, void* context);
-/* Ends an experience that has begun. The whole file is checked before anything changes; if reading fails after that, the
- * learner knows nothing. */
+/* Ends an experience that has begun. The whole file is checked before anything changes; if reading fails after that,
+ * the learner knows nothing. */
 BR_API int br_replay_read(br_replay* learner, br_read* read, void* context, size_t size);
 /* What br_replay_read would say of these bytes; the learner stays as it is. */
 BR_API int br_replay_verify(br_replay* learner, br_read* read, void* context, size_t size);

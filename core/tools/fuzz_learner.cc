@@ -1,8 +1,10 @@
-// Hostile inputs for the learner in C: models, states and call orders. To be built with sanitizers, which end the process.
+// Hostile inputs for the learner in C: models, states and call orders. To be built with sanitizers, which end the
+// process.
 //
 //   fuzz_learner MODEL STATE BASE INPUTS SEED                BASE: what STATE began as
 //
-// A changed model or state gets checksums that fit, so that what lies behind them is reached. Prints how many were taken.
+// A changed model or state gets checksums that fit, so that what lies behind them is reached. Prints how many were
+// taken.
 #include <cstdio>
 #include <cstdlib>
 
@@ -42,7 +44,8 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
     case 2: br_learn_add(learner, &picture, &name); break;
-    case 3: case 4: br_learn_add_features(learner, x, &name); break;
+    case 3:
+    case 4: br_learn_add_features(learner, x, &name); break;
     case 5: br_unlearn_features(learner, x, &name); break;
     case 6: br_unlearn(learner, &picture, &name); break;
     case 7: br_forget(learner, &name); break;
@@ -80,7 +83,8 @@ int main(int count, char** argument) {
     br_learner* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;
-    for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done) one_call(learner, state, begun, x);
+    for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done)
+      one_call(learner, state, begun, x);
     free(memory.at);
     free(changed.at);
   }

@@ -1,7 +1,8 @@
-// clang's libFuzzer on the readers of states: bytes in, whatever they are; the checksum is made anew, so that what lies behind it
-// is reached.
+// clang's libFuzzer on the readers of states: bytes in, whatever they are; the checksum is made anew, so that what lies
+// behind it is reached.
 //
-//   fuzz_reader -runs=N FOLDER      states to begin with: tests/corpus/states; the model is FUZZ_MODEL, tests/corpus/model.bin
+//   fuzz_reader -runs=N FOLDER      states to begin with: tests/corpus/states;
+//                                   the model is FUZZ_MODEL: tests/corpus/model.bin
 //
 // What is refused changes nothing. What is taken is written again, verified, asked, and forgotten class by class.
 #include "bitreplay_learner.h"
@@ -68,7 +69,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     int8_t x[64] = {1, -2, 3};
     int32_t probabilities[8];
     br_answer answer = {0, nullptr, probabilities, BR_SHARE(0.05), 0};
-    if (br_learner_features(learner) <= sizeof x && br_learner_classes(learner)) br_predict_features(learner, x, &answer);
+    if (br_learner_features(learner) <= sizeof x && br_learner_classes(learner))
+      br_predict_features(learner, x, &answer);
     const int merged = br_state_merge(learner, read_exactly, &state, state.size);
     if (merged && merged != BR_FULL) abort();
     check_written(learner);

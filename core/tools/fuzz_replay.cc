@@ -1,5 +1,5 @@
-// Hostile inputs for the replay learner in C: models, states and call orders. To be built with sanitizers, which end the
-// process.
+// Hostile inputs for the replay learner in C: models, states and call orders. To be built with sanitizers, which end
+// the process.
 //
 //   fuzz_replay MODEL STATE INPUTS SEED
 //
@@ -30,7 +30,8 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
   char text[8], other_text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   const br_name name = any_name(text), other = any_name(other_text);
-  for (uint32_t i = 0; i < br_replay_latent_words(learner); ++i) code[i] = uint64_t(draw(1u << 30)) << 34 ^ draw(1u << 30);
+  for (uint32_t i = 0; i < br_replay_latent_words(learner); ++i)
+    code[i] = uint64_t(draw(1u << 30)) << 34 ^ draw(1u << 30);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
   int64_t scores[64], pictures, stored;
@@ -41,11 +42,17 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
   Bytes given = copy(state);
   if (draw(2)) spoil(given, draw(2) ? 2400 : kMost), seal_state(given);
   switch (draw(20)) {
-    case 0: case 1: br_replay_begin(learner); break;
+    case 0:
+    case 1: br_replay_begin(learner); break;
     case 2: br_replay_add(learner, &picture, &name); break;
-    case 3: case 4: case 5: case 6: br_replay_add_latent(learner, code, &name); break;
-    case 7: case 8: steps += br_replay_step(learner, draw(2) ? &progress : nullptr) == BR_OK; break;
-    case 9: case 10: br_replay_end(learner); break;
+    case 3:
+    case 4:
+    case 5:
+    case 6: br_replay_add_latent(learner, code, &name); break;
+    case 7:
+    case 8: steps += br_replay_step(learner, draw(2) ? &progress : nullptr) == BR_OK; break;
+    case 9:
+    case 10: br_replay_end(learner); break;
     case 11: br_replay_forget(learner, &name); break;
     case 12: br_replay_forget_sample(learner, int64_t(draw(20)) - 2); break;
     case 13: br_replay_rename(learner, &name, &other); break;

@@ -1,11 +1,12 @@
-// Whole lives of the learner in C against a list of what it should know. To be built with sanitizers, which end the process.
+// Whole lives of the learner in C against a list of what it should know. To be built with sanitizers, which end the
+// process.
 //
-//   fuzz_sequences MODEL SEQUENCES FIRST_SEED        sequence k has the seed FIRST_SEED + k, so that runs can be continued
+//   fuzz_sequences MODEL SEQUENCES FIRST_SEED    sequence k has the seed FIRST_SEED + k, so that runs can be continued
 //
-// Pictures come and go, classes are forgotten and renamed, states are merged and taken out, saved, loaded, asked. What was
-// learned and not forgotten must be unlearned when it is asked for; a call that is refused changes nothing; every state can be
-// written, verified, read by another learner, and has the same hash there; probabilities add up to one. What breaks one of
-// these prints the seed and aborts.
+// Pictures come and go, classes are forgotten and renamed, states are merged and taken out, saved, loaded, asked. What
+// was learned and not forgotten must be unlearned when it is asked for; a call that is refused changes nothing; every
+// state can be written, verified, read by another learner, and has the same hash there; probabilities add up to one.
+// What breaks one of these prints the seed and aborts.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -44,7 +45,8 @@ struct Device {
     const br_learner_options options = {8, 16, 64, 0, 1024, 0, 256};
     char error[256] = "";
     memory = room(1 << 20);
-    const int failed = br_learner_open(model.at, model.size, &options, memory.at, memory.size, &learner, error, sizeof error);
+    const int failed =
+        br_learner_open(model.at, model.size, &options, memory.at, memory.size, &learner, error, sizeof error);
     need(!failed, error);
   }
   ~Device() { free(memory.at); }
@@ -80,7 +82,10 @@ Shown any_picture(uint32_t features) {
   Shown shown = {std::vector<int8_t>(features), std::string(1, char('a' + draw(4)))};
   const uint32_t kind = draw(4);
   for (int8_t& x : shown.x)
-    x = int8_t(kind == 0 ? (draw(2) ? 127 : -127) : kind == 1 ? int(draw(3)) - 1 : kind == 2 ? 127 : int(draw(255)) - 127);
+    x = int8_t(kind == 0   ? (draw(2) ? 127 : -127)
+               : kind == 1 ? int(draw(3)) - 1
+               : kind == 2 ? 127
+                           : int(draw(255)) - 127);
   return shown;
 }
 
@@ -192,7 +197,8 @@ void spoiled(Device& device) {
   }
   // Believed: it must be a state like any other, also without one of its classes.
   std::vector<uint8_t> now = device.bytes();
-  need(br_state_verify(device.learner, read_vector, &now, now.size()) == BR_OK, "what was believed is written and verified");
+  need(br_state_verify(device.learner, read_vector, &now, now.size()) == BR_OK,
+       "what was believed is written and verified");
   br_name name;
   if (br_learner_class(device.learner, 0, &name, nullptr) == BR_OK) {
     const std::string gone(name.text ? name.text : "", name.text ? name.length : 0);
@@ -209,12 +215,19 @@ void live(const Bytes& model, const std::string& nothing) {
   Device device(model), other(model);
   for (uint32_t calls = 4 + draw(16); calls; --calls) {
     switch (draw(12)) {
-      case 0: case 1: case 2: learn(device); break;
+      case 0:
+      case 1:
+      case 2: learn(device); break;
       case 3: learn(other); break;
-      case 4: if (!device.diary.empty()) unlearn_at(device, draw(uint32_t(device.diary.size()))); break;
+      case 4:
+        if (!device.diary.empty()) unlearn_at(device, draw(uint32_t(device.diary.size())));
+        break;
       case 5: forget(draw(3) ? device : other); break;
       case 6: rename_one(device); break;
-      case 7: if (device.diary.size() + other.diary.size() < 100) draw(3) ? merge(device, other) : merge_and_take_out(device, other); break;
+      case 7:
+        if (device.diary.size() + other.diary.size() < 100)
+          draw(3) ? merge(device, other) : merge_and_take_out(device, other);
+        break;
       case 8: stranger(device); break;
       case 9: ask(device); break;
       case 10: round_trip(device, other); break;

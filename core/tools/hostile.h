@@ -1,5 +1,5 @@
-// Hostile inputs for the learners in C: bytes that are changed and get checksums that fit, so that what lies behind them is
-// reached; storage that fails; names of every kind.
+// Hostile inputs for the learners in C: bytes that are changed and get checksums that fit, so that what lies behind
+// them is reached; storage that fails; names of every kind.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +70,8 @@ inline void seal_model(Bytes& model) {
   for (uint32_t i = 0; i < sections && 24 + 32 * (size_t(i) + 1) <= model.size; ++i) {
     const uint64_t at = number_at<uint64_t>(model.at + 40 + 32 * i), size = number_at<uint64_t>(model.at + 48 + 32 * i);
     const bool inside = at <= model.size && size <= model.size - at && size > 16;
-    if (inside && !memcmp(model.at + at, "BITREPLY", 8)) put32(model.at + at + 12, bitreplay::crc32(model.at + at + 16, size - 16));
+    if (inside && !memcmp(model.at + at, "BITREPLY", 8))
+      put32(model.at + at + 12, bitreplay::crc32(model.at + at + 16, size - 16));
   }
   if (model.size > 16) put32(model.at + 12, bitreplay::crc32(model.at + 16, model.size - 16));
 }

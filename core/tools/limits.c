@@ -1,4 +1,5 @@
-/* What one core of an x86-64 CPU does at most: loops of single vector instructions on twelve registers, the best of many.
+/* What one core of an x86-64 CPU does at most: loops of single vector instructions on twelve registers, the best of
+ * many.
  *
  *     cc -O2 limits.c -o limits && taskset -c 1 ./limits avx2      or avx512: instructions of 512 bits besides
  *
@@ -13,8 +14,8 @@
 #define TIMES 60
 #define TWELVE(I) I(0) I(1) I(2) I(3) I(4) I(5) I(6) I(7) I(8) I(9) I(10) I(11)
 #define USED "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "memory"
-#define BODY(name, I)                                                       \
-  static void name(void* at) {                                              \
+#define BODY(name, I)                                                                \
+  static void name(void* at) {                                                       \
     for (int k = 0; k < ROUNDS; ++k) __asm__ volatile(TWELVE(I) : : "r"(at) : USED); \
   }
 
@@ -51,10 +52,10 @@ static struct {
   void (*run)(void*);
   int wide;
 } loops[] = {
-    {"vpaddb 256", add, 0},       {"vpshufb 256", shuffle, 0},       {"vpmaddwd 256", pairs, 0},
-    {"vpmuldq 256", products, 0}, {"load 256", load, 0},             {"store 256", store, 0},
-    {"vpaddq 512", add512, 1},    {"vpopcntq 512", count512, 1},     {"vpermi2b 512", permute512, 1},
-    {"vpdpwssd 512", dot512, 1},  {"vpmuldq 512", products512, 1},   {"load 512", load512, 1},
+    {"vpaddb 256", add, 0},       {"vpshufb 256", shuffle, 0},     {"vpmaddwd 256", pairs, 0},
+    {"vpmuldq 256", products, 0}, {"load 256", load, 0},           {"store 256", store, 0},
+    {"vpaddq 512", add512, 1},    {"vpopcntq 512", count512, 1},   {"vpermi2b 512", permute512, 1},
+    {"vpdpwssd 512", dot512, 1},  {"vpmuldq 512", products512, 1}, {"load 512", load512, 1},
     {"store 512", store512, 1},
 };
 

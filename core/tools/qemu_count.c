@@ -3,11 +3,12 @@
  *     gcc -shared -fPIC -o qemu_count.so qemu_count.c
  *     qemu-aarch64 -plugin ./qemu_count.so ./count PROGRAM 1 1
  *
- * A mark is a system call with the number 0xB17: argument 1 begins, 0 ends and prints. qemu translates the guest in blocks
- * that run from the first instruction to the last; a block adds its length when it begins. A system call ends a block, so
- * that the count starts and ends between two instructions, and repeats exactly.
+ * A mark is a system call with the number 0xB17: argument 1 begins, 0 ends and prints. qemu translates the guest in
+ * blocks that run from the first instruction to the last; a block adds its length when it begins. A system call ends a
+ * block, so that the count starts and ends between two instructions, and repeats exactly.
  *
- * The declarations below are the few of qemu's plugin interface that are used; they are the same in all its versions. */
+ * The declarations below are the few of qemu's plugin interface that are used; they are the same in all its
+ * versions. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>

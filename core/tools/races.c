@@ -24,7 +24,7 @@ static int64_t steps;
 static int careless;
 static uint8_t **states, **answers; /* before step i, and what it answers */
 static memory learning;
-static int64_t latest;              /* the last whole state that was learned */
+static int64_t latest; /* the last whole state that was learned */
 
 static uint8_t* region(size_t size) {
   uint8_t* bytes = aligned_alloc(64, (size + 63) / 64 * 64 + 64);

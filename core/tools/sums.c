@@ -2,10 +2,10 @@
  *
  *     sums CASES RESULTS
  *
- * CASES: for each case six u64 (numbers, classes, bits, parts, pictures, taken), the parts, counts, class sums, products,
- * labels and pictures, each padded to 8 bytes (tests/engine/paths/sums_cases.py). The pictures are added, the first
- * `taken` of them taken away again. RESULTS: sums, weights, biases, exponent and left_out, scores, one behind the other.
- * Prints the instruction set and the number of cases. */
+ * CASES: for each case six u64 (numbers, classes, bits, parts, pictures, taken), the parts, counts, class sums,
+ * products, labels and pictures, each padded to 8 bytes (tests/engine/paths/sums_cases.py). The pictures are added, the
+ * first `taken` of them taken away again. RESULTS: sums, weights, biases, exponent and left_out, scores, one behind the
+ * other. Prints the instruction set and the number of cases. */
 #include "bitreplay.h"
 #include "file.h"
 
@@ -41,7 +41,8 @@ int main(int count, char** words) {
     memcpy(&head, file + at, sizeof head);
     at += sizeof head;
     const size_t d = head.features, c = head.classes, n = head.pictures, item = head.bits / 8;
-    const size_t sizes[6] = {head.parts * sizeof(br_sums_part), c * 8, c * d * item, d * (d + 1) / 2 * item, n * 4, n * d};
+    const size_t sizes[6] = {
+        head.parts * sizeof(br_sums_part), c * 8, c * d * item, d * (d + 1) / 2 * item, n * 4, n * d};
     void* memory[6];
     for (int k = 0; k < 6; ++k) {
       memory[k] = ending(sizes[k]);
@@ -49,7 +50,8 @@ int main(int count, char** words) {
       at += whole(sizes[k]);
     }
     br_sums sums = {(uint32_t)d, (uint32_t)c, (uint32_t)head.bits, memory[1], memory[2], memory[3]};
-    const size_t add_bytes = br_sums_add_bytes((uint32_t)d), solve_bytes = br_sums_solve_bytes((uint32_t)d, (uint32_t)c);
+    const size_t add_bytes = br_sums_add_bytes((uint32_t)d),
+                 solve_bytes = br_sums_solve_bytes((uint32_t)d, (uint32_t)c);
     void *add_work = ending(add_bytes), *solve_work = ending(solve_bytes);
     check(br_sums_add(&sums, memory[5], memory[4], n, 1, add_work));
     check(br_sums_add(&sums, memory[5], memory[4], head.taken, -1, add_work));

@@ -53,12 +53,14 @@ BR_API int br_state_take_out_bytes(br_learner* learner, uint8_t* from, size_t si
   return br_state_take_out(learner, read_bytes, &file, size);
 }
 
-BR_API int br_state_take_out_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base, size_t base_size) {
+BR_API int br_state_take_out_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
+                                         size_t base_size) {
   Bytes file = {from, size}, common = {base, base_size};
   return br_state_take_out_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
 }
 
-BR_API int br_state_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base, size_t base_size) {
+BR_API int br_state_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
+                                      size_t base_size) {
   Bytes file = {from, size}, common = {base, base_size};
   return br_state_merge_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
 }
@@ -77,5 +79,4 @@ BR_API int br_replay_read_bytes(br_replay* learner, uint8_t* from, size_t size) 
   Bytes file = {from, size};
   return br_replay_read(learner, read_bytes, &file, size);
 }
-
 }

@@ -1,7 +1,8 @@
-/* A life on a microcontroller: learn three classes, save, predict, lose power in the middle of a save, come back, forget.
+/* A life on a microcontroller: learn three classes, save, predict, lose power in the middle of a save, come back,
+ * forget.
  *
- * Flash that is written is a memory outside of the 512 KB: it is erased to ones, and writing clears bits. A loss of power
- * is a reset in the middle of a write. What the board says is compared with what the desk computes.
+ * Flash that is written is a memory outside of the 512 KB: it is erased to ones, and writing clears bits. A loss of
+ * power is a reset in the middle of a write. What the board says is compared with what the desk computes.
  */
 #include <string.h>
 
@@ -126,7 +127,8 @@ int main(void) {
   char error[128] = "";
   const br_learner_options options = {.classes = LEARNER_CLASSES};
   const uint32_t fresh = nvm.magic != 0xB17B17;
-  const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner, error, sizeof error);
+  const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
+                                     error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");
   br_learner_taken(learner, &taken);
   if (fresh) {

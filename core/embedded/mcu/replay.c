@@ -1,5 +1,5 @@
-/* A life by replay on a microcontroller: two experiences, each a few steps of forward, backward and update, saved and loaded
- * between them, then answers. What the board says is compared with what the desk computes.
+/* A life by replay on a microcontroller: two experiences, each a few steps of forward, backward and update, saved and
+ * loaded between them, then answers. What the board says is compared with what the desk computes.
  */
 #include <string.h>
 
@@ -90,7 +90,8 @@ int main(void) {
   br_replay_memory taken;
   br_replay* learner;
   char error[128] = "";
-  const int opened = br_replay_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner, error, sizeof error);
+  const int opened = br_replay_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
+                                    error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");
   br_replay_taken(learner, &taken);
   say_number("memory", taken.total);

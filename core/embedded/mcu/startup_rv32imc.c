@@ -1,4 +1,5 @@
-/* Start, reset, and what the board gives: text to the host and the end (semihosting), a count of instructions, a reset. */
+/* Start, reset, and what the board gives: text to the host and the end (semihosting), a count of instructions, a
+ * reset. */
 #include "board.h"
 
 extern uint32_t data_load[], data_start[], data_end[], bss_start[], bss_end[];
@@ -55,7 +56,8 @@ void board_reset(void) {
 uint64_t board_ticks(void) {
   for (;;) {
     uint32_t before, low, after;
-    __asm__ volatile("csrr %0, minstreth\n csrr %1, minstret\n csrr %2, minstreth" : "=r"(before), "=r"(low), "=r"(after));
+    __asm__ volatile("csrr %0, minstreth\n csrr %1, minstret\n csrr %2, minstreth"
+                     : "=r"(before), "=r"(low), "=r"(after));
     if (before == after) return (uint64_t)before << 32 | low;
   }
 }

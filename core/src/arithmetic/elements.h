@@ -7,13 +7,15 @@
 namespace bitreplay {
 
 constexpr int64_t kLanesShared = 64;  // channels that threads take at least: whole vectors and cache lines
-constexpr int64_t kTile = 256;  // elements that an operation holds as int64 on the stack
+constexpr int64_t kTile = 256;        // elements that an operation holds as int64 on the stack
 
 static inline int64_t element_bytes(int type) {
   switch (type) {
-    case BR_INT8: case BR_UINT8: return 1;
+    case BR_INT8:
+    case BR_UINT8: return 1;
     case BR_INT16: return 2;
-    case BR_INT32: case BR_UINT32: return 4;
+    case BR_INT32:
+    case BR_UINT32: return 4;
     default: return 8;
   }
 }
@@ -43,9 +45,11 @@ static inline void widen(int type, const void* from, int64_t at, int64_t count, 
 
 static inline void narrow(int type, const int64_t* from, int64_t count, void* to, int64_t at) {
   switch (type) {
-    case BR_INT8: case BR_UINT8: return narrow_to<int8_t>(from, count, to, at);
+    case BR_INT8:
+    case BR_UINT8: return narrow_to<int8_t>(from, count, to, at);
     case BR_INT16: return narrow_to<int16_t>(from, count, to, at);
-    case BR_INT32: case BR_UINT32: return narrow_to<int32_t>(from, count, to, at);
+    case BR_INT32:
+    case BR_UINT32: return narrow_to<int32_t>(from, count, to, at);
     default: return narrow_to<int64_t>(from, count, to, at);
   }
 }

@@ -1,4 +1,5 @@
-// Signs as bits, least significant bit first in 64-bit words: the twin of engine/arithmetic/packing.py, docs/law.md section 3.
+// Signs as bits, least significant bit first in 64-bit words: the twin of engine/arithmetic/packing.py, docs/law.md
+// section 3.
 #pragma once
 #include <cstdint>
 

@@ -26,8 +26,8 @@ static inline void look_up(const int8_t* table, const int8_t* x, int64_t size, i
 #else
   int64_t i = 0;
 #if defined(__AVX2__)
-  // Of 16 tables of 16 each has its turn. Where the upper half of x names it, x becomes 0x70 and the lower half, otherwise
-  // at least 0x80, for which vpshufb gives 0.
+  // Of 16 tables of 16 each has its turn. Where the upper half of x names it, x becomes 0x70 and the lower half,
+  // otherwise at least 0x80, for which vpshufb gives 0.
   for (; i + 32 <= size; i += 32) {
     const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
     __m256i found = _mm256_setzero_si256();
@@ -66,7 +66,8 @@ static inline void byte_table(const Rescaled& rescaled, int8_t* table) {
 }
 
 // Bytes to bytes: a table of the 256 results.
-static inline bool rescale_bytes(const Rescaled& rescaled, int x_type, const void* x, int64_t size, int y_type, void* y) {
+static inline bool rescale_bytes(const Rescaled& rescaled, int x_type, const void* x, int64_t size, int y_type,
+                                 void* y) {
   if (x_type != BR_INT8 || y_type != BR_INT8 || size < kWorthATable) return false;
   int8_t table[256];
   byte_table(rescaled, table);
@@ -80,7 +81,8 @@ static inline bool shift_words(const Rescaled& rescaled, int x_type, const void*
   const Stored& to = rescaled.stored;
   if (x_type != BR_INT16 || y_type != BR_INT16) return false;
   if (to.shift < 0 || to.shift > 31 || rescaled.mantissa != int64_t(1) << to.shift) return false;
-  if (absolute(rescaled.x_zero) > bound || absolute(to.zero) > bound || to.low > bound || to.high < -bound) return false;
+  if (absolute(rescaled.x_zero) > bound || absolute(to.zero) > bound || to.low > bound || to.high < -bound)
+    return false;
   // No number is further from 0 than 2^26: an end beyond 2^30 is never met.
   const int32_t offset = int32_t(to.zero - rescaled.x_zero);
   const int32_t low = int32_t(max_of(to.low, -(1 << 30))), high = int32_t(min_of(to.high, 1 << 30));

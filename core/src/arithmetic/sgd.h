@@ -1,4 +1,5 @@
-// One step of stochastic gradient descent on int32 masters: the twin of engine/arithmetic/sgd.py, docs/law.md section 9.
+// One step of stochastic gradient descent on int32 masters: the twin of engine/arithmetic/sgd.py, docs/law.md section
+// 9.
 #pragma once
 #include "bitreplay.h"
 #include "arithmetic/counter.h"
@@ -17,8 +18,7 @@ struct Step {
 static inline Step step_of(int64_t mantissa, int64_t shift, const br_run_args& run, int64_t number) {
   int64_t product = divide_floor(mul(mantissa, run.rate_mantissa), run.samples);
   int64_t down = max_of(bit_length(product) - 31, 0);
-  return {round_shift(product, down), shift + run.rate_shift - down,
-          counter_key(run.seed, run.step, uint64_t(number))};
+  return {round_shift(product, down), shift + run.rate_shift - down, counter_key(run.seed, run.step, uint64_t(number))};
 }
 
 static inline int64_t to_31_bits(int64_t x, int64_t* down) {

@@ -1,6 +1,7 @@
 // The discriminant of what was learned, and what it answers.
 //
-//     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)        W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
+//     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)
+//     W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
 //
 // are docs/law.md section 13, "Shrunk means": engine/shrunk_means.py. Logits are prediction/discriminant.py's, the
 // temperature is section 14's.

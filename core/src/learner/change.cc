@@ -20,9 +20,8 @@ bool are_numbers(const br_learner& l, const int8_t* x) {
 
 // Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
 void bring_names(br_learner* l, uint32_t count) {
-  const Out out = {&l->experience, [](void* to, const void* bytes, size_t size) {
-                     static_cast<Sha256*>(to)->update(bytes, size);
-                   }};
+  const Out out = {&l->experience,
+                   [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
   for (uint32_t i = 0; i < count; ++i) {
     out.text(i ? ", " : "[");
     put_repr(out, l->known.names.at(l->labels[i]));
@@ -36,7 +35,8 @@ int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
   if (!failed) change_class_products(l, x, row, sign);
-  // A picture that was not in the sums may make products larger: br_unlearn_features asks whether there is room for them.
+  // A picture that was not in the sums may make products larger: br_unlearn_features asks whether there is room for
+  // them.
   if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
   l->ready = false;
   return failed;
@@ -61,12 +61,12 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   return found ? BR_OK : BR_UNKNOWN_CLASS;
 }
 
-// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes larger; what
-// older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
+// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes
+// larger; what older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
 int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
   const int64_t count = l->sums.counts[row], features = l->features;
   int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
-  int32_t* const rest = whole + features;                             // |rest| <= n / 2
+  int32_t* const rest = whole + features;                            // |rest| <= n / 2
   for (int64_t i = 0; i < features; ++i) {
     const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * features + i);
     whole[i] = int32_t(divide_round(sum, count));
@@ -120,7 +120,8 @@ using namespace bitreplay;
 int br_learn_begin(br_learner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2) return BR_FULL;  // state.py, need_room_to_count
+  if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
+    return BR_FULL;  // state.py, need_room_to_count
   l->learning = true;
   l->brought = 0;
   l->experience.begin();
@@ -200,7 +201,8 @@ int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
   return br_unlearn_features(l, l->x, name);
 }
 
-// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded: parts/class_statistics.py, `forget`.
+// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:
+// parts/class_statistics.py, `forget`.
 int br_forget(br_learner* l, const br_name* name) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;

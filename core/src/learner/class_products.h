@@ -1,5 +1,5 @@
-// The products of each class, a row each, which add up to those of all: with the setting `exact_forget` alone, so that a
-// class can be taken out exactly. parts/class_statistics.py, `by_class`. Without the setting nothing happens here.
+// The products of each class, a row each, which add up to those of all: with the setting `exact_forget` alone, so that
+// a class can be taken out exactly. parts/class_statistics.py, `by_class`. Without the setting nothing happens here.
 #pragma once
 #include "learner/learner.h"
 

@@ -1,6 +1,6 @@
-// Digests of all pictures that were learned, 8 bytes each: the twin of parts/digests.py, with the setting `digests` alone.
-// They stand class after class, as many as a class has pictures, sorted within it. A call takes the number of the first
-// digest of a class, of its digests, and of all.
+// Digests of all pictures that were learned, 8 bytes each: the twin of parts/digests.py, with the setting `digests`
+// alone. They stand class after class, as many as a class has pictures, sorted within it. A call takes the number of
+// the first digest of a class, of its digests, and of all.
 #pragma once
 #include <cstdint>
 

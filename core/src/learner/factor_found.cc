@@ -1,7 +1,8 @@
-// Whether the sums of a state that comes from outside have a factor (sums/has_factor.cc), before anything is taken from it.
+// Whether the sums of a state that comes from outside have a factor (sums/has_factor.cc), before anything is taken from
+// it.
 //
-// The matrix is made where a discriminant is made. Products are read once into it, then class after class its sums, so that
-// neither is in memory a second time.
+// The matrix is made where a discriminant is made. Products are read once into it, then class after class its sums, so
+// that neither is in memory a second time.
 #include "learner/state_found.h"
 #include "sums/solve.h"
 

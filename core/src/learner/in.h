@@ -1,4 +1,5 @@
-// Bytes of a file through the caller's function, one after another: to be looked at, to be compared with what is expected.
+// Bytes of a file through the caller's function, one after another: to be looked at, to be compared with what is
+// expected.
 #pragma once
 #include <cstring>
 

@@ -52,7 +52,7 @@ struct br_learner {
   bool keeps_digests, keeps_class_products;
   uint8_t* class_products;     // [classes][numbers (numbers + 1) / 2] of the sums' width, or null: class_products.h
   bitreplay::Digests digests;  // values are null without them
-  char* settings;  // [options.texts]
+  char* settings;              // [options.texts]
   size_t settings_size;
 
   // an experience
@@ -70,8 +70,8 @@ struct br_learner {
   br_factor factor;
   int32_t* factor_rows;  // room for it, or null
   uint8_t* asking;       // with it: work that leaves the arena as it is
-  int8_t* x;  // [numbers] of one picture
-  int64_t* scores;  // [options.classes]
+  int8_t* x;             // [numbers] of one picture
+  int64_t* scores;       // [options.classes]
 
   // shared, one use at a time
   uint8_t* work;

@@ -21,7 +21,8 @@ class Lineage {
   bool add_own(uint64_t mark);
   bool can_unite(const Lineage& other) const { return merged_ + own_ + other.merged_ + other.own_ <= room_; }
   void unite(const Lineage& other);  // all marks of both, as merged ones
-  void leave_out(const Lineage& gone, const Lineage& base);  // what is in the first and not in the second; all merged then
+  void leave_out(const Lineage& gone,
+                 const Lineage& base);  // what is in the first and not in the second; all merged then
   void copy(const Lineage& other);
 
  private:

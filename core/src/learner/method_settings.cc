@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kMost = 1 << 20, kMaxBottom = 1 << 30;
 
 // What is only read while learning, and what belongs to other strategies.
-const char* const kFree[] = {"digests", "epochs", "exact_forget", "least_steps", "numbers", "projection", "rate", "seed", nullptr};
+const char* const kFree[] = {"digests",    "epochs", "exact_forget", "least_steps", "numbers",
+                             "projection", "rate",   "seed",         nullptr};
 
 bool is(const Section& text, const char* word) { return equal(text, {word, strlen(word)}); }
 

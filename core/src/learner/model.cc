@@ -22,7 +22,8 @@ T number_at(const uint8_t* from) {
 const char* Model::read(const void* from, size_t size, bool replay) {
   const uint8_t* bytes = static_cast<const uint8_t*>(from);
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % kAlignment) return "the model's bytes must be aligned to 64";
-  if (size < kHeader || memcmp(bytes, "BITLEARN", 8)) return "not a model for the C learner: it does not begin with BITLEARN";
+  if (size < kHeader || memcmp(bytes, "BITLEARN", 8))
+    return "not a model for the C learner: it does not begin with BITLEARN";
   if (number_at<uint32_t>(bytes + 8) != kVersion) return "the model file has another version; expected 1";
   if (number_at<uint32_t>(bytes + 12) != crc32(bytes + 16, size - 16))
     return "the model file is damaged: its checksum does not fit its content";
@@ -37,17 +38,22 @@ const char* Model::read(const void* from, size_t size, bool replay) {
     const struct {
       const char* name;
       Section* to;
-    } known[] = {{"model", &model}, {"settings", &settings}, {"parts", &parts}, {"features", &features},
-                 {"backbone", &backbone}, {"rate", &rate}};
+    } known[] = {{"model", &model},       {"settings", &settings}, {"parts", &parts},
+                 {"features", &features}, {"backbone", &backbone}, {"rate", &rate}};
     for (const auto& each : known)
       if (!strncmp(reinterpret_cast<const char*>(entry), each.name, 16)) *each.to = section;
     const char* const name = reinterpret_cast<const char*>(entry);
-    if (!memcmp(name, "tail", 4) && name[4] >= '0' && name[4] < char('0' + kMaxTails) && !name[5]) tails[name[4] - '0'] = section;
+    if (!memcmp(name, "tail", 4) && name[4] >= '0' && name[4] < char('0' + kMaxTails) && !name[5])
+      tails[name[4] - '0'] = section;
   }
   if (!model.size || !settings.size || !parts.size) return "the model file lacks a section";
-  if (replay && !(backbone.size && tails[0].size && rate.size)) return "the model file is for the strategy exact, not for replay";
-  if (!replay && !features.size) return backbone.size ? "the model file is for the strategy replay, not for exact" : "the model file lacks a section";
-  if (rate.size > kMaxText || model.size > kMaxText || settings.size > kMaxText || parts.size > kMaxText) return "the model file is malformed";
+  if (replay && !(backbone.size && tails[0].size && rate.size))
+    return "the model file is for the strategy exact, not for replay";
+  if (!replay && !features.size)
+    return backbone.size ? "the model file is for the strategy replay, not for exact"
+                         : "the model file lacks a section";
+  if (rate.size > kMaxText || model.size > kMaxText || settings.size > kMaxText || parts.size > kMaxText)
+    return "the model file is malformed";
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
-// A model file for the learner: the texts that its states carry, and the programs that it runs. docs/c.md has the layout.
+// A model file for the learner: the texts that its states carry, and the programs that it runs. docs/c.md has the
+// layout.
 #pragma once
 #include <cstddef>
 #include <cstdint>

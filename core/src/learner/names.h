@@ -9,7 +9,8 @@ namespace bitreplay {
 
 constexpr size_t kMaxNameBytes = 800;  // 200 characters of 4 bytes
 
-// The next character, and `at` behind it; -1 if the bytes are none. Single surrogates pass: Python's text may hold them.
+// The next character, and `at` behind it; -1 if the bytes are none. Single surrogates pass: Python's text may hold
+// them.
 int32_t next_character(const char* text, size_t length, size_t* at);
 // Writes a character; how many bytes it took (at most 4).
 size_t put_character(int32_t character, char* to);

@@ -22,8 +22,7 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
   options.texts = chosen(options.texts, 2048);
   options.pictures = chosen(options.pictures, 4096);
   *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
-           options.texts <= kMaxTexts && options.wide <= 1 && options.factor <= 1 &&
-           options.pictures <= kMaxPictures;
+           options.texts <= kMaxTexts && options.wide <= 1 && options.factor <= 1 && options.pictures <= kMaxPictures;
   return options;
 }
 
@@ -76,7 +75,8 @@ void place_state(br_learner* l, Places& places) {
   l->sums.counts = places.next<int64_t>(classes);
   l->sums.class_sums = places.next<uint8_t>(width * classes * features);
   l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(features))));
-  if (l->keeps_class_products) l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
+  if (l->keeps_class_products)
+    l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
   if (l->keeps_digests) l->digests = {places.next<uint64_t>(o.pictures), int64_t(o.pictures)};
   l->known.names = Names(places.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
@@ -129,7 +129,8 @@ Trouble begin(br_learner* l, const void* model, size_t size, const br_learner_op
   l->options = checked(options, &right);
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > l->options.texts) return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  if (l->model.settings.size > l->options.texts)
+    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
   l->keeps_digests = is_on(l->model.settings, "digests");
   l->keeps_class_products = is_on(l->model.settings, "exact_forget");
   return {BR_OK, nullptr};
@@ -164,8 +165,8 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   return BR_OK;
 }
 
-int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory,
-                    size_t memory_size, br_learner** learner, char* error, size_t error_size) {
+int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+                    br_learner** learner, char* error, size_t error_size) {
   if (!learner) return BR_BAD_ARGUMENT;
   *learner = nullptr;
   if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
@@ -190,7 +191,8 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
   if (l.taken.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
   memcpy(own, &l, sizeof l);
-  if (network.parameters) memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
+  if (network.parameters)
+    memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
   own->sums.features = own->features;
   clear(own);
   *learner = own;

@@ -1,5 +1,5 @@
-// The replay learner in the caller's memory: a frozen backbone, a tail that learns, a head, a memory of latents. What is in
-// which file:
+// The replay learner in the caller's memory: a frozen backbone, a tail that learns, a head, a memory of latents. What
+// is in which file:
 //
 //     replay_open.cc     memory, and where everything lies in it
 //     replay_learn.cc    an experience
@@ -82,8 +82,8 @@ struct br_replay {
   uint32_t* exchanged;  // [2 replayed]
   uint32_t fresh_count;
   uint64_t done, all_steps;
-  int64_t* logits;      // [options.classes] scores of an answer
-  uint64_t* code;       // [words] of a picture that is asked about
+  int64_t* logits;  // [options.classes] scores of an answer
+  uint64_t* code;   // [words] of a picture that is asked about
 
   // shared, one use at a time
   uint8_t *work, *backbone_arena;

@@ -14,7 +14,8 @@ int clean_backbone(br_replay* l) {
   if (l->backbone_is_clean) return BR_OK;
   if (l->backbone_arena == l->work) use_work(l);
   memset(l->backbone_arena, 0, l->backbone_arena_bytes);
-  if (const int failed = br_run(l->backbone, BR_PREPARE, l->backbone_parameters, l->backbone_arena, &kOne)) return failed;
+  if (const int failed = br_run(l->backbone, BR_PREPARE, l->backbone_parameters, l->backbone_arena, &kOne))
+    return failed;
   l->backbone_is_clean = true;
   return BR_OK;
 }
@@ -36,7 +37,8 @@ int br_replay_latent(br_replay* l, const br_picture* picture, uint64_t* code) {
   if (const int failed = clean_backbone(l)) return failed;
   if (l->backbone_arena == l->work) l->tail_is_clean = false;
   fit(*picture, l->side, l->backbone_arena + l->images_at);
-  if (const int failed = br_run(l->backbone, BR_FORWARD, l->backbone_parameters, l->backbone_arena, &kOne)) return failed;
+  if (const int failed = br_run(l->backbone, BR_FORWARD, l->backbone_parameters, l->backbone_arena, &kOne))
+    return failed;
   memcpy(code, l->backbone_arena + l->codes_at, l->words * sizeof *code);
   return BR_OK;
 }

@@ -20,7 +20,8 @@ br_run_args args_of(const br_replay& l, int64_t samples) {
 // A counter that an experience could bring to its end: learner.py and state.py refuse it.
 bool can_count(const br_replay& l) {
   constexpr int64_t most = kMaxCounted / 2;
-  if (l.experiences >= kMaxExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most) return false;
+  if (l.experiences >= kMaxExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most)
+    return false;
   for (uint32_t c = 0; c < l.at.room; ++c)
     if (l.past[c] >= most) return false;
   for (uint32_t k = 0; k < l.store.count; ++k)
@@ -82,7 +83,8 @@ uint32_t fill(br_replay* l) {
     codes += l->words;
     *labels++ = label;
   };
-  const uint32_t first = uint32_t(piece * m.fresh), left = l->fresh_count - first, fresh = left < m.fresh ? left : m.fresh;
+  const uint32_t first = uint32_t(piece * m.fresh), left = l->fresh_count - first,
+                 fresh = left < m.fresh ? left : m.fresh;
   for (uint32_t i = 0; i < fresh; ++i) {
     const uint32_t sample = uint32_t(l->order[first + i]);
     put(l->fresh + size_t(sample) * l->words, l->labels[sample]);

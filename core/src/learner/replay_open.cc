@@ -40,9 +40,11 @@ Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_opti
                      o.samples <= kMaxSamples && o.texts <= kMaxTexts;
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size, true)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > o.texts) return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  if (l->model.settings.size > o.texts)
+    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
   if (!read_method(l->model.settings, l->model.rate, &l->method))
-    return {BR_MALFORMED, "the model's settings are none for replay in C: without augment and unknown, in whole numbers"};
+    return {BR_MALFORMED,
+            "the model's settings are none for replay in C: without augment and unknown, in whole numbers"};
   if (!has_tail(*l, room_for(o.classes))) return {BR_FULL, "the model was exported for fewer classes"};
   if (uint64_t(o.classes) * l->method.per_class > INT32_MAX) return {BR_FULL, "there are too many stored samples"};
   return kNone;
@@ -105,7 +107,8 @@ const char* describe_tail(br_replay* l, uint32_t room) {
     const size_t stem = strlen(t.name) - strlen("active");
     for (uint32_t j = 0; j < l->tail->tensor_count; ++j) {
       const Tensor& other = l->tail->tensors[j];
-      if (other.info.region == BR_PARAMETER && !strncmp(other.name, t.name, stem) && !strcmp(other.name + stem, "weights"))
+      if (other.info.region == BR_PARAMETER && !strncmp(other.name, t.name, stem) &&
+          !strcmp(other.name + stem, "weights"))
         weights = &other.info;
     }
   }
@@ -113,8 +116,9 @@ const char* describe_tail(br_replay* l, uint32_t room) {
       weights->dimensions != 2 || active->shape[0] != room || weights->shape[0] != room || !weights->shape[1] ||
       weights->per_sample || active->per_sample)
     return "the model's tail has no head for so many classes";
-  at = {size_t(codes.offset), size_t(labels.offset), size_t(logits.offset), size_t(weights->offset),
-        size_t(active->offset), room, weights->shape[1]};
+  at = {size_t(codes.offset),    size_t(labels.offset),  size_t(logits.offset),
+        size_t(weights->offset), size_t(active->offset), room,
+        weights->shape[1]};
   return nullptr;
 }
 
@@ -129,7 +133,8 @@ const char* list_tensors(br_replay* l) {
       return "the model's tail has a parameter that state files cannot hold";
     if (l->tensors) {
       uint32_t at = count;
-      for (; at && strcmp(l->tail->tensors[l->tensors[at - 1]].name, t.name) > 0; --at) l->tensors[at] = l->tensors[at - 1];
+      for (; at && strcmp(l->tail->tensors[l->tensors[at - 1]].name, t.name) > 0; --at)
+        l->tensors[at] = l->tensors[at - 1];
       l->tensors[at] = uint16_t(i);
     }
     ++count;
@@ -147,7 +152,8 @@ struct Shape {
 Shape shape_of(const br_replay& l) {
   Shape shape = {0, 14695981039346656037u};
   const auto mix = [&](const void* bytes, size_t size) {
-    for (size_t i = 0; i < size; ++i) shape.digest = (shape.digest ^ static_cast<const uint8_t*>(bytes)[i]) * 1099511628211u;
+    for (size_t i = 0; i < size; ++i)
+      shape.digest = (shape.digest ^ static_cast<const uint8_t*>(bytes)[i]) * 1099511628211u;
   };
   for (uint32_t i = 0; i < l.tail->tensor_count; ++i) {
     const Tensor& t = l.tail->tensors[i];
@@ -286,7 +292,8 @@ bool has_tail(const br_replay& l, uint32_t room) {
 
 int open_tail(br_replay* l, uint32_t room) {
   const Section& section = l->model.tails[tail_of(room)];
-  const int code = br_program_open_in(section.bytes, section.size, l->tail_tables, l->tail_tables_bytes, &l->tail, nullptr, 0);
+  const int code =
+      br_program_open_in(section.bytes, section.size, l->tail_tables, l->tail_tables_bytes, &l->tail, nullptr, 0);
   l->tail_is_clean = l->tail_is_prepared = false;
   if (code) return code;
   describe_tail(l, room);
@@ -339,8 +346,8 @@ void clear(br_replay* l) {
 
 using namespace bitreplay;
 
-int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory, char* error,
-                   size_t error_size) {
+int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory,
+                   char* error, size_t error_size) {
   if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
   br_replay l = {};
@@ -389,7 +396,8 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   places.next<uint8_t>(size_t(network.tables));
   places.next<uint8_t>(size_t(network.packed_weights));
   if (memory_size < places.used()) return failed(error, error_size, little);
-  if (const int code = measure_tails(&l, {bytes + places.used(), memory_size - places.used(), error, error_size})) return code;
+  if (const int code = measure_tails(&l, {bytes + places.used(), memory_size - places.used(), error, error_size}))
+    return code;
   if (!can_be(l)) return failed(error, error_size, little);
   l.tail_tables = places.next<uint8_t>(l.tail_tables_bytes);
   place_rest(&l, places, size_t(network.parameters));

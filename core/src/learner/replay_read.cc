@@ -1,4 +1,5 @@
-// A replay state from bytes. They are read three times: the checksum, everything that can be wrong, and then the numbers.
+// A replay state from bytes. They are read three times: the checksum, everything that can be wrong, and then the
+// numbers.
 #include "learner/replay_read.h"
 
 #include "learner/header_in.h"
@@ -47,7 +48,8 @@ void place(const br_replay& l, Places& places, Found* found) {
 class Reader {
  public:
   Reader(const br_replay& l, br_read* read, void* context, size_t size, Found* found)
-      : l_(l), read_(read), context_(context), size_(size), in_(read, context, size), json_{in_}, expected_{in_}, found_(*found) {}
+      : l_(l), read_(read), context_(context), size_(size), in_(read, context, size), json_{in_}, expected_{in_},
+        found_(*found) {}
 
   int all() {
     int wrong = header();
@@ -93,7 +95,8 @@ class Reader {
   }
 
   int learned() {
-    if (!counter("{\"draws\":", &found_.draws) || !counter(",\"experiences\":", &found_.experiences)) return BR_MALFORMED;
+    if (!counter("{\"draws\":", &found_.draws) || !counter(",\"experiences\":", &found_.experiences))
+      return BR_MALFORMED;
     if (found_.experiences > kMaxExperiences || !expect_quoted(",\"names\":[")) return BR_MALFORMED;
     if (const int wrong = names()) return wrong;
     if (!counter(",\"offered\":", &found_.offered) || !expect_quoted(",\"parts\":")) return BR_MALFORMED;
@@ -238,7 +241,8 @@ class Reader {
       const bool wanted = found_.count || (i != kCodes && i != kIds && i != kOrigins);
       if (arrays[i].there != wanted) return BR_MALFORMED;
     }
-    if (found_.room < kFirstRoom || (found_.room & (found_.room - 1)) || found_.names.end() > found_.room) return BR_MALFORMED;
+    if (found_.room < kFirstRoom || (found_.room & (found_.room - 1)) || found_.names.end() > found_.room)
+      return BR_MALFORMED;
     if (found_.room > room_for(l_.options.classes)) return BR_FULL;
     if (found_.count > found_.names.end() || found_.stored > stored_most(l_)) return BR_MALFORMED;
     for (uint32_t i = 0; i < array_count(l_); ++i) {
@@ -286,8 +290,10 @@ class Reader {
     for (uint64_t k = 0; k < count; ++k) {
       const int32_t label = found_.classes[k], held = found_.sizes[k];
       if (label < 0 || !names.has(uint32_t(label)) || (k && label <= found_.classes[k - 1])) return BR_MALFORMED;
-      if (held < 0 || uint32_t(held) > l_.method.per_class || uint64_t(held) > found_.stored - first) return BR_MALFORMED;
-      if (found_.seen[k] < held || found_.seen[k] >= kMaxCounted || !samples(first, uint32_t(held))) return BR_MALFORMED;
+      if (held < 0 || uint32_t(held) > l_.method.per_class || uint64_t(held) > found_.stored - first)
+        return BR_MALFORMED;
+      if (found_.seen[k] < held || found_.seen[k] >= kMaxCounted || !samples(first, uint32_t(held)))
+        return BR_MALFORMED;
       first += uint64_t(held);
     }
     return first == found_.stored ? BR_OK : BR_MALFORMED;

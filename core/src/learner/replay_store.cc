@@ -1,5 +1,5 @@
-// Stored latents: a reservoir for each class, the twin of parts/replay_memory.py. They lie as state files have them, so a
-// class that grows moves those behind it.
+// Stored latents: a reservoir for each class, the twin of parts/replay_memory.py. They lie as state files have them, so
+// a class that grows moves those behind it.
 #include <cstring>
 
 #include "bitreplay_method.h"
@@ -67,7 +67,8 @@ void offer(br_replay* l, const uint64_t* code, int32_t label) {
     s.seen[place] = s.sizes[place] = 0;
   }
   const uint32_t held = uint32_t(s.sizes[place]), first = first_of(s, place);
-  const int64_t slot = br_reservoir_place(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.per_class);
+  const int64_t slot =
+      br_reservoir_place(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.per_class);
   ++s.seen[place];
   const int64_t id = s.offered++;
   if (slot < 0) return;

@@ -1,4 +1,5 @@
-// The hash of a replay state and its bytes, as Python's state.py, statefile/content.py and modelfile/container.py make them.
+// The hash of a replay state and its bytes, as Python's state.py, statefile/content.py and modelfile/container.py make
+// them.
 #include <cstring>
 
 #include "learner/replay_arrays.h"
@@ -57,7 +58,8 @@ void for_each_stored(const br_replay& l, Each each) {
 }
 
 void put_header(const Out& out, const br_replay& l, const char* digits) {
-  put_texts(out, digits, l.model.model, {l.settings, l.settings_size}, [&](const Out& inside) { put_learned(inside, l); });
+  put_texts(out, digits, l.model.model, {l.settings, l.settings_size},
+            [&](const Out& inside) { put_learned(inside, l); });
   uint64_t end = 0;
   for_each_stored(l, [&](const Array& array) {
     out.text(",");
@@ -89,7 +91,8 @@ void put_counter(const Out& out, const char* name, int64_t value) {
 }
 
 Kept kept(br_replay* l) {
-  return {is_open(l) ? l : nullptr, l ? &l->past_is_gone : nullptr,
+  return {is_open(l) ? l : nullptr,
+          l ? &l->past_is_gone : nullptr,
           [](void* own) { return br_replay_bytes(static_cast<br_replay*>(own)); },
           [](void* own, br_write* write, void* to) { return br_replay_write(static_cast<br_replay*>(own), write, to); },
           [](void* own, br_read* read, void* from, size_t size) {

@@ -112,7 +112,8 @@ int row_of(br_learner* l, const br_name& name, uint32_t* row) {
   l->sums.counts[*row] = 0;
   memset(row_at(*l, *row), 0, row_bytes(*l));
   if (l->class_products) memset(l->class_products + *row * products_bytes(*l), 0, products_bytes(*l));
-  for (int64_t i = 0; i < l->brought % kBroughtAtOnce; ++i) l->labels[i] = uint16_t(l->labels[i] + (l->labels[i] >= *row));
+  for (int64_t i = 0; i < l->brought % kBroughtAtOnce; ++i)
+    l->labels[i] = uint16_t(l->labels[i] + (l->labels[i] >= *row));
   return BR_OK;
 }
 
@@ -125,7 +126,8 @@ void erase_row(br_learner* l, uint32_t row) {
 }
 
 void move_row(br_learner* l, uint32_t from, uint32_t to) {
-  if (l->digests.values && from < to) l->digests.rotate(first_of(*l, from), first_of(*l, from + 1), first_of(*l, to + 1));
+  if (l->digests.values && from < to)
+    l->digests.rotate(first_of(*l, from), first_of(*l, from + 1), first_of(*l, to + 1));
   if (l->digests.values && from > to) l->digests.rotate(first_of(*l, to), first_of(*l, from), first_of(*l, from + 1));
   const int step = from < to ? 1 : -1;
   for (uint32_t row = from; row != to; row += uint32_t(step)) {

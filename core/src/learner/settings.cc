@@ -8,8 +8,8 @@ namespace bitreplay {
 namespace {
 
 // Settings of other strategies (settings.py, OF_REPLAY), and what changes no sum.
-const char* const kFree[] = {"augment", "code_bits", "epochs", "least_steps", "level", "new",
-                             "per_class", "rate", "replayed", "seed", "unknown", nullptr};
+const char* const kFree[] = {"augment",   "code_bits", "epochs",   "least_steps", "level",   "new",
+                             "per_class", "rate",      "replayed", "seed",        "unknown", nullptr};
 
 bool is_free(const char* const* free, const Section& key) {
   for (; *free; ++free)

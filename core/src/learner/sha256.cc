@@ -32,12 +32,14 @@ void Sha256::block(const uint8_t* bytes) {
     w[i] = uint32_t(bytes[0]) << 24 | uint32_t(bytes[1]) << 16 | uint32_t(bytes[2]) << 8 | bytes[3];
   for (int i = 16; i < 64; ++i) {
     const uint32_t a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (turned(a, 7) ^ turned(a, 18) ^ (a >> 3)) + w[i - 7] + (turned(b, 17) ^ turned(b, 19) ^ (b >> 10));
+    w[i] =
+        w[i - 16] + (turned(a, 7) ^ turned(a, 18) ^ (a >> 3)) + w[i - 7] + (turned(b, 17) ^ turned(b, 19) ^ (b >> 10));
   }
   memcpy(s, state_, sizeof s);
   for (int i = 0; i < 64; ++i) {
     const uint32_t e = s[4], a = s[0];
-    const uint32_t one = s[7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + kRounds[i] + w[i];
+    const uint32_t one =
+        s[7] + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + kRounds[i] + w[i];
     const uint32_t two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
     memmove(s + 1, s, 7 * sizeof *s);
     s[4] += one;

@@ -1,7 +1,8 @@
 // Two generations of a state in two places of non-volatile memory, written so that power may fail at any moment.
 //
-// A place holds a header and the bytes of a state file. The header is written last, after a sync, and has the number of the
-// generation: a place whose header or file is not whole does not count, and of two whole ones the higher number does.
+// A place holds a header and the bytes of a state file. The header is written last, after a sync, and has the number of
+// the generation: a place whose header or file is not whole does not count, and of two whole ones the higher number
+// does.
 #include <cstring>
 
 #include "learner/slots.h"
@@ -39,7 +40,8 @@ Place look(const br_slots& slots, uint32_t slot) {
   Header header;
   Place place = {slots, slot, 0, 0};
   if (slots.read(slots.context, slot, 0, &header, sizeof header)) return place;
-  if (memcmp(header.magic, "BITSLOT1", 8) || crc32(reinterpret_cast<const uint8_t*>(&header), 60) != header.crc) return place;
+  if (memcmp(header.magic, "BITSLOT1", 8) || crc32(reinterpret_cast<const uint8_t*>(&header), 60) != header.crc)
+    return place;
   if (!header.generation || header.size > slots.size - BR_SLOT_HEADER) return place;
   place.generation = header.generation;
   place.size = header.size;
@@ -103,14 +105,17 @@ int rollback(const Kept& kept, const br_slots* slots) {
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
   if (const int failed = kept.read(kept.learner, Place::read, &before, size_t(before.size))) return failed;
-  if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot)) return BR_STORAGE;
+  if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot))
+    return BR_STORAGE;
   return BR_OK;
 }
 
 namespace {
 
 Kept kept(br_learner* l) {
-  return {l, l ? &l->past_is_gone : nullptr, [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
+  return {l,
+          l ? &l->past_is_gone : nullptr,
+          [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
           [](void* own, br_write* write, void* to) { return br_state_write(static_cast<br_learner*>(own), write, to); },
           [](void* own, br_read* read, void* from, size_t size) {
             return read_state(static_cast<br_learner*>(own), {read, from, size}, false);

@@ -160,7 +160,8 @@ class Reader {
       }
     const bool forgot = found_.known.forgotten > 0;
     int64_t largest = 0, total = 0;
-    if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest, &total)) return wrong;
+    if (const int wrong = squares(layout.at[Layout::kProducts], found_.pictures, forgot, least, &largest, &total))
+      return wrong;
     const int64_t extent = forgot ? extent_of(found_.pictures, largest) : found_.pictures;
     if (br_sums_bits(extent) != found_.shape.bits) return BR_MALFORMED;
     if (largest > bound_of(found_.pictures, total, forgot)) return BR_IMPOSSIBLE;

@@ -35,7 +35,8 @@ struct Reading {
 int find(const br_learner& learner, const File& file, int64_t* scratch, Found* found);
 // What a file that was found right says, once more, after the work memory was used for something else.
 int find_again(const br_learner& learner, const File& file, Found* found);
-// Whether the scatter of a file that was found right has a factor, in all of the work memory: BR_IMPOSSIBLE, BR_STORAGE.
+// Whether the scatter of a file that was found right has a factor, in all of the work memory: BR_IMPOSSIBLE,
+// BR_STORAGE.
 int check_factor(br_learner* learner, const File& file, const Found& found);
 
 // What the learner knows from now on: state_read.cc. `outside`: its factor is tried too.

@@ -1,5 +1,5 @@
-// The arrays of a state file: what they are called, and where they lie behind the header. Wide elements come first, then by
-// name; an array that is equal to another of its kind is not stored (statefile/content.py, `same`).
+// The arrays of a state file: what they are called, and where they lie behind the header. Wide elements come first,
+// then by name; an array that is equal to another of its kind is not stored (statefile/content.py, `same`).
 #pragma once
 #include <cstdint>
 

@@ -3,7 +3,8 @@
 //     ours + (theirs - base)               merge
 //     ours - (theirs - base)               what was merged before is taken out, bit for bit
 //
-// Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no harm.
+// Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no
+// harm.
 #include "arithmetic/fixedpoint.h"
 #include "learner/class_products.h"
 #include "learner/state_found.h"
@@ -115,7 +116,8 @@ bool change_array(In in, uint32_t bits, void* sums, uint32_t own_bits, int64_t f
   return true;
 }
 
-// Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the front.
+// Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the
+// front.
 bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t more) {
   uint64_t *to = own.values + first, *from = to + more, *const end = from + count, value;
   memmove(from, to, size_t(all - first) * sizeof *to);
@@ -160,8 +162,8 @@ bool change(br_learner* l, const File& file, const Found& found, int sign) {
     }
     before += count;
     l->sums.counts[to] += sign * count;
-    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums, l->sums.bits,
-                      int64_t(to) * l->features, l->features, sign))
+    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums,
+                      l->sums.bits, int64_t(to) * l->features, l->features, sign))
       return false;
     if (l->class_products && !change_array(array(Layout::kClassProducts, row * entries, bits), bits, l->class_products,
                                            l->sums.bits, to * entries, entries, sign))
@@ -210,7 +212,8 @@ void count(br_learner* l, const Reading& reading, int sign) {
   l->known.experiences = max_of(l->known.experiences + sign * (known.experiences - base.experiences), 0);
 }
 
-// Whether what is left can be the sums of pictures: classes without pictures have nothing left. parts/class_statistics.py, `settle`.
+// Whether what is left can be the sums of pictures: classes without pictures have nothing left.
+// parts/class_statistics.py, `settle`.
 bool is_settled(const br_learner& l, void* work) {
   for (uint32_t row = 0; row < l.sums.classes; ++row)
     if (!are_class_products(l, row, work)) return false;
@@ -268,7 +271,8 @@ int merge(br_learner* l, const File& file, const File* base_file) {
   // Without a base the sums of states that are possible are.
   const bool right = done && (!base_file || (is_settled(*l, reading.scratch) && have_factor(l)));
   if (done && !right) {  // as it was
-    done = read_again(*l, file, base_file, &reading) == BR_OK && change(l, file, found, -1) && change(l, *base_file, base, 1);
+    done = read_again(*l, file, base_file, &reading) == BR_OK && change(l, file, found, -1) &&
+           change(l, *base_file, base, 1);
     count(l, reading, -1);
     l->known.experiences = before;
     leave_out_the_empty(l);

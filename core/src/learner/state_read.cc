@@ -1,5 +1,5 @@
-// A state from bytes. They are read for the checksum, for everything that can be wrong, from outside for the factor of the
-// sums, and then for the numbers.
+// A state from bytes. They are read for the checksum, for everything that can be wrong, from outside for the factor of
+// the sums, and then for the numbers.
 #include "learner/state_found.h"
 
 namespace bitreplay {

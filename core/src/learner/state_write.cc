@@ -28,7 +28,8 @@ void put_learned(const Out& out, const br_learner& l) {
 }
 
 void put_header(const Out& out, const br_learner& l, const char* digits) {
-  put_texts(out, digits, l.model.model, {l.settings, l.settings_size}, [&](const Out& inside) { put_learned(inside, l); });
+  put_texts(out, digits, l.model.model, {l.settings, l.settings_size},
+            [&](const Out& inside) { put_learned(inside, l); });
   out.text(",");
   put_descriptions(out, shape_of(l));
 }

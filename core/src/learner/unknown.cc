@@ -1,8 +1,8 @@
 // Whether a picture is unlike those that were learned, and the temperature of probabilities: docs/law.md section 14.
 //
-// Both need the factor of the covariance. It is as large as the sums' products and is made in the work memory, which the
-// next picture takes for the network. With the option `factor` it is the discriminant's own, kept beside; else every question
-// makes it anew.
+// Both need the factor of the covariance. It is as large as the sums' products and is made in the work memory, which
+// the next picture takes for the network. With the option `factor` it is the discriminant's own, kept beside; else
+// every question makes it anew.
 #include "learner/unknown.h"
 
 #include <cstring>
@@ -27,7 +27,8 @@ struct Asking {
   int16_t* away;
 
   Asking(const br_learner& l, Places& places)
-      : lengths(places.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))), away(places.next<int16_t>(l.features)) {}
+      : lengths(places.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))),
+        away(places.next<int16_t>(l.features)) {}
 };
 
 // rows, halves and centre, one after another.
@@ -129,7 +130,8 @@ int is_unknown(br_learner* l, const int8_t* x, int64_t best, uint32_t share, uin
     if (const int failed = make(l, &factor, &asking)) return failed;
   }
   int64_t found;
-  if (const int failed = br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &found))
+  if (const int failed =
+          br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &found))
     return failed;
   *unknown = found > br_ood_threshold(&l->ood, share);
   return BR_OK;

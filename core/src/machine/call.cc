@@ -10,7 +10,8 @@ Call call_of(const br_program& program, const Record& record, const br_run_args&
     if (record.tensors[role] < 0) continue;
     const Tensor& tensor = program.tensors[record.tensors[role]];
     uint8_t* region = regions[tensor.info.region];
-    if (region) call.roles[role] = region + tensor.info.offset + (tensor.info.per_sample ? tensor.bytes(uint64_t(first)) : 0);
+    if (region)
+      call.roles[role] = region + tensor.info.offset + (tensor.info.per_sample ? tensor.bytes(uint64_t(first)) : 0);
   }
   return call;
 }

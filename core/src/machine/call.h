@@ -3,8 +3,8 @@
 // A call may be about a part of the work: some samples (tensors per sample then begin at the first of them), or, where
 // the operation is `in_parts`, part number `part` of `parts`.
 //
-// Members are always inlined: loops are compiled once for each instruction set, and the linker must not keep the copy of
-// one of them for all.
+// Members are always inlined: loops are compiled once for each instruction set, and the linker must not keep the copy
+// of one of them for all.
 #pragma once
 #include "machine/dispatch.h"
 #include "machine/program.h"

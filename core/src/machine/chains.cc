@@ -18,7 +18,8 @@ int uses_of(const Record& record, Use uses[kMaxRoles]) {
   const int count = roles_of(*record.operation, roles);
   int found = 0;
   for (int role = 0; role < count; ++role)
-    if (record.tensors[role] >= 0) uses[found++] = {record.tensors[role], roles[role].written, role == record.operation->counts};
+    if (record.tensors[role] >= 0)
+      uses[found++] = {record.tensors[role], roles[role].written, role == record.operation->counts};
   return found;
 }
 

@@ -20,9 +20,7 @@ void Checker::vector(int role, int type, int64_t length) {
   if (ok()) require(size(role, 0) == length, "a row of numbers has the wrong length");
 }
 
-void Checker::exponents(int role) {
-  per_sample(role, type_bit(BR_INT32), 0);
-}
+void Checker::exponents(int role) { per_sample(role, type_bit(BR_INT32), 0); }
 
 void Checker::same_shape(int role, int other) {
   if (!ok()) return;

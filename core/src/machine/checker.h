@@ -27,8 +27,8 @@ class Checker {
   // One of the types in the set, so many dimensions, per sample or not.
   void per_sample(int role, unsigned types, int dimensions) { shape(role, types, dimensions, true); }
   void whole(int role, unsigned types, int dimensions) { shape(role, types, dimensions, false); }
-  void vector(int role, int type, int64_t length);   // one row for the whole minibatch
-  void exponents(int role);                          // int32, one a sample
+  void vector(int role, int type, int64_t length);  // one row for the whole minibatch
+  void exponents(int role);                         // int32, one a sample
   void same_shape(int role, int other);
   void range(int attribute, int64_t low, int64_t high);
   void shift(int attribute) { range(attribute, -4096, 4096); }
@@ -37,11 +37,11 @@ class Checker {
   void gradient_bits(int attribute, int stored_role);  // 8, 16 or 32 bits, stored in that width
 
   // What many operations have. Attributes, and the roles of a gradient, are found by the names that they all use.
-  void rescale();                       // attributes x_zero mantissa shift y_zero low high
-  void multiplier();                    // attributes mantissa shift
-  void window(int map, int result);     // attributes stride pad; both maps of a size that their products can count
-  void square(int weights, int axis);   // the kernel's sides are this axis and the next
-  void packed(int map, int bits);       // one bit for each element of the map
+  void rescale();                      // attributes x_zero mantissa shift y_zero low high
+  void multiplier();                   // attributes mantissa shift
+  void window(int map, int result);    // attributes stride pad; both maps of a size that their products can count
+  void square(int weights, int axis);  // the kernel's sides are this axis and the next
+  void packed(int map, int bits);      // one bit for each element of the map
   // g e gx ex, attribute bits: a gradient of one of the types comes in, one of `bits` bits goes out.
   void input_grad(unsigned types = kStored, int dimensions = 3);
   // other? other_e?, attributes other_factor other_shift other_bound: of the shape of g.

@@ -1,5 +1,5 @@
-// Which of the library's instruction sets a 64-bit ARM CPU has besides NEON, as the system says: user programs may not read
-// the registers that tell. Where the system is another, none.
+// Which of the library's instruction sets a 64-bit ARM CPU has besides NEON, as the system says: user programs may not
+// read the registers that tell. Where the system is another, none.
 #pragma once
 #if defined(__aarch64__)
 

@@ -1,5 +1,5 @@
-// Instruction sets: one table of kernels each, chosen when a program is opened. Another set: one file per kernel and one
-// table line in dispatch.cc; where a set has no kernel of its own it names the scalar one.
+// Instruction sets: one table of kernels each, chosen when a program is opened. Another set: one file per kernel and
+// one table line in dispatch.cc; where a set has no kernel of its own it names the scalar one.
 #pragma once
 #include "kernels/affine/affine.h"
 #include "kernels/affine/affine_grad.h"

@@ -1,9 +1,9 @@
-// What an operation is: declared once, in its file under operations/ (machine/operation_list.h names them all). The reference
-// declares the same names, codes, tensors and attributes beside its layers; test_native.py compares the two.
+// What an operation is: declared once, in its file under operations/ (machine/operation_list.h names them all). The
+// reference declares the same names, codes, tensors and attributes beside its layers; test_native.py compares the two.
 //
 // An operation has a check, which refuses a record whose tensors or attributes could lead outside the regions, and a
-// run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once where
-// the weights are constant, and before each run where they learn.
+// run. One that works on rearranged weights says how many bytes they take and how to make them; they are made once
+// where the weights are constant, and before each run where they learn.
 //
 // A run works on any samples that it is given. One that writes more than tensors per sample (and the number that
 // `counts`) is given all of them; where it is `in_parts` it does the part that the call asks for, and all parts
@@ -22,7 +22,7 @@ struct Operation {
   const char* attributes = "";
   void (*check)(Checker&);
   int (*run)(const Call&);
-  int weights = -1;  // the role that is rearranged
+  int weights = -1;                                  // the role that is rearranged
   uint64_t (*derived_bytes)(const Call&) = nullptr;  // reads no tensor's content; nor does derive, but for the weights
   void (*derive)(const Call&, uint8_t* packed_weights) = nullptr;
   int counts = -1;  // the role that counts saturated numbers: one int64, which only grows

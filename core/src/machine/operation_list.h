@@ -1,6 +1,6 @@
-// The one list of operations. Each is declared once, in its own file under operations/: name, code, tensors, attributes and
-// what runs it. A new operation: its file, and one word here. A build for one model may have a shorter list, that of the
-// operations that its program uses (`bitreplay export` writes it): BITREPLAY_OPERATIONS names its header.
+// The one list of operations. Each is declared once, in its own file under operations/: name, code, tensors, attributes
+// and what runs it. A new operation: its file, and one word here. A build for one model may have a shorter list, that
+// of the operations that its program uses (`bitreplay export` writes it): BITREPLAY_OPERATIONS names its header.
 #pragma once
 
 namespace bitreplay {
@@ -10,6 +10,7 @@ struct Operation;
 #if defined(BITREPLAY_OPERATIONS)
 #include BITREPLAY_OPERATIONS
 #else
+// clang-format off
 #define BR_OPERATIONS(EACH) \
   EACH(kPackSigns) EACH(kSignInputGrad) \
   EACH(kBinaryConv) EACH(kBinaryConvInputGrad) \
@@ -34,6 +35,7 @@ struct Operation;
   EACH(kConcat) EACH(kConcatInputGrad) \
   EACH(kAffineFine) \
   EACH(kMaxPool) EACH(kMaxPoolInputGrad)
+// clang-format on
 #endif
 
 #define BR_DECLARE(operation) extern const Operation operation;

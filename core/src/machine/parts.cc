@@ -1,8 +1,8 @@
 // A step whose minibatch comes in parts, bit for bit that of the whole: docs/law.md section 9, "A minibatch in parts".
 //
-// Sums over the minibatch have one exponent, which the largest exponent of all samples decides. So all parts pass twice:
-// first their exponents are measured, then the sums of each sample are rounded to the common one and added. Of a single
-// sample an operation that merges gives its sum exactly, shifted left into 61 bits.
+// Sums over the minibatch have one exponent, which the largest exponent of all samples decides. So all parts pass
+// twice: first their exponents are measured, then the sums of each sample are rounded to the common one and added. Of a
+// single sample an operation that merges gives its sum exactly, shifted left into 61 bits.
 #include <cstring>
 
 #include "arithmetic/quant.h"
@@ -54,8 +54,8 @@ bool alone(const br_program& program, int32_t number) {
   return own.info.region == BR_ARENA && !own.info.per_sample;
 }
 
-// Whether what the record writes can wait for the other parts of the minibatch: it is a sample's, or it is merged and lies
-// where nothing else does.
+// Whether what the record writes can wait for the other parts of the minibatch: it is a sample's, or it is merged and
+// lies where nothing else does.
 bool can_wait(const br_program& program, const Record& record) {
   const bool merges = record.operation->merges && record.list == BR_BACKWARD;
   Role roles[kMaxRoles];
@@ -71,7 +71,8 @@ bool can_wait(const br_program& program, const Record& record) {
   if (!merges) return true;
   const Merged merged(program, record);
   const Tensor& exponents = tensor_of(program, record, merged.exponents);
-  bool fits = exponents.info.dtype == BR_INT32 && (exponents.elements == 1 || exponents.elements >= uint64_t(merged.count));
+  bool fits =
+      exponents.info.dtype == BR_INT32 && (exponents.elements == 1 || exponents.elements >= uint64_t(merged.count));
   for (int k = 0; k < merged.count; ++k) {
     fits = fits && tensor_of(program, record, merged.sums[k]).info.dtype == BR_INT64;
     fits = fits && uint64_t(merged.places[k]) < exponents.elements;
@@ -116,7 +117,8 @@ void merge(Runner& runner, const Record& record, void* given) {
       const int64_t shift = tops[merged.places[k]] + minibatch.bits - own;
       int64_t* total = whole.data<int64_t>(merged.sums[k]);
       const int64_t* sums = one.data<int64_t>(merged.sums[k]);
-      for (int64_t i = 0; i < whole.elements(merged.sums[k]); ++i) total[i] = add(total[i], round_shift(sums[i], shift));
+      for (int64_t i = 0; i < whole.elements(merged.sums[k]); ++i)
+        total[i] = add(total[i], round_shift(sums[i], shift));
     }
   }
 }
@@ -127,7 +129,8 @@ void each_merged(const br_program& program, const Do& work) {
     if (program.records[i].operation->merges && program.records[i].list == BR_BACKWARD) work(program.records[i]);
 }
 
-int pass(const br_program* program, void* parameters, void* arena, const br_run_args* args, const Minibatch& minibatch) {
+int pass(const br_program* program, void* parameters, void* arena, const br_run_args* args,
+         const Minibatch& minibatch) {
   if (!program || !minibatch.work || !br_parts_bytes(program)) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(minibatch.work) % 64) return BR_MISALIGNED;
   uint8_t* regions[3];
@@ -163,7 +166,9 @@ int br_parts_begin(const br_program* program, void* arena) {
   if (reinterpret_cast<uintptr_t>(arena) % 64) return BR_MISALIGNED;
   each_merged(*program, [&](const Record& record) {
     const Merged merged(*program, record);
-    const auto place = [&](int role) { return static_cast<uint8_t*>(arena) + tensor_of(*program, record, role).info.offset; };
+    const auto place = [&](int role) {
+      return static_cast<uint8_t*>(arena) + tensor_of(*program, record, role).info.offset;
+    };
     for (int k = 0; k < merged.count; ++k)
       memset(place(merged.sums[k]), 0, size_t(tensor_of(*program, record, merged.sums[k]).bytes(1)));
     int32_t* tops = reinterpret_cast<int32_t*>(place(merged.exponents));

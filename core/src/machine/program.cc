@@ -101,8 +101,8 @@ int Reader::header() {
   memcpy(&header_, bytes_ + 16, sizeof header_);
   const Header& h = header_;
   if (h.max_samples < 1 || h.max_samples > kLargestMinibatch || h.arena > kLargestRegion || h.scratch > h.arena ||
-      h.parameters % 8 || h.constants % 8 ||
-      h.parameters > size_ || h.constants > size_ || h.tensors > size_ / kTensorBytes || h.records > size_ / kRecordBytes)
+      h.parameters % 8 || h.constants % 8 || h.parameters > size_ || h.constants > size_ ||
+      h.tensors > size_ / kTensorBytes || h.records > size_ / kRecordBytes)
     return fail(BR_MALFORMED, "program is malformed: its header asks for sizes that it cannot have");
   return BR_OK;
 }
@@ -178,7 +178,15 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   if (!operation) return fail(BR_MALFORMED, "program contains operation %u, which this version does not know", code);
   Role roles[kMaxRoles];
   int role_count = roles_of(*operation, roles);
-  *r = {operation, run_of(*program_->kernels, *operation), *numbers, *attributes, 0, Derived::none, read<uint32_t>(at + 4), 0, 0};
+  *r = {operation,
+        run_of(*program_->kernels, *operation),
+        *numbers,
+        *attributes,
+        0,
+        Derived::none,
+        read<uint32_t>(at + 4),
+        0,
+        0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
     return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
   r->tensor_count = tensors;
@@ -256,9 +264,11 @@ int Reader::derive() {
   const br_run_args none = {};
   const size_t tables = (program_->table_bytes + 63) / 64 * 64;
   if (!memory_) program_->packed_weights = static_cast<uint8_t*>(from_heap(size_t(program_->derived_bytes)));
-  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables) program_->packed_weights = memory_ + tables;
-  if (!program_->packed_weights) return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
-                                      static_cast<unsigned long long>(program_->derived_bytes));
+  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables)
+    program_->packed_weights = memory_ + tables;
+  if (!program_->packed_weights)
+    return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
+                static_cast<unsigned long long>(program_->derived_bytes));
   for (uint32_t i = 0; i < header_.records; ++i) {
     const Record& r = program_->records[i];
     if (r.packed_weights != Derived::program) continue;
@@ -318,7 +328,8 @@ int Reader::open(br_program** result) {
 }
 
 int Reader::open_in(void* memory, size_t size, br_program** result) {
-  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64) return fail(BR_MISALIGNED, "the memory must be aligned to 64");
+  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
+    return fail(BR_MISALIGNED, "the memory must be aligned to 64");
   memory_ = static_cast<uint8_t*>(memory);
   memory_size_ = size;
   int error = read_all();

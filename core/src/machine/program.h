@@ -14,7 +14,7 @@ struct Operation;
 
 constexpr uint32_t kLists = 4;
 constexpr uint64_t kLargestRegion = uint64_t(1) << 40;  // sums of sizes below it cannot overflow
-constexpr uint64_t kSpareArena = 4096;                   // that no tensor uses, besides as much again as they do
+constexpr uint64_t kSpareArena = 4096;                  // that no tensor uses, besides as much again as they do
 constexpr uint32_t kLargestMinibatch = 1 << 20;
 constexpr uint32_t kMaxThreads = 64;
 constexpr int kMaxRoles = 16;  // tensors of a record
@@ -27,20 +27,20 @@ struct Tensor {
   uint64_t bytes(uint64_t samples) const;  // with `samples` samples
 };
 
-// Where the derived operand of a record is: nowhere, in the program, or in the scratch behind the arena's tensors, which
-// all records share: it is made just before its record runs.
+// Where the derived operand of a record is: nowhere, in the program, or in the scratch behind the arena's tensors,
+// which all records share: it is made just before its record runs.
 enum class Derived : uint32_t { none, program, scratch };
 
 struct Record {
   const Operation* operation;
-  int (*run)(const Call&);     // the operation's own, or the one compiled for the instruction set
-  const int32_t* tensors;      // numbers, -1 where an optional one is absent
+  int (*run)(const Call&);  // the operation's own, or the one compiled for the instruction set
+  const int32_t* tensors;   // numbers, -1 where an optional one is absent
   const int64_t* attributes;
   uint64_t derived_offset;
   Derived packed_weights;
   uint32_t list;
   uint32_t tensor_count;
-  uint32_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
+  uint32_t chain;  // records in the chain that begins here (chains.h); 0 inside one, and where none is
 };
 
 }  // namespace bitreplay

@@ -49,7 +49,8 @@ const char* br_error_text(int error) {
     case BR_OTHER_SETTINGS: return "the state was learned with other settings";
     case BR_NO_STATE: return "there is no state";
     case BR_STORAGE: return "reading or writing failed";
-    case BR_OTHER_BASE: return "a state does not contain the base: it began as another state, or something was forgotten since";
+    case BR_OTHER_BASE:
+      return "a state does not contain the base: it began as another state, or something was forgotten since";
     case BR_IMPOSSIBLE: return "these cannot be the sums of pictures";
     default: return "unknown error";
   }

@@ -44,15 +44,15 @@ class Runner {
   // At most one record of a chain has its operand in the scratch.
   void derive() {
     for (const Record* record = first_; record < first_ + records_; ++record)
-      if (record->packed_weights == Derived::scratch) record->operation->derive(call(*record, 0, args_.samples), scratch());
+      if (record->packed_weights == Derived::scratch)
+        record->operation->derive(call(*record, 0, args_.samples), scratch());
   }
 
   void run_chain() {
     const int64_t each = helpers_ ? (args_.samples + 2 * helpers_ + 1) / (2 * (helpers_ + 1)) : kSamplesTogether;
     block_ = each < kSamplesTogether ? each : kSamplesTogether;
-    share((args_.samples + block_ - 1) / block_, [](void* runner, int64_t piece) {
-      static_cast<Runner*>(runner)->run_block(piece);
-    });
+    share((args_.samples + block_ - 1) / block_,
+          [](void* runner, int64_t piece) { static_cast<Runner*>(runner)->run_block(piece); });
   }
 
   void run_block(int64_t piece) {

@@ -1,4 +1,5 @@
-// Threads that share the work of a run. They are the caller's: each waits in br_worker_run until there is something to do.
+// Threads that share the work of a run. They are the caller's: each waits in br_worker_run until there is something to
+// do.
 //
 // Work is cut into numbered pieces that write to different places; whoever is free takes the next one. So a thread that
 // comes late, or never, costs time and changes nothing, and no thread is created or memory taken while a program runs.

@@ -26,7 +26,11 @@ int run(const Call& c) {
 
 }  // namespace image_table
 
-extern const Operation kImageTable = {.name = "image_table", .code = 60, .reads = "image table", .writes = "y",
-    .check = image_table::check, .run = image_table::run};
+extern const Operation kImageTable = {.name = "image_table",
+                                      .code = 60,
+                                      .reads = "image table",
+                                      .writes = "y",
+                                      .check = image_table::check,
+                                      .run = image_table::run};
 
 }  // namespace bitreplay

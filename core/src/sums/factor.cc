@@ -1,7 +1,8 @@
 // The Cholesky factor of the scaled matrix, 30 bits behind the point: docs/law.md section 13, "Scale" and "Factor".
 //
-// Rows are made 16 at a time. Their numbers are copied, scaled, before the factor is written over them; then, four columns
-// by four, the products of earlier columns are one kernel call for four rows, and the rest is done entry by entry.
+// Rows are made 16 at a time. Their numbers are copied, scaled, before the factor is written over them; then, four
+// columns by four, the products of earlier columns are one kernel call for four rows, and the rest is done entry by
+// entry.
 #include "sums/solve.h"
 
 namespace bitreplay {

@@ -1,7 +1,7 @@
 // Whether n S = G - sum_c s s^T / n_c has no negative eigenvalue, within rounding: docs/law.md section 13, "Possible".
 //
-// Each entry of the matrix is off by n / 4 at most, each of the factor's squares by 2^-29 of the diagonal's unit. The diagonal
-// is raised by more than both, so that no row of pictures' sums is left out.
+// Each entry of the matrix is off by n / 4 at most, each of the factor's squares by 2^-29 of the diagonal's unit. The
+// diagonal is raised by more than both, so that no row of pictures' sums is left out.
 #include "sums/possible.h"
 #include "sums/solve.h"
 

@@ -1,5 +1,5 @@
-// Lengths under the covariance, and what pictures that were not learned are expected to look like: docs/law.md section 14.
-// engine/mahalanobis.py and engine/ood.py are the reference.
+// Lengths under the covariance, and what pictures that were not learned are expected to look like: docs/law.md section
+// 14. engine/mahalanobis.py and engine/ood.py are the reference.
 #include "arithmetic/counter.h"
 #include "bitreplay_ood.h"
 #include "sums/scaled.h"
@@ -107,7 +107,7 @@ using namespace bitreplay;
 uint64_t br_sums_mahalanobis_bytes(uint32_t features) { return 16 * uint64_t(features); }
 
 int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vectors, void* work, int64_t* squares,
-                    int32_t* exponents) {
+                        int32_t* exponents) {
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
   if (!whole(factor, work) || (vectors && (!y || !squares || !exponents))) return BR_BAD_ARGUMENT;
@@ -126,7 +126,7 @@ int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vect
 }
 
 int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_factor* factor, const br_sums_part* parts,
-                   uint32_t part_count, void* work, br_ood* ood) {
+                uint32_t part_count, void* work, br_ood* ood) {
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
   if (!whole(factor, work) || !factor->ridges || !factor->centre || !solution || !solution->weights || !parts)

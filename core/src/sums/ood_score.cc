@@ -18,9 +18,8 @@ int64_t part_of(int k) { return divide_round(left(kCurve[k][1], kUnseenPoint), 1
 using namespace bitreplay;
 
 int br_sums_ood_score(const br_solution* solution, const br_factor* factor, const br_ood* ood, const int8_t* x,
-                        int64_t best, int16_t* away, void* work, int64_t* score) {
-  if (!solution || !factor || !factor->centre || !ood || !ood->weights || !x || !away || !score)
-    return BR_BAD_ARGUMENT;
+                      int64_t best, int16_t* away, void* work, int64_t* score) {
+  if (!solution || !factor || !factor->centre || !ood || !ood->weights || !x || !away || !score) return BR_BAD_ARGUMENT;
   if (factor->features != solution->features) return BR_BAD_ARGUMENT;
   for (uint32_t i = 0; i < factor->features; ++i) away[i] = int16_t(x[i] - factor->centre[i]);
   int64_t squares, middle, bias = ood->bias;

@@ -1,4 +1,5 @@
-// Whether whole numbers can be the sums of pictures, number by number, wherever they lie: docs/law.md section 13, "Possible".
+// Whether whole numbers can be the sums of pictures, number by number, wherever they lie: docs/law.md section 13,
+// "Possible".
 #pragma once
 #include "arithmetic/fixedpoint.h"
 #include "sums/check.h"
@@ -23,8 +24,8 @@ static inline int64_t extent_of(int64_t pictures, int64_t largest) {
   return max_of(pictures, largest / kLargestSquare + (largest % kLargestSquare > 0));
 }
 
-// What bounds every product: those of the pictures and, where something forgotten left its scatter, all squares together. Both
-// add up when states are merged, so that what is merged keeps the bound.
+// What bounds every product: those of the pictures and, where something forgotten left its scatter, all squares
+// together. Both add up when states are merged, so that what is merged keeps the bound.
 static inline int64_t bound_of(int64_t pictures, int64_t squares, bool forgot) {
   return kLargestSquare * pictures + (forgot ? squares : 0);
 }

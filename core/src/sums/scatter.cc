@@ -1,8 +1,8 @@
 // n S = G - sum_c s s^T / n_c, and n A: its diagonal raised by lambda D.
 //
-// With s = q n_c + r, s_i s_j / n_c = s_i q_j + q_i r_j + r_i r_j / n_c. For a few classes at a time, row i of the first
-// table holds the low and high parts of s_i, then q_i and r_i; row j of the second what they are multiplied by. So an
-// entry is two sums of products of rows.
+// With s = q n_c + r, s_i s_j / n_c = s_i q_j + q_i r_j + r_i r_j / n_c. For a few classes at a time, row i of the
+// first table holds the low and high parts of s_i, then q_i and r_i; row j of the second what they are multiplied by.
+// So an entry is two sums of products of rows.
 #include "sums/solve.h"
 
 namespace bitreplay {
@@ -55,8 +55,7 @@ void take_out(const Solving& s, const int32_t* rows, const int32_t* columns, int
 
 void scatter(const Solving& s) {
   const int64_t entries = triangle(s.features);
-  for (int64_t at = 0; at < entries; ++at)
-    s.set_number(at, left(sum_at(s.sums->products, s.sums->bits, at), s.point));
+  for (int64_t at = 0; at < entries; ++at) s.set_number(at, left(sum_at(s.sums->products, s.sums->bits, at), s.point));
   int64_t classes[kClasses], many = 0;
   for (int64_t c = 0; c <= s.sums->classes; ++c) {
     if (c < s.sums->classes && s.sums->counts[c]) classes[many++] = c;

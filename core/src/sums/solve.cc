@@ -1,4 +1,5 @@
-// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor alone.
+// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor
+// alone.
 #include "bitreplay_ood.h"
 #include "sums/possible.h"
 #include "sums/solve.h"
@@ -36,7 +37,8 @@ bool possible(const br_sums* sums, int64_t extent) {
   if (extent > (sums->bits == 32 ? kNarrowPictures : kMaxPictures)) return false;  // which bounds every product
   for (int64_t c = 0; c < sums->classes; ++c)
     for (int64_t i = 0; i < features; ++i)
-      if (!is_within(sum_at(sums->class_sums, sums->bits, c * features + i), kLargestNumber * sums->counts[c])) return false;
+      if (!is_within(sum_at(sums->class_sums, sums->bits, c * features + i), kLargestNumber * sums->counts[c]))
+        return false;
   for (int64_t i = 0; i < features; ++i)
     if (sum_at(sums->products, sums->bits, triangle(i) + i) < 0) return false;
   return true;
@@ -204,7 +206,7 @@ int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictur
   const int64_t features = solution->features, classes = solution->classes;
   for (int64_t k = 0; k < int64_t(pictures); ++k)
     for (int64_t c = 0; c < classes; ++c)
-      scores[k * classes + c] = add(
-          kernels->sums.score(solution->weights + c * features, x + k * features, features), solution->biases[c]);
+      scores[k * classes + c] =
+          add(kernels->sums.score(solution->weights + c * features, x + k * features, features), solution->biases[c]);
   return BR_OK;
 }

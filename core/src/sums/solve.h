@@ -24,16 +24,16 @@ struct Solving {
   const SumsKernels* kernels;
   const br_sums* sums;
   int64_t features, pictures, point;
-  uint8_t* matrix;   // int64[triangle(numbers)], then int32 from the start: read and written as bytes where both lie
-  int64_t* means;    // [numbers]: of one class about the centre, then what is substituted
-  int64_t* rest;     // [numbers]
-  int64_t* fine;     // [numbers]
-  int64_t* places;   // [classes]
-  int32_t* low;      // [classes][numbers]
-  int32_t* centre;   // [numbers]
-  int32_t* halves;   // [numbers]
-  int64_t* ridges;   // [parts], or null: what each part's diagonal is raised by
-  void* shared;      // scatter: int32[2][numbers][4 kClasses]; factor: int64[kRows][numbers]
+  uint8_t* matrix;  // int64[triangle(numbers)], then int32 from the start: read and written as bytes where both lie
+  int64_t* means;   // [numbers]: of one class about the centre, then what is substituted
+  int64_t* rest;    // [numbers]
+  int64_t* fine;    // [numbers]
+  int64_t* places;  // [classes]
+  int32_t* low;     // [classes][numbers]
+  int32_t* centre;  // [numbers]
+  int32_t* halves;  // [numbers]
+  int64_t* ridges;  // [parts], or null: what each part's diagonal is raised by
+  void* shared;     // scatter: int32[2][numbers][4 kClasses]; factor: int64[kRows][numbers]
 
   int64_t number(int64_t at) const {
     int64_t value;
@@ -63,8 +63,8 @@ void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
 uint32_t factor(const Solving& s);
 // Whether n S, its diagonal raised by a little, has a factor without a row that is left out.
 bool has_factor(const Solving& s);
-// L z = h for s.means with 32 bits behind the point; `top` is the most of their bits above their powers of two. Writes high
-// and low of z and the sum of the squares of high, at most 2^60; returns the bits of room with which it is.
+// L z = h for s.means with 32 bits behind the point; `top` is the most of their bits above their powers of two. Writes
+// high and low of z and the sum of the squares of high, at most 2^60; returns the bits of room with which it is.
 int64_t forward_fitting(const Solving& s, int64_t top, int32_t* high, int32_t* low, int64_t* squares);
 int64_t top_of(const Solving& s);
 // s.means is class c's mean about the centre with 32 bits behind the point. Writes high and low of w; returns the bits

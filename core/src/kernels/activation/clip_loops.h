@@ -15,7 +15,8 @@ enum { X_ZERO, MANTISSA, SHIFT, Y_ZERO, LOW, HIGH };
 
 int run(const Call& c) {
   const int64_t size = c.samples() * c.elements(X);
-  const Rescaled rescaled = {c.attribute(X_ZERO), c.attribute(MANTISSA),
+  const Rescaled rescaled = {c.attribute(X_ZERO),
+                             c.attribute(MANTISSA),
                              {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   if (rescale_bytes(rescaled, c.type(X), c.bytes(X), size, c.type(Y), c.bytes(Y))) return BR_OK;
   if (shift_words(rescaled, c.type(X), c.bytes(X), size, c.type(Y), c.bytes(Y))) return BR_OK;
@@ -83,8 +84,8 @@ int run(const Call& c) {
       widen(c.type(X), c.bytes(X), n * size + at, count, x);
       for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], ((x[i] > above) & (x[i] < below)) ? mantissa : 0);
     };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
+    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX), c.bytes(GX),
+                    n * size, c.data<int32_t>(EX) + n);
   }
   return BR_OK;
 }

@@ -14,10 +14,17 @@ enum { X_ZERO, POINT, ONE, SHIFT, Y_ZERO, LOW, HIGH };
 
 #if BR_LANES32
 bool in_lanes(const Call& c) {
-  const RPReLUArgs a = {c.samples() * c.size(X, 0) * c.size(X, 1), c.size(X, 2),
-                        {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
-                        c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH),
-                        c.data<int32_t>(B), c.data<int64_t>(O), c.data<int64_t>(SATURATED)};
+  const RPReLUArgs a = {c.samples() * c.size(X, 0) * c.size(X, 1),
+                        c.size(X, 2),
+                        {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)},
+                        c.attribute(ONE),
+                        c.attribute(SHIFT),
+                        c.attribute(Y_ZERO),
+                        c.attribute(LOW),
+                        c.attribute(HIGH),
+                        c.data<int32_t>(B),
+                        c.data<int64_t>(O),
+                        c.data<int64_t>(SATURATED)};
   if (c.type(X) != c.type(Y)) return false;
   if (c.type(X) == BR_INT8) return rprelu_lanes(a, c.data<int8_t>(X), c.data<int8_t>(Y));
   if (c.type(X) == BR_INT16) return rprelu_lanes(a, c.data<int16_t>(X), c.data<int16_t>(Y));
@@ -62,8 +69,12 @@ enum { X_ZERO, POINT, ONE, SHIFT, BITS };
 
 #if BR_LANES32
 bool in_lanes(const Call& c) {
-  const RPReLUGradArgs a = {c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.data<int32_t>(E),
-                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
+  const RPReLUGradArgs a = {c.samples(),
+                            c.size(G, 0) * c.size(G, 1),
+                            c.size(G, 2),
+                            c.data<int32_t>(E),
+                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)},
+                            c.attribute(ONE),
                             c.data<int32_t>(B)};
   if (c.type(X) == BR_INT32 || c.type(G) != c.type(GX)) return false;
   return with_stored(c.type(G), [&](auto stored) {
@@ -115,8 +126,12 @@ enum { X_ZERO, POINT, ONE, SLOPE_DOWN, SLOPE_BOUND, Z_DOWN, Z_BOUND, G_BOUND };
 
 #if BR_LANES32
 bool in_lanes(const Call& c, const int64_t* common) {
-  const RPReLUGradArgs a = {c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.data<int32_t>(E),
-                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)}, c.attribute(ONE),
+  const RPReLUGradArgs a = {c.samples(),
+                            c.size(G, 0) * c.size(G, 1),
+                            c.size(G, 2),
+                            c.data<int32_t>(E),
+                            {c.attribute(X_ZERO), c.attribute(POINT), c.data<int32_t>(S)},
+                            c.attribute(ONE),
                             c.data<int32_t>(B)};
   int64_t* const p[] = {c.data<int64_t>(PS), c.data<int64_t>(PB), c.data<int64_t>(PO)};
   if (c.type(X) == BR_INT32) return false;

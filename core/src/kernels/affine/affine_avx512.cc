@@ -1,5 +1,5 @@
-// affine on eight lanes of 64 bits, channel by channel down the rows, so that a channel's numbers are loaded once. Where
-// every number provably fits 32 bits, affine_lanes.h does twice as many at a time and is taken first.
+// affine on eight lanes of 64 bits, channel by channel down the rows, so that a channel's numbers are loaded once.
+// Where every number provably fits 32 bits, affine_lanes.h does twice as many at a time and is taken first.
 // Bound: products and sums are those of affine.h; they wrap modulo 2^64 as the reference's do.
 #include "kernels/affine/affine_lanes.h"
 #include "kernels/affine/affine_pairs.h"
@@ -44,9 +44,8 @@ void affine_avx512(const AffineArgs& a) {
       using X = decltype(x);
       using Y = decltype(y);
       if (!a.residual) return run_as<X, int8_t, Y>(a, nullptr);
-      with_type(a.residual_type, [&](auto r) {
-        run_as<X, decltype(r), Y>(a, static_cast<const decltype(r)*>(a.residual));
-      });
+      with_type(a.residual_type,
+                [&](auto r) { run_as<X, decltype(r), Y>(a, static_cast<const decltype(r)*>(a.residual)); });
     });
   });
 }

@@ -1,5 +1,5 @@
-// The gradients of affine in 32-bit lanes with 64-bit products (gradient_lanes.h). Each tells whether it did the work: it
-// does where every number provably fits, so that the results are those of affine_grad_tiles.h.
+// The gradients of affine in 32-bit lanes with 64-bit products (gradient_lanes.h). Each tells whether it did the work:
+// it does where every number provably fits, so that the results are those of affine_grad_tiles.h.
 #pragma once
 #include "bitreplay.h"
 #include "kernels/affine/affine_grad.h"
@@ -37,8 +37,8 @@ void affine_input_grad_lanes(const AffineInputGradArgs& a) {
         auto make = [&](auto width, int64_t channel) {
           return [=, slope = width.load(a.a + channel)](int64_t at) { return width.load(g + at) * slope; };
         };
-        round_columns(make, a.pixels, a.channels, largest_product(g, a.a, a.pixels, a.channels), a.e[n] - a.shift, a.bits,
-                      static_cast<T*>(a.gx) + n * size, a.ex + n);
+        round_columns(make, a.pixels, a.channels, largest_product(g, a.a, a.pixels, a.channels), a.e[n] - a.shift,
+                      a.bits, static_cast<T*>(a.gx) + n * size, a.ex + n);
       }
       return true;
     });

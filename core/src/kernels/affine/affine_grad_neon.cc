@@ -30,8 +30,7 @@ void input_grad(const AffineInputGradArgs& a) {
     const RoundShiftNeon round(shift);
     for (c = 0; c + 8 <= a.channels; c += 8) {
       const Narrow8 slope = load8(a.a + c);
-      for (int64_t at = c; at < size; at += a.channels)
-        store8(gx + at, low_halves(round(load8(g + at) * slope)));
+      for (int64_t at = c; at < size; at += a.channels) store8(gx + at, low_halves(round(load8(g + at) * slope)));
     }
     for (; c < a.channels; ++c)
       for (int64_t at = c; at < size; at += a.channels) gx[at] = T(round_shift(mul(g[at], a.a[c]), shift));
@@ -94,9 +93,8 @@ void affine_input_grad_neon(const AffineInputGradArgs& a) {
 
 void affine_param_grad_neon(const AffineParamGradArgs& a) {
   if (!fits32(a.x_type, a.x_zero)) return affine_param_grad_scalar(a);
-  with_narrow_type(a.g_type, [&](auto g) {
-    with_narrow_type(a.x_type, [&](auto x) { param_grad<decltype(g), decltype(x)>(a); });
-  });
+  with_narrow_type(
+      a.g_type, [&](auto g) { with_narrow_type(a.x_type, [&](auto x) { param_grad<decltype(g), decltype(x)>(a); }); });
 }
 
 }  // namespace bitreplay

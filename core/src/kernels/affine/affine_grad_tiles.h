@@ -1,4 +1,5 @@
-// The gradients of affine, tile by tile: loops that the compiler turns into vectors of the instruction set that includes them.
+// The gradients of affine, tile by tile: loops that the compiler turns into vectors of the instruction set that
+// includes them.
 #pragma once
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"

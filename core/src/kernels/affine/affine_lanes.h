@@ -30,10 +30,9 @@ struct AffineScale {
     if (lowest < -2 * limit * limit || highest > 2 * limit * limit) return;
     // A quarter of the largest sum, so that each term fits. 2^up times the sum is at most 2^62, a half of the last unit
     // at most 2^61; the high half of both, shifted, is at most 2^30.
-    const int64_t quarter = (((int64_t(1) << (x_bits - 1)) + absolute(a.x_zero)) * slope >> 2) +
-                            (max_of(-lowest, highest) >> 2) + 3 +
-                            (((int64_t(1) << (residual_bits - 1)) + absolute(a.residual_zero)) *
-                                 absolute(a.residual_factor) >> 2);
+    const int64_t quarter =
+        (((int64_t(1) << (x_bits - 1)) + absolute(a.x_zero)) * slope >> 2) + (max_of(-lowest, highest) >> 2) + 3 +
+        (((int64_t(1) << (residual_bits - 1)) + absolute(a.residual_zero)) * absolute(a.residual_factor) >> 2);
     half = int64_t(1) << (max_of(a.shift, 32) - 1);
     fits = quarter <= limit * limit >> up;
   }

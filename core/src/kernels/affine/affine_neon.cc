@@ -1,6 +1,7 @@
-// affine on eight lanes at a time: products and sums in 64 bits, channel by channel down the rows. NEON multiplies no 64-bit
-// lanes: where a zero or a bound does not fit 32 bits the scalar kernel does the work.
-// The nest of loops is that of affine_avx512.cc; what stands inside is other instructions and other widths in each line.
+// affine on eight lanes at a time: products and sums in 64 bits, channel by channel down the rows. NEON multiplies no
+// 64-bit lanes: where a zero or a bound does not fit 32 bits the scalar kernel does the work.
+// The nest of loops is that of affine_avx512.cc; what stands inside is other instructions and other widths in each
+// line.
 //
 // Zeros are taken from the offset once a channel: (x - zero) a + b = x a + (b - zero a), modulo 2^64 as every sum here.
 #include "kernels/affine/affine.h"
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int64_t kHalf = int64_t(1) << 30, kRowsCounted = 1 << 14;
 
-// What follows the sum: y_zero is added, the result is brought to [low, high] and stored; `inside` counts in each lane, as
-// negative numbers, those that lay there.
+// What follows the sum: y_zero is added, the result is brought to [low, high] and stored; `inside` counts in each lane,
+// as negative numbers, those that lay there.
 //
 // In 32 bits: a sum that saturates lies outside, with y_zero too, since low, high and y_zero are below 2^30 in size.
 template <class Y>
@@ -45,8 +46,7 @@ struct NarrowEnding {
       : zero(vdupq_n_s32(int32_t(a.y_zero))), low(vdupq_n_s16(int16_t(a.low))), high(vdupq_n_s16(int16_t(a.high))) {}
   void operator()(Wide8 sums, Y* y) {
     const Narrow8 found = saturated_halves(sums);
-    const int16x8_t value =
-        vqmovn_high_s32(vqmovn_s32(vqaddq_s32(found.v[0], zero)), vqaddq_s32(found.v[1], zero));
+    const int16x8_t value = vqmovn_high_s32(vqmovn_s32(vqaddq_s32(found.v[0], zero)), vqaddq_s32(found.v[1], zero));
     const int16x8_t kept = vminq_s16(vmaxq_s16(value, low), high);
     inside = vaddq_s16(inside, vreinterpretq_s16_u16(vceqq_s16(kept, value)));
     if constexpr (sizeof(Y) == 1) vst1_s8(y, vmovn_s16(kept));

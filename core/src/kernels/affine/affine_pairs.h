@@ -1,5 +1,5 @@
-// affine of sums of 16 bits to bytes by pairs of 16-bit products (pairs.h). Tells whether it did the work: it does where
-// every number provably fits, so that the results are those of affine_tiles.h.
+// affine of sums of 16 bits to bytes by pairs of 16-bit products (pairs.h). Tells whether it did the work: it does
+// where every number provably fits, so that the results are those of affine_tiles.h.
 //
 // Slope and residual factor are cut in halves, a = 2^16 a_high + a_low, |a_low| <= 2^15: one product of pairs gives
 // x a_high + r f_high, another x a_low + r f_low. With the constant c = b and both zeros, cut alike, c_low >= 0:

@@ -1,7 +1,7 @@
 // Tables of 16 bytes looked up by vpshufb, 32 outputs at a time (nibble_pairs.h).
 //
-// Three look-ups (at most 12 in a nibble) are added before the nibbles of the two pixels are parted: `all` adds bytes as
-// they are, modulo 256, and `high` their upper nibbles, so that the sum of the lower ones is all - 16 high.
+// Three look-ups (at most 12 in a nibble) are added before the nibbles of the two pixels are parted: `all` adds bytes
+// as they are, modulo 256, and `high` their upper nibbles, so that the sum of the lower ones is all - 16 high.
 // Bound: 9 operations for 768 products, and 4.5 to cut the weights of eight pixels: 40.5 for 3,072.
 #include <immintrin.h>
 
@@ -31,7 +31,8 @@ struct Pair {
     IN_ORDER(high);
   }
   INLINE void add3(const uint16_t* index, __m256i a, __m256i b, __m256i c, __m256i mask) {
-    const __m256i two = _mm256_add_epi8(_mm256_shuffle_epi8(table(index[0]), a), _mm256_shuffle_epi8(table(index[1]), b));
+    const __m256i two =
+        _mm256_add_epi8(_mm256_shuffle_epi8(table(index[0]), a), _mm256_shuffle_epi8(table(index[1]), b));
     part(_mm256_add_epi8(two, _mm256_shuffle_epi8(table(index[2]), c)), mask);
   }
   INLINE void add2(const uint16_t* index, __m256i a, __m256i b, __m256i mask) {
@@ -89,7 +90,8 @@ struct Avx2 {
       const Words& own = words[2 * pair + half];
       const __m256i odd = own.odd, even = _mm256_sub_epi16(own.all, _mm256_slli_epi16(odd, 8));
       const __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
-      const __m256i counts[2] = {_mm256_permute2x128_si256(low, high, 0x20), _mm256_permute2x128_si256(low, high, 0x31)};
+      const __m256i counts[2] = {_mm256_permute2x128_si256(low, high, 0x20),
+                                 _mm256_permute2x128_si256(low, high, 0x31)};
       alignas(32) int16_t some[kOutputs];
       int16_t* row = outputs < kOutputs ? some : to;
       for (int part = 0; part < 2; ++part) {
@@ -117,8 +119,8 @@ struct Avx2 {
     }
   }
 
-  // Outputs k and 16 + k in the two halves of a vector, which are transposed alike: in each of four rounds rows that are
-  // half as far apart as in the round before are interleaved.
+  // Outputs k and 16 + k in the two halves of a vector, which are transposed alike: in each of four rounds rows that
+  // are half as far apart as in the round before are interleaved.
   static INLINE void transpose(const uint64_t* rows, int64_t apart, int64_t there, uint8_t* to) {
     __m256i v[16];
     for (int64_t k = 0; k < 16; ++k)

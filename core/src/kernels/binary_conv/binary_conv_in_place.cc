@@ -1,7 +1,8 @@
-// Weights where they lie, (outputs, kernel, kernel, words): for devices whose weights are in flash and whose RAM is small.
+// Weights where they lie, (outputs, kernel, kernel, words): for devices whose weights are in flash and whose RAM is
+// small.
 //
-// Words of 32 bits, since these devices have no wider ones. The taps of one row of the kernel that are inside the map lie
-// side by side, in x and in the weights, so a pixel takes one run of words for each row.
+// Words of 32 bits, since these devices have no wider ones. The taps of one row of the kernel that are inside the map
+// lie side by side, in x and in the weights, so a pixel takes one run of words for each row.
 #include "kernels/binary_conv/binary_conv.h"
 
 #include <cstring>
@@ -29,8 +30,8 @@ uint32_t fold_nibbles(uint32_t nibbles) { return (nibbles & 0x0F0F0F0F) + (nibbl
 
 uint32_t fold_bytes(uint32_t bytes) { return ((bytes & 0x00FF00FF) + (bytes >> 8 & 0x00FF00FF)) * 0x10001 >> 16; }
 
-// Bits that differ in `words` words. Three words at a time: their sum bit by bit has a bit of weight 1 and one of weight 2,
-// 4 + 2 * 4 <= 15 in a nibble.
+// Bits that differ in `words` words. Three words at a time: their sum bit by bit has a bit of weight 1 and one of
+// weight 2, 4 + 2 * 4 <= 15 in a nibble.
 uint32_t differing(const uint8_t* x, const uint8_t* w, int words) {
   uint32_t total = 0;
   while (words >= 3) {
@@ -73,12 +74,14 @@ void binary_conv_in_place(const BinaryConvArgs& a) {
       const int words = int(wide * 2 * a.words);
       const uint8_t* x = sample + ((row0 + rows.first) * a.width + column0 + columns.first) * int64_t(tap_bytes);
       const size_t x_row = size_t(a.width) * tap_bytes, w_row = kernel * tap_bytes;
-      const uint8_t* w = reinterpret_cast<const uint8_t*>(a.w) + size_t(rows.first) * w_row + size_t(columns.first) * tap_bytes;
+      const uint8_t* w =
+          reinterpret_cast<const uint8_t*>(a.w) + size_t(rows.first) * w_row + size_t(columns.first) * tap_bytes;
       const bool outside = a.padding && many * wide < int(kernel * kernel);
       const int all = int(a.channels) * (outside ? int(kernel * kernel) : many * wide);
       for (int64_t o = 0; o < a.outputs; ++o, w += output_bytes) {
         uint32_t count = 0;
-        for (int row = 0; row < many; ++row) count += differing(x + size_t(row) * x_row, w + size_t(row) * w_row, words);
+        for (int row = 0; row < many; ++row)
+          count += differing(x + size_t(row) * x_row, w + size_t(row) * w_row, words);
         for (int64_t tap = 0; outside && tap < a.kernel * a.kernel; ++tap) {
           const int64_t r = tap / a.kernel, c = tap % a.kernel;
           if (r < rows.first || r >= rows.last || c < columns.first || c >= columns.last)

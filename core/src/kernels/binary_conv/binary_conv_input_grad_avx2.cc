@@ -18,7 +18,7 @@ constexpr int64_t kOutputs = 32, kNibbles = 8, kHeld = 128, kPixelOutputs = 1024
 constexpr int64_t kCutBytes = kNibbles * kNibbleChannels;
 
 template <int kDigits>
-constexpr int64_t kTableBytes = kDigits * kNibbles * 16;
+constexpr int64_t kTableBytes = (kDigits * kNibbles) * 16;
 
 // In a register and in the order of the text: otherwise 16 registers do not suffice.
 #define IN_ORDER(v) __asm__("" : "+x"(v))
@@ -193,10 +193,13 @@ class InputGrad {
     uint8_t* tables = tables_ + k * count_ * kTableBytes<kDigits>;
     build<kDigits>(gradients, count_, is_short ? 2 : 0, tables);
     pixels_[k] = {taps_inside(row, a_.stride, a_.pad, a_.kernel, a_.height),
-                  taps_inside(column, a_.stride, a_.pad, a_.kernel, a_.width), row * a_.stride - a_.pad,
+                  taps_inside(column, a_.stride, a_.pad, a_.kernel, a_.width),
+                  row * a_.stride - a_.pad,
                   column * a_.stride - a_.pad,
-                  static_cast<uint32_t*>(a_.gx) + q / (a_.out_h * a_.out_w) * a_.height * a_.width * a_.channels, tables,
-                  magnitudes.all, is_short};
+                  static_cast<uint32_t*>(a_.gx) + q / (a_.out_h * a_.out_w) * a_.height * a_.width * a_.channels,
+                  tables,
+                  magnitudes.all,
+                  is_short};
   }
 
   void add(const Pixel& pixel, uint32_t* to) const {
@@ -214,7 +217,8 @@ class InputGrad {
         bool is_cut = false;
         for (int64_t k = 0; k < held; ++k) {
           const Pixel& pixel = pixels_[k];
-          if (r < pixel.rows.first || r >= pixel.rows.last || c < pixel.columns.first || c >= pixel.columns.last) continue;
+          if (r < pixel.rows.first || r >= pixel.rows.last || c < pixel.columns.first || c >= pixel.columns.last)
+            continue;
           const uint8_t* weights =
               a_.packed_weights + ((channel / kNibbleChannels * taps + tap) * all_blocks + block) * kNibbleBlockBytes;
           if (!is_cut) cut_weights(weights, blocks, cut_);
@@ -257,15 +261,17 @@ inline __m256i transpose_squares(__m256i x) {
 
 // nibble_derive: a word of eight outputs is eight squares of bits, which its bytes make one after the other.
 void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
-  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
+  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a),
+                group_bytes = taps * octets * kNibbleChannels;
   for (int64_t at = 0; at < taps * octets; ++at) {
     const int64_t tap = at / octets, first = at % octets * 8;
     for (int64_t word = 0; word < a.words; ++word) {
       __m128i rows[8], twos[4], fours[4];
       for (int64_t j = 0; j < 8; ++j)
-        rows[j] = first + j < a.outputs
-                      ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(a.w + ((first + j) * taps + tap) * a.words + word))
-                      : _mm_setzero_si128();
+        rows[j] =
+            first + j < a.outputs
+                ? _mm_loadl_epi64(reinterpret_cast<const __m128i*>(a.w + ((first + j) * taps + tap) * a.words + word))
+                : _mm_setzero_si128();
       for (int k = 0; k < 4; ++k) twos[k] = _mm_unpacklo_epi8(rows[k], rows[k + 4]);
       for (int k = 0; k < 2; ++k) {
         fours[k] = _mm_unpacklo_epi8(twos[k], twos[k + 2]);      // bytes 0-3

@@ -124,12 +124,12 @@ void build(const Signs& signs, const int16_t* g, int64_t vectors, uint8_t* table
   const __m512i bias = _mm512_set1_epi32(D::kBias), digit = _mm512_set1_epi8((1 << D::kBits) - 1);
   for (int64_t vector = 0; vector < vectors; ++vector, tables += D::kCount * kTableBytes) {
     for (int table = 0; table < kTables; ++table, g += kGroup) {
-      const __m512i four = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(bias, signs.pair01, broadcast2(g)), signs.pair23,
-                                               broadcast2(g + 2));
+      const __m512i four =
+          _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(bias, signs.pair01, broadcast2(g)), signs.pair23, broadcast2(g + 2));
       __m512i cut[4];
       for (int m = 0; m < 4; ++m)
-        cut[m] = _mm512_multishift_epi64_epi8(signs.digits,
-                                              _mm512_dpwssd_epi32(four, signs.pair45[m], broadcast2(g + 4)));
+        cut[m] =
+            _mm512_multishift_epi64_epi8(signs.digits, _mm512_dpwssd_epi32(four, signs.pair45[m], broadcast2(g + 4)));
       const __m512i a = _mm512_permutex2var_epi8(cut[0], signs.gather01, cut[1]);
       const __m512i b = _mm512_permutex2var_epi8(cut[2], signs.gather01, cut[3]);
       __m512i digit0 = _mm512_shuffle_i64x2(a, b, 0x44), digit1 = _mm512_shuffle_i64x2(a, b, 0xEE);
@@ -225,7 +225,8 @@ void run_as(const BinaryConvInputGradArgs& a) {
       for (int64_t channel = 0; channel < a.channels; channel += kChannels) {
         for (int64_t tap = 0; tap < taps; ++tap) {
           const int64_t r = tap / a.kernel, c = tap % a.kernel;
-          const uint8_t* weights = a.packed_weights + ((channel / kChannels * taps + tap) * vectors + first) * kVectorBytes;
+          const uint8_t* weights =
+              a.packed_weights + ((channel / kChannels * taps + tap) * vectors + first) * kVectorBytes;
           for (int64_t k = 0; k < together; ++k) {
             if (r < rows[k].first || r >= rows[k].last || c < columns[k].first || c >= columns[k].last) continue;
             const int64_t q = q0 + k, y = q % pixels / a.out_w * a.stride + r - a.pad,

@@ -1,8 +1,9 @@
-// Tables of 16 bytes looked up by tbl (nibble_tables.h has the digits and the order of the weights): 32 channels at a time.
+// Tables of 16 bytes looked up by tbl (nibble_tables.h has the digits and the order of the weights): 32 channels at a
+// time.
 //
-// A pixel has as many rows of tables as there are digits. Four rows, of up to four pixels, go through together: a vector of
-// weights is read and cut into nibbles once for all of them, and a table is read once for 32 channels. Sums of a digit are
-// 16-bit numbers in registers, which go to gx by one multiplication.
+// A pixel has as many rows of tables as there are digits. Four rows, of up to four pixels, go through together: a
+// vector of weights is read and cut into nibbles once for all of them, and a table is read once for 32 channels. Sums
+// of a digit are 16-bit numbers in registers, which go to gx by one multiplication.
 //
 // Bound: 87 instructions for 512 products of four rows, 65 for 512 products of a 16-bit gradient.
 #include <arm_neon.h>
@@ -18,8 +19,8 @@ namespace {
 constexpr int kTogether = 4;
 constexpr int64_t kBlocksTogether = 32;  // 32 * 4 * 63 < 2^16, and the tables of four pixels stay in the first cache
 
-// Weight bits of 16 channels for 16 outputs, four by four. Fields here and below, not arrays, which compilers would keep
-// in memory.
+// Weight bits of 16 channels for 16 outputs, four by four. Fields here and below, not arrays, which compilers would
+// keep in memory.
 struct Nibbles16 {
   uint8x16_t a, b, c, d;
 
@@ -45,7 +46,8 @@ struct Sums {
   uint16x8_t a = vdupq_n_u16(0), b = a, c = a, d = a;
 
   INLINE void add(const Nibbles16& front, const Nibbles16& back) {
-    // Not before the look-ups of the row before; and a pointer of its own: one index for all rows would cost an addition.
+    // Not before the look-ups of the row before; and a pointer of its own: one index for all rows would cost an
+    // addition.
     asm volatile("" : "+r"(tables));
     const uint8x16x4_t four = vld1q_u8_x4(tables);
     tables += 64;
@@ -115,7 +117,8 @@ INLINE inline void finish(const uint16_t* digits, uint32_t correction, uint32_t*
   }
 }
 
-// The 16 sums of four gradients, cut into digits: entries 0 to 3 by the first two gradients, then twice as many by each.
+// The 16 sums of four gradients, cut into digits: entries 0 to 3 by the first two gradients, then twice as many by
+// each.
 template <int kCount>
 INLINE inline void build(int16x4_t g, int32_t bias, int64_t digit_bytes, uint8_t* to) {
   static constexpr int16_t kFirst[4] = {0, 1, 0, 1}, kSecond[4] = {0, 0, 1, 1};

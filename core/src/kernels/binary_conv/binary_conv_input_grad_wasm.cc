@@ -55,7 +55,8 @@ struct Build {
     const v128_t digit = wasm_i32x4_const_splat(63);
     for (int64_t nibble = 0; nibble < nibbles; ++nibble, g += 4) {
       const v128_t first = wasm_i32x4_make(bias, bias + g[0], bias + g[1], bias + g[0] + g[1]);
-      const v128_t third = wasm_i32x4_splat(g[2]), fourth = wasm_i32x4_splat(g[3]), second = wasm_i32x4_add(first, third);
+      const v128_t third = wasm_i32x4_splat(g[2]), fourth = wasm_i32x4_splat(g[3]),
+                   second = wasm_i32x4_add(first, third);
       const v128_t sums[4] = {first, second, wasm_i32x4_add(first, fourth), wasm_i32x4_add(second, fourth)};
       uint8_t* to = tables + nibble_table<kCount>(nibble);
       for (int d = 0; d < kCount; ++d) {

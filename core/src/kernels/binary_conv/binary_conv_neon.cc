@@ -1,6 +1,7 @@
-// Eight outputs as four vectors of two words, for up to four places of the map at a time: a vector of weights is read once
-// for all of them. eor with the place's word, cnt, bytes added up before they overflow.
-// The walk over pixels and taps is that of binary_conv_wasm.cc. Shared as a template it took NEON 7 % more instructions.
+// Eight outputs as four vectors of two words, for up to four places of the map at a time: a vector of weights is read
+// once for all of them. eor with the place's word, cnt, bytes added up before they overflow.
+// The walk over pixels and taps is that of binary_conv_wasm.cc. Shared as a template it took NEON 7 % more
+// instructions.
 //
 // Bound: 55 instructions for 64 times 8 times 4 products.
 #include <arm_neon.h>

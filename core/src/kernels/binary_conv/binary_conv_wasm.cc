@@ -1,5 +1,5 @@
-// Eight outputs as four vectors of two words: xor with the pixel's word, i8x16.popcnt, bytes added up before they overflow.
-// The walk over pixels and taps is that of binary_conv_neon.cc, which says why each has its own.
+// Eight outputs as four vectors of two words: xor with the pixel's word, i8x16.popcnt, bytes added up before they
+// overflow. The walk over pixels and taps is that of binary_conv_neon.cc, which says why each has its own.
 #include <wasm_simd128.h>
 
 #include "kernels/binary_conv/binary_conv.h"
@@ -32,8 +32,7 @@ struct Counts {
         b3 = wasm_i8x16_add(b3, wasm_i8x16_popcnt(wasm_v128_xor(pixel, wasm_v128_load(weights + 6))));
       }
       const v128_t bytes[kVectors] = {b0, b1, b2, b3};
-      for (int v = 0; v < kVectors; ++v)
-        sums[v] = wasm_i16x8_add(sums[v], wasm_u16x8_extadd_pairwise_u8x16(bytes[v]));
+      for (int v = 0; v < kVectors; ++v) sums[v] = wasm_i16x8_add(sums[v], wasm_u16x8_extadd_pairwise_u8x16(bytes[v]));
     }
   }
 

@@ -1,13 +1,13 @@
 // Binary convolution by tables of 16 bytes (pshufb): all but the instructions of a set.
 //
-// Entry w of a table counts the bits in which four channels of a pixel differ from the weight nibble w, in its low nibble,
-// and those of another pixel in its high one: a look-up serves four channels of two pixels, and as many outputs as a
-// vector has bytes. Eight places of the output share the weights that were cut into nibbles: neighbours in a row, whose
-// windows share pixels and so tables, or, where rows are short or strides wide, any places, the same one of several samples
-// first. Taps outside the map for all of them are left out.
+// Entry w of a table counts the bits in which four channels of a pixel differ from the weight nibble w, in its low
+// nibble, and those of another pixel in its high one: a look-up serves four channels of two pixels, and as many outputs
+// as a vector has bytes. Eight places of the output share the weights that were cut into nibbles: neighbours in a row,
+// whose windows share pixels and so tables, or, where rows are short or strides wide, any places, the same one of
+// several samples first. Taps outside the map for all of them are left out.
 //
-// Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight channels.
-// Windows of more nibbles than there is room for are the scalar kernel's.
+// Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight
+// channels. Windows of more nibbles than there is room for are the scalar kernel's.
 #pragma once
 #include "kernels/binary_conv/binary_conv.h"
 #include "arithmetic/sliding_window.h"
@@ -15,7 +15,7 @@
 namespace bitreplay {
 
 constexpr int64_t kMaxPairs = 4, kPairNibbles = 2304, kMaxNibbles = kMaxPairs * kPairNibbles;
-constexpr int64_t kNibbleSlack = 16;    // that are written behind the last
+constexpr int64_t kNibbleSlack = 16;  // that are written behind the last
 constexpr int kOutside = 16, kNibbleValues = 17;
 
 struct PairTables {
@@ -57,8 +57,8 @@ struct PairPlace {
 };
 
 // Set::kOutputs; Set::index(first, second, words, to): the tables' indices of two pixels, either of which may be null;
-// Set::Counts<kPairs>: add(index, pitch, w, bytes) counts what bytes_together allows, pair p's indices p * pitch further;
-// store(pair, half, total, to, outputs) writes total - 2 count of one place.
+// Set::Counts<kPairs>: add(index, pitch, w, bytes) counts what bytes_together allows, pair p's indices p * pitch
+// further; store(pair, half, total, to, outputs) writes total - 2 count of one place.
 template <class Set>
 class PairConvolution {
  public:
@@ -80,14 +80,15 @@ class PairConvolution {
       choose_taps(count);
       gather((count + 1) / 2);
       const bool whole = columns_.first == 0 && columns_.last == a_.kernel;
-      const int64_t columns = pair_most(columns_.last - columns_.first, 0), rows = pair_most(rows_.last - rows_.first, 0);
+      const int64_t columns = pair_most(columns_.last - columns_.first, 0),
+                    rows = pair_most(rows_.last - rows_.first, 0);
       count_all(count, {kPairNibbles, whole ? 1 : rows, (whole ? rows : 1) * columns * tap_bytes_, 0});
     }
   }
 
  private:
-  // Indices of a pair are `pitch` behind those of the one before. `runs` of `bytes` of weights side by side: one a row of
-  // taps, `apart` indices from the next (0: they follow one another), or one for all rows.
+  // Indices of a pair are `pitch` behind those of the one before. `runs` of `bytes` of weights side by side: one a row
+  // of taps, `apart` indices from the next (0: they follow one another), or one for all rows.
   struct Layout {
     int64_t pitch, runs, bytes, apart;
   };
@@ -144,8 +145,10 @@ class PairConvolution {
   // Sample by sample, then along the rows.
   PairPlace place() const {
     return {a_.x + sample_ * a_.height * a_.width * a_.words,
-            a_.sums + ((sample_ * a_.out_h + row_) * a_.out_w + column_) * a_.outputs, row_ * a_.stride - a_.pad,
-            column_ * a_.stride - a_.pad, taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height),
+            a_.sums + ((sample_ * a_.out_h + row_) * a_.out_w + column_) * a_.outputs,
+            row_ * a_.stride - a_.pad,
+            column_ * a_.stride - a_.pad,
+            taps_inside(row_, a_.stride, a_.pad, a_.kernel, a_.height),
             taps_inside(column_, a_.stride, a_.pad, a_.kernel, a_.width)};
   }
   PairPlace next_place() {
@@ -218,7 +221,7 @@ class PairConvolution {
   const BinaryConvArgs& a_;
   const int64_t tap_bytes_;
   int64_t sample_ = 0, row_ = 0, column_ = 0;  // of the next place
-  TapRange rows_, columns_;  // taps that some of the places need
+  TapRange rows_, columns_;                    // taps that some of the places need
   PairPlace places_[2 * kMaxPairs];
   uint64_t ones_[(1 << 15) / 64];
   uint16_t index_[kMaxNibbles + kNibbleSlack];

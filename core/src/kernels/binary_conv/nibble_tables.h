@@ -1,11 +1,12 @@
 // The input gradient of a binary convolution by tables of 16 bytes (pshufb, tbl): all but the look-up itself.
 //
-// Four gradients have 16 subset sums s. s + bias >= 0 is cut into digits of 6 bits (int8: two, int16: three), each with its
-// own table of 16 bytes, looked up by four weight bits. Digits are at most 63, so that four look-ups add up in a byte:
-// a block is 16 outputs. With S the sum of all gradients, sum of +-g = 2 (sum of digits 64^d - biases) - S, modulo 2^32.
+// Four gradients have 16 subset sums s. s + bias >= 0 is cut into digits of 6 bits (int8: two, int16: three), each with
+// its own table of 16 bytes, looked up by four weight bits. Digits are at most 63, so that four look-ups add up in a
+// byte: a block is 16 outputs. With S the sum of all gradients, sum of +-g = 2 (sum of digits 64^d - biases) - S,
+// modulo 2^32.
 //
-// Derived: [channels / 32][kernel * kernel][outputs / 16][2][32 bytes]: for each channel two bytes of weight bits, output
-// 16 block + 8 half + j at bit j. Outputs behind the last have gradient 0.
+// Derived: [channels / 32][kernel * kernel][outputs / 16][2][32 bytes]: for each channel two bytes of weight bits,
+// output 16 block + 8 half + j at bit j. Outputs behind the last have gradient 0.
 #pragma once
 #include "arithmetic/packing.h"
 #include "bitreplay.h"
@@ -43,7 +44,8 @@ static inline uint64_t nibble_derived_bytes(const BinaryConvInputGradArgs& a) {
 }
 
 static inline void nibble_derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
-  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a), group_bytes = taps * octets * kNibbleChannels;
+  const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a),
+                group_bytes = taps * octets * kNibbleChannels;
   for (int64_t word = 0; word < a.words; ++word) {
     const int64_t left = a.channels - word * kWord;
     for (int64_t at = 0; at < taps * octets; ++at) {
@@ -120,7 +122,8 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a) {
   }
 }
 
-// The functions of a kernel set from its look-up and what builds its tables; widths without tables are the scalar kernel's.
+// The functions of a kernel set from its look-up and what builds its tables; widths without tables are the scalar
+// kernel's.
 template <template <int> class LookUp, template <int> class Build>
 struct Nibbles {
   static uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {

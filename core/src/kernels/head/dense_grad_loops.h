@@ -135,8 +135,8 @@ int run(const Call& c) {
   int64_t element = own.first * columns;
   for (int64_t row = own.first; row < own.last; ++row) {
     for (int64_t column = 0; column < columns; ++column, ++element)
-      weights[element] = descend(weights[element], gw[element], exponent, column + 1 < columns ? step : bias_step,
-                                 uint32_t(element));
+      weights[element] =
+          descend(weights[element], gw[element], exponent, column + 1 < columns ? step : bias_step, uint32_t(element));
   }
   return BR_OK;
 }

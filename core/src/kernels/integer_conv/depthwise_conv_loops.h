@@ -132,8 +132,8 @@ int run(const Call& c) {
         over_readers(pixel / width, kernel, stride, pad, out_h, [&](int64_t out_row, int64_t row) {
           over_readers(pixel % width, kernel, stride, pad, out_w, [&](int64_t out_column, int64_t column) {
             int64_t g[kTile], w[kTile];
-            widen(c.type(G), c.bytes(G), n * c.elements(G) + (out_row * out_w + out_column) * channels + channel,
-                  lanes, g);
+            widen(c.type(G), c.bytes(G), n * c.elements(G) + (out_row * out_w + out_column) * channels + channel, lanes,
+                  g);
             depthwise::widen_weights(c, WEIGHTS, channel, row, column, lanes, w);
             for (int64_t i = 0; i < lanes; ++i) {
               if (exponents) g[i] = round_shift(left(g[i], room), top - exponents[channel + i]);

@@ -6,8 +6,8 @@
 //    bytes    sum (x - zero) w = sum x w - zero sum w; outside the map x = zero
 //    int16    x = 256 high + low + 128 in signed bytes: sum x w = 256 sum high w + sum low w + 128 sum w
 //
-// All modulo 2^32, as in integer_conv_pairs.h. What is taken from a sum stands behind the weights, one number an output.
-// Other widths, and shapes for which this would take more memory, are the NEON kernel's.
+// All modulo 2^32, as in integer_conv_pairs.h. What is taken from a sum stands behind the weights, one number an
+// output. Other widths, and shapes for which this would take more memory, are the NEON kernel's.
 //
 // Bound: 72 instructions for 1,024 products.
 #include <arm_neon.h>
@@ -97,7 +97,8 @@ struct Dots {
   }
   INLINE void run(const int8_t* const* x, const int8_t* w, int64_t padded) {
     for (int64_t k = 0; k < padded; k += kStep, w += kStep * kOutputs) {
-      const int8x16_t x0 = vld1q_s8(x[0] + k), x1 = vld1q_s8(x[1] + k), x2 = vld1q_s8(x[2] + k), x3 = vld1q_s8(x[3] + k);
+      const int8x16_t x0 = vld1q_s8(x[0] + k), x1 = vld1q_s8(x[1] + k), x2 = vld1q_s8(x[2] + k),
+                      x3 = vld1q_s8(x[3] + k);
       quad<0>(x0, x1, x2, x3, w);
       quad<1>(x0, x1, x2, x3, w);
       quad<2>(x0, x1, x2, x3, w);
@@ -131,9 +132,12 @@ struct Gathered {
     const int64_t pixels = a.out_h * a.out_w, out_row = q % pixels / a.out_w, out_column = q % a.out_w;
     const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
     const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
-    const int64_t left = out_column * a.stride + columns.first - a.pad, count = (columns.last - columns.first) * a.channels;
+    const int64_t left = out_column * a.stride + columns.first - a.pad,
+                  count = (columns.last - columns.first) * a.channels;
     const X* map = static_cast<const X*>(a.x) + q / pixels * a.height * a.width * a.channels;
-    const auto from = [&](int64_t row) { return map + ((out_row * a.stride + row - a.pad) * a.width + left) * a.channels; };
+    const auto from = [&](int64_t row) {
+      return map + ((out_row * a.stride + row - a.pad) * a.width + left) * a.channels;
+    };
     x[p] = low[p], upper[p] = high[p];
     if constexpr (sizeof(X) == 1) {
       if (a.kernel == 1 && count == a.channels && a.channels % kStep == 0 && rows.last > rows.first) {
@@ -183,7 +187,8 @@ void run_as(const IntegerConvArgs& a) {
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (first + p) * a.outputs + group * kOutputs;
         if (a.down == 0 && outputs == kOutputs) memcpy(to, found[p], sizeof found[p]);
-        else for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(found[p][o], a.down));
+        else
+          for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(found[p][o], a.down));
       }
     }
   }

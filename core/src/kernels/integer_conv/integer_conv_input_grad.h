@@ -1,9 +1,10 @@
 // integer_conv_input_grad: gx[n, p, i] = sum over the outputs q that read pixel p through tap t, and o, of
 // g'[n, q, o] w[o, t, i], then quantised with an exponent of the sample's own (quant.h).
 //
-// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample; w: (outputs, kernel,
-//        kernel, channels) of int8, int16 or int32; derived: what the same table's `derive` made of w, 64-byte aligned.
-//        exponents: one for each output, or null. With them g' = round(g 2^room / 2^(largest of them - its own)), else g.
+// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample; w: (outputs,
+//        kernel, kernel, channels) of int8, int16 or int32; derived: what the same table's `derive` made of w, 64-byte
+//        aligned. exponents: one for each output, or null. With them g' = round(g 2^room / 2^(largest of them - its
+//        own)), else g.
 // Out    gx: samples * height * width rows of `channels` int8, int16 or int32 of `bits` bits; ex: e + shift + what they
 //        were quantised by.
 // Bound  sums wrap modulo 2^64.

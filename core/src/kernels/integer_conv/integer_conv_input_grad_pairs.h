@@ -1,9 +1,10 @@
-// The input gradient of an integer convolution with input channels in the lanes (integer_conv_pairs.h has the products).
+// The input gradient of an integer convolution with input channels in the lanes (integer_conv_pairs.h has the
+// products).
 //
-// The gradients that reach a pixel are gathered as a row of kernel * kernel * outputs 16-bit numbers, 0 where none does;
-// the weights stand as pairs of neighbours in that row. Sums are 32-bit numbers, exact where the row's length times the
-// largest gradient of the sample times the largest weight is below 2^31: another sample goes the scalar way. Sums are
-// made twice: for the largest, and to be rounded.
+// The gradients that reach a pixel are gathered as a row of kernel * kernel * outputs 16-bit numbers, 0 where none
+// does; the weights stand as pairs of neighbours in that row. Sums are 32-bit numbers, exact where the row's length
+// times the largest gradient of the sample times the largest weight is below 2^31: another sample goes the scalar way.
+// Sums are made twice: for the largest, and to be rounded.
 #pragma once
 #include "kernels/integer_conv/integer_conv_input_grad.h"
 #include "kernels/integer_conv/integer_conv_pairs.h"

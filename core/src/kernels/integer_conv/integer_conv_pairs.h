@@ -3,9 +3,9 @@
 //
 // The inputs of a pixel, x - zero, are gathered as 16-bit numbers (0 where a tap lies outside: it adds nothing);
 // the weights stand as pairs of neighbours in a row, for 2 * kLanes outputs side by side. Four pixels share each load
-// of weights. 16-bit inputs whose taps are all inside are read where they lie, a row of taps after the other: each has a
-// whole number of pairs, the last weight of an odd one is 0. Sums are 32-bit numbers: exact where `row` times the largest product is below 2^31, and where down <= 0
-// in any case, since only the low 32 bits of a sum are stored then.
+// of weights. 16-bit inputs whose taps are all inside are read where they lie, a row of taps after the other: each has
+// a whole number of pairs, the last weight of an odd one is 0. Sums are 32-bit numbers: exact where `row` times the
+// largest product is below 2^31, and where down <= 0 in any case, since only the low 32 bits of a sum are stored then.
 //
 // Other widths: 64-bit lanes, eight outputs side by side, weights as wide as they are stored.
 #pragma once

@@ -47,8 +47,8 @@ int run(const Call& c) {
       });
       for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], c.attribute(MANTISSA));
     };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
+    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX), c.bytes(GX),
+                    n * size, c.data<int32_t>(EX) + n);
   }
   return BR_OK;
 }

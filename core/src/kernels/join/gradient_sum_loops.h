@@ -22,7 +22,8 @@ int run(const Call& c) {
       for (int64_t i = 0; i < count; ++i) tile[i] = both.live[0] ? round_shift(mul(tile[i], factor), both.shift[0]) : 0;
       if (!both.live[1]) return;
       widen(c.type(OTHER), c.bytes(OTHER), n * size + at, count, other);
-      for (int64_t i = 0; i < count; ++i) tile[i] = add(tile[i], round_shift(mul(other[i], other_factor), both.shift[1]));
+      for (int64_t i = 0; i < count; ++i)
+        tile[i] = add(tile[i], round_shift(mul(other[i], other_factor), both.shift[1]));
     };
     quantise_sample(fill, size, both.exponent, c.attribute(BITS), c.type(GX), c.bytes(GX), n * size,
                     c.data<int32_t>(EX) + n);

@@ -82,8 +82,7 @@ inline void merge_columns(Sums sums, int64_t samples, int64_t channels, const in
       for (int64_t column = 0; column < columns; ++column) {
         Wide terms[kTerms];
         with_width(column, [&](auto width, int64_t channel) { sums(n, width, channel, terms); });
-        for (int k = 0; k < kTerms; ++k)
-          totals[column][k] = totals[column][k] + WideRound(common[k] - e[n])(terms[k]);
+        for (int k = 0; k < kTerms; ++k) totals[column][k] = totals[column][k] + WideRound(common[k] - e[n])(terms[k]);
       }
     }
     for (int64_t column = 0; column < columns; ++column)

@@ -94,8 +94,8 @@ struct WideLeft {
   Wide operator()(Wide x) const { return shift_left(x, places); }
 };
 
-// Calls with(round) with a rounding whose way is known, so that loops do not ask. Modules of WebAssembly stay small: one
-// loop for both ways.
+// Calls with(round) with a rounding whose way is known, so that loops do not ask. Modules of WebAssembly stay small:
+// one loop for both ways.
 template <class With>
 inline void with_round(int64_t shift, With with) {
 #ifndef __wasm__

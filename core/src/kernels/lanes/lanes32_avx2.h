@@ -27,9 +27,7 @@ inline Lanes load_lanes(const int8_t* from) {
 inline Lanes load_lanes(const int16_t* from) {
   return {_mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
 }
-inline Lanes load_lanes(const int32_t* from) {
-  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
-}
+inline Lanes load_lanes(const int32_t* from) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))}; }
 
 // Storing keeps the low bits: they are gathered in each half, and the halves put side by side.
 inline void store_lanes(int8_t* to, Lanes x) {
@@ -75,9 +73,7 @@ inline Where where_bits(uint32_t bits) {
   const __m256i places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   return {_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(int32_t(bits)), places), places)};
 }
-inline uint32_t bits_where(Where where) {
-  return uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(where.mask)));
-}
+inline uint32_t bits_where(Where where) { return uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(where.mask))); }
 // count + 1 where a and b differ.
 inline Lanes count_unequal(Lanes count, Lanes a, Lanes b) {
   return {_mm256_add_epi32(count.v, _mm256_andnot_si256(_mm256_cmpeq_epi32(a.v, b.v), _mm256_set1_epi32(1)))};

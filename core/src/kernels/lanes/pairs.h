@@ -1,8 +1,10 @@
-// Numbers of 16 bits whose products are added in pairs to 32-bit lanes, where the set has such an instruction (BR_PAIRS).
+// Numbers of 16 bits whose products are added in pairs to 32-bit lanes, where the set has such an instruction
+// (BR_PAIRS).
 //
 // Words    kWords numbers of 16 bits.
-// weave    two vectors of words as pairs, in two halves: each group of eight words gives its first four to `low` and the
-//          others to `high`, so that lane j of a half is channel woven(half, j), and pack() brings them back in order.
+// weave    two vectors of words as pairs, in two halves: each group of eight words gives its first four to `low` and
+//          the others to `high`, so that lane j of a half is channel woven(half, j), and pack() brings them back in
+//          order.
 #pragma once
 #include "kernels/lanes/lanes32.h"
 

@@ -31,7 +31,9 @@ struct DecodeLatentsArgs {
 
 using EncodeLatents = void(const EncodeLatentsArgs&);
 using DecodeLatents = void(const DecodeLatentsArgs&);
-EncodeLatents encode_latents_scalar, encode_latents_avx2, encode_latents_avx512, encode_latents_neon, encode_latents_wasm;
-DecodeLatents decode_latents_scalar, decode_latents_avx2, decode_latents_avx512, decode_latents_neon, decode_latents_wasm;
+EncodeLatents encode_latents_scalar, encode_latents_avx2, encode_latents_avx512, encode_latents_neon,
+    encode_latents_wasm;
+DecodeLatents decode_latents_scalar, decode_latents_avx2, decode_latents_avx512, decode_latents_neon,
+    decode_latents_wasm;
 
 }  // namespace bitreplay

@@ -43,9 +43,8 @@ struct Lanes {
   }
   static Vector mask_of(uint8_t bits) {
     static const int32_t kPlaces[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-    return each(all8(bits), load8(kPlaces), [](int32x4_t a, int32x4_t b) {
-      return vreinterpretq_s32_u32(vtstq_s32(a, b));
-    });
+    return each(all8(bits), load8(kPlaces),
+                [](int32x4_t a, int32x4_t b) { return vreinterpretq_s32_u32(vtstq_s32(a, b)); });
   }
   static Vector select(Vector mask, Vector a, Vector b) {
     for (int k = 0; k < 2; ++k) a.v[k] = vbslq_s32(vreinterpretq_u32_s32(mask.v[k]), a.v[k], b.v[k]);

@@ -45,7 +45,9 @@ struct Lanes {
     return {wasm_i32x4_ne(wasm_v128_and(x.low, low), none), wasm_i32x4_ne(wasm_v128_and(x.high, high), none)};
   }
   static Vector odd(Vector x) { return any_of(x, wasm_i32x4_const_splat(1), wasm_i32x4_const_splat(1)); }
-  static uint8_t bits_of(Vector mask) { return uint8_t(wasm_i16x8_bitmask(wasm_i16x8_narrow_i32x4(mask.low, mask.high))); }
+  static uint8_t bits_of(Vector mask) {
+    return uint8_t(wasm_i16x8_bitmask(wasm_i16x8_narrow_i32x4(mask.low, mask.high)));
+  }
   static Vector mask_of(uint8_t bits) {
     return any_of(all(bits), wasm_i32x4_const(1, 2, 4, 8), wasm_i32x4_const(16, 32, 64, 128));
   }

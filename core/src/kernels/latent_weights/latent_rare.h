@@ -1,13 +1,16 @@
-// latent_update where few weights can change: their random bits are looked at first, and sums are made for the few alone.
+// latent_update where few weights can change: their random bits are looked at first, and sums are made for the few
+// alone.
 //
-// With one shift s >= 32 the change of a weight is floor((P + u) / 2^32), P = floor(sum * mantissa / 2^(s - 32)) and u its
-// random bits. |sum| <= M, the sum of |g| of its output, so that -reach <= P < reach for
+// With one shift s >= 32 the change of a weight is floor((P + u) / 2^32), P = floor(sum * mantissa / 2^(s - 32)) and u
+// its random bits. |sum| <= M, the sum of |g| of its output, so that -reach <= P < reach for
 //    reach = floor(M |mantissa| / 2^(s - 32)) + 1,
 // (for s > 62 too: the law takes s - 62 places away first, and 30 more leave the same P),
-// and the change is 0 unless u < reach or u >= 2^32 - reach: unless (u + reach) mod 2^32 < 2 reach. Where M = 0 it is 0.
+// and the change is 0 unless u < reach or u >= 2^32 - reach: unless (u + reach) mod 2^32 < 2 reach. Where M = 0 it is
+// 0.
 //
-// The sum of one weight, at stride 1: the signs of a channel in a sample are a string of bits, the padded map row by row,
-// and a tap is a distance in it. The gradients of an output lie in the same order, `pitch` a row, 0 between the rows. So
+// The sum of one weight, at stride 1: the signs of a channel in a sample are a string of bits, the padded map row by
+// row, and a tap is a distance in it. The gradients of an output lie in the same order, `pitch` a row, 0 between the
+// rows. So
 //    sum = 2 (sum of g where the bit is set) - (sum of g where the tap is inside),
 // the second from one more string, whose bits are set where a sign counts. Bits are read 32 at a time, a chunk.
 //
@@ -15,10 +18,12 @@
 // Everything else is left for the tables of latent_update_loops.h.
 //
 // A Scan has
-//    find(place, key, reach, count, found)    found(i, mask): bit k of a mask that is not 0 is element i + k of `count`;
-//                                             place = number of the first element * kElementFactor + lower half of key
+//    find(place, key, reach, count, found)    found(i, mask): bit k of a mask that is not 0 is element i + k of
+//                                             `count`; place = number of the first element * kElementFactor +
+//                                             lower half of key
 //    class Total: add(g, bits) for a chunk, sum()
-//    add_signed(rows, count, word, start, to) to[i] = start + sum of g where bit i of the row's word is set, modulo 2^16
+//    add_signed(rows, count, word, start, to) to[i] = start + sum of g where bit i of the row's word is set,
+//                                             modulo 2^16
 //    kMaxMasks                               bytes up to which it reads a mask of 16 bits a sign instead; 0: never
 //    spread(x, words, masks)                  makes 64 such masks a word
 //    kSumStart, kSumChunk                     what a sum costs, in units of an item of the tables for one weight
@@ -119,7 +124,9 @@ class RareSteps {
     const int64_t mantissa = narrow_.mantissa < 0 ? -narrow_.mantissa : narrow_.mantissa;
     return ((magnitude * mantissa) >> down_) + 1;
   }
-  int64_t change_of_sum(int32_t sum, uint32_t random) const { return ((sum * narrow_.mantissa >> down_) + random) >> 32; }
+  int64_t change_of_sum(int32_t sum, uint32_t random) const {
+    return ((sum * narrow_.mantissa >> down_) + random) >> 32;
+  }
 
   // Of one output: the sum of |g|, and how many are not 0.
   struct Measure {
@@ -263,18 +270,18 @@ class RareSteps {
       const uint32_t element = uint32_t(row * a_.channels + first);
       bool known = false;
       int32_t counted = 0;
-      Scan::find(element * kElementFactor + uint32_t(a_.step.key), a_.step.key, reach, count,
-                 [&](int64_t at, uint64_t mask) {
-        if (!known) counted = sum_of(g, valid(), 0, distance);
-        known = true;
-        for (; mask; mask &= mask - 1) {
-          const int64_t i = at + __builtin_ctzll(mask);
-          const uint32_t set = uint32_t(sum_of(g, strings() + i * channel_bytes, plan_.string_bytes, distance));
-          const int32_t sum = int32_t(2 * set - uint32_t(counted));  // twice `set` may wrap, the sum fits
-          const int64_t change = change_of_sum(sum, random_bits(a_.step.key, element + uint32_t(i)));
-          if (change) step_one(a_, row, first + i, change);
-        }
-      });
+      Scan::find(
+          element * kElementFactor + uint32_t(a_.step.key), a_.step.key, reach, count, [&](int64_t at, uint64_t mask) {
+            if (!known) counted = sum_of(g, valid(), 0, distance);
+            known = true;
+            for (; mask; mask &= mask - 1) {
+              const int64_t i = at + __builtin_ctzll(mask);
+              const uint32_t set = uint32_t(sum_of(g, strings() + i * channel_bytes, plan_.string_bytes, distance));
+              const int32_t sum = int32_t(2 * set - uint32_t(counted));  // twice `set` may wrap, the sum fits
+              const int64_t change = change_of_sum(sum, random_bits(a_.step.key, element + uint32_t(i)));
+              if (change) step_one(a_, row, first + i, change);
+            }
+          });
     }
   }
 

@@ -1,5 +1,5 @@
-// latent_signs (kernels/latent_weights/latent_update.h): whole elements are packed like activations; of two weights in a byte, the sign
-// bits 3 and 7 come together, and those of four bytes are added up.
+// latent_signs (kernels/latent_weights/latent_update.h): whole elements are packed like activations; of two weights in
+// a byte, the sign bits 3 and 7 come together, and those of four bytes are added up.
 #include <arm_neon.h>
 
 #include "bitreplay.h"

@@ -53,11 +53,9 @@ static inline void store_halves(uint8_t* to, __mmask16 mask, __m512i x) {
 class Change16 {
  public:
   Change16(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first)
-      : large_(step.shift >= 32),
-        mantissa_(_mm512_set1_epi64(step.mantissa)),
+      : large_(step.shift >= 32), mantissa_(_mm512_set1_epi64(step.mantissa)),
         shift_(_mm_cvtsi64_si128(large_ ? step.shift - 32 : step.shift)),
-        random_down_(_mm_cvtsi64_si128(step.random_down)),
-        key_high_(_mm512_set1_epi32(int32_t(a.step.key >> 32))) {
+        random_down_(_mm_cvtsi64_si128(step.random_down)), key_high_(_mm512_set1_epi32(int32_t(a.step.key >> 32))) {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i elements = _mm512_add_epi32(lanes, _mm512_set1_epi32(int32_t(first)));
     place_ = _mm512_add_epi32(_mm512_mullo_epi32(elements, _mm512_set1_epi32(int32_t(kElement))),

@@ -113,7 +113,8 @@ inline __m256i sixteen_bits() {
 struct ScanAvx2 {
   template <class Found>
   static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
-    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), factor = _mm256_set1_epi32(int32_t(kElementFactor));
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                  factor = _mm256_set1_epi32(int32_t(kElementFactor));
     const __m256i high = _mm256_set1_epi32(int32_t(key >> 32)), next = _mm256_set1_epi32(int32_t(8 * kElementFactor));
     const __m256i add = _mm256_set1_epi32(int32_t(reach)), last = _mm256_set1_epi32(int32_t(2 * reach - 1));
     __m256i at = _mm256_add_epi32(_mm256_mullo_epi32(lanes, factor), _mm256_set1_epi32(int32_t(place)));
@@ -197,7 +198,8 @@ struct Avx2Tables {
       for (int k = 0; k < 2; ++k) {
         const __m256i words = _mm256_packs_epi32(load(changes + i + 16 * k), load(changes + i + 16 * k + 8));
         const __m128i* from = reinterpret_cast<const __m128i*>(latent + i + 16 * k);
-        moved[k] = _mm256_subs_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(from)), _mm256_permute4x64_epi64(words, 0xD8));
+        moved[k] =
+            _mm256_subs_epi16(_mm256_cvtepi8_epi16(_mm_loadu_si128(from)), _mm256_permute4x64_epi64(words, 0xD8));
       }
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(latent + i),
                           _mm256_permute4x64_epi64(_mm256_packs_epi16(moved[0], moved[1]), 0xD8));
@@ -211,8 +213,7 @@ struct Avx2Tables {
         alignas(16) uint64_t rows[4];
         for (int64_t r = 0; r < 4; ++r) {
           uint64_t square = 0;
-          for (int64_t j = 0; j < 8; ++j)
-            square |= x[j] ? ((x[j][word] >> (32 * block + 8 * r)) & 255) << (8 * j) : 0;
+          for (int64_t j = 0; j < 8; ++j) square |= x[j] ? ((x[j][word] >> (32 * block + 8 * r)) & 255) << (8 * j) : 0;
           rows[r] = transpose8(square);
         }
         const __m128i front = _mm_load_si128(reinterpret_cast<const __m128i*>(rows));

@@ -26,7 +26,8 @@ namespace bitreplay {
 
 // round_shift on 16 bits: from 17 places on, nothing is left.
 template <class G>
-__attribute__((always_inline)) static inline void narrow_row(const G* g, int64_t up, int64_t count, int64_t shift, int16_t* row) {
+__attribute__((always_inline)) static inline void narrow_row(const G* g, int64_t up, int64_t count, int64_t shift,
+                                                             int16_t* row) {
   const int32_t places = int32_t(min_of(shift, 17)), half = places ? 1 << (places - 1) : 0, tie = places ? 1 : 0;
   const int32_t unit = 1 << up;
   for (int64_t o = 0; o < count; ++o) {

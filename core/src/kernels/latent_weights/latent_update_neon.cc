@@ -106,8 +106,7 @@ struct ScanNeon {
       const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(up));
       uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
       if (count - i < 16) nibbles &= (uint64_t(1) << (4 * (count - i))) - 1;
-      for (nibbles &= 0x1111111111111111u; nibbles; nibbles &= nibbles - 1)
-        found(i + __builtin_ctzll(nibbles) / 4, 1);
+      for (nibbles &= 0x1111111111111111u; nibbles; nibbles &= nibbles - 1) found(i + __builtin_ctzll(nibbles) / 4, 1);
     }
   }
 

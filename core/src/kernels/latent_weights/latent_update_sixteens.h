@@ -1,9 +1,12 @@
-// What the paths share whose tables have 16 entries: eight samples make two tables, and 32 channels are added at a time.
+// What the paths share whose tables have 16 entries: eight samples make two tables, and 32 channels are added at a
+// time.
 //
 // Tables has arrange and build (latent_update_loops.h), and besides
-//    Sums                                32 sums: clear(), add<N>(table, index, lanes) for N <= 2 items, flush(minus, sums)
+//    Sums                                32 sums: clear(), add<N>(table, index, lanes) for N <= 2 items,
+//                                        flush(minus, sums)
 //    changes(a, step, first, sums)       sums become what the step takes away, where its shift is 32 or more
-//    step_bytes(latent, count, changes)  latent = saturate(latent - change): a change beyond 16 bits ends where 16 bits do
+//    step_bytes(latent, count, changes)  latent = saturate(latent - change): a change beyond 16 bits ends where
+//                                        16 bits do
 //    Scan                                latent_rare.h
 #pragma once
 #include "kernels/latent_weights/latent_rare.h"

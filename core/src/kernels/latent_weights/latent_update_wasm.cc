@@ -77,7 +77,8 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
   const v128_t mantissa = wasm_i32x4_splat(int32_t(step.mantissa));
   const uint32_t down = uint32_t(step.random_up);
   for (int64_t i = 0; i < a.channels; i += 4) {
-    const v128_t elements = wasm_i32x4_add(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(first + uint32_t(i))));
+    const v128_t elements =
+        wasm_i32x4_add(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(first + uint32_t(i))));
     const v128_t random = hash(elements, a.step.key), sum = wasm_v128_load(sums + i);
     const v128_t low = wasm_i64x2_add(wasm_i64x2_shr(wasm_i64x2_extmul_low_i32x4(sum, mantissa), down),
                                       wasm_u64x2_extend_low_u32x4(random));
@@ -94,9 +95,8 @@ struct ScanWasm {
     const v128_t high = wasm_i32x4_splat(int32_t(uint32_t(key >> 32))), add = wasm_i32x4_splat(int32_t(reach));
     const v128_t next = wasm_i32x4_splat(int32_t(4 * kElementFactor)), end = wasm_i32x4_splat(int32_t(2 * reach));
     const v128_t first = wasm_i32x4_splat(int32_t(0x85EBCA6Bu)), second = wasm_i32x4_splat(int32_t(0xC2B2AE35u));
-    v128_t at = wasm_i32x4_add(
-        wasm_i32x4_mul(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(kElementFactor))),
-        wasm_i32x4_splat(int32_t(place)));
+    v128_t at = wasm_i32x4_add(wasm_i32x4_mul(wasm_i32x4_const(0, 1, 2, 3), wasm_i32x4_splat(int32_t(kElementFactor))),
+                               wasm_i32x4_splat(int32_t(place)));
     for (int64_t i = 0; i < count; i += 16) {
       v128_t less[4];
       for (int k = 0; k < 4; ++k, at = wasm_i32x4_add(at, next)) {
@@ -105,7 +105,7 @@ struct ScanWasm {
         less[k] = wasm_u32x4_lt(wasm_i32x4_add(wasm_v128_xor(x, wasm_u32x4_shr(x, 16)), add), end);
       }
       uint64_t mask = wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(less[0], less[1]),
-                                                                  wasm_i16x8_narrow_i32x4(less[2], less[3])));
+                                                                 wasm_i16x8_narrow_i32x4(less[2], less[3])));
       if (count - i < 16) mask &= (uint64_t(1) << (count - i)) - 1;
       if (mask) found(i, mask);
     }
@@ -136,11 +136,12 @@ struct ScanWasm {
    public:
     void add(const int16_t* g, uint32_t bits) {
       for (int k = 0; k < 4; ++k, g += 8, bits >>= 8)
-        sums_ = wasm_i32x4_add(sums_, wasm_i32x4_extadd_pairwise_i16x8(wasm_v128_and(wasm_v128_load(g), eight_bits(bits))));
+        sums_ =
+            wasm_i32x4_add(sums_, wasm_i32x4_extadd_pairwise_i16x8(wasm_v128_and(wasm_v128_load(g), eight_bits(bits))));
     }
     int32_t sum() const {
-      return wasm_i32x4_extract_lane(sums_, 0) + wasm_i32x4_extract_lane(sums_, 1) +
-             wasm_i32x4_extract_lane(sums_, 2) + wasm_i32x4_extract_lane(sums_, 3);
+      return wasm_i32x4_extract_lane(sums_, 0) + wasm_i32x4_extract_lane(sums_, 1) + wasm_i32x4_extract_lane(sums_, 2) +
+             wasm_i32x4_extract_lane(sums_, 3);
     }
 
    private:

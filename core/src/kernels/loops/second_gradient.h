@@ -14,12 +14,13 @@ static inline void quantise_with_second(const Call& c, int64_t n, First first, i
                                         int factor, int64_t bits, int gx) {
   const int64_t size = c.elements(gx), multiplier = c.has(other) ? c.attribute(factor) : 0;
   Alignment both = {e, {0, 0}, {true, false}};
-  if (c.has(other)) both = align(e, bound, c.data<int32_t>(other + 1)[n] - c.attribute(factor + 1),
-                                 c.attribute(factor + 2));
+  if (c.has(other))
+    both = align(e, bound, c.data<int32_t>(other + 1)[n] - c.attribute(factor + 1), c.attribute(factor + 2));
   auto fill = [&](int64_t at, int64_t count, int64_t* tile) {
     first(at, count, tile);
     if (both.live[0]) round_tile(tile, count, both.shift[0]);
-    else for (int64_t i = 0; i < count; ++i) tile[i] = 0;
+    else
+      for (int64_t i = 0; i < count; ++i) tile[i] = 0;
     if (!both.live[1]) return;
     int64_t second[kTile];
     widen(c.type(other), c.bytes(other), n * size + at, count, second);

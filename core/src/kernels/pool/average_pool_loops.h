@@ -15,8 +15,10 @@ template <class T, class Sum>
 int run_as(const Call& c) {
   const int64_t channels = c.size(X, 2), out_w = c.size(Y, 1), pixels = c.size(Y, 0) * out_w;
   const int64_t height = c.attribute(WINDOW_H), width = c.attribute(WINDOW_W);
-  if (sizeof(Sum) == 4 && height * width * (int64_t(1) << (8 * sizeof(T) - 1)) > INT32_MAX) return run_as<T, int64_t>(c);
-  const Rescaled rescaled = {mul(height * width, c.attribute(X_ZERO)), c.attribute(MANTISSA),
+  if (sizeof(Sum) == 4 && height * width * (int64_t(1) << (8 * sizeof(T) - 1)) > INT32_MAX)
+    return run_as<T, int64_t>(c);
+  const Rescaled rescaled = {mul(height * width, c.attribute(X_ZERO)),
+                             c.attribute(MANTISSA),
                              {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t top = p / pixels * c.size(X, 0) + p % pixels / out_w * height, first = p % out_w * width;

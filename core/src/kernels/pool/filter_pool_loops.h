@@ -36,8 +36,8 @@ int run_as(const Call& c) {
   const int64_t out_w = c.size(Y, 1), pixels = c.size(Y, 0) * out_w;
   const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
   const Sum zero = Sum(c.attribute(X_ZERO));
-  const Rescaled rescaled = {0, c.attribute(MANTISSA),
-                             {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
+  const Rescaled rescaled = {
+      0, c.attribute(MANTISSA), {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
     const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
@@ -89,16 +89,16 @@ int run(const Call& c) {
           over_readers(pixel % width, kernel, stride, pad, out_w, [&](int64_t out_column, int64_t column) {
             int64_t g[kTile];
             const int64_t weight = c.data<int32_t>(KERNEL)[row * kernel + column];
-            widen(c.type(G), c.bytes(G), n * c.elements(G) + (out_row * out_w + out_column) * channels + channel,
-                  lanes, g);
+            widen(c.type(G), c.bytes(G), n * c.elements(G) + (out_row * out_w + out_column) * channels + channel, lanes,
+                  g);
             for (int64_t i = 0; i < lanes; ++i) tile[offset + i] = add(tile[offset + i], mul(g[i], weight));
           });
         });
       });
       for (int64_t i = 0; i < count; ++i) tile[i] = mul(tile[i], c.attribute(MANTISSA));
     };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
+    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX), c.bytes(GX),
+                    n * size, c.data<int32_t>(EX) + n);
   }
   return BR_OK;
 }

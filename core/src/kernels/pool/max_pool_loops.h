@@ -29,7 +29,8 @@ int run_as(const Call& c) {
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2);
   const int64_t out_w = c.size(Y, 1), pixels = c.size(Y, 0) * out_w, window = c.attribute(WINDOW);
   const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
-  const Rescaled rescaled = {c.attribute(X_ZERO), c.attribute(MANTISSA),
+  const Rescaled rescaled = {c.attribute(X_ZERO),
+                             c.attribute(MANTISSA),
                              {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   uint8_t* const places = c.data<uint8_t>(PLACE);
   const bool bytes = sizeof(T) == 1 && c.type(Y) == BR_INT8;
@@ -54,8 +55,10 @@ int run_as(const Call& c) {
           if (places) {
             for (int64_t i = 0; i < count; ++i) place[i] = (first | (x[i] > best[i])) ? here : place[i];
           }
-          if (first) for (int64_t i = 0; i < count; ++i) best[i] = x[i];
-          else for (int64_t i = 0; i < count; ++i) best[i] = best[i] < x[i] ? x[i] : best[i];
+          if (first)
+            for (int64_t i = 0; i < count; ++i) best[i] = x[i];
+          else
+            for (int64_t i = 0; i < count; ++i) best[i] = best[i] < x[i] ? x[i] : best[i];
         }
       }
       if (bytes && !none) {
@@ -108,8 +111,8 @@ int run(const Call& c) {
         });
       });
     };
-    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX),
-                    c.bytes(GX), n * size, c.data<int32_t>(EX) + n);
+    quantise_sample(fill, size, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS), c.type(GX), c.bytes(GX),
+                    n * size, c.data<int32_t>(EX) + n);
   }
   return BR_OK;
 }

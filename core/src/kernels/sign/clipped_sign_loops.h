@@ -21,7 +21,8 @@ bool in_lanes(const Call& c, const T* x) {
   const int64_t channels = c.size(X, 2), words = c.size(BITS, 2), rows = c.samples() * c.size(X, 0) * c.size(X, 1);
   const int64_t zero = c.attribute(ZERO), limit = c.attribute(LIMIT);
   if (absolute(zero) > most_value || absolute(limit) > most_value) return false;
-  const Lanes below = all_lanes(int32_t(zero - 1)), outside = all_lanes(int32_t(limit + 1)), at = all_lanes(int32_t(zero));
+  const Lanes below = all_lanes(int32_t(zero - 1)), outside = all_lanes(int32_t(limit + 1)),
+              at = all_lanes(int32_t(zero));
   for (int64_t row = 0; row < rows; ++row, x += channels) {
     for (int64_t word = 0; word < words; ++word) {
       const int64_t first = word * kWord, lanes = min_of(kWord, channels - first);
@@ -90,8 +91,9 @@ bool in_lanes(const Call& c, const T* second) {
   for (int64_t n = 0; n < c.samples(); ++n) {
     const int64_t e = c.data<int32_t>(E)[n] - c.attribute(SHIFT);
     Alignment terms = {e, {0, 0}, {true, false}};
-    if (second) terms = align(e, c.attribute(BOUND), c.data<int32_t>(OTHER_E)[n] - c.attribute(OTHER_SHIFT),
-                              c.attribute(OTHER_BOUND));
+    if (second)
+      terms = align(e, c.attribute(BOUND), c.data<int32_t>(OTHER_E)[n] - c.attribute(OTHER_SHIFT),
+                    c.attribute(OTHER_BOUND));
     const WideRound round(terms.shift[0]), round2(terms.shift[1]);
     const int32_t* g = c.data<int32_t>(G) + n * size;
     const T* g2 = second + (second ? n * size : 0);

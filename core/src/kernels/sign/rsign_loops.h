@@ -67,8 +67,9 @@ inline void times_derivative(const Call& c, int64_t* g, const int64_t* x, int64_
 #if BR_LANES32
 inline RSignGradArgs grad_args(const Call& c, int slope) {
   const Position position = {c.attribute(ZERO), c.attribute(POINT), c.data<int32_t>(THRESHOLD)};
-  return {c.samples(), c.size(G, 0) * c.size(G, 1), c.size(G, 2), c.data<int32_t>(G), c.data<int32_t>(E),
-          Derivative(position, c.attribute(PEAK), c.attribute(slope), c.attribute(slope + 1))};
+  return {c.samples(),        c.size(G, 0) * c.size(G, 1),
+          c.size(G, 2),       c.data<int32_t>(G),
+          c.data<int32_t>(E), Derivative(position, c.attribute(PEAK), c.attribute(slope), c.attribute(slope + 1))};
 }
 #endif
 

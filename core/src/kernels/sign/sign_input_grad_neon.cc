@@ -1,8 +1,9 @@
-// Eight elements at a time, for gradients of 32 bits to 8 or 16; others go in the lanes that all instruction sets share.
+// Eight elements at a time, for gradients of 32 bits to 8 or 16; others go in the lanes that all instruction sets
+// share.
 //
 // d's product, distance 2^(32 - shift) slope / 2^32 rounded, is one sqrdmulh of half the distance's factor. NEON has no
-// larger of two 64-bit numbers: the largest value is sought by its upper 32 bits alone. Where the shift is the same for the
-// least and the most that it can be, it is known, and else the values are made once more.
+// larger of two 64-bit numbers: the largest value is sought by its upper 32 bits alone. Where the shift is the same for
+// the least and the most that it can be, it is known, and else the values are made once more.
 #include "kernels/lanes/lanes_neon.h"
 #include "kernels/sign/sign_input_grad_lanes.h"
 

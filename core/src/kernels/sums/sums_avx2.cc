@@ -1,5 +1,5 @@
-// Products of 32 bits: the even lanes of a register, then the odd ones shifted down; a tile shares the shifts. Products of
-// pictures: two int16 products a lane, added.
+// Products of 32 bits: the even lanes of a register, then the odd ones shifted down; a tile shares the shifts. Products
+// of pictures: two int16 products a lane, added.
 #include <immintrin.h>
 
 #include "kernels/sums/sums.h"
@@ -75,10 +75,8 @@ void two_rows(const int32_t* const left[2], const int32_t* const right[4], int64
 void row_products(const int32_t* const left[4], const int32_t* const right[4], int64_t width, int64_t count,
                   int64_t out[16]) {
   for (int l = 0; l < 4; l += 2)
-    if (width == 4)
-      two_rows<4>(left + l, right, count, out + 4 * l);
-    else
-      two_rows<2>(left + l, right, count, out + 4 * l);
+    if (width == 4) two_rows<4>(left + l, right, count, out + 4 * l);
+    else two_rows<2>(left + l, right, count, out + 4 * l);
 }
 
 void take_away(const int32_t* const rows[4], int64_t count, const int32_t high[4], const int32_t low[4], int64_t* rest,

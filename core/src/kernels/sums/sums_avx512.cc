@@ -59,10 +59,8 @@ void rows_by(const int32_t* const left[4], const int32_t* const right[4], int64_
 
 void row_products(const int32_t* const left[4], const int32_t* const right[4], int64_t width, int64_t count,
                   int64_t out[16]) {
-  if (width == 4)
-    rows_by<4>(left, right, count, out);
-  else
-    rows_by<2>(left, right, count, out);
+  if (width == 4) rows_by<4>(left, right, count, out);
+  else rows_by<2>(left, right, count, out);
 }
 
 void take_away(const int32_t* const rows[4], int64_t count, const int32_t high[4], const int32_t low[4], int64_t* rest,

@@ -8,8 +8,8 @@ namespace {
 
 #define INLINE __attribute__((always_inline))
 
-// Numbers are at most 127 in size: the lower bytes are all of them. Eight of two pictures and eight of two others become
-// 16 of which neighbours are four pictures' number j; `low` has the first four j, `high` the others.
+// Numbers are at most 127 in size: the lower bytes are all of them. Eight of two pictures and eight of two others
+// become 16 of which neighbours are four pictures' number j; `low` has the first four j, `high` the others.
 struct Quads {
   int8x16_t low, high;
 

@@ -6,7 +6,9 @@
 namespace bitreplay {
 namespace {
 
-inline uint64_t sum_of(v128_t x) { return uint64_t(wasm_i64x2_extract_lane(x, 0)) + uint64_t(wasm_i64x2_extract_lane(x, 1)); }
+inline uint64_t sum_of(v128_t x) {
+  return uint64_t(wasm_i64x2_extract_lane(x, 0)) + uint64_t(wasm_i64x2_extract_lane(x, 1));
+}
 
 // sum + a b, of the four products two in each lane.
 inline v128_t add_products(v128_t sum, v128_t a, v128_t b) {

@@ -29,9 +29,19 @@ void check(Checker& c) {
 
 }  // namespace clip_input_grad
 
-extern const Operation kClip = {.name = "clip", .code = 130, .reads = "x", .writes = "y",
-    .attributes = "x_zero mantissa shift y_zero low high", .check = clip::check, .run = clip::run};
-extern const Operation kClipInputGrad = {.name = "clip_input_grad", .code = 131, .reads = "g e x", .writes = "gx ex",
-    .attributes = "above below mantissa shift bits", .check = clip_input_grad::check, .run = clip_input_grad::run};
+extern const Operation kClip = {.name = "clip",
+                                .code = 130,
+                                .reads = "x",
+                                .writes = "y",
+                                .attributes = "x_zero mantissa shift y_zero low high",
+                                .check = clip::check,
+                                .run = clip::run};
+extern const Operation kClipInputGrad = {.name = "clip_input_grad",
+                                         .code = 131,
+                                         .reads = "g e x",
+                                         .writes = "gx ex",
+                                         .attributes = "above below mantissa shift bits",
+                                         .check = clip_input_grad::check,
+                                         .run = clip_input_grad::run};
 
 }  // namespace bitreplay

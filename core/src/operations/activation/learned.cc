@@ -31,11 +31,19 @@ void check(Checker& c) {
 
 }  // namespace learned_update
 
-extern const Operation kLearnedOperand = {.name = "learned_operand", .code = 100, .reads = "master",
-    .writes = "operand", .attributes = "mantissa shift limit", .check = learned_operand::check,
-    .run = learned_operand::run};
-extern const Operation kLearnedUpdate = {.name = "learned_update", .code = 101, .reads = "master p pe",
-    .writes = "master", .attributes = "mantissa shift at number", .check = learned_update::check,
-    .run = learned_update::run};
+extern const Operation kLearnedOperand = {.name = "learned_operand",
+                                          .code = 100,
+                                          .reads = "master",
+                                          .writes = "operand",
+                                          .attributes = "mantissa shift limit",
+                                          .check = learned_operand::check,
+                                          .run = learned_operand::run};
+extern const Operation kLearnedUpdate = {.name = "learned_update",
+                                         .code = 101,
+                                         .reads = "master p pe",
+                                         .writes = "master",
+                                         .attributes = "mantissa shift at number",
+                                         .check = learned_update::check,
+                                         .run = learned_update::run};
 
 }  // namespace bitreplay

@@ -69,14 +69,29 @@ void check(Checker& c) {
 
 }  // namespace rprelu_param_grad
 
-extern const Operation kRPReLU = {.name = "rprelu", .code = 120, .reads = "x s b o", .writes = "y saturated",
-    .attributes = "x_zero point one shift y_zero low high", .check = rprelu::check, .run = rprelu::run,
-    .counts = rprelu::SATURATED};
-extern const Operation kRPReLUInputGrad = {.name = "rprelu_input_grad", .code = 121, .reads = "g e x s b",
-    .writes = "gx ex", .attributes = "x_zero point one shift bits", .check = rprelu_input_grad::check,
-    .run = rprelu_input_grad::run};
-extern const Operation kRPReLUParamGrad = {.name = "rprelu_param_grad", .code = 122, .reads = "g e x s b",
-    .writes = "ps? pb po? pe", .attributes = "x_zero point one slope_down slope_bound z_down z_bound g_bound",
-    .check = rprelu_param_grad::check, .run = rprelu_param_grad::run, .merges = true};
+extern const Operation kRPReLU = {.name = "rprelu",
+                                  .code = 120,
+                                  .reads = "x s b o",
+                                  .writes = "y saturated",
+                                  .attributes = "x_zero point one shift y_zero low high",
+                                  .check = rprelu::check,
+                                  .run = rprelu::run,
+                                  .counts = rprelu::SATURATED};
+extern const Operation kRPReLUInputGrad = {.name = "rprelu_input_grad",
+                                           .code = 121,
+                                           .reads = "g e x s b",
+                                           .writes = "gx ex",
+                                           .attributes = "x_zero point one shift bits",
+                                           .check = rprelu_input_grad::check,
+                                           .run = rprelu_input_grad::run};
+extern const Operation kRPReLUParamGrad = {
+    .name = "rprelu_param_grad",
+    .code = 122,
+    .reads = "g e x s b",
+    .writes = "ps? pb po? pe",
+    .attributes = "x_zero point one slope_down slope_bound z_down z_bound g_bound",
+    .check = rprelu_param_grad::check,
+    .run = rprelu_param_grad::run,
+    .merges = true};
 
 }  // namespace bitreplay

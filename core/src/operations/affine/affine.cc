@@ -83,8 +83,9 @@ int run(const Call& c) {
     widen(c.type(RESIDUAL), c.bytes(RESIDUAL), at, count, residual);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t channel = (at + i) % channels;
-      const int64_t scaled = saturate(add(mul(sub(x[i], c.attribute(X_ZERO)), c.data<int32_t>(A)[channel]),
-                                          c.data<int64_t>(B)[channel]), -limit, limit);
+      const int64_t scaled =
+          saturate(add(mul(sub(x[i], c.attribute(X_ZERO)), c.data<int32_t>(A)[channel]), c.data<int64_t>(B)[channel]),
+                   -limit, limit);
       const int64_t shortcut = mul(sub(residual[i], c.attribute(RESIDUAL_ZERO)), c.attribute(RESIDUAL_FACTOR));
       const int64_t total = add(left(scaled, c.attribute(UP)), shortcut);
       const int64_t y = add(round_shift(total, c.attribute(SHIFT)), c.attribute(Y_ZERO));
@@ -112,10 +113,17 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
-  c.kernels().affine_input_grad({.samples = c.samples(), .pixels = c.size(G, 0) * c.size(G, 1),
-                                 .channels = c.size(G, 2), .g = c.bytes(G), .g_type = c.type(G),
-                                 .e = c.data<int32_t>(E), .a = c.data<int32_t>(A), .gx = c.bytes(GX),
-                                 .gx_type = c.type(GX), .ex = c.data<int32_t>(EX), .shift = c.attribute(SHIFT),
+  c.kernels().affine_input_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .a = c.data<int32_t>(A),
+                                 .gx = c.bytes(GX),
+                                 .gx_type = c.type(GX),
+                                 .ex = c.data<int32_t>(EX),
+                                 .shift = c.attribute(SHIFT),
                                  .bits = c.attribute(BITS)});
   return BR_OK;
 }
@@ -143,26 +151,58 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const Range own = c.share(c.size(G, 2), kLanesShared);
-  c.kernels().affine_param_grad({.samples = c.samples(), .pixels = c.size(G, 0) * c.size(G, 1),
-                                 .channels = c.size(G, 2), .g = c.bytes(G), .g_type = c.type(G),
-                                 .e = c.data<int32_t>(E), .x = c.bytes(X), .x_type = c.type(X), .p = c.data<int64_t>(P),
-                                 .q = c.data<int64_t>(Q), .pe = c.data<int32_t>(PE), .x_zero = c.attribute(X_ZERO),
-                                 .bound = c.attribute(BOUND), .first = own.first, .last = own.last});
+  c.kernels().affine_param_grad({.samples = c.samples(),
+                                 .pixels = c.size(G, 0) * c.size(G, 1),
+                                 .channels = c.size(G, 2),
+                                 .g = c.bytes(G),
+                                 .g_type = c.type(G),
+                                 .e = c.data<int32_t>(E),
+                                 .x = c.bytes(X),
+                                 .x_type = c.type(X),
+                                 .p = c.data<int64_t>(P),
+                                 .q = c.data<int64_t>(Q),
+                                 .pe = c.data<int32_t>(PE),
+                                 .x_zero = c.attribute(X_ZERO),
+                                 .bound = c.attribute(BOUND),
+                                 .first = own.first,
+                                 .last = own.last});
   return BR_OK;
 }
 
 }  // namespace affine_param_grad
 
-extern const Operation kAffine = {.name = "affine", .code = 21, .reads = "x a b residual?", .writes = "y saturated",
-    .attributes = "x_zero shift y_zero low high residual_zero residual_factor", .check = affine::check,
-    .run = affine::run, .counts = affine::SATURATED};
-extern const Operation kAffineFine = {.name = "affine_fine", .code = 25, .reads = "x a b residual",
-    .writes = "y saturated", .attributes = "x_zero shift y_zero low high residual_zero residual_factor up limit",
-    .check = affine_fine::check, .run = affine_fine::run, .counts = affine_fine::SATURATED};
-extern const Operation kAffineInputGrad = {.name = "affine_input_grad", .code = 22, .reads = "g e a", .writes = "gx ex",
-    .attributes = "shift bits", .check = affine_input_grad::check, .run = affine_input_grad::run};
-extern const Operation kAffineParamGrad = {.name = "affine_param_grad", .code = 23, .reads = "g e x",
-    .writes = "p q pe", .attributes = "x_zero bound", .check = affine_param_grad::check, .run = affine_param_grad::run,
-    .in_parts = true, .merges = true};
+extern const Operation kAffine = {.name = "affine",
+                                  .code = 21,
+                                  .reads = "x a b residual?",
+                                  .writes = "y saturated",
+                                  .attributes = "x_zero shift y_zero low high residual_zero residual_factor",
+                                  .check = affine::check,
+                                  .run = affine::run,
+                                  .counts = affine::SATURATED};
+extern const Operation kAffineFine = {
+    .name = "affine_fine",
+    .code = 25,
+    .reads = "x a b residual",
+    .writes = "y saturated",
+    .attributes = "x_zero shift y_zero low high residual_zero residual_factor up limit",
+    .check = affine_fine::check,
+    .run = affine_fine::run,
+    .counts = affine_fine::SATURATED};
+extern const Operation kAffineInputGrad = {.name = "affine_input_grad",
+                                           .code = 22,
+                                           .reads = "g e a",
+                                           .writes = "gx ex",
+                                           .attributes = "shift bits",
+                                           .check = affine_input_grad::check,
+                                           .run = affine_input_grad::run};
+extern const Operation kAffineParamGrad = {.name = "affine_param_grad",
+                                           .code = 23,
+                                           .reads = "g e x",
+                                           .writes = "p q pe",
+                                           .attributes = "x_zero bound",
+                                           .check = affine_param_grad::check,
+                                           .run = affine_param_grad::run,
+                                           .in_parts = true,
+                                           .merges = true};
 
 }  // namespace bitreplay

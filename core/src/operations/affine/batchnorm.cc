@@ -45,12 +45,20 @@ void check(Checker& c) {
 
 }  // namespace batchnorm_update
 
-extern const Operation kBatchnormFold = {.name = "batchnorm_fold", .code = 20, .reads = "gamma beta mean factor",
-    .writes = "a b", .attributes = "a_shift a_limit mean_shift beta_mantissa beta_shift",
-    .check = batchnorm_fold::check, .run = batchnorm_fold::run};
-extern const Operation kBatchnormUpdate = {.name = "batchnorm_update", .code = 24,
-    .reads = "gamma beta p q pe mean factor", .writes = "gamma beta",
+extern const Operation kBatchnormFold = {.name = "batchnorm_fold",
+                                         .code = 20,
+                                         .reads = "gamma beta mean factor",
+                                         .writes = "a b",
+                                         .attributes = "a_shift a_limit mean_shift beta_mantissa beta_shift",
+                                         .check = batchnorm_fold::check,
+                                         .run = batchnorm_fold::run};
+extern const Operation kBatchnormUpdate = {
+    .name = "batchnorm_update",
+    .code = 24,
+    .reads = "gamma beta p q pe mean factor",
+    .writes = "gamma beta",
     .attributes = "mean_shift gamma_mantissa gamma_shift beta_mantissa beta_shift number",
-    .check = batchnorm_update::check, .run = batchnorm_update::run};
+    .check = batchnorm_update::check,
+    .run = batchnorm_update::run};
 
 }  // namespace bitreplay

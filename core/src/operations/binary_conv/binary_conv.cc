@@ -107,12 +107,25 @@ int run(const Call& c) {
 
 }  // namespace binary_conv_input_grad
 
-extern const Operation kBinaryConv = {.name = "binary_conv", .code = 12, .reads = "x w", .writes = "sums",
-    .attributes = "channels stride pad padding", .check = binary_conv::check, .run = binary_conv::run,
-    .weights = binary_conv::W, .derived_bytes = binary_conv::derived_bytes, .derive = binary_conv::derive};
-extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad", .code = 13, .reads = "g w",
-    .writes = "gx", .attributes = "channels stride pad", .check = binary_conv_input_grad::check,
-    .run = binary_conv_input_grad::run, .weights = binary_conv_input_grad::W,
-    .derived_bytes = binary_conv_input_grad::derived_bytes, .derive = binary_conv_input_grad::derive};
+extern const Operation kBinaryConv = {.name = "binary_conv",
+                                      .code = 12,
+                                      .reads = "x w",
+                                      .writes = "sums",
+                                      .attributes = "channels stride pad padding",
+                                      .check = binary_conv::check,
+                                      .run = binary_conv::run,
+                                      .weights = binary_conv::W,
+                                      .derived_bytes = binary_conv::derived_bytes,
+                                      .derive = binary_conv::derive};
+extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad",
+                                               .code = 13,
+                                               .reads = "g w",
+                                               .writes = "gx",
+                                               .attributes = "channels stride pad",
+                                               .check = binary_conv_input_grad::check,
+                                               .run = binary_conv_input_grad::run,
+                                               .weights = binary_conv_input_grad::W,
+                                               .derived_bytes = binary_conv_input_grad::derived_bytes,
+                                               .derive = binary_conv_input_grad::derive};
 
 }  // namespace bitreplay

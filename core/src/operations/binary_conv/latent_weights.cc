@@ -8,9 +8,7 @@
 namespace bitreplay {
 namespace {
 
-int type_of(int64_t bits) {
-  return bits == 4 ? BR_UINT8 : bits == 8 ? BR_INT8 : bits == 16 ? BR_INT16 : BR_INT32;
-}
+int type_of(int64_t bits) { return bits == 4 ? BR_UINT8 : bits == 8 ? BR_INT8 : bits == 16 ? BR_INT16 : BR_INT32; }
 
 void check_latent(Checker& c, int latent, int channels, int bits) {
   c.range(channels, 1, (1 << 15) - 1);
@@ -21,7 +19,8 @@ void check_latent(Checker& c, int latent, int channels, int bits) {
   c.whole(latent, type_bit(type_of(width)), 4);
   c.square(latent, 1);
   if (c.ok())
-    c.require(c.size(latent, 3) == (width == 4 ? (count + 1) / 2 : count), "the latent weights do not fit the channels");
+    c.require(c.size(latent, 3) == (width == 4 ? (count + 1) / 2 : count),
+              "the latent weights do not fit the channels");
 }
 
 }  // namespace
@@ -43,8 +42,11 @@ int run(const Call& c) {
   const int64_t words = c.size(W, 3), rows = c.elements(W) / words;
   const Range own = c.share(rows);
   const int64_t row_bytes = c.elements(LATENT) / rows * element_bytes(c.type(LATENT));
-  c.kernels().latent_signs({.rows = own.last - own.first, .words = words, .channels = c.attribute(CHANNELS),
-                            .bits = c.attribute(BITS), .latent = c.bytes(LATENT) + own.first * row_bytes,
+  c.kernels().latent_signs({.rows = own.last - own.first,
+                            .words = words,
+                            .channels = c.attribute(CHANNELS),
+                            .bits = c.attribute(BITS),
+                            .latent = c.bytes(LATENT) + own.first * row_bytes,
                             .w = c.data<uint64_t>(W) + own.first * words});
   return BR_OK;
 }
@@ -112,11 +114,24 @@ int run(const Call& c) {
 
 }  // namespace latent_update
 
-extern const Operation kLatentSigns = {.name = "latent_signs", .code = 17, .reads = "latent", .writes = "w",
-    .attributes = "channels bits", .check = latent_signs::check, .run = latent_signs::run, .in_parts = true};
-extern const Operation kLatentUpdate = {.name = "latent_update", .code = 18, .reads = "latent g e x",
-    .writes = "latent", .attributes = "channels stride pad padding bits up mantissa shift number",
-    .check = latent_update::check, .run = latent_update::run, .weights = latent_update::LATENT,
-    .derived_bytes = latent_update::scratch_bytes, .derive = latent_update::make_nothing, .in_parts = true};
+extern const Operation kLatentSigns = {.name = "latent_signs",
+                                       .code = 17,
+                                       .reads = "latent",
+                                       .writes = "w",
+                                       .attributes = "channels bits",
+                                       .check = latent_signs::check,
+                                       .run = latent_signs::run,
+                                       .in_parts = true};
+extern const Operation kLatentUpdate = {.name = "latent_update",
+                                        .code = 18,
+                                        .reads = "latent g e x",
+                                        .writes = "latent",
+                                        .attributes = "channels stride pad padding bits up mantissa shift number",
+                                        .check = latent_update::check,
+                                        .run = latent_update::run,
+                                        .weights = latent_update::LATENT,
+                                        .derived_bytes = latent_update::scratch_bytes,
+                                        .derive = latent_update::make_nothing,
+                                        .in_parts = true};
 
 }  // namespace bitreplay

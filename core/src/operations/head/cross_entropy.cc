@@ -55,7 +55,12 @@ int run(const Call& c) {
 
 }  // namespace cross_entropy
 
-extern const Operation kCrossEntropy = {.name = "cross_entropy", .code = 90, .reads = "logits labels",
-    .writes = "g e p_label", .attributes = "bits", .check = cross_entropy::check, .run = cross_entropy::run};
+extern const Operation kCrossEntropy = {.name = "cross_entropy",
+                                        .code = 90,
+                                        .reads = "logits labels",
+                                        .writes = "g e p_label",
+                                        .attributes = "bits",
+                                        .check = cross_entropy::check,
+                                        .run = cross_entropy::run};
 
 }  // namespace bitreplay

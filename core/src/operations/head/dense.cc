@@ -40,10 +40,19 @@ void check(Checker& c) {
 
 }  // namespace dense
 
-extern const Operation kDenseOperand = {.name = "dense_operand", .code = 80, .reads = "weights",
-    .writes = "operand exponent", .attributes = "bits", .check = dense_operand::check, .run = dense_operand::run};
-extern const Operation kDense = {.name = "dense", .code = 81, .reads = "x operand exponent weights active",
-    .writes = "logits", .attributes = "x_zero down mantissa shift bias_shift", .check = dense::check,
-    .run = dense::run};
+extern const Operation kDenseOperand = {.name = "dense_operand",
+                                        .code = 80,
+                                        .reads = "weights",
+                                        .writes = "operand exponent",
+                                        .attributes = "bits",
+                                        .check = dense_operand::check,
+                                        .run = dense_operand::run};
+extern const Operation kDense = {.name = "dense",
+                                 .code = 81,
+                                 .reads = "x operand exponent weights active",
+                                 .writes = "logits",
+                                 .attributes = "x_zero down mantissa shift bias_shift",
+                                 .check = dense::check,
+                                 .run = dense::run};
 
 }  // namespace bitreplay

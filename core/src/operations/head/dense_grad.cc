@@ -52,14 +52,29 @@ void check(Checker& c) {
 
 }  // namespace dense_update
 
-extern const Operation kDenseInputGrad = {.name = "dense_input_grad", .code = 82, .reads = "g e operand exponent",
-    .writes = "gx ex", .attributes = "down mantissa shift bits", .check = dense_input_grad::check,
-    .run = dense_input_grad::run};
-extern const Operation kDenseParamGrad = {.name = "dense_param_grad", .code = 83, .reads = "g e x", .writes = "gw ge",
-    .attributes = "x_zero bound", .check = dense_param_grad::check, .run = dense_param_grad::run, .in_parts = true,
-    .merges = true};
-extern const Operation kDenseUpdate = {.name = "dense_update", .code = 84, .reads = "weights gw ge",
-    .writes = "weights", .attributes = "mantissa shift bias_mantissa bias_shift number", .check = dense_update::check,
-    .run = dense_update::run, .in_parts = true};
+extern const Operation kDenseInputGrad = {.name = "dense_input_grad",
+                                          .code = 82,
+                                          .reads = "g e operand exponent",
+                                          .writes = "gx ex",
+                                          .attributes = "down mantissa shift bits",
+                                          .check = dense_input_grad::check,
+                                          .run = dense_input_grad::run};
+extern const Operation kDenseParamGrad = {.name = "dense_param_grad",
+                                          .code = 83,
+                                          .reads = "g e x",
+                                          .writes = "gw ge",
+                                          .attributes = "x_zero bound",
+                                          .check = dense_param_grad::check,
+                                          .run = dense_param_grad::run,
+                                          .in_parts = true,
+                                          .merges = true};
+extern const Operation kDenseUpdate = {.name = "dense_update",
+                                       .code = 84,
+                                       .reads = "weights gw ge",
+                                       .writes = "weights",
+                                       .attributes = "mantissa shift bias_mantissa bias_shift number",
+                                       .check = dense_update::check,
+                                       .run = dense_update::run,
+                                       .in_parts = true};
 
 }  // namespace bitreplay

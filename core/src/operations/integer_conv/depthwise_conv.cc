@@ -76,16 +76,34 @@ void check(Checker& c) {
 
 }  // namespace learned_depthwise_update
 
-extern const Operation kDepthwiseConv = {.name = "depthwise_conv", .code = 55, .reads = "x w", .writes = "sums",
-    .attributes = "x_zero stride pad down", .check = depthwise_conv::check, .run = depthwise_conv::run};
-extern const Operation kLearnedDepthwise = {.name = "learned_depthwise", .code = 56, .reads = "x w exponents",
-    .writes = "sums", .attributes = "x_zero stride pad down limit", .check = learned_depthwise::check,
-    .run = learned_depthwise::run};
-extern const Operation kDepthwiseConvInputGrad = {.name = "depthwise_conv_input_grad", .code = 57,
-    .reads = "g e w exponents?", .writes = "gx ex", .attributes = "stride pad room down bits",
-    .check = depthwise_conv_input_grad::check, .run = depthwise_conv_input_grad::run};
-extern const Operation kLearnedDepthwiseUpdate = {.name = "learned_depthwise_update", .code = 58,
-    .reads = "weights g e x", .writes = "weights", .attributes = "x_zero stride pad bound mantissa shift number",
-    .check = learned_depthwise_update::check, .run = learned_depthwise_update::run, .in_parts = true};
+extern const Operation kDepthwiseConv = {.name = "depthwise_conv",
+                                         .code = 55,
+                                         .reads = "x w",
+                                         .writes = "sums",
+                                         .attributes = "x_zero stride pad down",
+                                         .check = depthwise_conv::check,
+                                         .run = depthwise_conv::run};
+extern const Operation kLearnedDepthwise = {.name = "learned_depthwise",
+                                            .code = 56,
+                                            .reads = "x w exponents",
+                                            .writes = "sums",
+                                            .attributes = "x_zero stride pad down limit",
+                                            .check = learned_depthwise::check,
+                                            .run = learned_depthwise::run};
+extern const Operation kDepthwiseConvInputGrad = {.name = "depthwise_conv_input_grad",
+                                                  .code = 57,
+                                                  .reads = "g e w exponents?",
+                                                  .writes = "gx ex",
+                                                  .attributes = "stride pad room down bits",
+                                                  .check = depthwise_conv_input_grad::check,
+                                                  .run = depthwise_conv_input_grad::run};
+extern const Operation kLearnedDepthwiseUpdate = {.name = "learned_depthwise_update",
+                                                  .code = 58,
+                                                  .reads = "weights g e x",
+                                                  .writes = "weights",
+                                                  .attributes = "x_zero stride pad bound mantissa shift number",
+                                                  .check = learned_depthwise_update::check,
+                                                  .run = learned_depthwise_update::run,
+                                                  .in_parts = true};
 
 }  // namespace bitreplay

@@ -51,8 +51,15 @@ int run(const Call& c) {
 
 }  // namespace integer_conv
 
-extern const Operation kIntegerConv = {.name = "integer_conv", .code = 50, .reads = "x w", .writes = "sums",
-    .attributes = "x_zero stride pad down", .check = integer_conv::check, .run = integer_conv::run,
-    .weights = integer_conv::W, .derived_bytes = integer_conv::derived_bytes, .derive = integer_conv::derive};
+extern const Operation kIntegerConv = {.name = "integer_conv",
+                                       .code = 50,
+                                       .reads = "x w",
+                                       .writes = "sums",
+                                       .attributes = "x_zero stride pad down",
+                                       .check = integer_conv::check,
+                                       .run = integer_conv::run,
+                                       .weights = integer_conv::W,
+                                       .derived_bytes = integer_conv::derived_bytes,
+                                       .derive = integer_conv::derive};
 
 }  // namespace bitreplay

@@ -69,7 +69,8 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2);
-  const int64_t outputs = c.size(W, 0), kernel = c.size(W, 1), out_w = c.size(SUMS, 1), pixels = c.size(SUMS, 0) * out_w;
+  const int64_t outputs = c.size(W, 0), kernel = c.size(W, 1), out_w = c.size(SUMS, 1),
+                pixels = c.size(SUMS, 0) * out_w;
   const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD), limit = c.attribute(LIMIT);
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
@@ -208,17 +209,38 @@ int run(const Call& c) {
 
 }  // namespace learned_conv_update
 
-extern const Operation kConvOperand = {.name = "conv_operand", .code = 51, .reads = "weights",
-    .writes = "operand exponents", .attributes = "bits", .check = conv_operand::check, .run = conv_operand::run,
-    .in_parts = true};
-extern const Operation kLearnedConv = {.name = "learned_conv", .code = 52, .reads = "x w exponents", .writes = "sums",
-    .attributes = "x_zero stride pad down limit", .check = learned_conv::check, .run = learned_conv::run};
-extern const Operation kIntegerConvInputGrad = {.name = "integer_conv_input_grad", .code = 53,
-    .reads = "g e w exponents?", .writes = "gx ex", .attributes = "stride pad room down bits",
-    .check = integer_conv_input_grad::check, .run = integer_conv_input_grad::run, .weights = integer_conv_input_grad::W,
-    .derived_bytes = integer_conv_input_grad::derived_bytes, .derive = integer_conv_input_grad::derive};
-extern const Operation kLearnedConvUpdate = {.name = "learned_conv_update", .code = 54, .reads = "weights g e x",
-    .writes = "weights", .attributes = "x_zero stride pad bound mantissa shift number",
-    .check = learned_conv_update::check, .run = learned_conv_update::run, .in_parts = true};
+extern const Operation kConvOperand = {.name = "conv_operand",
+                                       .code = 51,
+                                       .reads = "weights",
+                                       .writes = "operand exponents",
+                                       .attributes = "bits",
+                                       .check = conv_operand::check,
+                                       .run = conv_operand::run,
+                                       .in_parts = true};
+extern const Operation kLearnedConv = {.name = "learned_conv",
+                                       .code = 52,
+                                       .reads = "x w exponents",
+                                       .writes = "sums",
+                                       .attributes = "x_zero stride pad down limit",
+                                       .check = learned_conv::check,
+                                       .run = learned_conv::run};
+extern const Operation kIntegerConvInputGrad = {.name = "integer_conv_input_grad",
+                                                .code = 53,
+                                                .reads = "g e w exponents?",
+                                                .writes = "gx ex",
+                                                .attributes = "stride pad room down bits",
+                                                .check = integer_conv_input_grad::check,
+                                                .run = integer_conv_input_grad::run,
+                                                .weights = integer_conv_input_grad::W,
+                                                .derived_bytes = integer_conv_input_grad::derived_bytes,
+                                                .derive = integer_conv_input_grad::derive};
+extern const Operation kLearnedConvUpdate = {.name = "learned_conv_update",
+                                             .code = 54,
+                                             .reads = "weights g e x",
+                                             .writes = "weights",
+                                             .attributes = "x_zero stride pad bound mantissa shift number",
+                                             .check = learned_conv_update::check,
+                                             .run = learned_conv_update::run,
+                                             .in_parts = true};
 
 }  // namespace bitreplay

@@ -20,8 +20,13 @@ void check(Checker& c) {
 
 }  // namespace add_maps
 
-extern const Operation kAdd = {.name = "add", .code = 140, .reads = "a b", .writes = "y saturated",
-    .attributes = "a_zero a_factor b_zero b_factor shift y_zero low high", .check = add_maps::check,
-    .run = add_maps::run, .counts = add_maps::SATURATED};
+extern const Operation kAdd = {.name = "add",
+                               .code = 140,
+                               .reads = "a b",
+                               .writes = "y saturated",
+                               .attributes = "a_zero a_factor b_zero b_factor shift y_zero low high",
+                               .check = add_maps::check,
+                               .run = add_maps::run,
+                               .counts = add_maps::SATURATED};
 
 }  // namespace bitreplay

@@ -38,9 +38,19 @@ void check(Checker& c) {
 
 }  // namespace concat_input_grad
 
-extern const Operation kConcat = {.name = "concat", .code = 150, .reads = "x y", .writes = "y",
-    .attributes = "first x_zero mantissa shift y_zero low high", .check = concat::check, .run = concat::run};
-extern const Operation kConcatInputGrad = {.name = "concat_input_grad", .code = 151, .reads = "g e", .writes = "gx ex",
-    .attributes = "first mantissa shift bits", .check = concat_input_grad::check, .run = concat_input_grad::run};
+extern const Operation kConcat = {.name = "concat",
+                                  .code = 150,
+                                  .reads = "x y",
+                                  .writes = "y",
+                                  .attributes = "first x_zero mantissa shift y_zero low high",
+                                  .check = concat::check,
+                                  .run = concat::run};
+extern const Operation kConcatInputGrad = {.name = "concat_input_grad",
+                                           .code = 151,
+                                           .reads = "g e",
+                                           .writes = "gx ex",
+                                           .attributes = "first mantissa shift bits",
+                                           .check = concat_input_grad::check,
+                                           .run = concat_input_grad::run};
 
 }  // namespace bitreplay

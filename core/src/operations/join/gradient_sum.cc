@@ -23,8 +23,12 @@ void check(Checker& c) {
 
 }  // namespace gradient_sum
 
-extern const Operation kGradientSum = {.name = "gradient_sum", .code = 40, .reads = "g e other? other_e?",
-    .writes = "gx ex", .attributes = "factor shift bound bits other_factor other_shift other_bound",
-    .check = gradient_sum::check, .run = gradient_sum::run};
+extern const Operation kGradientSum = {.name = "gradient_sum",
+                                       .code = 40,
+                                       .reads = "g e other? other_e?",
+                                       .writes = "gx ex",
+                                       .attributes = "factor shift bound bits other_factor other_shift other_bound",
+                                       .check = gradient_sum::check,
+                                       .run = gradient_sum::run};
 
 }  // namespace bitreplay

@@ -13,7 +13,8 @@ void check_windows(Checker& c, int map, int pooled, int window_h, int window_w) 
   if (!c.ok()) return;
   c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
   c.require(c.size(pooled, 0) * c.attribute(window_h) <= c.size(map, 0) &&
-                c.size(pooled, 1) * c.attribute(window_w) <= c.size(map, 1), "the windows do not fit the map");
+                c.size(pooled, 1) * c.attribute(window_w) <= c.size(map, 1),
+            "the windows do not fit the map");
 }
 
 }  // namespace
@@ -39,11 +40,19 @@ void check(Checker& c) {
 
 }  // namespace average_pool_input_grad
 
-extern const Operation kAveragePool = {.name = "average_pool", .code = 30, .reads = "x", .writes = "y",
-    .attributes = "window_h window_w x_zero mantissa shift y_zero low high", .check = average_pool::check,
-    .run = average_pool::run};
-extern const Operation kAveragePoolInputGrad = {.name = "average_pool_input_grad", .code = 31, .reads = "g e",
-    .writes = "gx ex", .attributes = "window_h window_w mantissa shift bits", .check = average_pool_input_grad::check,
-    .run = average_pool_input_grad::run};
+extern const Operation kAveragePool = {.name = "average_pool",
+                                       .code = 30,
+                                       .reads = "x",
+                                       .writes = "y",
+                                       .attributes = "window_h window_w x_zero mantissa shift y_zero low high",
+                                       .check = average_pool::check,
+                                       .run = average_pool::run};
+extern const Operation kAveragePoolInputGrad = {.name = "average_pool_input_grad",
+                                                .code = 31,
+                                                .reads = "g e",
+                                                .writes = "gx ex",
+                                                .attributes = "window_h window_w mantissa shift bits",
+                                                .check = average_pool_input_grad::check,
+                                                .run = average_pool_input_grad::run};
 
 }  // namespace bitreplay

@@ -40,11 +40,19 @@ void check(Checker& c) {
 
 }  // namespace filter_pool_input_grad
 
-extern const Operation kFilterPool = {.name = "filter_pool", .code = 32, .reads = "x kernel", .writes = "y",
-    .attributes = "stride pad x_zero mantissa shift y_zero low high", .check = filter_pool::check,
-    .run = filter_pool::run};
-extern const Operation kFilterPoolInputGrad = {.name = "filter_pool_input_grad", .code = 33, .reads = "g e kernel",
-    .writes = "gx ex", .attributes = "stride pad mantissa shift bits", .check = filter_pool_input_grad::check,
-    .run = filter_pool_input_grad::run};
+extern const Operation kFilterPool = {.name = "filter_pool",
+                                      .code = 32,
+                                      .reads = "x kernel",
+                                      .writes = "y",
+                                      .attributes = "stride pad x_zero mantissa shift y_zero low high",
+                                      .check = filter_pool::check,
+                                      .run = filter_pool::run};
+extern const Operation kFilterPoolInputGrad = {.name = "filter_pool_input_grad",
+                                               .code = 33,
+                                               .reads = "g e kernel",
+                                               .writes = "gx ex",
+                                               .attributes = "stride pad mantissa shift bits",
+                                               .check = filter_pool_input_grad::check,
+                                               .run = filter_pool_input_grad::run};
 
 }  // namespace bitreplay

@@ -45,11 +45,19 @@ void check(Checker& c) {
 
 }  // namespace max_pool_input_grad
 
-extern const Operation kMaxPool = {.name = "max_pool", .code = 160, .reads = "x", .writes = "y place?",
-    .attributes = "window stride pad x_zero mantissa shift y_zero low high", .check = max_pool::check,
-    .run = max_pool::run};
-extern const Operation kMaxPoolInputGrad = {.name = "max_pool_input_grad", .code = 161, .reads = "g e place",
-    .writes = "gx ex", .attributes = "window stride pad mantissa shift bits", .check = max_pool_input_grad::check,
-    .run = max_pool_input_grad::run};
+extern const Operation kMaxPool = {.name = "max_pool",
+                                   .code = 160,
+                                   .reads = "x",
+                                   .writes = "y place?",
+                                   .attributes = "window stride pad x_zero mantissa shift y_zero low high",
+                                   .check = max_pool::check,
+                                   .run = max_pool::run};
+extern const Operation kMaxPoolInputGrad = {.name = "max_pool_input_grad",
+                                            .code = 161,
+                                            .reads = "g e place",
+                                            .writes = "gx ex",
+                                            .attributes = "window stride pad mantissa shift bits",
+                                            .check = max_pool_input_grad::check,
+                                            .run = max_pool_input_grad::run};
 
 }  // namespace bitreplay

@@ -57,14 +57,27 @@ int run(const Call& c) {
 
 }  // namespace unpack_signs
 
-extern const Operation kPackSignsClipped = {.name = "pack_signs_clipped", .code = 14, .reads = "x",
-    .writes = "bits mask", .attributes = "zero limit", .check = pack_signs_clipped::check,
-    .run = pack_signs_clipped::run};
-extern const Operation kClippedSignInputGrad = {.name = "clipped_sign_input_grad", .code = 15,
-    .reads = "g e mask other? other_e?", .writes = "gx ex",
+extern const Operation kPackSignsClipped = {.name = "pack_signs_clipped",
+                                            .code = 14,
+                                            .reads = "x",
+                                            .writes = "bits mask",
+                                            .attributes = "zero limit",
+                                            .check = pack_signs_clipped::check,
+                                            .run = pack_signs_clipped::run};
+extern const Operation kClippedSignInputGrad = {
+    .name = "clipped_sign_input_grad",
+    .code = 15,
+    .reads = "g e mask other? other_e?",
+    .writes = "gx ex",
     .attributes = "factor shift bound bits other_factor other_shift other_bound",
-    .check = clipped_sign_input_grad::check, .run = clipped_sign_input_grad::run};
-extern const Operation kUnpackSigns = {.name = "unpack_signs", .code = 16, .reads = "bits", .writes = "x",
-    .attributes = "channels", .check = unpack_signs::check, .run = unpack_signs::run};
+    .check = clipped_sign_input_grad::check,
+    .run = clipped_sign_input_grad::run};
+extern const Operation kUnpackSigns = {.name = "unpack_signs",
+                                       .code = 16,
+                                       .reads = "bits",
+                                       .writes = "x",
+                                       .attributes = "channels",
+                                       .check = unpack_signs::check,
+                                       .run = unpack_signs::run};
 
 }  // namespace bitreplay

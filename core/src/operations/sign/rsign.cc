@@ -61,14 +61,29 @@ void check(Checker& c) {
 
 }  // namespace rsign_param_grad
 
-extern const Operation kPackSignsAbove = {.name = "pack_signs_above", .code = 110, .reads = "x threshold",
-    .writes = "bits", .attributes = "zero point", .check = pack_signs_above::check, .run = pack_signs_above::run};
-extern const Operation kRSignInputGrad = {.name = "rsign_input_grad", .code = 111,
-    .reads = "g e x threshold other? other_e?", .writes = "gx ex",
-    .attributes = "zero point peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
-    .check = rsign_input_grad::check, .run = rsign_input_grad::run};
-extern const Operation kRSignParamGrad = {.name = "rsign_param_grad", .code = 112, .reads = "g e x threshold",
-    .writes = "p pe", .attributes = "zero point peak slope_mantissa slope_shift down bound",
-    .check = rsign_param_grad::check, .run = rsign_param_grad::run, .merges = true};
+extern const Operation kPackSignsAbove = {.name = "pack_signs_above",
+                                          .code = 110,
+                                          .reads = "x threshold",
+                                          .writes = "bits",
+                                          .attributes = "zero point",
+                                          .check = pack_signs_above::check,
+                                          .run = pack_signs_above::run};
+extern const Operation kRSignInputGrad = {
+    .name = "rsign_input_grad",
+    .code = 111,
+    .reads = "g e x threshold other? other_e?",
+    .writes = "gx ex",
+    .attributes =
+        "zero point peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
+    .check = rsign_input_grad::check,
+    .run = rsign_input_grad::run};
+extern const Operation kRSignParamGrad = {.name = "rsign_param_grad",
+                                          .code = 112,
+                                          .reads = "g e x threshold",
+                                          .writes = "p pe",
+                                          .attributes = "zero point peak slope_mantissa slope_shift down bound",
+                                          .check = rsign_param_grad::check,
+                                          .run = rsign_param_grad::run,
+                                          .merges = true};
 
 }  // namespace bitreplay

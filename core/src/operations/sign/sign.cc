@@ -15,8 +15,12 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
-  c.kernels().pack_signs({.rows = c.samples() * c.size(X, 0) * c.size(X, 1), .channels = c.size(X, 2), .x = c.bytes(X),
-                          .x_type = c.type(X), .zero = c.attribute(ZERO), .bits = c.data<uint64_t>(BITS)});
+  c.kernels().pack_signs({.rows = c.samples() * c.size(X, 0) * c.size(X, 1),
+                          .channels = c.size(X, 2),
+                          .x = c.bytes(X),
+                          .x_type = c.type(X),
+                          .zero = c.attribute(ZERO),
+                          .bits = c.data<uint64_t>(BITS)});
   return BR_OK;
 }
 
@@ -72,11 +76,20 @@ int run(const Call& c) {
 
 }  // namespace sign_input_grad
 
-extern const Operation kPackSigns = {.name = "pack_signs", .code = 10, .reads = "x", .writes = "bits",
-    .attributes = "zero", .check = pack_signs::check, .run = pack_signs::run};
-extern const Operation kSignInputGrad = {.name = "sign_input_grad", .code = 11, .reads = "g e x other? other_e?",
+extern const Operation kPackSigns = {.name = "pack_signs",
+                                     .code = 10,
+                                     .reads = "x",
+                                     .writes = "bits",
+                                     .attributes = "zero",
+                                     .check = pack_signs::check,
+                                     .run = pack_signs::run};
+extern const Operation kSignInputGrad = {
+    .name = "sign_input_grad",
+    .code = 11,
+    .reads = "g e x other? other_e?",
     .writes = "gx ex",
     .attributes = "zero peak peak_shift slope_mantissa slope_shift bound bits other_factor other_shift other_bound",
-    .check = sign_input_grad::check, .run = sign_input_grad::run};
+    .check = sign_input_grad::check,
+    .run = sign_input_grad::run};
 
 }  // namespace bitreplay
