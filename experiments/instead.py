@@ -1,6 +1,7 @@
 """What a user would pick instead: a frozen ImageNet network in floating point with a linear head, beside ours.
 
     python experiments/instead.py --data DIR --kept runs/instead --networks quicknet quicknet@1:128 react_tiny
+    python experiments/instead.py --data DIR --kept runs/instead --networks quicknet --components 128 256
     python experiments/instead.py --data DIR --kept runs/instead --peers efficientnet-lite0
 
 DIR has a folder a set, with train/CLASS/ and test/CLASS/ inside: photographs that no shipped network has seen
@@ -32,6 +33,7 @@ from bitreplay.engine.features import default_feature_layers
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.features import Features
 from bitreplay.prediction.discriminant import InWholeNumbers
+from bitreplay.zoo import projections
 
 HEADER = ["set", "classes", "network", "digest", "size", "head", "pictures_a_class", "tested", "accuracy"]
 EACH, MAX_TESTED = (5, 10, 20, 40), 1500
@@ -189,7 +191,12 @@ def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Cont
         model = zoo.find(name)
         side = int(size or model.graph.input_shape[0])
         x, lengths = of_network(given, model, side, args.kept)
-        yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
+        if not args.components:
+            yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
+        for count in args.components:
+            head = f"exact, {count} components"
+            components = projections.of_model(model).first(count).of(x)
+            yield Contestant(name, model.digest[:12], side, head, components, partial(by_sums, lengths=[count]))
     for name in args.peers:
         features = of_peer(given, name, args.peer_weights, args.kept).astype(np.float64)
         for head, rule in HEADS.items():
@@ -202,6 +209,9 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, default=Path("runs/instead"))
     parser.add_argument("--sets", nargs="*", help="all folders of DIR, unless named")
     parser.add_argument("--networks", nargs="*", default=[])
+    parser.add_argument(
+        "--components", nargs="*", type=int, default=[], help="project the networks' features to so many"
+    )
     parser.add_argument("--peers", nargs="*", default=[], choices=list(PEER_SIZES))
     parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
     args = parser.parse_args()

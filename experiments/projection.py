@@ -1,20 +1,23 @@
 """Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024 by fixed axes.
 
     python experiments/projection.py make --models react18 --axes 1024
+    python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
-`make` finds axes on 40,000 training images of Tiny-ImageNet and writes the companion NAME.projection.safetensors beside
-the model. `choose` compares ways to find them: one half of CIFAR's training images learns, 30 a class or all, and 8,000
-of the other half are asked (results/projection_choice.csv). `measure` learns all training images and asks the test set,
-in whole numbers; a row of results/projection.csv counts the bytes of all that is kept: products and class sums (state),
-axes (flash). `signs` are random signs in the place of the axes.
+`make` finds axes on 40,000 training images of Tiny-ImageNet, or on 24,000 photographs of a pool
+(docs/pretraining.md), and writes the companion NAME.projection.safetensors beside the model. `choose` compares ways
+to find them: one half of CIFAR's training images learns, 30 a class or all, and 8,000 of the other half are asked
+(results/projection_choice.csv). `measure` learns all training images and asks the test set, in whole numbers; a row
+of results/projection.csv counts the bytes of all that is kept: products and class sums (state), axes (flash). `signs`
+are random signs in the place of the axes.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +35,10 @@ from bitreplay.learner import Learner
 from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
 from bitreplay.prediction.discriminant import InWholeNumbers
 from bitreplay.principal_axes import SPREAD, covariance, principal_axes, rounded
+from bitreplay.torch.distillation.pool import parts_of, square
 
 SETS = {"cifar10": cifar10, "cifar100": cifar100}
-AXES, PICTURES = (128, 256, 512, 1024), 40_000
+AXES, PICTURES, POOLED = (128, 256, 512, 1024), 40_000, 24_000
 HEADER = ["data", "model", "digest", "axes", "projection", "n_components", "pictures", "accuracy", "products_bytes",
           "class_sums_bytes", "projection_bytes"]  # fmt: skip
 
@@ -51,6 +55,18 @@ def pretraining(learner: Learner, data: Path | None, codes: Path | None) -> tupl
         np.savez(kept, x=x)
     with np.load(kept) as archive:
         return archive["x"], found.train_labels[chosen]
+
+
+def photographs(learner: Learner, pool: Path) -> np.ndarray:
+    """Features of photographs of a pool, every k-th of them."""
+    side, parts = learner.strategy.side, parts_of(pool)
+    every = -(-sum(1 for part in parts for _ in part.encoded()) // POOLED)
+    chosen = islice(chain.from_iterable(part.encoded() for part in parts), 0, None, every)
+    rows = []
+    while batch := list(islice(chosen, 256)):
+        images = [image for image in (square(encoded, side) for encoded in batch) if image is not None]
+        rows.append(learner.encode(np.stack(images)))
+    return np.concatenate(rows)
 
 
 def place(learner: Learner, data: str, codes: Path | None) -> Path | None:
@@ -86,9 +102,13 @@ def make(args: argparse.Namespace) -> None:
         learner = Learner.from_pretrained(published(name), strategy="exact")
         model, feature_layers = learner.model, str(learner.settings.feature_layers)
         assert model is not None
-        x, _ = pretraining(learner, args.data, args.codes)
-        made = principal_axes(x, feature_layers, min(args.axes, x.shape[1]))
-        about = {"data": "Tiny-ImageNet, training images", "pictures": len(x), "spread": SPREAD,
+        x = photographs(learner, args.pool) if args.pool else pretraining(learner, args.data, args.codes)[0]
+        weights = None
+        if args.part_weights is not None:
+            weights = np.repeat(args.part_weights, learner.strategy.features.lengths)  # type: ignore[attr-defined]
+        made = principal_axes(x, feature_layers, min(args.axes, x.shape[1]), weights=weights)
+        data = "photographs of the pool" if args.pool else "Tiny-ImageNet, training images"
+        about = {"data": data, "pictures": len(x), "spread": SPREAD, "part_weights": args.part_weights,
                  "made_by": "experiments/projection.py make"}  # fmt: skip
         save(ProjectionFile(made, model.digest, about), model.companion(KIND))
         print(model.companion(KIND), len(made), "axes of", x.shape[1], made.digest())
@@ -175,6 +195,8 @@ def main() -> None:
         command.add_argument("--codes", type=Path, help="folder that keeps the numbers of pictures between runs")
         if name == "make":
             command.add_argument("--axes", type=int, default=max(AXES))
+            command.add_argument("--pool", type=Path, help="a pool of photographs in the place of Tiny-ImageNet")
+            command.add_argument("--part-weights", type=float, nargs="+", help="of each feature layer, on correlations")
             continue
         command.add_argument("--data-name", default="cifar10", choices=sorted(SETS))
         command.add_argument("--n-components", type=int, nargs="+", default=list(AXES))

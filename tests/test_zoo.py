@@ -82,13 +82,19 @@ def test_what_is_said_about_a_network_is_not_part_of_its_digest(tiny_model, tmp_
 
 
 @pytest.mark.parametrize(("name", "axes"), [("react18", 1024), ("bireal18", 512), ("react_tiny", 512)])
-def test_a_projection_belongs_to_its_network_and_has_axes_at_right_angles(name, axes):
+def test_principal_axes_are_at_right_angles(name, axes):
     model = zoo.find(f"{name}@1")
     found = load_projection(model.companion("projection"))
-    assert found.model == model.digest and len(found.projection) == axes
-    assert found.projection.feature_layers == default_feature_layers(model.graph)
+    assert len(found.projection) == axes
     unit = found.projection.axes / np.linalg.norm(found.projection.axes.astype(float), axis=1, keepdims=True)
     assert np.abs(unit @ unit.T - np.eye(axes)).max() < 0.02
+
+
+@pytest.mark.parametrize("name", ["react18@1", "bireal18@1", "react_tiny@1", "quicknet@2"])
+def test_a_projection_belongs_to_its_network(name):
+    model = zoo.find(name)
+    found = load_projection(model.companion("projection"))
+    assert found.model == model.digest and found.projection.feature_layers == default_feature_layers(model.graph)
     learner = Learner.from_pretrained(model, n_components=128)
     pictures = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), dtype=np.uint8)
     whole = Learner.from_pretrained(model, strategy="exact").encode(pictures)

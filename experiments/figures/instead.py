@@ -16,6 +16,8 @@ CONTESTANTS = {
     "EfficientNet-Lite0, float, softmax regression": ("efficientnet-lite0", "softmax regression"),
     "EfficientNet-Lite0, float, nearest class mean": ("efficientnet-lite0", "nearest class mean"),
     "`quicknet@2` at 192, `exact`": ("quicknet@2", "exact"),
+    "`quicknet@2` at 192, `exact`, `n_components=256`": ("quicknet@2", "exact, 256 components"),
+    "`quicknet@2` at 192, `exact`, `n_components=128`": ("quicknet@2", "exact, 128 components"),
     "`quicknet@1` at 192, `exact`": ("quicknet@1", "exact"),
 }
 

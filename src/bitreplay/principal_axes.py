@@ -5,6 +5,9 @@
 
 One unit for all axes: the discriminant shrinks a covariance of few pictures, and does it better if those axes count
 more along which pictures differ more. Each axis is rounded to int8, its largest entry to 127 (engine/projection.py).
+
+With weights for the parts of x, each feature is first divided by its standard deviation and multiplied by the weight of
+its part, so that a layer with large activations does not take all axes.
 """
 
 from __future__ import annotations
@@ -21,10 +24,14 @@ SCALE_BITS = 30
 MAX_SHIFT = 62
 
 
-def principal_axes(x: NDArray[np.int8], n_features: str, axes: int, spread: float = SPREAD) -> Projection:
-    """From x (pictures, d), which `n_features` names the layers of."""
+def principal_axes(
+    x: NDArray[np.int8], feature_layers: str, axes: int, spread: float = SPREAD, weights: NDArray | None = None
+) -> Projection:
+    """From x (pictures, d), which are features of `feature_layers`; `weights` (d,) are those of their parts."""
     middle, total = covariance(x)
-    return rounded(np.linalg.eigh(total)[1][:, ::-1][:, :axes].T, middle, total, n_features, spread)
+    scales = np.ones(len(total)) if weights is None else weights / np.sqrt(np.maximum(total.diagonal(), 1e-6))
+    vectors = np.linalg.eigh(total * np.outer(scales, scales))[1][:, ::-1][:, :axes]
+    return rounded((vectors * scales[:, None]).T, middle, total, feature_layers, spread)
 
 
 def covariance(x: NDArray[np.int8]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -37,9 +44,13 @@ def covariance(x: NDArray[np.int8]) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 
 def rounded(
-    axes: NDArray[np.float64], middle: NDArray[np.float64], total: NDArray[np.float64], n_features: str, spread: float
+    axes: NDArray[np.float64],
+    middle: NDArray[np.float64],
+    total: NDArray[np.float64],
+    feature_layers: str,
+    spread: float,
 ) -> Projection:
-    """Axes (k, d) of one length as a projection in whole numbers; the largest entry of an axis becomes positive."""
+    """Axes (k, d) as a projection in integers; the largest entry of an axis becomes positive."""
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
     whole = np.rint(axes / largest[:, None] * LARGEST).astype(np.int8)
     unit = spread / np.sqrt(((axes @ total) * axes).sum(axis=1).max())
@@ -47,4 +58,4 @@ def rounded(
     shift = min(int(np.floor(SCALE_BITS - np.log2(real.max()))), MAX_SHIFT)
     scales = np.rint(real * 2.0**shift).astype(np.int32)
     offsets = -np.rint(whole.astype(np.float64) @ middle * scales).astype(np.int64)
-    return Projection(n_features, whole, scales, offsets, shift)
+    return Projection(feature_layers, whole, scales, offsets, shift)
