@@ -26,7 +26,6 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "modelfile": ({"engine"}, {"numpy"}),
     "zoo": ({"arguments", "engine", "modelfile"}, set()),
     "principal_axes": ({"engine"}, {"numpy"}),
-    "table1": ({"engine"}, {"numpy"}),
     "metrics": (set(), {"numpy"}),
     # what is learned, its parts, and what answers from them
     "classes": ({"arguments"}, {"numpy"}),
@@ -69,14 +68,14 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
     "export": ({"assembly", "engine", "learner", "rates", "settings", "strategies", "zoo"}, {"numpy"}),
     "serve": (
-        {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile", "table1"},
+        {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile"},
         {"PIL", "anyio", "h11", "numpy", "starlette", "uvicorn"},
     ),
     "torch": ({"data", "engine", "modelfile", "parts", "rates"}, {"h5py", "numpy", "rich", "torch"}),
     "cli": (
         {"", "arguments", "classes", "cluster", "data", "engine", "export", "follow", "learner", "merging",
          "metrics", "modelfile", "planning", "plots", "progress", "reports", "samples", "scenario", "serve", "settings",
-         "statefile", "strategies", "table1", "torch", "zoo"},
+         "statefile", "strategies", "torch", "zoo"},
         {"numpy", "reproduce", "rich", "typer"},
     ),
 }  # fmt: skip

@@ -16,7 +16,8 @@ import shutil
 from pathlib import Path
 
 import bitreplay
-from bitreplay import table1, zoo
+from bitreplay import zoo
+from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.export.image import image_of
 from bitreplay.serve.examples import examples
 
@@ -46,8 +47,7 @@ def _model(out: Path, model: str, strategy: str) -> dict[str, object]:
     content = image_of(bitreplay.Learner.from_pretrained(name, strategy=strategy, size=int(size) if size else None))
     file = f"{name}.{strategy}.model"
     (out / file).write_bytes(content)
-    weights = sum(binary + other for binary, other in table1.weights(zoo.find(name).graph).values())
-    about = {"bytes": len(content), "floatBytes": FLOAT_BYTES * weights}
+    about = {"bytes": len(content), "floatBytes": FLOAT_BYTES * total_parameters(zoo.find(name).graph)}
     return {"name": name, "strategy": strategy, "file": file, **about}
 
 

@@ -21,9 +21,9 @@ from types import FrameType
 
 import uvicorn
 
-from bitreplay import table1
 from bitreplay.engine import native
 from bitreplay.engine.machine_pool import most_at_once
+from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.learner import Learner
 from bitreplay.serve.answering import Answers
 from bitreplay.serve.app import App
@@ -201,10 +201,9 @@ def about(learner: Learner) -> dict[str, object]:
     """A row of models.json. `remote` tells the page that the learner is not in the browser."""
     assert learner.model is not None
     graph, taken = learner.model.graph, learner.strategy.footprint()
-    weights = sum(binary + other for binary, other in table1.weights(graph).values())
     return {
         "name": learner.model.name, "file": "", "bytes": learner.model.path.stat().st_size,
-        "floatBytes": FLOAT_BYTES * weights, "remote": True, "side": learner.strategy.side,
+        "floatBytes": FLOAT_BYTES * total_parameters(graph), "remote": True, "side": learner.strategy.side,
         "strategy": learner.strategy.name, "path": native.isa(),
         "work": taken.get("network_working_memory", 0) + taken.get("memory_to_make_it", 0),
     }  # fmt: skip

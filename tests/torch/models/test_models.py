@@ -2,10 +2,8 @@
 
 import pytest
 import torch
-from torch import fx, nn
+from torch import nn
 
-from bitreplay import zoo
-from bitreplay.table1 import SETTING, rows
 from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers, replay_layer_tensors
 from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.models.layers import Blur, trace
@@ -139,49 +137,3 @@ def test_blur_keeps_a_flat_map_flat_inside() -> None:
 def test_unknown_model_is_named() -> None:
     with pytest.raises(ValueError, match="no model 'resnet'"):
         build("resnet")
-
-
-def convolution_weights(layer: nn.Module) -> int:
-    return layer.weight.numel() if isinstance(layer, (nn.Conv2d, BinaryConv2d)) else 0
-
-
-def other_weights(layer: nn.Module) -> int:
-    if isinstance(layer, nn.BatchNorm2d):
-        return layer.num_features * (4 if layer.affine else 2)
-    if isinstance(layer, Blur):
-        return layer.kernel.numel()
-    return 0 if convolution_weights(layer) else sum(p.numel() for p in layer.parameters())
-
-
-def layers_after(graph: fx.GraphModule, path: str) -> list[nn.Module]:
-    """The layers whose output depends on the output of the layer at `path`; all of them for the empty path."""
-    after: set[fx.Node] = set()
-    found: list[nn.Module] = []
-    for node in graph.graph.nodes:
-        if node.target == path or (not path and node.op == "placeholder"):
-            after.add(node)
-        elif after & set(node.all_input_nodes):
-            after.add(node)
-            if node.op == "call_module":
-                found.append(graph.get_submodule(str(node.target)))
-    return found
-
-
-@pytest.mark.parametrize("name", list(SETTING))
-def test_shipped_files_count_as_the_published_networks_do(name: str) -> None:
-    """Table 1 is counted from graphs; here the modules are counted, with the paper's classes and image size."""
-    side, classes = SETTING[name]
-    model = build(name, classes)
-    graph, replay_layers = trace(model), model.replay_layers
-    assert isinstance(replay_layers, dict)
-    shapes = {
-        replay_layer: x.shape for replay_layer, x in replay_layer_tensors(model, torch.zeros(1, 3, side, side)).items()
-    }
-    found = rows(name, zoo.find(name).graph)
-    assert {row.replay_layer for row in found} == set(replay_layers)
-    for row in found:
-        behind = layers_after(graph, replay_layers[row.replay_layer])
-        assert row.total == sum(convolution_weights(m) + other_weights(m) for m in layers_after(graph, ""))
-        assert (row.binary, row.other) == (sum(map(convolution_weights, behind)), sum(map(other_weights, behind)))
-        _, channels, height, width = shapes[row.replay_layer]
-        assert row.shape == (height, width, channels)

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 import typer
 
 import bitreplay
-from bitreplay import statefile, table1, zoo
+from bitreplay import statefile, zoo
 from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.engine import machine_pool, native
 from bitreplay.engine.graph import Graph
+from bitreplay.engine.parameter_counts import parameter_counts, total_parameters
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
 from bitreplay.modelfile.projection import KIND
 from bitreplay.modelfile.schema import stored
@@ -110,6 +111,7 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
         "name": found.name,
         "input": shape_text(graph.input_shape),
         "bytes": found.path.stat().st_size,
+        "weights": total_parameters(graph),
         "top1_integer": _of(about, "accuracy", "top1_integer"),
         "top1_float": _of(about, "accuracy", "top1_float"),
         "measured_on": _of(about, "accuracy", "data"),
@@ -133,9 +135,9 @@ def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
 
 
 def _layers(graph: Graph) -> list[dict[str, Any]]:
-    feature_layers = table1.weights(graph)
+    counts = parameter_counts(graph)
     return [
-        {"name": node.name, "kind": node.kind, "weights": sum(feature_layers[node.name]),
+        {"name": node.name, "kind": node.kind, "weights": sum(counts[node.name]),
          "bytes": sum(stored(array).nbytes for array in node.arrays.values())}
         for node in graph.nodes
     ]  # fmt: skip
