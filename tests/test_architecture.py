@@ -53,7 +53,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "follow": ({"arguments", "classes", "learner", "metrics", "progress", "reports", "samples", "scenario"}, {"numpy"}),
     "planning": (
-        {"arguments", "assembly", "engine", "export", "learner", "modelfile", "parts", "settings", "strategies", "zoo"},
+        {"arguments", "assembly", "engine", "export", "learner", "modelfile", "settings", "strategies", "zoo"},
         {"numpy"},
     ),
     "cluster": (
@@ -66,7 +66,7 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         {"avalanche", "numpy", "river", "sklearn", "torch"},
     ),
     "plots": ({"arguments", "reports"}, {"matplotlib", "numpy"}),
-    "export": ({"assembly", "engine", "learner", "rates", "settings", "strategies", "zoo"}, {"numpy"}),
+    "export": ({"assembly", "engine", "learner", "settings", "strategies", "zoo"}, {"numpy"}),
     "serve": (
         {"classes", "data", "engine", "learner", "prediction", "progress", "state", "statefile"},
         {"PIL", "anyio", "h11", "numpy", "starlette", "uvicorn"},

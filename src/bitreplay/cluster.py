@@ -66,7 +66,7 @@ class Workers:
     ) -> Learned:  # fmt: skip
         """One experience, as `learner.learn`; all of it or nothing."""
         strategy = type(learner.strategy)
-        if not strategy.unlearns:
+        if not strategy.merges:
             raise ValueError(f"A cluster learns with the strategy exact, got {strategy.name}.")
         state = learner.state()
         names = Classes(state.names).spelled(names_of(labels))

@@ -107,8 +107,9 @@ class Total:
 
     def _fitting(self, content: Content, title: str) -> None:
         strategy = content.settings.strategy
-        if not STRATEGIES[strategy].unlearns:
-            raise ValueError(f"Only states of the strategy exact can be merged; {title} has {strategy}.")
+        if not STRATEGIES[strategy].merges:
+            mergeable = " or ".join(name for name, kind in STRATEGIES.items() if kind.merges)
+            raise ValueError(f"Only states of the strategy {mergeable} can be merged; {title} has {strategy}.")
         if self._first is None:
             self._first, self._title = replace(content, state=State((), {})), title
             return
@@ -121,7 +122,7 @@ class Total:
         if ours.settings.size != theirs.settings.size:
             other, mine = (each.settings.size or "the model's own" for each in (theirs, ours))
             raise ValueError(f"{title} was learned at size {other}, {self._title} at {mine}; they cannot be merged.")
-        for name in ("feature_layers", "n_components", "projection", "bits", "digests", "exact_forget"):
+        for name in ("bits", *sorted(STRATEGIES[strategy].own_settings)):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
                 digests = (

@@ -14,7 +14,7 @@ from typing import Any
 from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.sums import MAX_FEATURES
-from bitreplay.strategies import STRATEGIES
+from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES
 
 LATENT_BITS = (1, 2, 4, 8, 16, 32)
 FLOAT = "float"
@@ -250,7 +250,9 @@ class Settings:
 
 
 def _default_strategy(given: Iterable[str]) -> str:
-    return "replay" if set(given) & STRATEGIES["replay"].own_settings else "exact"
+    """The first that has one of these settings to itself."""
+    names = set(given)
+    return next((name for name, kind in STRATEGIES.items() if names & kind.own_settings), DEFAULT_STRATEGY)
 
 
 def _need(condition: bool, message: str) -> None:

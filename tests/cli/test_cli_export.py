@@ -49,7 +49,7 @@ def test_operations_are_those_of_the_core(tmp_path):
 
 def test_what_cannot_be_exported_is_said(tiny_model, tmp_path):
     refused: list[tuple[dict[str, Any], tuple[int, str], str]] = [
-        ({"strategy": "naive"}, (16, "linux"), "strategy exact"),
+        ({"strategy": "naive"}, (16, "linux"), "strategies exact and replay, got naive"),
         ({"strategy": "replay", "augment": True}, (16, "linux"), "augment=False"),
         ({"strategy": "replay"}, (4096, "linux"), "from 1 to 2048"),
         ({"strategy": "exact"}, (0, "linux"), "from 1 to 65535"),

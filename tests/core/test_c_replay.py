@@ -246,10 +246,10 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     [({"augment": True}, "augment"), ({"unknown": "1/20"}, "unknown"), ({"strategy": "naive"}, "exact and replay")],
 )
 def test_what_c_does_not_have_is_not_exported(tiny_model, change, sentence):
-    from bitreplay.export import replay_image
+    from bitreplay.export import model_image
 
     with pytest.raises(ValueError, match=sentence):
-        replay_image(zoo.find(tiny_model), Settings.of(**(SMALL | change)))
+        model_image(zoo.find(tiny_model), Settings.of(**(SMALL | change)))
 
 
 def test_an_end_of_counters_is_refused_as_in_python(tiny_model):

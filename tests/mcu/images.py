@@ -14,7 +14,7 @@ from bitreplay.engine import native
 from bitreplay.engine.program import Program
 from bitreplay.export import image_of
 from bitreplay.export.device import model_assembly, operations_header
-from bitreplay.export.image import features_of
+from bitreplay.export.image import programs_of
 from bitreplay.export.sizes import Sizes, sizes_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def exported_sizes(desk: Learner) -> Sizes:
 
 def program_of(desk: Learner) -> Program:
     assert desk.model is not None
-    return features_of(desk.model, desk.settings)
+    return programs_of(desk.model, desk.settings)["features"]
 
 
 def write_life(desk: Learner, name: str = "life") -> Path:

@@ -15,7 +15,7 @@ import pytest
 from bitreplay import Learner
 from bitreplay.export import image_of
 from bitreplay.export.device import model_assembly, operations_header
-from bitreplay.export.image import replay_programs
+from bitreplay.export.image import programs_of
 from bitreplay.export.replay_sizes import ReplaySizes, replay_sizes_of
 from tests.mcu.images import FIRST, HEIGHT, NAMES, ROOT, WIDTH, built, pictures, sizes, write_changed
 from tests.mcu.test_mcu import FLASH, RAM, TICK, TICKS, pytestmark, said  # noqa: F401
@@ -35,7 +35,7 @@ def exported_sizes() -> ReplaySizes:
     """As `bitreplay export` has them for a device without vectors."""
     desk = learner()
     assert desk.model is not None
-    programs = replay_programs(desk.model, desk.settings, CLASSES)
+    programs = programs_of(desk.model, desk.settings, CLASSES)
     return replay_sizes_of(image_of(desk, CLASSES), programs, CLASSES, len(NAMES), bare=True)
 
 
@@ -47,7 +47,7 @@ def life() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.bin").write_bytes(image_of(desk, CLASSES))
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
-    programs = replay_programs(desk.model, desk.settings, CLASSES)
+    programs = programs_of(desk.model, desk.settings, CLASSES)
     write_changed(folder / "operations.h", operations_header(*programs.values()))
     feature_layers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *known()])

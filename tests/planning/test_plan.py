@@ -9,13 +9,15 @@ from bitreplay.cli.commands.plan import compared
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.planning import work
-from bitreplay.planning.budget import _smaller_ones, proposals
+from bitreplay.planning.budget import proposals
 from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import expected
 from bitreplay.planning.high_water import high_water
 from bitreplay.planning.measure import measure
-from bitreplay.planning.plan import FLASH, RAM, plan
+from bitreplay.planning.plan import plan
 from bitreplay.settings import Settings
+from bitreplay.strategies.replay import Replay
+from bitreplay.strategies.requirements import FLASH, RAM
 
 MODELS = [name for name in zoo.names() if name != "react_tiny"]
 FEW: dict[str, Any] = {"memory_per_class": 2, "batch_size": 2, "replay_batch_size": 3}
@@ -137,7 +139,7 @@ def test_what_is_proposed_for_a_target_is_the_learner_in_c_and_fits():
 def test_where_binary_weights_learn_the_minibatch_gets_smaller(react18):
     """They take their steps within the backward pass, so a minibatch cannot pass in parts."""
     learning, frozen = (
-        _smaller_ones(Settings(strategy="replay", bits=bits)) for bits in (Bits(8, 8, 16), Bits(8, 1, 16))
+        Replay.with_less_memory(Settings(strategy="replay", bits=bits)) for bits in (Bits(8, 8, 16), Bits(8, 1, 16))
     )
     assert {each.micro_batch_size for each in learning} == {None} and [each.batch_size for each in learning][:2] == [
         32,
@@ -177,5 +179,5 @@ def test_a_device_is_planned_as_it_is_exported(tmp_path):
     assert made.ram < plan(model, chosen, 16).ram
     with pytest.raises(ValueError, match="target must be one of"):
         on_device(model, chosen, 16, "abacus")
-    with pytest.raises(ValueError, match="The learner in C has the strategy exact, got replay."):
+    with pytest.raises(ValueError, match="A plan for a target is for the strategy exact, got replay."):
         on_device(model, Settings(strategy="replay"), 16, "cortex-m7")

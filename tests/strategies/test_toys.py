@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -27,17 +28,31 @@ def added(monkeypatch):
     monkeypatch.setitem(SETS, "colours", toys.colours)
 
 
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
 @pytest.fixture
-def shell(monkeypatch, capsys, tmp_path):
+def command(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: object) -> dict:
-        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments), "--json"])
+    def call(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, arguments)])
         with pytest.raises(SystemExit) as end:
             main()
-        written = capsys.readouterr()
-        assert not end.value.code, written.err
-        return json.loads(written.out)
+        return Done(int(end.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def shell(command):
+    def call(*arguments: object) -> dict:
+        done = command(*arguments, "--json")
+        assert done.code == 0, done.err
+        return json.loads(done.out)
 
     return call
 
@@ -127,23 +142,44 @@ def test_a_name_is_enough():
     assert Bare.title == Bare.latents == "bare" and Bare.keeps
 
 
+@pytest.mark.parametrize("json_flag", [("--json",), ()])
 @pytest.mark.parametrize("strategy", ["means", "latest"])
-def test_learn_plan_and_info_know_them(shell, monkeypatch, tiny_model, tmp_path, capsys, strategy):
+def test_every_command_knows_them(command, tiny_model, tmp_path, strategy, json_flag):
+    """Whatever a command says of a strategy, the strategy says itself: none asks for its name."""
     for colour in ("red", "green"):
         (tmp_path / "in" / colour).mkdir(parents=True)
         for number, picture in enumerate(tiny.pictures(colour, each=3)[0]):
             Image.fromarray(picture).save(tmp_path / "in" / colour / f"{number}.png")
-    given = ("learn", "state", "in", "--model", tiny_model, "--strategy", strategy)
-    assert shell(*given)["new_classes"] == ["green", "red"]
-    assert shell("info", "state")["strategy"] == STRATEGIES[strategy].title
-    planned = shell("plan", tiny_model, "--strategy", strategy, "--classes", 5, "--measure")
+    chosen = ("--model", tiny_model, "--strategy", strategy)
+    title = STRATEGIES[strategy].title
+    for words, expected in (
+        (("learn", "state", "in", *chosen), "green"),
+        (("predict", "state", "in", "--model", tiny_model), "red"),
+        (("evaluate", "state", "in", "--model", tiny_model), "100" if not json_flag else "accuracy"),
+        (("info", "state"), title),
+        (("plan", tiny_model, "--strategy", strategy, "--classes", 5, "--measure"), strategy),
+        (("rename", "state", "red", "rot", "--model", tiny_model), "rot"),
+    ):
+        done = command(*words, *json_flag)
+        assert done.code == 0 and expected in done.out.lower(), (words, done)
+    planned = json.loads(command("plan", tiny_model, "--strategy", strategy, "--classes", 5, "--measure", "--json").out)
     assert planned["strategy"] == strategy and planned["ram"] > 0 and planned["state"] > 0
-    for words in (("learn", "state", "in", "--model", tiny_model), ("plan", tiny_model, "--strategy", strategy)):
-        monkeypatch.setattr(sys, "argv", ["bitreplay", *map(str, words)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        written = capsys.readouterr()
-        assert not end.value.code, written.err
+    (tmp_path / "other").write_bytes((tmp_path / "state").read_bytes())
+    for words, sentence in (
+        (
+            ("merge", "state", "other", "--out", "all"),
+            f"Only states of the strategy exact can be merged; state has {strategy}.",
+        ),
+        (
+            ("export", tiny_model, "--strategy", strategy, "--out", "folder"),
+            f"strategies exact and replay, got {strategy}.",
+        ),
+        (("plan", tiny_model, "--strategy", strategy, "--target", "linux"), f"for the strategy exact, got {strategy}."),
+        (("unlearn", "state", "in", "--model", tiny_model), f"not with {strategy}."),
+    ):
+        done = command(*words, *json_flag)
+        assert done.code == 1 and sentence in " ".join(done.err.split()) and not done.out, (words, done)
+    assert not (tmp_path / "all").exists() and not (tmp_path / "folder").exists()
 
 
 @pytest.mark.parametrize("strategy", ["means", "latest"])

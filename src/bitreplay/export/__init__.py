@@ -1,6 +1,7 @@
 """What a program without Python needs of a model: files for the learner in C (core/include/bitreplay_learner.h)."""
 
+from bitreplay.export.c_learners import c_learner_of, c_learners
 from bitreplay.export.folder import TARGETS, write_folder
-from bitreplay.export.image import exact_image, image_of, replay_image
+from bitreplay.export.image import image_of, model_image, programs_of
 
-__all__ = ["TARGETS", "exact_image", "image_of", "replay_image", "write_folder"]
+__all__ = ["TARGETS", "c_learner_of", "c_learners", "image_of", "model_image", "programs_of", "write_folder"]

@@ -1,20 +1,10 @@
-"""A main for each strategy: opens the exported model, learns a dark and a light picture, prints the state's hash."""
+"""A main for a learner in C: opens the exported model, learns a dark and a light picture, prints the state's hash."""
 
 from __future__ import annotations
 
+from bitreplay.export.c_learners import CLearner
+
 SIDE = 48
-_NAMES = {
-    "exact": {
-        "kind": "br_learner", "header": "bitreplay_learner.h", "options": "{.classes = BITREPLAY_CLASSES}",
-        "begin": "br_learn_begin", "add": "br_learn_add", "end": "br_learn_end", "predict": "br_predict",
-        "hash": "br_state_hash",
-    },
-    "replay": {
-        "kind": "br_replay", "header": "bitreplay_replay.h",
-        "options": "{.classes = BITREPLAY_CLASSES, .samples = BITREPLAY_SAMPLES}", "begin": "br_replay_begin",
-        "add": "br_replay_add", "end": "br_replay_end", "predict": "br_replay_predict", "hash": "br_replay_hash",
-    },
-}  # fmt: skip
 _MAIN = """\
 /* Opens the exported model, learns a dark and a light picture, and prints the state's hash: export.json has the same.
  *
@@ -61,6 +51,6 @@ int main(void) {{
 """
 
 
-def main_of(strategy: str, build: str) -> str:
-    """`build` says how it is built."""
-    return _MAIN.format(side=SIDE, build=build, **_NAMES[strategy])
+def main_of(c_learner: CLearner, build: str) -> str:
+    """`build` says how to build it."""
+    return _MAIN.format(side=SIDE, build=build, **c_learner.names)

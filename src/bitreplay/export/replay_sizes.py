@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class ReplaySizes:
 
 
 def replay_sizes_of(
-    image: bytes, programs: dict[str, Program], classes: int, samples: int, bare: bool = False
+    image: bytes, programs: Mapping[str, Program], classes: int, samples: int, bare: bool = False
 ) -> ReplaySizes:
     """Of a learner with room for so many classes, and pictures of an experience. `bare`: for a device without vectors,
     whose forward pass reads binary weights where they lie. Pointers of 32 bits take a little less than this."""

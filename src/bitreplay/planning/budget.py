@@ -1,8 +1,7 @@
 """Settings that fit: those with measured accuracies, best first, with as many samples at once as there is room for.
 
-A minibatch that does not fit passes in micro-batches, which ends in the same state and so in the measured accuracy.
-Where binary weights learn that is not possible, and the minibatch gets smaller, which was not measured. With a target
-it is the exact learner in C, as device.py counts it.
+What does not fit is tried with less memory (`Strategy.with_less_memory`): micro-batches end in the same state and so
+have the measured accuracy, smaller minibatches were not measured. With a target it is the learner in C (device.py).
 """
 
 from __future__ import annotations
@@ -10,17 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import HEAD
-from bitreplay.planning.device import on_device
+from bitreplay.planning.device import on_device, plannable
 from bitreplay.planning.expected import Expected, expected
 from bitreplay.planning.plan import Plan, plan
 from bitreplay.settings import Settings
+from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES
 from bitreplay.zoo import Model
-
-BATCH_SIZES = (32, 16, 8, 4, 2, 1)
-PARTS = (None, 64, 32, 16, 8, 4, 2, 1)
-REPLAYED_PER_NEW = 4
 
 
 @dataclass(frozen=True)
@@ -35,54 +29,33 @@ class Proposal:
 def proposals(
     model: Model, classes: int, ram: int | None, flash: int | None, target: str | None = None, size: int | None = None
 ) -> list[Proposal]:
-    """Those that fit, best first; if none does, the one that lacks least. What was measured, was at the model's own
-    size."""
-    candidates = _candidates(model) if target is None else _candidates_in_c(model)
+    """Those that fit, best first; if none does, the one that lacks least. Accuracies were measured at the model's own
+    size alone."""
+    candidates = _candidates(model, on_device=target is not None)
     if size not in (None, model.size):
         candidates = ((settings.changed(size=size), None) for settings, _ in candidates)
-    found = [_smaller(model, candidate, measured, classes, ram, flash, target) for candidate, measured in candidates]
-    fitting = [proposal for proposal in found if not proposal.short]
-    return fitting or [min(found, key=lambda proposal: proposal.short)]
+    tried = [_smaller(model, candidate, measured, classes, ram, flash, target) for candidate, measured in candidates]
+    fitting = [proposal for proposal in tried if not proposal.short]
+    return fitting or [min(tried, key=lambda proposal: proposal.short)]
 
 
-def _candidates(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
-    """What has rows, then what every model can do."""
-    found = expected(model.name, model.digest)
-    for each in found:
-        if each.strategy == "exact":
-            yield (
-                Settings(
-                    strategy="exact",
-                    bits=each.bits,
-                    feature_layers=each.feature_layers or None,
-                    n_components=each.n_components,
-                ),
-                each,
-            )
-        else:
-            yield (
-                Settings(
-                    strategy=each.strategy,
-                    bits=each.bits,
-                    replay_layer=each.replay_layer or None,
-                    latent_bits=each.latent_bits,
-                    memory_per_class=each.memory_per_class,
-                ),
-                each,
-            )
-    with_rows = {each.strategy for each in found}
-    for name in ("exact", "replay"):
-        if name not in with_rows:
-            yield Settings(strategy=name), None
-    yield Settings(strategy="exact", feature_layers=model.replay_layers[-1]), None
-
-
-def _candidates_in_c(model: Model) -> Iterator[tuple[Settings, Expected | None]]:
-    """Those by sums, and the fewest layers that a microcontroller may have flash and RAM for."""
-    found = [each for each in _candidates(model) if each[0].strategy == "exact"]
-    yield from found
-    if HEAD not in {settings.feature_layers for settings, _ in found}:
-        yield Settings(strategy="exact", feature_layers=HEAD), None
+def _candidates(model: Model, on_device: bool = False) -> Iterator[tuple[Settings, Expected | None]]:
+    """Settings with rows, then those that every model allows; `on_device`, of strategies that are planned in C."""
+    rows = [row for row in expected(model.name, model.digest) if not on_device or plannable(row.strategy)]
+    for row in rows:
+        yield row.settings, row
+    kinds = [kind for kind in STRATEGIES.values() if kind.proposed and (not on_device or plannable(kind.name))]
+    kinds.sort(key=lambda kind: kind.name != DEFAULT_STRATEGY)
+    with_rows = {row.strategy for row in rows}
+    for kind in kinds:
+        if kind.name not in with_rows:
+            yield Settings(strategy=kind.name), None
+    measured = {row.settings for row in rows}
+    for kind in kinds:
+        for values in kind.small_settings(model, on_device):
+            settings = Settings(strategy=kind.name, **values)
+            if settings not in measured:
+                yield settings, None
 
 
 def _smaller(
@@ -90,7 +63,7 @@ def _smaller(
     target: str | None,
 ) -> Proposal:  # fmt: skip
     """With fewer samples at once until it fits."""
-    for smaller in _smaller_ones(settings):
+    for smaller in STRATEGIES[settings.strategy].with_less_memory(settings):
         found = plan(model, smaller, classes) if target is None else on_device(model, smaller, classes, target)
         short = max(0, found.ram - ram if ram is not None else 0) + max(
             0, found.flash - flash if flash is not None else 0
@@ -98,12 +71,3 @@ def _smaller(
         if not short:
             break
     return Proposal(found, measured, short)
-
-
-def _smaller_ones(settings: Settings) -> list[Settings]:
-    """The settings, and what may take their place in less memory, the largest first."""
-    if settings.strategy == "exact":
-        return [settings]
-    if isinstance(settings.bits, Bits) and settings.bits.backward_binary == 1:
-        return [settings.changed(micro_batch_size=micro_batch_size) for micro_batch_size in PARTS]
-    return [settings.changed(batch_size=size, replay_batch_size=REPLAYED_PER_NEW * size) for size in BATCH_SIZES]

@@ -10,6 +10,9 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from bitreplay.settings import Settings
+from bitreplay.strategies import STRATEGIES
+
 FILE = Path(__file__).with_name("expected.csv")
 HEADER = (
     "model",
@@ -46,24 +49,26 @@ class Expected:
     accuracy: float
 
     @property
-    def settings(self) -> tuple[object, ...]:
-        """What was asked for."""
-        return (
-            self.strategy,
-            self.replay_layer,
-            self.latent_bits,
-            self.bits,
-            self.memory_per_class,
-            self.feature_layers,
-            self.n_components,
+    def settings(self) -> Settings:
+        """Those that the row was measured with, as far as its strategy reads them."""
+        values = {
+            "replay_layer": self.replay_layer or None,
+            "latent_bits": self.latent_bits,
+            "memory_per_class": self.memory_per_class,
+            "feature_layers": self.feature_layers or None,
+            "n_components": self.n_components,
+        }
+        own = STRATEGIES[self.strategy].own_settings
+        return Settings.of(
+            strategy=self.strategy, bits=self.bits, **{name: value for name, value in values.items() if name in own}
         )
 
 
 def expected(model: str, digest: str) -> list[Expected]:
-    """Best first. What was measured with other weights of that name counts where these have no row."""
+    """Best first. Rows of other weights of that name count where these weights have none."""
     with FILE.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["model"] == model]
-    found = [
+    measured = [
         Expected(
             row["model"],
             row["digest"],
@@ -80,6 +85,6 @@ def expected(model: str, digest: str) -> list[Expected]:
         )
         for row in rows
     ]
-    own = {each.settings for each in found if digest.startswith(each.digest)}
-    kept = [each for each in found if digest.startswith(each.digest) or each.settings not in own]
-    return sorted(kept, key=lambda each: -each.accuracy)
+    with_these = {row.settings for row in measured if digest.startswith(row.digest)}
+    usable = [row for row in measured if digest.startswith(row.digest) or row.settings not in with_these]
+    return sorted(usable, key=lambda row: -row.accuracy)

@@ -9,6 +9,7 @@ from bitreplay.strategies.naive import Naive
 from bitreplay.strategies.replay import Replay
 from bitreplay.strategies.strategy import Strategy, StrategyContext
 
-__all__ = ["STRATEGIES", "Strategy", "StrategyContext"]
+__all__ = ["DEFAULT_STRATEGY", "STRATEGIES", "Strategy", "StrategyContext"]
 
 STRATEGIES: dict[str, type[Strategy]] = {each.name: each for each in (Replay, Cwr, Naive, Exact)}
+DEFAULT_STRATEGY = Exact.name

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bitreplay.classes import Classes, Name
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.features import HEAD, default_feature_layers
 from bitreplay.engine.mahalanobis import factor_bytes
 from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
 from bitreplay.parts.digests import Digests, DigestsState
@@ -33,8 +33,10 @@ from bitreplay.progress import Watch
 from bitreplay.reports import Learned
 from bitreplay.samples import ENCODED_AT_ONCE, Samples, at_once
 from bitreplay.state import State
+from bitreplay.strategies import exact_requirements
+from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.strategies.strategy import Strategy, StrategyContext
-from bitreplay.zoo import projections
+from bitreplay.zoo import Model, projections
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -50,6 +52,10 @@ class Exact(Strategy):
     keeps: ClassVar[str] = "sums"
     augments: ClassVar[bool] = False
     unlearns: ClassVar[bool] = True
+    merges: ClassVar[bool] = True
+    proposed: ClassVar[bool] = True
+    c_learner: ClassVar[str | None] = "br_learner"
+    exported_settings: ClassVar[tuple[str, ...]] = ("feature_layers", "n_components")
     refuses: ClassVar[bool] = True
     own_settings: ClassVar[frozenset[str]] = frozenset(
         {"feature_layers", "n_components", "projection", "digests", "exact_forget"}
@@ -80,6 +86,29 @@ class Exact(Strategy):
     def asked(cls, context: StrategyContext) -> str:
         layers = context.settings.feature_layers or default_feature_layers(context.graph)
         return f"with bits {context.settings.bits}, feature layers {layers}"
+
+    # planning
+
+    @classmethod
+    def requirements(cls, context: StrategyContext, classes: int) -> Requirements:
+        return exact_requirements.planned(context, classes)
+
+    def memory_items(self) -> dict[tuple[str, str], int]:
+        return exact_requirements.used(self)
+
+    @classmethod
+    def small_settings(cls, model: Model, on_device: bool = False) -> list[dict[str, Any]]:
+        """One layer; the head has the fewest features."""
+        return [{"feature_layers": layers} for layers in (model.replay_layers[-1], *([HEAD] if on_device else []))]
+
+    @classmethod
+    def summary(cls, settings: Settings) -> str:
+        layers = f", feature layers {settings.feature_layers}" if settings.feature_layers else ""
+        return cls.name + layers + (f", {settings.n_components} components" if settings.n_components else "")
+
+    @classmethod
+    def device_programs(cls, context: StrategyContext, classes: int) -> DevicePrograms:
+        return DevicePrograms({"features": exact_requirements.feature_program(context, 1)}, {})
 
     # learning
 

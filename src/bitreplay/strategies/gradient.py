@@ -32,7 +32,9 @@ from bitreplay.rates import first_rate, rate_at
 from bitreplay.reports import Learned, Stored
 from bitreplay.samples import LatentsOf, Pictures, Samples
 from bitreplay.state import State
+from bitreplay.strategies import gradient_requirements
 from bitreplay.strategies.augmentation import augmented
+from bitreplay.strategies.requirements import Requirements
 from bitreplay.strategies.strategy import Strategy, StrategyContext
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 SHUFFLE = 0x5EED0003
 FIRST_ROOM = 16
 FLOAT = "float"
+BATCH_SIZES = (32, 16, 8, 4, 2, 1)
+MICRO_BATCH_SIZES = (None, 64, 32, 16, 8, 4, 2, 1)
+REPLAYED_PER_NEW = 4
 MAX_EXPERIENCES = (1 << 31) - 1  # a stored sample's is an int32
 
 
@@ -80,6 +85,39 @@ class Gradient(Strategy):
         head = kinds["head"](room, tail.head_weights.shape[1] - 1)
         memory = kinds["memory"](settings.memory_per_class, backbone.latent_shape, settings.seed)
         return cls(backbone, tail, head, memory, settings)
+
+    # planning
+
+    @classmethod
+    def requirements(cls, context: StrategyContext, classes: int) -> Requirements | None:
+        if cls.kinds != Gradient.kinds:  # nothing is known of other parts
+            return None
+        room = FIRST_ROOM
+        while room < classes:
+            room *= 2
+        return gradient_requirements.planned(cls, context, classes, room)
+
+    def memory_items(self) -> dict[tuple[str, str], int]:
+        if self.kinds != Gradient.kinds or not isinstance(self.tail, Tail):
+            return super().memory_items()
+        return gradient_requirements.used(self, self.tail)
+
+    @classmethod
+    def with_less_memory(cls, settings: Settings) -> list[Settings]:
+        """Micro-batches end in the same state. Where binary weights learn they are not possible, and the minibatch gets
+        smaller."""
+        if isinstance(settings.bits, Bits) and settings.bits.backward_binary == 1:
+            return [settings.changed(micro_batch_size=size) for size in MICRO_BATCH_SIZES]
+        return [settings.changed(batch_size=size, replay_batch_size=REPLAYED_PER_NEW * size) for size in BATCH_SIZES]
+
+    @classmethod
+    def summary(cls, settings: Settings) -> str:
+        stored = f", {settings.memory_per_class} a class of {settings.latent_bits} bit" if cls.stores_samples else ""
+        micro = f", micro-batch size {settings.micro_batch_size}" if settings.micro_batch_size else ""
+        return (
+            f"{cls.name} {settings.bits}{stored}, replay layer {settings.replay_layer or 'last'}, "
+            f"batch size {settings.batch_size}{micro}"
+        )
 
     # the method
 

@@ -8,9 +8,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.parts.part import need
+from bitreplay.rates import feature_power
 from bitreplay.samples import LatentsOf
 from bitreplay.state import State
-from bitreplay.strategies.gradient import Gradient
+from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
+from bitreplay.strategies.requirements import DevicePrograms
+from bitreplay.strategies.strategy import StrategyContext
+
+MAX_DEVICE_TAILS = 8
 
 
 class Replay(Gradient):
@@ -20,6 +28,9 @@ class Replay(Gradient):
     refuses: ClassVar[bool] = True
     gain: ClassVar[Fraction] = Fraction(40)
     eased: ClassVar[bool] = True
+    proposed: ClassVar[bool] = True
+    c_learner: ClassVar[str | None] = "br_replay"
+    exported_settings: ClassVar[tuple[str, ...]] = ("bits", "batch_size", "replay_batch_size", "memory_per_class")
 
     def join(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:
         """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
@@ -31,6 +42,28 @@ class Replay(Gradient):
 
     def keep(self, plain: LatentsOf, labels: NDArray[np.int32]) -> None:
         self.memory.update(plain, labels, self.experiences)
+
+    @classmethod
+    def device_programs(cls, context: StrategyContext, classes: int) -> DevicePrograms:
+        """The backbone of one image, and a tail for each room that this many classes grow to."""
+        settings, graph = context.settings, context.graph
+        assert isinstance(settings.bits, Bits)
+        need(not settings.augment, "The learner in C does not augment images: export with augment=False.")
+        need(not settings.unknown, "The learner in C does not compare with stored samples: export with unknown=0.")
+        most = FIRST_ROOM << (MAX_DEVICE_TAILS - 1)
+        need(1 <= classes <= most, f"classes must be an integer from 1 to {most}, got {classes}.")
+        layer, bits, latent_bits = context.replay_layer, settings.bits, settings.latent_bits
+        programs = {"backbone": compile_backbone(graph, layer, bits, 1, latent_bits)}
+        room = FIRST_ROOM
+        while True:
+            tail = compile_tail(graph, layer, bits, settings.minibatch_size, room, latent_bits)
+            programs[f"tail{len(programs) - 1}"] = tail
+            if room >= classes:
+                break
+            room *= 2
+        features = tail.tensor(f"{graph.nodes[-1].name}.weights").shape[1] - 1
+        rate = cls.gain / feature_power(graph, features)
+        return DevicePrograms(programs, {"rate": str(rate).encode()})
 
     @classmethod
     def pictures(cls, state: State) -> int:

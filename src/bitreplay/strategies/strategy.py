@@ -3,11 +3,12 @@
     encode       pictures -> the numbers that it learns from
     learn        one experience
     predictor    an immutable copy that answers
-    state, take  all of it, by value, and back
+    state, load_state   all of it, by value, and back
     forget, rename
 
 To add one: a class in a file of its own, and a line in STRATEGIES. Those that learn by gradients share the loop of
-gradient.py; another need not have steps, a tail or a memory.
+gradient.py; others need no steps, tail or memory. Nothing outside of this folder asks for a strategy's name: what else
+differs, such as the memory that it needs, is a class variable or a method here.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from bitreplay.progress import Watch
 from bitreplay.reports import Learned, Stored
 from bitreplay.samples import Samples
 from bitreplay.state import State
+from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.zoo import Model
 
 if TYPE_CHECKING:
@@ -57,10 +59,14 @@ class Strategy(ABC):
     `own_settings` are the fields of Settings that only strategies of this kind read.
 
     `title` names it in tables, `latents` what it encodes pictures to: strategies of one name there, on one model
-    with the same bits, share latents; both are `name` unless said otherwise. `keeps` names what it keeps of
-    pictures. `stores_samples`: it keeps codes of pictures. `refuses`: it can answer "unknown". `augments`: it sees
-    pictures several times, so that changed views mean something. `latent_shape` and `latent_type` are one sample's,
-    `side` is that of the pictures.
+    with the same bits, share latents; both are `name` unless a class sets them. `keeps` names what it keeps of
+    images. `stores_samples`: it keeps latents of images. `refuses`: it can answer "unknown". `augments`: it sees
+    images several times, so that changed views mean something. `unlearns`: it can take single images out again.
+    `merges`: its states add up (merging.py). `proposed`: `bitreplay plan --budget` proposes it. `latent_shape` and
+    `latent_type` are those of one sample, `side` is that of the images.
+
+    `c_learner` is the prefix of the C functions that run its states, if there are any; a subclass must name its own,
+    since it may have other parts. `exported_settings` are what `bitreplay export` writes down of its settings.
     """
 
     name: ClassVar[str]
@@ -71,6 +77,10 @@ class Strategy(ABC):
     refuses: ClassVar[bool] = False
     augments: ClassVar[bool] = True
     unlearns: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
+    proposed: ClassVar[bool] = False
+    c_learner: ClassVar[str | None] = None
+    exported_settings: ClassVar[tuple[str, ...]] = ()
     own_settings: ClassVar[frozenset[str]] = frozenset()
     kinds: ClassVar[Mapping[str, type[Part]]]
     own: ClassVar[tuple[str, ...]] = ()
@@ -87,6 +97,7 @@ class Strategy(ABC):
         super().__init_subclass__()
         name = getattr(cls, "name", "")
         cls.title, cls.latents = getattr(cls, "title", name), getattr(cls, "latents", name)
+        cls.c_learner = vars(cls).get("c_learner")
 
     # making one
 
@@ -100,6 +111,37 @@ class Strategy(ABC):
         """What was asked of a model, for a sentence about one that cannot do it."""
         settings = context.settings
         return f"at level {context.replay_layer} with bits {settings.bits}, codes of {settings.latent_bits} bits"
+
+    # planning
+
+    @classmethod
+    def requirements(cls, context: StrategyContext, classes: int) -> Requirements | None:
+        """What it will need for this many classes; None if that is found out by trying it."""
+        return None
+
+    def memory_items(self) -> dict[tuple[str, str], int]:
+        """Bytes of RAM that it uses, by part and purpose, as the items of `requirements` name them."""
+        return {(self.name, purpose.replace("_", " ")): count for purpose, count in self.footprint().items()}
+
+    @classmethod
+    def small_settings(cls, model: Model, on_device: bool = False) -> list[dict[str, Any]]:
+        """Further settings to propose where there is little memory; `on_device` for the learner in C."""
+        return []
+
+    @classmethod
+    def with_less_memory(cls, settings: Settings) -> list[Settings]:
+        """These settings, and then what learns in their place with less memory, the largest first."""
+        return [settings]
+
+    @classmethod
+    def summary(cls, settings: Settings) -> str:
+        """The settings in a few words."""
+        return f"{cls.name} {settings.bits}"
+
+    @classmethod
+    def device_programs(cls, context: StrategyContext, classes: int) -> DevicePrograms:
+        """What a learner in C runs, for strategies that name a `c_learner`; ValueError for settings that it lacks."""
+        raise NotImplementedError(cls.name)
 
     # learning
 

@@ -8,15 +8,18 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, show
-from bitreplay.export import TARGETS, write_folder
+from bitreplay.export import TARGETS, c_learners, write_folder
 from bitreplay.learner import Learner
+from bitreplay.strategies import DEFAULT_STRATEGY
 
 
 def export(
     model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder to write.", show_default=False)],
     size: options.Size = None,
-    strategy: Annotated[str, typer.Option(help="How the device learns: exact, replay.")] = "exact",
+    strategy: Annotated[
+        str, typer.Option(help=f"How the device learns: {', '.join(c_learners())}.")
+    ] = DEFAULT_STRATEGY,
     feature_layers: options.FeatureLayers = None,
     n_components: options.Components = None,
     bits: options.Bits = None,

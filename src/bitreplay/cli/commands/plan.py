@@ -15,9 +15,12 @@ from bitreplay.export import TARGETS
 from bitreplay.planning import budget as fitting
 from bitreplay.planning.device import on_device
 from bitreplay.planning.measure import Taken, measure
-from bitreplay.planning.plan import FLASH, RAM, Plan
+from bitreplay.planning.plan import Plan
 from bitreplay.planning.plan import plan as planned
 from bitreplay.settings import Settings
+from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES
+from bitreplay.strategies.gradient import BATCH_SIZES
+from bitreplay.strategies.requirements import FLASH, LATENT_WEIGHTS, LEARNED, RAM
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 SHOWN = 10
@@ -66,7 +69,7 @@ def plan(
     settings = Settings.of(**given)
     settings = settings.changed(batch_size=batch_size, replay_batch_size=4 * batch_size, size=size)
     if target is not None:
-        settings = settings.changed(strategy="exact") if strategy is None else settings
+        settings = settings.changed(strategy=DEFAULT_STRATEGY) if strategy is None else settings
         if check:
             raise ValueError("--measure runs a learner in Python; it does not go with --target.")
     made = planned(found, settings, classes) if target is None else on_device(found, settings, classes, target)
@@ -130,7 +133,7 @@ def compared(made: Plan, taken: Taken) -> list[tuple[str, str, int, int]]:
     want: dict[tuple[str, str], int] = {}
     for item in made.items:
         if item.where == RAM:
-            key = item.part, "what learns" if item.what == "latent weights" else item.what
+            key = item.part, LEARNED if item.what == LATENT_WEIGHTS else item.what
             want[key] = want.get(key, 0) + item.bytes
     return [(*key, want.get(key, 0), count) for key, count in taken.items.items()]
 
@@ -181,10 +184,8 @@ def _notes(found: list[fitting.Proposal]) -> list[str]:
         notes.append(
             "With a micro-batch size a minibatch passes in parts: the same state in less memory, in twice the time."
         )
-    if any(each.measured and each.plan.settings.batch_size < fitting.BATCH_SIZES[0] for each in found):
-        notes.append(
-            f"Accuracies of replay were measured with {fitting.BATCH_SIZES[0]} new samples; fewer were not tried."
-        )
+    if any(each.measured and each.plan.settings.batch_size < BATCH_SIZES[0] for each in found):
+        notes.append(f"Accuracies of replay were measured with {BATCH_SIZES[0]} new samples; fewer were not tried.")
     return notes
 
 
@@ -202,13 +203,7 @@ def _proposal(found: fitting.Proposal) -> dict[str, Any]:
 
 
 def _settings(made: Plan) -> str:
-    s = made.settings
-    if s.strategy == "exact":
-        layers = f", feature layers {s.feature_layers}" if s.feature_layers else ""
-        return "exact" + layers + (f", {s.n_components} components" if s.n_components else "")
-    kept = f", {s.memory_per_class} a class of {s.latent_bits} bit" if s.strategy == "replay" else ""
-    parts = f", micro-batch size {s.micro_batch_size}" if s.micro_batch_size else ""
-    return f"{s.strategy} {s.bits}{kept}, replay layer {s.replay_layer or 'last'}, batch size {s.batch_size}{parts}"
+    return STRATEGIES[made.settings.strategy].summary(made.settings)
 
 
 def _accuracy(proposal: fitting.Proposal, model: zoo.Model) -> str:

@@ -1,0 +1,62 @@
+"""What learning by sums needs: planned from settings, and used by a strategy that has learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bitreplay.engine import native_sums
+from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.mahalanobis import factor_bytes
+from bitreplay.engine.program import Program
+from bitreplay.engine.sums import width
+from bitreplay.strategies.requirements import FROZEN_BATCH, RAM, Item, Requirements, program_items, used_by_program
+from bitreplay.zoo import projections
+
+if TYPE_CHECKING:
+    from bitreplay.strategies.exact import Exact
+    from bitreplay.strategies.strategy import StrategyContext
+
+
+def feature_program(context: StrategyContext, max_samples: int) -> Program:
+    """The frozen network that computes features, with the projection that the settings name."""
+    settings = context.settings
+    assert isinstance(settings.bits, Bits)
+    layers, projection = projections.resolve(
+        context.model, settings.feature_layers, settings.n_components, settings.projection
+    )
+    return compile_features(context.graph, layers, settings.bits, max_samples, projection)
+
+
+def planned(context: StrategyContext, classes: int) -> Requirements:
+    """For this many classes."""
+    network = feature_program(context, FROZEN_BATCH)
+    n_features = sum(part_lengths(network))
+    element = width(0).itemsize
+    products, sums = element * n_features * (n_features + 1) // 2, classes * (element * n_features + 8)
+    class_products = classes * products if context.settings.exact_forget else 0
+    items = (
+        *program_items("network", network),
+        Item(RAM, "sums", f"products of {n_features} numbers", products),
+        Item(RAM, "sums", "of the classes, and their counts", sums),
+        Item(RAM, "sums", "products of each class", class_products),
+        Item(RAM, "answers", "the discriminant", classes * (4 * n_features + 8)),
+        Item(RAM, "answers", "the factor of the covariance", factor_bytes(n_features)),
+        Item(RAM, "answers", "to make it anew", native_sums.solve_bytes(n_features, classes)),
+    )
+    return Requirements(items, products + sums + class_products, {"network": network})
+
+
+def used(strategy: Exact) -> dict[tuple[str, str], int]:
+    """Bytes of RAM, as `planned` names them."""
+    statistics = strategy.class_statistics.state_dict()
+    sums, class_products = strategy.class_statistics.sums, statistics.class_products
+    rule, factor = native_sums.solved(sums, strategy.features.lengths)
+    return {
+        **used_by_program("network", strategy.features.taken),
+        ("sums", f"products of {sums.n_features} numbers"): sums.products.nbytes,
+        ("sums", "of the classes, and their counts"): sums.class_sums.nbytes + sums.counts.nbytes,
+        ("sums", "products of each class"): 0 if class_products is None else class_products.nbytes,
+        ("answers", "the discriminant"): rule.weights.nbytes + rule.biases.nbytes,
+        ("answers", "the factor of the covariance"): factor.nbytes,
+    }
