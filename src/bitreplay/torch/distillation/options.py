@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--views", type=int, help="views to learn from (20 million)")
     p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
     p.add_argument("--minibatch", type=int, help="views a step (1024)")
-    p.add_argument("--rate", type=float, help="highest learning rate (0.0012)")
+    p.add_argument("--learning-rate", dest="rate", type=float, help="highest learning rate (0.0012)")
     p.add_argument("--fall", type=float, help="share of the run, at its end, in which the rate falls to 0 (0.4)")
     p.add_argument("--weight-decay", type=float)
     p.add_argument("--match", type=float, help="weight of the features' loss (3)")

@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
     p.add_argument("--minibatch", type=int, help="images a step, over all processes")
     p.add_argument("--optimizer", choices=["adam", "sgd"])
-    p.add_argument("--rate", type=float, help="highest learning rate")
+    p.add_argument("--learning-rate", dest="rate", type=float, help="highest learning rate")
     p.add_argument("--rate-shape", choices=["linear", "cosine"])
     p.add_argument("--weight-decay", type=float)
     p.add_argument("--first-stage", type=float, help="share of the run with real weights; 0 leaves the stage out")
