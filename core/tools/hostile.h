@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "bitreplay_learner.h"
-#include "learner/sha256.h"
+#include "learner/state/sha256.h"
 #include "machine/crc32.h"
 
 namespace hostile {

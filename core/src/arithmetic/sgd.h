@@ -1,9 +1,9 @@
 // One step of stochastic gradient descent on int32 masters: the twin of engine/arithmetic/sgd.py, docs/law.md section
 // 9.
 #pragma once
-#include "bitreplay.h"
 #include "arithmetic/counter.h"
 #include "arithmetic/fixedpoint.h"
+#include "bitreplay.h"
 
 namespace bitreplay {
 

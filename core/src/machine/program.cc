@@ -7,10 +7,10 @@
 #include <cstdlib>
 #endif
 
+#include "arithmetic/elements.h"
 #include "machine/chains.h"
 #include "machine/crc32.h"
 #include "machine/dispatch.h"
-#include "arithmetic/elements.h"
 #include "machine/operation.h"
 #include "machine/sentence.h"
 

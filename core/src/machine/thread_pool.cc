@@ -1,7 +1,7 @@
 #include "machine/thread_pool.h"
 
-#include <ctime>
 #include <unistd.h>
+#include <ctime>
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>

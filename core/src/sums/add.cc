@@ -2,8 +2,8 @@
 //
 // Pictures are taken 64 at a time, widened to int16 and laid out in pairs; four rows of the triangle of products are
 // made at once from them and then added to the sums, so that these are read and written once for 64 pictures.
-#include "machine/dispatch.h"
 #include "arithmetic/fixedpoint.h"
+#include "machine/dispatch.h"
 #include "sums/check.h"
 
 namespace bitreplay {

@@ -1,8 +1,8 @@
 // The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor
 // alone.
+#include "sums/solve.h"
 #include "bitreplay_ood.h"
 #include "sums/possible.h"
-#include "sums/solve.h"
 
 namespace bitreplay {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "machine/dispatch.h"
 #include "arithmetic/fixedpoint.h"
+#include "machine/dispatch.h"
 #include "sums/check.h"
 
 namespace bitreplay {

@@ -1,7 +1,7 @@
 """Names of classes as text that is hashed: Python's repr as Python 3.11 writes it, whatever Python runs.
 
 repr escapes what is not printable, and each Unicode makes more characters printable. Hashes of states stay: those of
-Unicode 14.0 are printable here for good. core/src/learner/text.cc writes the same.
+Unicode 14.0 are printable here for good. core/src/learner/state/text.cc writes the same.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 // Loops of clip and clip_input_grad: engine/layers/clip.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/rescale.h"
 #include "arithmetic/sgd.h"
 #include "kernels/lanes/gradient_lanes.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace clip {

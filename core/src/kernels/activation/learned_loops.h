@@ -1,8 +1,8 @@
 // Loops of learned_operand and learned_update: engine/layers/learned.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/elements.h"
 #include "arithmetic/sgd.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace learned_operand {

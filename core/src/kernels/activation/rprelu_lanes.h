@@ -3,8 +3,8 @@
 // Each function tells whether it did the work: it does where every number provably fits, so that the results are those
 // of kernels/activation/rprelu_loops.h.
 #pragma once
-#include "machine/call.h"
 #include "kernels/lanes/gradient_lanes.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace {

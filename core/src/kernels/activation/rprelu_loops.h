@@ -1,9 +1,9 @@
 // Loops of rprelu and its gradients: engine/layers/rprelu.py.
 #pragma once
-#include "machine/call.h"
-#include "kernels/activation/rprelu_lanes.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "kernels/activation/rprelu_lanes.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace rprelu {

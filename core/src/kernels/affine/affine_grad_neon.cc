@@ -1,7 +1,7 @@
 #include "kernels/affine/affine_grad.h"
 
-#include "kernels/lanes/lanes_neon.h"
 #include "arithmetic/quant.h"
+#include "kernels/lanes/lanes_neon.h"
 
 namespace bitreplay {
 namespace {

@@ -3,10 +3,10 @@
 #pragma once
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
-#include "kernels/affine/affine_grad.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/tiles.h"
+#include "kernels/affine/affine_grad.h"
 
 namespace bitreplay {
 

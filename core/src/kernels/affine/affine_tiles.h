@@ -2,8 +2,8 @@
 #pragma once
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
-#include "kernels/affine/affine.h"
 #include "arithmetic/tiles.h"
+#include "kernels/affine/affine.h"
 
 namespace bitreplay {
 

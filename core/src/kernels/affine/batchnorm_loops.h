@@ -1,8 +1,8 @@
 // Loops of batchnorm_fold and batchnorm_update; the layer: engine/layers/batchnorm.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sgd.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace batchnorm_fold {

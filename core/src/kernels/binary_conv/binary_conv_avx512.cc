@@ -4,8 +4,8 @@
 // Bound: three operations for 512 products, two a cycle.
 #include <immintrin.h>
 
-#include "kernels/binary_conv/binary_conv.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/binary_conv/binary_conv.h"
 
 namespace bitreplay {
 namespace {

@@ -14,9 +14,9 @@
 // weights stream past.
 #include <immintrin.h>
 
+#include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
 #include "kernels/binary_conv/binary_conv_input_grad.h"
-#include "arithmetic/sliding_window.h"
 
 namespace bitreplay {
 namespace {

@@ -2,9 +2,9 @@
 // Derived: [kernel * kernel][outputs / 8][channels] bytes, bit j of a byte: output 8 group + j. Outputs behind the last
 // have gradient 0. Four groups are looked up at a time, so that gx is touched once for 32 products.
 #include "arithmetic/packing.h"
+#include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
 #include "kernels/binary_conv/binary_conv_input_grad.h"
-#include "arithmetic/sliding_window.h"
 
 namespace bitreplay {
 namespace {

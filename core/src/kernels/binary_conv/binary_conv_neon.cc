@@ -6,8 +6,8 @@
 // Bound: 55 instructions for 64 times 8 times 4 products.
 #include <arm_neon.h>
 
-#include "kernels/binary_conv/binary_conv.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/binary_conv/binary_conv.h"
 
 namespace bitreplay {
 namespace {

@@ -2,8 +2,8 @@
 // overflow. The walk over pixels and taps is that of binary_conv_neon.cc, which says why each has its own.
 #include <wasm_simd128.h>
 
-#include "kernels/binary_conv/binary_conv.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/binary_conv/binary_conv.h"
 
 namespace bitreplay {
 namespace {

@@ -9,8 +9,8 @@
 // Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight
 // channels. Windows of more nibbles than there is room for are the scalar kernel's.
 #pragma once
-#include "kernels/binary_conv/binary_conv.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/binary_conv/binary_conv.h"
 
 namespace bitreplay {
 

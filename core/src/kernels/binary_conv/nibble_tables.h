@@ -9,9 +9,9 @@
 // output 16 block + 8 half + j at bit j. Outputs behind the last have gradient 0.
 #pragma once
 #include "arithmetic/packing.h"
+#include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
 #include "kernels/binary_conv/binary_conv_input_grad.h"
-#include "arithmetic/sliding_window.h"
 
 namespace bitreplay {
 

@@ -1,8 +1,8 @@
 // Loops of Gradients and update of the dense head; the layer: engine/layers/dense.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace dense_input_grad {

@@ -1,8 +1,8 @@
 // Loops of dense and dense_operand; the layer: engine/layers/dense.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 

@@ -1,10 +1,10 @@
 // Loops of depthwise_conv, learned_depthwise and their gradients: engine/layers/depthwise_conv.py.
 #pragma once
-#include "machine/call.h"
-#include "arithmetic/sliding_window.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
+#include "arithmetic/sliding_window.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace depthwise {

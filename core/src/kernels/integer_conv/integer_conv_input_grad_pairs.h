@@ -6,9 +6,9 @@
 // times the largest gradient of the sample times the largest weight is below 2^31: another sample goes the scalar way.
 // Sums are made twice: for the largest, and to be rounded.
 #pragma once
+#include "arithmetic/quant.h"
 #include "kernels/integer_conv/integer_conv_input_grad.h"
 #include "kernels/integer_conv/integer_conv_pairs.h"
-#include "arithmetic/quant.h"
 
 namespace bitreplay {
 namespace {

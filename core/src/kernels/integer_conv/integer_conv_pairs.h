@@ -11,11 +11,11 @@
 #pragma once
 #include <cstring>
 
-#include "bitreplay.h"
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
-#include "kernels/integer_conv/integer_conv.h"
 #include "arithmetic/sliding_window.h"
+#include "bitreplay.h"
+#include "kernels/integer_conv/integer_conv.h"
 
 namespace bitreplay {
 namespace {

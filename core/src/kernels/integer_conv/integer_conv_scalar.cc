@@ -1,8 +1,8 @@
 #include "kernels/integer_conv/integer_conv.h"
 
-#include "bitreplay.h"
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
+#include "bitreplay.h"
 
 namespace bitreplay {
 namespace {

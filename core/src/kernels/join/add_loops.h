@@ -1,7 +1,7 @@
 // Loops of add: engine/layers/add.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/tiles.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace add_maps {

@@ -1,8 +1,8 @@
 // Loops of concat and concat_input_grad: engine/layers/concat.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace concat {

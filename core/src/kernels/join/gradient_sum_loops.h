@@ -1,7 +1,7 @@
 // Loops of gradient_sum: engine/layers/gradient_sum.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/quant.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace gradient_sum {

@@ -1,7 +1,7 @@
 // Gradients in 32-bit lanes with 64-bit products (lanes32.h): to the law's bits per sample, and sums per channel.
 #pragma once
-#include "kernels/lanes/lanes32.h"
 #include "arithmetic/quant.h"
+#include "kernels/lanes/lanes32.h"
 
 #if BR_LANES32
 

@@ -2,8 +2,8 @@
 #include <immintrin.h>
 
 #include "arithmetic/packing.h"
-#include "kernels/latent_code/latent_code.h"
 #include "kernels/lanes/lanes_avx512.h"
+#include "kernels/latent_code/latent_code.h"
 
 namespace bitreplay {
 namespace {

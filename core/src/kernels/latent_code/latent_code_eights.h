@@ -10,9 +10,9 @@
 #pragma once
 #include <cstring>
 
+#include "arithmetic/fixedpoint.h"
 #include "arithmetic/packing.h"
 #include "bitreplay.h"
-#include "arithmetic/fixedpoint.h"
 #include "kernels/latent_code/latent_code.h"
 
 namespace bitreplay {

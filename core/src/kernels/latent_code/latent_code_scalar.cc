@@ -1,6 +1,6 @@
-#include "arithmetic/packing.h"
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
+#include "arithmetic/packing.h"
 #include "kernels/latent_code/latent_code.h"
 
 namespace bitreplay {

@@ -11,8 +11,8 @@
 // two operations and one load a cycle, where tables and index bytes (30 KB) stay in the first-level cache.
 #include <immintrin.h>
 
-#include "kernels/latent_weights/latent_step_avx512.h"
 #include "kernels/latent_weights/latent_scan_avx512.h"
+#include "kernels/latent_weights/latent_step_avx512.h"
 
 namespace bitreplay {
 namespace {

@@ -19,8 +19,8 @@
 //    step(a, row, sums)                  the step of one row of `channels` latent weights; may write to the sums
 #pragma once
 #include "arithmetic/elements.h"
-#include "kernels/latent_weights/latent_plan.h"
 #include "arithmetic/quant.h"
+#include "kernels/latent_weights/latent_plan.h"
 
 namespace bitreplay {
 

@@ -2,22 +2,22 @@
 // kernels/loops_<set>.cc includes this one; an operation's own file is the scalar copy. Everything here is local to the
 // file that includes it.
 #pragma once
-#include "kernels/join/add_loops.h"
-#include "kernels/pool/average_pool_loops.h"
-#include "kernels/affine/batchnorm_loops.h"
 #include "kernels/activation/clip_loops.h"
-#include "kernels/sign/clipped_sign_loops.h"
-#include "kernels/join/concat_loops.h"
+#include "kernels/activation/learned_loops.h"
+#include "kernels/activation/rprelu_loops.h"
+#include "kernels/affine/batchnorm_loops.h"
 #include "kernels/head/dense_grad_loops.h"
 #include "kernels/head/dense_loops.h"
 #include "kernels/integer_conv/depthwise_conv_loops.h"
-#include "kernels/pool/filter_pool_loops.h"
+#include "kernels/join/add_loops.h"
+#include "kernels/join/concat_loops.h"
 #include "kernels/join/gradient_sum_loops.h"
-#include "kernels/activation/learned_loops.h"
-#include "machine/operation_list.h"
+#include "kernels/pool/average_pool_loops.h"
+#include "kernels/pool/filter_pool_loops.h"
 #include "kernels/pool/max_pool_loops.h"
-#include "kernels/activation/rprelu_loops.h"
+#include "kernels/sign/clipped_sign_loops.h"
 #include "kernels/sign/rsign_loops.h"
+#include "machine/operation_list.h"
 
 namespace bitreplay {
 namespace {

@@ -1,7 +1,7 @@
 // The optional second term of an input gradient: what reaches the same tensor by another way.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/quant.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 

@@ -1,7 +1,7 @@
 // Loops of average_pool and its gradient: engine/layers/average_pool.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/quant.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace average_pool {

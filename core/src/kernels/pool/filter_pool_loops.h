@@ -1,9 +1,9 @@
 // Loops of filter_pool and filter_pool_input_grad: engine/layers/filter_pool.py.
 #pragma once
-#include "machine/call.h"
-#include "arithmetic/sliding_window.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "arithmetic/sliding_window.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace filter_window {

@@ -1,10 +1,10 @@
 // Loops of max_pool and max_pool_input_grad: engine/layers/max_pool.py.
 #pragma once
-#include "machine/call.h"
-#include "arithmetic/sliding_window.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/rescale.h"
+#include "arithmetic/sliding_window.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace max_window {

@@ -1,10 +1,10 @@
 // Loops of pack_signs_clipped and clipped_sign_input_grad: engine/layers/clipped_sign.py.
 #pragma once
-#include "machine/call.h"
 #include "arithmetic/packing.h"
 #include "arithmetic/pixels.h"
 #include "kernels/lanes/gradient_lanes.h"
 #include "kernels/loops/second_gradient.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace pack_signs_clipped {

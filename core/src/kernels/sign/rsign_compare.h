@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "arithmetic/packing.h"
 #include "arithmetic/fixedpoint.h"
+#include "arithmetic/packing.h"
 
 namespace bitreplay {
 namespace {

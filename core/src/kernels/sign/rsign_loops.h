@@ -1,11 +1,11 @@
 // Loops of pack_signs_above, rsign_input_grad and rsign_param_grad: engine/layers/rsign.py.
 #pragma once
 #include "arithmetic/packing.h"
-#include "machine/call.h"
-#include "kernels/sign/rsign_compare.h"
-#include "kernels/sign/rsign_lanes.h"
 #include "arithmetic/pixels.h"
 #include "kernels/loops/second_gradient.h"
+#include "kernels/sign/rsign_compare.h"
+#include "kernels/sign/rsign_lanes.h"
+#include "machine/call.h"
 
 namespace bitreplay {
 namespace pack_signs_above {

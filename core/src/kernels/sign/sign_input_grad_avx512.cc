@@ -1,8 +1,8 @@
 // The exact values of a sample are made twice: for the largest, and to be rounded (quant.h).
 #include "kernels/sign/sign_input_grad.h"
 
-#include "kernels/lanes/lanes_avx512.h"
 #include "arithmetic/quant.h"
+#include "kernels/lanes/lanes_avx512.h"
 
 namespace bitreplay {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
-#include "kernels/sign/sign_input_grad.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/tiles.h"
+#include "kernels/sign/sign_input_grad.h"
 
 namespace bitreplay {
 

@@ -1,7 +1,7 @@
 // clip and clip_input_grad: engine/layers/clip.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "kernels/activation/clip_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace clip {

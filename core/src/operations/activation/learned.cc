@@ -1,8 +1,8 @@
 // learned_operand and learned_update: engine/layers/learned.py.
 #include "arithmetic/elements.h"
-#include "machine/operation.h"
 #include "arithmetic/sgd.h"
 #include "kernels/activation/learned_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace learned_operand {

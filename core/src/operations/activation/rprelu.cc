@@ -1,7 +1,7 @@
 // rprelu and its gradients: engine/layers/rprelu.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "kernels/activation/rprelu_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

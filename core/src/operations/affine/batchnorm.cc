@@ -1,8 +1,8 @@
 // batchnorm_fold and batchnorm_update; the layer: engine/layers/batchnorm.py.
 #include "arithmetic/fixedpoint.h"
-#include "machine/operation.h"
 #include "arithmetic/sgd.h"
 #include "kernels/affine/batchnorm_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace batchnorm_fold {

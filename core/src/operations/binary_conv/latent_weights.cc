@@ -1,9 +1,9 @@
 // latent_signs and latent_update; the layer: engine/layers/latent_weights.py.
-#include "arithmetic/packing.h"
 #include "arithmetic/elements.h"
+#include "arithmetic/packing.h"
+#include "arithmetic/quant.h"
 #include "machine/operation.h"
 #include "operations/window.h"
-#include "arithmetic/quant.h"
 
 namespace bitreplay {
 namespace {

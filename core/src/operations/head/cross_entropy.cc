@@ -1,7 +1,7 @@
 // cross_entropy: engine/layers/cross_entropy.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/softmax.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace cross_entropy {

@@ -1,7 +1,7 @@
 // dense and dense_operand; the layer: engine/layers/dense.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "kernels/head/dense_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 

@@ -1,8 +1,8 @@
 // Gradients and update of the dense head; the layer: engine/layers/dense.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
 #include "kernels/head/dense_grad_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace dense_input_grad {

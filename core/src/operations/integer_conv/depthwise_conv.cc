@@ -1,10 +1,10 @@
 // depthwise_conv, learned_depthwise and their gradients: engine/layers/depthwise_conv.py.
-#include "arithmetic/sliding_window.h"
-#include "machine/operation.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
+#include "arithmetic/sliding_window.h"
 #include "kernels/integer_conv/depthwise_conv_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

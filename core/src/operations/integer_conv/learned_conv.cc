@@ -1,10 +1,10 @@
 // conv_operand, learned_conv, learned_conv_update and integer_conv_input_grad: engine/layers/learned_conv.py and
 // integer_conv.py.
+#include "arithmetic/quant.h"
+#include "arithmetic/sgd.h"
 #include "arithmetic/sliding_window.h"
 #include "machine/operation.h"
 #include "operations/window.h"
-#include "arithmetic/quant.h"
-#include "arithmetic/sgd.h"
 
 namespace bitreplay {
 namespace {

@@ -1,8 +1,8 @@
 // add: engine/layers/add.py.
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
-#include "machine/operation.h"
 #include "kernels/join/add_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace add_maps {

@@ -1,8 +1,8 @@
 // concat and concat_input_grad: engine/layers/concat.py.
-#include "machine/operation.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
 #include "kernels/join/concat_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

@@ -1,7 +1,7 @@
 // gradient_sum: engine/layers/gradient_sum.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "kernels/join/gradient_sum_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace gradient_sum {

@@ -1,7 +1,7 @@
 // average_pool and its gradient: engine/layers/average_pool.py.
-#include "machine/operation.h"
 #include "arithmetic/quant.h"
 #include "kernels/pool/average_pool_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

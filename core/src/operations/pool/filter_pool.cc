@@ -1,9 +1,9 @@
 // filter_pool and filter_pool_input_grad: engine/layers/filter_pool.py.
-#include "arithmetic/sliding_window.h"
-#include "machine/operation.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "arithmetic/sliding_window.h"
 #include "kernels/pool/filter_pool_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

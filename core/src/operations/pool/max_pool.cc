@@ -1,9 +1,9 @@
 // max_pool and max_pool_input_grad: engine/layers/max_pool.py.
-#include "arithmetic/sliding_window.h"
-#include "machine/operation.h"
 #include "arithmetic/pixels.h"
 #include "arithmetic/quant.h"
+#include "arithmetic/sliding_window.h"
 #include "kernels/pool/max_pool_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace {

@@ -1,7 +1,7 @@
 // pack_signs_clipped, clipped_sign_input_grad and unpack_signs: engine/layers/clipped_sign.py.
-#include "machine/operation.h"
 #include "arithmetic/packing.h"
 #include "kernels/sign/clipped_sign_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace pack_signs_clipped {

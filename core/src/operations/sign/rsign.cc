@@ -1,8 +1,8 @@
 // pack_signs_above, rsign_input_grad and rsign_param_grad: engine/layers/rsign.py.
-#include "machine/operation.h"
 #include "arithmetic/packing.h"
 #include "kernels/loops/second_gradient.h"
 #include "kernels/sign/rsign_loops.h"
+#include "machine/operation.h"
 
 namespace bitreplay {
 namespace pack_signs_above {

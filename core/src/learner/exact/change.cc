@@ -1,0 +1,261 @@
+// What changes a learner: pictures that are learned and unlearned, classes that are forgotten and renamed.
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "learner/exact/class_products.h"
+#include "learner/exact/learner.h"
+#include "learner/fit.h"
+#include "learner/state/text.h"
+#include "sums/possible.h"
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+bool are_numbers(const br_learner& l, const int8_t* x) {
+  for (uint32_t i = 0; x && i < l.features; ++i)
+    if (x[i] < -kLargestNumber) return false;
+  return x != nullptr;
+}
+
+// Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
+void bring_names(br_learner* l, uint32_t count) {
+  const Out out = {&l->experience,
+                   [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
+  for (uint32_t i = 0; i < count; ++i) {
+    out.text(i ? ", " : "[");
+    put_repr(out, l->known.names.at(l->labels[i]));
+  }
+  out.text("]");
+}
+
+// Adds the picture to its class, or takes it out.
+int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
+  set_width(l, extent_of(*l) + (sign > 0));
+  const int32_t label = int32_t(row);
+  const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
+  if (!failed) change_class_products(l, x, row, sign);
+  // A picture that was not in the sums may make products larger: br_unlearn_features asks whether there is room for
+  // them.
+  if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
+  l->ready = false;
+  return failed;
+}
+
+bool empty(const br_learner& l, uint32_t row) {
+  for (int64_t i = 0; i < l.features; ++i)
+    if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.features + i)) return false;
+  return true;
+}
+
+bool without_products(const br_learner& l) {
+  for (int64_t at = 0; at < triangle(l.features); ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
+}
+
+int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
+  if (!is_name(name)) return BR_BAD_ARGUMENT;
+  bool found;
+  *row = l.known.names.find(*name, &found);
+  return found ? BR_OK : BR_UNKNOWN_CLASS;
+}
+
+// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes
+// larger; what older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
+int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
+  const int64_t count = l->sums.counts[row], features = l->features;
+  int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
+  int32_t* const rest = whole + features;                            // |rest| <= n / 2
+  for (int64_t i = 0; i < features; ++i) {
+    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * features + i);
+    whole[i] = int32_t(divide_round(sum, count));
+    rest[i] = int32_t(sum - whole[i] * count);
+  }
+  const auto share = [&](int64_t i, int64_t j) {
+    const int64_t sum = whole[i] * count + rest[i];
+    return sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
+  };
+  const auto left_at = [&](int64_t i, int64_t j) {
+    return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share(i, j);
+  };
+  int64_t largest = 0, squares = 0;
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      largest = max_of(largest, absolute(left_at(i, j)));
+      if (i == j) squares += left_at(i, i);
+    }
+  const int64_t bound = bound_of(stay, squares, true), extent = extent_of(stay, min_of(largest, bound));
+  if (!has_room_for(*l, extent, 0)) return BR_FULL;
+  set_width(l, max_of(extent, extent_of(*l)));
+  for (int64_t i = 0, at = 0; i < features; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
+      change_sum(l->sums.products, l->sums.bits, at, saturate(left_at(i, j), -bound, bound) - product);
+    }
+  return BR_OK;
+}
+
+// A class whose products are kept, if what stays can be the sums of pictures.
+bool take_class_out(br_learner* l, uint32_t row) {
+  const uint32_t last = l->sums.classes - 1;
+  change_all_products(l, row, -1);
+  move_row(l, row, last);
+  l->sums.classes = last;
+  if (are_possible(*l, l->use_work()) && have_factor(l)) {
+    l->known.names.erase(row);
+    return true;
+  }
+  l->sums.classes = last + 1;
+  move_row(l, last, row);
+  change_all_products(l, row, 1);
+  return false;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_learn_begin(br_learner* l) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
+    return BR_FULL;  // state.py, need_room_to_count
+  l->learning = true;
+  l->brought = 0;
+  l->experience.begin();
+  return BR_OK;
+}
+
+int br_learn_add_features(br_learner* l, const int8_t* x, const br_name* name) {
+  if (!l || !is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
+  uint32_t row;
+  if (const int failed = row_of(l, *name, &row)) return failed;
+  if (const int failed = change(l, x, row, 1)) {
+    if (!l->sums.counts[row]) erase_row(l, row);
+    return failed;
+  }
+  if (l->digests.values)
+    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->features));
+  l->experience.update(x, l->features);
+  l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
+  if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
+  return BR_OK;
+}
+
+int br_learn_add(br_learner* l, const br_picture* picture, const br_name* name) {
+  if (!l || !is_new_name(name)) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
+  return br_learn_add_features(l, l->x, name);
+}
+
+int br_learn_end(br_learner* l) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (!l->learning) return BR_BAD_ORDER;
+  l->learning = false;
+  if (!l->brought) return BR_OK;
+  if (const uint32_t left = uint32_t(l->brought % kBroughtAtOnce)) bring_names(l, left);
+  uint8_t digest[32];
+  l->experience.finish(digest);
+  l->known.lineage.learned(digest);
+  ++l->known.experiences;
+  return BR_OK;
+}
+
+int br_unlearn_features(br_learner* l, const int8_t* x, const br_name* name) {
+  if (!l || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, name, &row)) return failed;
+  const int64_t all = pictures_of(*l), first = first_of(*l, row);
+  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->features)) : 0;
+  if (digest < 0) return BR_NEVER_LEARNED;
+  if (const int failed = change(l, x, row, -1)) return failed;
+  if (!has_room_for(*l, extent_of(*l), 0)) {
+    const int failed = change(l, x, row, 1);
+    return failed ? failed : BR_FULL;
+  }
+  const bool last = l->sums.classes == 1 && !l->sums.counts[row];
+  uint8_t* const work = l->use_work();
+  bool right = are_possible(*l, work) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row, work);
+  if (last && !l->known.forgotten) right = right && without_products(*l);
+  right = right && have_factor(l);
+  if (!right && !(last && l->known.forgotten && empty(*l, row))) {
+    const int failed = change(l, x, row, 1);
+    return failed ? failed : BR_NEVER_LEARNED;
+  }
+  if (l->digests.values) l->digests.erase(digest, 1, all);
+  if (last) leave_nothing(l);
+  else if (!l->sums.counts[row]) erase_row(l, row);
+  l->past_is_gone = true;
+  return BR_OK;
+}
+
+int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
+  if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
+  return br_unlearn_features(l, l->x, name);
+}
+
+// The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:
+// parts/class_statistics.py, `forget`.
+int br_forget(br_learner* l, const br_name* name) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, name, &row)) return failed;
+  if (l->sums.classes == 1) {
+    l->past_is_gone = true;
+    leave_nothing(l);
+    return BR_OK;
+  }
+  const int64_t count = l->sums.counts[row], stay = pictures_of(*l) - count;
+  l->ready = false;
+  if (l->class_products) {
+    if (!take_class_out(l, row)) return BR_IMPOSSIBLE;
+    if (l->digests.values) l->digests.erase(stay, count, stay + count);
+  } else {
+    if (l->known.forgotten == kMaxCounted - 1) return BR_FULL;
+    if (const int failed = take_share_out(l, row, stay)) return failed;
+    if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
+    erase_row(l, row);
+    ++l->known.forgotten;
+  }
+  set_width(l, extent_of(*l));
+  l->past_is_gone = true;
+  return BR_OK;
+}
+
+int br_rename(br_learner* l, const br_name* from, const br_name* to) {
+  if (!l || !is_new_name(to)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  uint32_t row;
+  if (const int failed = known_row(*l, from, &row)) return failed;
+  if (compare(*from, *to) == 0) return BR_OK;
+  bool taken;
+  uint32_t place = l->known.names.find(*to, &taken);
+  if (taken) return BR_TAKEN_NAME;
+  if (!l->known.names.fits(*to)) return BR_FULL;
+  if (place > row) --place;
+  // The new name may lie in the table, in the row that goes: only as the old one, which was ruled out.
+  l->known.names.erase(row);
+  l->known.names.insert(place, *to);
+  move_row(l, row, place);
+  l->ready = false;
+  return BR_OK;
+}
+
+uint32_t br_learner_classes(const br_learner* l) { return l ? l->sums.classes : 0; }
+int64_t br_learner_pictures(const br_learner* l) { return l ? pictures_of(*l) : 0; }
+int64_t br_learner_experiences(const br_learner* l) { return l ? l->known.experiences : 0; }
+
+int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures) {
+  if (!l || label >= l->sums.classes) return BR_BAD_ARGUMENT;
+  if (name) *name = l->known.names.at(label);
+  if (pictures) *pictures = l->sums.counts[label];
+  return BR_OK;
+}

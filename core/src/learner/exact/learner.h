@@ -1,0 +1,111 @@
+// The learner in the caller's memory: a network, sums of pictures, their discriminant. What is in which file:
+//
+//     open.cc          memory, and where everything lies in it
+//     change.cc        learning, unlearning, forgetting, renaming
+//     rows.cc          classes that come and go, and the width of the sums
+//     digests.cc, class_products.cc   what the settings digests and exact_forget keep beside
+//     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
+//     state_write.cc   hash and bytes of a state, saving it in two slots
+//     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
+//     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
+#pragma once
+#include "bitreplay_learner.h"
+#include "bitreplay_ood.h"
+#include "learner/bump_allocator.h"
+#include "learner/exact/digests.h"
+#include "learner/exact/lineage.h"
+#include "learner/model.h"
+#include "learner/names.h"
+#include "learner/state/counter_limit.h"
+#include "learner/state/sha256.h"
+
+namespace bitreplay {
+
+constexpr uint32_t kMaxParts = 32;
+constexpr uint32_t kBroughtAtOnce = 512;  // pictures of an experience whose names its digest sees together
+
+// What a state has beside the numbers in its arrays.
+struct Known {
+  Names names;
+  Lineage lineage;
+  int64_t forgotten, experiences;
+};
+
+}  // namespace bitreplay
+
+struct br_learner {
+  bitreplay::Model model;
+  br_learner_options options;
+  br_learner_memory taken;
+
+  // the network
+  br_program* program;
+  uint8_t* parameters;
+  size_t images_at, features_at;  // in the arena
+  uint32_t side, features, part_count;
+  br_sums_part parts[bitreplay::kMaxParts];
+
+  // the state: `sums` has a row for each name, and room for `options.classes`
+  bitreplay::Known known;
+  br_sums sums;
+  bool keeps_digests, keeps_class_products;
+  uint8_t* class_products;     // [classes][numbers (numbers + 1) / 2] of the sums' width, or null: class_products.h
+  bitreplay::Digests digests;  // values are null without them
+  char* settings;              // [options.texts]
+  size_t settings_size;
+
+  // an experience
+  bool learning, past_is_gone;  // the second: something was forgotten since the last save
+  int64_t brought;              // pictures of this experience
+  bitreplay::Sha256 experience;
+  uint16_t* labels;  // [kBroughtAtOnce] rows of the pictures whose names the digest has yet to see
+
+  // answers
+  bool ready;
+  br_solution solution;
+  bool is_expected;  // `ood` belongs to the solution
+  br_ood ood;
+  bool factor_is_kept;
+  br_factor factor;
+  int32_t* factor_rows;  // room for it, or null
+  uint8_t* asking;       // with it: work that leaves the arena as it is
+  int8_t* x;             // [numbers] of one picture
+  int64_t* scores;       // [options.classes]
+
+  // shared, one use at a time
+  uint8_t* work;
+  size_t work_bytes;
+  bool arena_is_clean;
+
+  // The work memory for anything but the network.
+  uint8_t* use_work() {
+    arena_is_clean = false;
+    return work;
+  }
+};
+
+namespace bitreplay {
+
+// rows.cc
+// Without a class a state is that of a learner that has just been made; experiences that it has counted stay.
+void leave_nothing(br_learner* learner);
+void clear(br_learner* learner);
+int64_t pictures_of(const br_learner& learner);
+// The pictures of all rows before this one.
+int64_t first_of(const br_learner& learner, uint32_t row);
+// br_sums_extent, which are the pictures where nothing was forgotten.
+int64_t extent_of(const br_learner& learner);
+// Whether the sums can have this extent, and the digests hold so many pictures.
+bool has_room_for(const br_learner& learner, int64_t extent, int64_t pictures);
+// Stores the sums with the law's width for this extent.
+void set_width(br_learner* learner, int64_t extent);
+// The row of a class, made if it is not there: BR_FULL, BR_BAD_ARGUMENT.
+int row_of(br_learner* learner, const br_name& name, uint32_t* row);
+void erase_row(br_learner* learner, uint32_t row);
+void move_row(br_learner* learner, uint32_t from, uint32_t to);
+// Whether these can be the sums of pictures: sums/possible.h. `work` holds 8 bytes a number.
+bool are_possible(const br_learner& learner, void* work);
+// The same of all together, in all of the work memory.
+bool have_factor(br_learner* learner);
+
+}  // namespace bitreplay

@@ -1,0 +1,213 @@
+// Opening a learner: how much memory it takes and where everything lies in it.
+#include <cstring>
+
+#include "learner/exact/learner.h"
+#include "learner/exact/state_check.h"
+#include "learner/exact/unknown.h"
+#include "learner/state/settings.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxTexts = 1 << 16;
+
+uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
+
+br_learner_options checked(const br_learner_options* given, bool* right) {
+  br_learner_options options = given ? *given : br_learner_options{};
+  options.classes = chosen(options.classes, 16);
+  options.name_bytes = chosen(options.name_bytes, 64);
+  options.marks = chosen(options.marks, 1024);
+  options.texts = chosen(options.texts, 2048);
+  options.pictures = chosen(options.pictures, 4096);
+  *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
+           options.texts <= kMaxTexts && options.wide <= 1 && options.factor <= 1 && options.pictures <= kMaxPictures;
+  return options;
+}
+
+int failed(char* error, size_t error_size, int code, const char* sentence) {
+  if (!error || !error_size) return code;
+  strncpy(error, sentence, error_size - 1);
+  error[error_size - 1] = 0;
+  return code;
+}
+
+// The numbers of a picture, from the program's tensors: `features.0` and so on are its parts.
+const char* describe(br_learner* l) {
+  br_tensor_info images, features;
+  if (br_program_tensor(l->program, "images", &images) || br_program_tensor(l->program, "features", &features))
+    return "the model's program has no images or no features";
+  const bool square = images.dimensions == 3 && images.shape[0] == images.shape[1] && images.shape[2] == 3;
+  if (!square || images.dtype != BR_UINT8 || images.region != BR_ARENA || !images.per_sample)
+    return "the model's program reads something else than square pictures";
+  if (features.dtype != BR_INT8 || features.region != BR_ARENA || !features.per_sample)
+    return "the model's program makes something else than numbers of pictures";
+  uint64_t count = 1, together = 0;
+  for (uint32_t axis = 0; axis < 4; ++axis) count *= features.shape[axis];
+  for (l->part_count = 0; l->part_count < kMaxParts; ++l->part_count) {
+    char name[] = "features.00";
+    br_tensor_info part;
+    const uint32_t tens = l->part_count / 10;
+    if (tens) name[9] = char('0' + tens);
+    name[9 + (tens > 0)] = char('0' + l->part_count % 10);
+    name[10 + (tens > 0)] = 0;
+    if (br_program_tensor(l->program, name, &part)) break;
+    uint64_t length = 1;
+    for (uint32_t axis = 0; axis < 4; ++axis) length *= part.shape[axis];
+    l->parts[l->part_count].length = int64_t(length);
+    together += length;
+  }
+  if (count != together || count > uint64_t(kMaxFeatures)) return "the model's numbers of a picture do not add up";
+  const uint64_t products = uint64_t(triangle(int64_t(count))) * l->options.classes;
+  if (l->keeps_class_products && (count < 2 || products > SIZE_MAX / 64))
+    return "the model's numbers of a picture are too few or too many for exact_forget";
+  l->side = images.shape[0];
+  l->features = uint32_t(count);
+  l->images_at = images.offset;
+  l->features_at = features.offset;
+  return nullptr;
+}
+
+void place_state(br_learner* l, Places& places) {
+  const br_learner_options& o = l->options;
+  const size_t width = o.wide ? 8 : 4, classes = o.classes, features = l->features;
+  l->sums.counts = places.next<int64_t>(classes);
+  l->sums.class_sums = places.next<uint8_t>(width * classes * features);
+  l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(features))));
+  if (l->keeps_class_products)
+    l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
+  if (l->keeps_digests) l->digests = {places.next<uint64_t>(o.pictures), int64_t(o.pictures)};
+  l->known.names = Names(places.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
+  l->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
+  l->settings = places.next<char>(o.texts);
+  l->labels = places.next<uint16_t>(kBroughtAtOnce);
+}
+
+void place_answers(br_learner* l, Places& places) {
+  l->solution.weights = places.next<int32_t>(size_t(l->options.classes) * l->features);
+  l->solution.biases = places.next<int64_t>(l->options.classes);
+  l->scores = places.next<int64_t>(l->options.classes);
+  l->x = places.next<int8_t>(l->features);
+  place_unknown(l, places);
+}
+
+size_t largest(size_t a, size_t b) { return a > b ? a : b; }
+
+size_t work_of(const br_learner& l, size_t arena) {
+  size_t most = largest(arena, br_sums_add_bytes(l.features));
+  most = largest(most, making_bytes(l));
+  return (largest(most, reading_bytes(l)) + 63) / 64 * 64;
+}
+
+// Everything behind the network's tables; the learner's description is there already.
+void place_rest(br_learner* l, Places& places, size_t arena, size_t parameters) {
+  const size_t before = places.used();
+  l->parameters = places.next<uint8_t>(parameters);
+  l->taken.network += places.used() - before;
+  const size_t network_end = places.used();
+  place_state(l, places);
+  const size_t state_end = places.used();
+  place_answers(l, places);
+  const size_t answers_end = places.used();
+  l->work_bytes = work_of(*l, arena);
+  l->work = places.next<uint8_t>(l->work_bytes);
+  l->taken.state = state_end - network_end;
+  l->taken.answers = answers_end - state_end;
+  l->taken.work = l->work_bytes;
+  l->taken.total = places.used();
+}
+
+// The sentence and the code of what is wrong.
+struct Trouble {
+  int code;
+  const char* sentence;
+};
+
+Trouble begin(br_learner* l, const void* model, size_t size, const br_learner_options* options) {
+  bool right;
+  l->options = checked(options, &right);
+  if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
+  if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
+  if (l->model.settings.size > l->options.texts)
+    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  l->keeps_digests = is_on(l->model.settings, "digests");
+  l->keeps_class_products = is_on(l->model.settings, "exact_forget");
+  return {BR_OK, nullptr};
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
+                    char* error, size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
+  *memory = {};
+  br_learner l = {};
+  const Trouble trouble = begin(&l, model, size, options);
+  if (trouble.code) return failed(error, error_size, trouble.code, trouble.sentence);
+  if (const int code = br_program_open(l.model.features.bytes, l.model.features.size, &l.program, error, error_size))
+    return code;
+  br_memory network;
+  br_program_memory(l.program, &network);
+  const char* wrong = describe(&l);
+  br_program_close(l.program);
+  if (wrong) return failed(error, error_size, BR_MALFORMED, wrong);
+  Places places(nullptr);
+  places.next<br_learner>(1);
+  places.next<uint8_t>(size_t(network.tables));
+  places.next<uint8_t>(size_t(network.packed_weights));
+  l.taken.network = places.used();
+  place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
+  *memory = l.taken;
+  return BR_OK;
+}
+
+int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+                    br_learner** learner, char* error, size_t error_size) {
+  if (!learner) return BR_BAD_ARGUMENT;
+  *learner = nullptr;
+  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
+    return failed(error, error_size, BR_MISALIGNED, "the learner's memory must be aligned to 64");
+  br_learner l = {};
+  const Trouble trouble = begin(&l, model, size, options);
+  if (trouble.code) return failed(error, error_size, trouble.code, trouble.sentence);
+  uint8_t* const bytes = static_cast<uint8_t*>(memory);
+  Places places(bytes);
+  br_learner* const own = places.next<br_learner>(1);
+  const char* const little = "the learner's memory is too small";
+  if (memory_size < places.used()) return failed(error, error_size, BR_NO_MEMORY, little);
+  if (const int code = br_program_open_in(l.model.features.bytes, l.model.features.size, bytes + places.used(),
+                                          memory_size - places.used(), &l.program, error, error_size))
+    return code;
+  if (const char* wrong = describe(&l)) return failed(error, error_size, BR_MALFORMED, wrong);
+  br_memory network;
+  br_program_memory(l.program, &network);
+  places.next<uint8_t>(size_t(network.tables));
+  places.next<uint8_t>(size_t(network.packed_weights));
+  l.taken.network = places.used();
+  place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
+  if (l.taken.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
+  memcpy(own, &l, sizeof l);
+  if (network.parameters)
+    memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
+  own->sums.features = own->features;
+  clear(own);
+  *learner = own;
+  return BR_OK;
+}
+
+void br_learner_taken(const br_learner* learner, br_learner_memory* memory) {
+  if (memory) *memory = learner ? learner->taken : br_learner_memory{};
+}
+
+void br_learner_clear(br_learner* learner) {
+  if (!learner) return;
+  clear(learner);
+  learner->past_is_gone = true;
+}
+
+uint32_t br_learner_features(const br_learner* learner) { return learner ? learner->features : 0; }
+uint32_t br_learner_side(const br_learner* learner) { return learner ? learner->side : 0; }

@@ -1,0 +1,340 @@
+// Other states added to a learner's: merging.py. With a base, which all of them began as, what it saw counts once:
+//
+//     ours + (theirs - base)               merge
+//     ours - (theirs - base)               what was merged before is taken out, bit for bit
+//
+// Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no
+// harm.
+#include "arithmetic/fixedpoint.h"
+#include "learner/exact/class_products.h"
+#include "learner/exact/state_check.h"
+#include "sums/possible.h"
+#include "sums/solve.h"
+
+namespace bitreplay {
+namespace {
+
+// An array of a state, one number after another, in a file or in a learner.
+struct Values {
+  const void* memory;
+  uint32_t bits;
+  int64_t at;
+  In in;
+
+  bool next(int64_t* value) {
+    if (!memory) return element(in, bits, value);
+    *value = sum_at(memory, bits, at++);
+    return true;
+  }
+};
+
+// A state in a file, or the learner's own.
+struct State {
+  const br_learner* own;  // or null
+  const Found* found;
+  const File* file;
+
+  const Known& known() const { return own ? own->known : found->known; }
+  int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : found->counts[row]; }
+  Values values(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
+    if (own) return {memory, bits, first, In(nullptr, nullptr, 0)};
+    const uint64_t offset = found->arrays_at + Layout(found->shape).at[array] + bits / 8 * uint64_t(first);
+    return {nullptr, bits, 0, file->in(offset)};
+  }
+  Values class_sums(uint32_t row, uint32_t width) const {
+    return values(Layout::kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
+  }
+  Values products() const { return values(Layout::kProducts, bits(), own ? own->sums.products : nullptr, 0); }
+  Values digests(uint32_t row) const {
+    int64_t first = 0;
+    for (uint32_t c = 0; c < row; ++c) first += count(c);
+    return values(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
+  }
+  uint32_t bits() const { return own ? own->sums.bits : found->shape.bits; }
+};
+
+// Whether all of the base's digests of a class are among the state's, as often: both are in order.
+int has_digests(const State& state, uint32_t row, const State& base, uint32_t base_row) {
+  Values all = state.digests(row), some = base.digests(base_row);
+  int64_t left = state.count(row), value, other = 0;
+  for (int64_t i = 0; i < base.count(base_row); ++i) {
+    if (!some.next(&value)) return BR_STORAGE;
+    do {
+      if (!left--) return BR_OTHER_BASE;
+      if (!all.next(&other)) return BR_STORAGE;
+    } while (uint64_t(other) < uint64_t(value));
+    if (other != value) return BR_OTHER_BASE;
+  }
+  return BR_OK;
+}
+
+// Whether the state can be the base and more pictures: merging.py, `_check_contains`. `least` has room for the numbers.
+int contains(const br_learner& l, const State& state, const State& base, int64_t* least) {
+  const int64_t rounded = state.known().forgotten - base.known().forgotten;
+  if (rounded < 0) return BR_OTHER_BASE;
+  for (uint32_t i = 0; i < l.features; ++i) least[i] = 0;
+  const Names &names = state.known().names, &others = base.known().names;
+  uint32_t met = 0;
+  int64_t pictures = 0;
+  for (uint32_t row = 0; row < names.count(); ++row) {
+    bool there;
+    const uint32_t other = others.find(names.at(row), &there);
+    met += there;
+    const int64_t count = state.count(row) - (there ? base.count(other) : 0);
+    if (count < 0) return BR_OTHER_BASE;
+    pictures += count;
+    Values sums = state.class_sums(row, l.features), less = base.class_sums(there ? other : 0, l.features);
+    for (uint32_t i = 0; i < l.features; ++i) {
+      int64_t sum, gone = 0;
+      if (!sums.next(&sum) || (there && !less.next(&gone))) return BR_STORAGE;
+      sum -= gone;
+      if (absolute(sum) > kLargestNumber * count) return BR_OTHER_BASE;
+      if (!count) continue;
+      least[i] += least_square(sum, count);
+    }
+    if (!there || !l.keeps_digests) continue;
+    if (const int wrong = has_digests(state, row, base, other)) return wrong;
+  }
+  if (met != others.count()) return BR_OTHER_BASE;
+  Values products = state.products(), less = base.products();
+  for (int64_t i = 0; i < l.features; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      int64_t product, gone;
+      if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
+      product -= gone;
+      if (i == j && !is_square(product, least[i], pictures, rounded > 0)) return BR_OTHER_BASE;
+    }
+  return BR_OK;
+}
+
+bool change_array(In in, uint32_t bits, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
+  for (int64_t at = first; at < first + count; ++at) {
+    int64_t value;
+    if (!element(in, bits, &value)) return false;
+    change_sum(sums, own_bits, at, sign * value);
+  }
+  return true;
+}
+
+// Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the
+// front.
+bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t more) {
+  uint64_t *to = own.values + first, *from = to + more, *const end = from + count, value;
+  memmove(from, to, size_t(all - first) * sizeof *to);
+  for (; more; --more) {
+    if (!in.bytes(&value, 8)) return false;
+    while (from < end && *from <= value) *to++ = *from++;
+    *to++ = value;
+  }
+  return true;  // what is left is in its place
+}
+
+// Those of the base, which are all among them.
+bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t fewer) {
+  uint64_t *to = own.values + first, *from = to, *const end = to + count, value;
+  for (int64_t left = fewer; left; --left) {
+    if (!in.bytes(&value, 8)) return false;
+    while (from < end && *from != value) *to++ = *from++;
+    if (from == end) return false;
+    ++from;
+  }
+  memmove(to, from, size_t(own.values + all - from) * sizeof *to);
+  return true;
+}
+
+// Adds a checked state to the learner's, or takes it out.
+bool change(br_learner* l, const File& file, const Found& found, int sign) {
+  const Layout layout(found.shape);
+  const uint32_t bits = found.shape.bits;
+  const int64_t entries = triangle(l->features);
+  const auto array = [&](Layout::Array name, int64_t first, uint32_t width) {
+    return file.in(found.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
+  };
+  int64_t before = 0;  // pictures of the other state's rows so far
+  for (uint32_t row = 0; row < found.shape.classes; ++row) {
+    uint32_t to = 0;
+    row_of(l, found.known.names.at(row), &to);
+    const int64_t count = found.counts[row], own = l->sums.counts[to];
+    if (l->keeps_digests) {
+      const auto change_digests = sign > 0 ? add_digests : take_digests;
+      const In in = array(Layout::kValues, before, 64);
+      if (!change_digests(l->digests, first_of(*l, to), own, pictures_of(*l), in, count)) return false;
+    }
+    before += count;
+    l->sums.counts[to] += sign * count;
+    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums,
+                      l->sums.bits, int64_t(to) * l->features, l->features, sign))
+      return false;
+    if (l->class_products && !change_array(array(Layout::kClassProducts, row * entries, bits), bits, l->class_products,
+                                           l->sums.bits, to * entries, entries, sign))
+      return false;
+  }
+  return change_array(array(Layout::kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
+}
+
+uint32_t missing(const br_learner& l, const Names& others) {
+  uint32_t count = 0;
+  for (uint32_t row = 0; row < others.count(); ++row) {
+    bool there;
+    l.known.names.find(others.at(row), &there);
+    count += !there;
+  }
+  return count;
+}
+
+// What both files say, after the work memory was used for something else.
+int read_again(const br_learner& l, const File& file, const File* base_file, Reading* reading) {
+  if (const int wrong = find_again(l, file, &reading->state)) return wrong;
+  return base_file ? find_again(l, *base_file, &reading->base) : BR_OK;
+}
+
+// Both files, checked; the learner and the state contain the base.
+int read_both(br_learner* l, const File& file, const File* base_file, Reading* reading) {
+  if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
+  if (l->learning) return BR_BAD_ORDER;
+  if (const int wrong = find(*l, file, reading->scratch, &reading->state)) return wrong;
+  if (const int wrong = check_factor(l, file, reading->state)) return wrong;
+  if (base_file) {
+    if (const int wrong = find(*l, *base_file, reading->scratch, &reading->base)) return wrong;
+    if (const int wrong = check_factor(l, *base_file, reading->base)) return wrong;
+  }
+  if (const int wrong = read_again(*l, file, base_file, reading)) return wrong;
+  if (!base_file) return BR_OK;
+  const State common = {nullptr, &reading->base, base_file};
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading->scratch)) return wrong;
+  return contains(*l, {nullptr, &reading->state, &file}, common, reading->scratch);
+}
+
+// What is counted beside the sums.
+void count(br_learner* l, const Reading& reading, int sign) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  l->known.forgotten += sign * (known.forgotten - base.forgotten);
+  l->known.experiences = max_of(l->known.experiences + sign * (known.experiences - base.experiences), 0);
+}
+
+// Whether what is left can be the sums of pictures: classes without pictures have nothing left.
+// parts/class_statistics.py, `settle`.
+bool is_settled(const br_learner& l, void* work) {
+  for (uint32_t row = 0; row < l.sums.classes; ++row)
+    if (!are_class_products(l, row, work)) return false;
+  if (pictures_of(l)) return are_possible(l, work);
+  for (int64_t at = 0; at < triangle(l.features) && !l.known.forgotten; ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
+}
+
+// The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
+int64_t merged_extent(const br_learner& l, const File& file, const File* base_file, const Reading& reading) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  const int64_t pictures = pictures_of(l) + reading.state.pictures - reading.base.pictures;
+  if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
+  const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &reading.state, &file}, {nullptr, &reading.base, base_file}};
+  Values ours = all[0].products(), theirs = all[1].products();
+  Values common = base_file ? all[2].products() : all[0].products();
+  int64_t largest = 0;
+  for (int64_t i = 0; i < l.features; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      int64_t own, more, less = 0;
+      if (!ours.next(&own) || !theirs.next(&more) || (base_file && !common.next(&less))) return -1;
+      largest = max_of(largest, absolute(own + more - less));
+    }
+  return extent_of(pictures, largest);
+}
+
+bool can_count(const br_learner& l, const Reading& reading) {
+  const Known &known = reading.state.known, &base = reading.base.known;
+  return l.known.forgotten + known.forgotten - base.forgotten < kMaxCounted &&
+         l.known.experiences + known.experiences - base.experiences < kMaxCounted;
+}
+
+void leave_out_the_empty(br_learner* l) {
+  for (uint32_t row = l->sums.classes; row-- > 0;)
+    if (!l->sums.counts[row]) erase_row(l, row);
+}
+
+int merge(br_learner* l, const File& file, const File* base_file) {
+  if (!l) return BR_BAD_ARGUMENT;
+  Places places(l->use_work());
+  Reading reading(*l, places);
+  const Found &found = reading.state, &base = reading.base;
+  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
+  const int64_t pictures = pictures_of(*l) + found.pictures - base.pictures;
+  const int64_t extent = merged_extent(*l, file, base_file, reading), before = l->known.experiences;
+  if (extent < 0) return BR_STORAGE;
+  if (!can_count(*l, reading) || !has_room_for(*l, extent, pictures)) return BR_FULL;
+  if (!l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
+  if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
+  l->ready = false;
+  set_width(l, max_of(extent, extent_of(*l)));
+  bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
+  count(l, reading, 1);
+  // Without a base the sums of states that are possible are.
+  const bool right = done && (!base_file || (is_settled(*l, reading.scratch) && have_factor(l)));
+  if (done && !right) {  // as it was
+    done = read_again(*l, file, base_file, &reading) == BR_OK && change(l, file, found, -1) &&
+           change(l, *base_file, base, 1);
+    count(l, reading, -1);
+    l->known.experiences = before;
+    leave_out_the_empty(l);
+  }
+  if (!done) clear(l);
+  if (!right) return set_width(l, extent_of(*l)), done ? BR_IMPOSSIBLE : BR_STORAGE;
+  if (base_file && read_again(*l, file, base_file, &reading)) return clear(l), BR_STORAGE;
+  l->known.lineage.unite(found.known.lineage);
+  leave_out_the_empty(l);
+  set_width(l, extent_of(*l));
+  return BR_OK;
+}
+
+int take_out(br_learner* l, const File& file, const File* base_file) {
+  if (!l) return BR_BAD_ARGUMENT;
+  Places places(l->use_work());
+  Reading reading(*l, places);
+  const Found &found = reading.state, &base = reading.base;
+  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, {nullptr, &found, &file}, reading.scratch)) return wrong;
+  const int64_t before = l->known.experiences;
+  l->ready = false;
+  bool done = change(l, file, found, -1) && (!base_file || change(l, *base_file, base, 1));
+  count(l, reading, -1);
+  const bool right = done && is_settled(*l, reading.scratch) && have_factor(l);
+  if (done) done = read_again(*l, file, base_file, &reading) == BR_OK;
+  if (done && !right) {  // as it was
+    done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
+    count(l, reading, 1);
+    l->known.experiences = before;
+  }
+  if (!done) clear(l);
+  if (!done || !right) return done ? BR_NEVER_LEARNED : BR_STORAGE;
+  l->past_is_gone = true;
+  if (!pictures_of(*l)) return leave_nothing(l), BR_OK;
+  l->known.lineage.leave_out(found.known.lineage, base.known.lineage);
+  leave_out_the_empty(l);
+  set_width(l, extent_of(*l));
+  return BR_OK;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_state_merge(br_learner* l, br_read* read, void* context, size_t size) {
+  return merge(l, {read, context, size}, nullptr);
+}
+
+int br_state_take_out(br_learner* l, br_read* read, void* context, size_t size) {
+  return take_out(l, {read, context, size}, nullptr);
+}
+
+int br_state_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                            void* base_context, size_t base_size) {
+  const File base = {base_read, base_context, base_size};
+  return take_out(l, {read, context, size}, &base);
+}
+
+int br_state_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                         void* base_context, size_t base_size) {
+  const File base = {base_read, base_context, base_size};
+  return merge(l, {read, context, size}, &base);
+}

@@ -1,0 +1,140 @@
+// Whether a picture is unlike those that were learned, and the temperature of probabilities: docs/law.md section 14.
+//
+// Both need the factor of the covariance. It is as large as the sums' products and is made in the work memory, which
+// the next picture takes for the network. With the option `factor` it is the discriminant's own, kept beside; else
+// every question makes it anew.
+#include "learner/exact/unknown.h"
+
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "sums/check.h"
+
+namespace bitreplay {
+namespace {
+
+struct Making {
+  uint8_t* solving;
+  int64_t* ridges;
+
+  Making(const br_learner& l, Places& places)
+      : solving(places.next<uint8_t>(size_t(br_sums_solve_bytes(l.features, l.options.classes)))),
+        ridges(places.next<int64_t>(l.part_count)) {}
+};
+
+struct Asking {
+  uint8_t* lengths;
+  int16_t* away;
+
+  Asking(const br_learner& l, Places& places)
+      : lengths(places.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))),
+        away(places.next<int16_t>(l.features)) {}
+};
+
+// rows, halves and centre, one after another.
+void keep(br_learner* l, const br_factor& made) {
+  if (!l->factor_rows) return;
+  const size_t entries = size_t(triangle(l->features));
+  int32_t *const halves = l->factor_rows + entries, *const centre = halves + l->features;
+  memcpy(l->factor_rows, made.rows, entries * sizeof *made.rows);
+  memcpy(halves, made.halves, l->features * sizeof *halves);
+  memcpy(centre, made.centre, l->features * sizeof *centre);
+  l->factor = made;
+  l->factor.rows = l->factor_rows;
+  l->factor.halves = halves;
+  l->factor.centre = centre;
+  l->factor.ridges = nullptr;
+  l->factor_is_kept = true;
+}
+
+// `factor` has its ridges.
+int fill_unseen(br_learner* l, const br_factor& factor, const Asking& asking) {
+  if (const int failed = br_sums_ood(&l->sums, &l->solution, &factor, l->parts, l->part_count, asking.lengths, &l->ood))
+    return failed;
+  l->is_expected = true;
+  return BR_OK;
+}
+
+// In the work memory.
+int make(br_learner* l, br_factor* factor, Asking* asking) {
+  Places places(l->use_work());
+  const Making making(*l, places);
+  *asking = Asking(*l, places);
+  *factor = {};
+  factor->ridges = making.ridges;
+  if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, making.solving, factor)) return failed;
+  if (!l->is_expected)
+    if (const int failed = fill_unseen(l, *factor, *asking)) return failed;
+  keep(l, *factor);
+  return BR_OK;
+}
+
+}  // namespace
+
+void place_unknown(br_learner* l, Places& places) {
+  l->ood.weights = places.next<int32_t>(l->features);
+  l->factor_rows = nullptr;
+  if (!l->options.factor) return;
+  l->factor_rows = places.next<int32_t>(size_t(triangle(l->features)) + 2 * size_t(l->features));
+  l->asking = places.next<uint8_t>(asking_bytes(*l));
+}
+
+size_t asking_bytes(const br_learner& l) {
+  Places places(nullptr);
+  Asking(l, places);
+  return places.used();
+}
+
+size_t making_bytes(const br_learner& l) {
+  Places places(nullptr);
+  Making(l, places);
+  return places.used() + asking_bytes(l);
+}
+
+int solve(br_learner* l) {
+  l->is_expected = l->factor_is_kept = false;
+  if (!l->factor_rows) return br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution);
+  Places places(l->use_work());
+  const Making making(*l, places);
+  br_factor factor = {};
+  factor.ridges = making.ridges;
+  if (const int failed = br_sums_solve_factor(&l->sums, l->parts, l->part_count, making.solving, &l->solution, &factor))
+    return failed;
+  keep(l, factor);
+  return BR_OK;
+}
+
+int expect_at_once(br_learner* l) {
+  if (!l->factor_is_kept) return BR_OK;
+  Places places(l->work);
+  const Making making(*l, places);
+  const Asking asking(*l, places);
+  br_factor factor = l->factor;
+  factor.ridges = making.ridges;
+  return fill_unseen(l, factor, asking);
+}
+
+int expect(br_learner* l) {
+  if (l->is_expected) return BR_OK;
+  br_factor factor;
+  Places nowhere(nullptr);
+  Asking asking(*l, nowhere);
+  return make(l, &factor, &asking);
+}
+
+int is_unknown(br_learner* l, const int8_t* x, int64_t best, uint32_t share, uint32_t* unknown) {
+  br_factor factor = l->factor;
+  Places places(l->asking);
+  Asking asking(*l, places);
+  if (!l->factor_is_kept) {
+    if (const int failed = make(l, &factor, &asking)) return failed;
+  }
+  int64_t found;
+  if (const int failed =
+          br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &found))
+    return failed;
+  *unknown = found > br_ood_threshold(&l->ood, share);
+  return BR_OK;
+}
+
+}  // namespace bitreplay

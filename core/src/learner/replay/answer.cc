@@ -1,0 +1,75 @@
+// Latents of pictures, and what the tail answers: the twins of parts/backbone.py and prediction/predictor.py.
+#include <cstring>
+
+#include "arithmetic/softmax.h"
+#include "learner/fit.h"
+#include "learner/replay/learner.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr br_run_args kOne = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
+
+int clean_backbone(br_replay* l) {
+  if (l->backbone_is_clean) return BR_OK;
+  if (l->backbone_arena == l->work) use_work(l);
+  memset(l->backbone_arena, 0, l->backbone_arena_bytes);
+  if (const int failed = br_run(l->backbone, BR_PREPARE, l->backbone_parameters, l->backbone_arena, &kOne))
+    return failed;
+  l->backbone_is_clean = true;
+  return BR_OK;
+}
+
+void fill_probabilities(const int64_t* logits, uint32_t classes, int64_t best, int32_t* probabilities) {
+  int64_t total = 0;
+  for (uint32_t c = 0; c < classes; ++c) total += exp_minus(best - logits[c]);
+  for (uint32_t c = 0; c < classes; ++c)
+    probabilities[c] = int32_t(((exp_minus(best - logits[c]) << kProbabilityPoint) + (total >> 1)) / total);
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_replay_latent(br_replay* l, const br_picture* picture, uint64_t* code) {
+  if (!is_open(l) || !code || !is_picture(picture)) return BR_BAD_ARGUMENT;
+  if (const int failed = clean_backbone(l)) return failed;
+  if (l->backbone_arena == l->work) l->tail_is_clean = false;
+  fit(*picture, l->side, l->backbone_arena + l->images_at);
+  if (const int failed = br_run(l->backbone, BR_FORWARD, l->backbone_parameters, l->backbone_arena, &kOne))
+    return failed;
+  memcpy(code, l->backbone_arena + l->codes_at, l->words * sizeof *code);
+  return BR_OK;
+}
+
+int br_replay_predict_latent(br_replay* l, const uint64_t* code, br_answer* answer) {
+  if (!is_open(l) || !code || !answer || answer->share) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  const uint32_t classes = br_replay_classes(l);
+  if (!classes) return BR_NOTHING_LEARNED;
+  if (!l->tail_is_clean || !l->tail_is_prepared)
+    if (const int failed = prepare_tail(l)) return failed;
+  if (l->backbone_arena == l->work) l->backbone_is_clean = false;
+  memcpy(l->work + l->at.codes_at, code, l->words * sizeof *code);
+  if (const int failed = br_run(l->tail, BR_FORWARD, l->parameters, l->work, &kOne)) return failed;
+  const int32_t* const logits = reinterpret_cast<const int32_t*>(l->work + l->at.logits_at);
+  int64_t* const scores = answer->scores ? answer->scores : l->logits;
+  answer->label = answer->unknown = 0;
+  for (uint32_t number = 0, k = 0; k < classes; ++number) {
+    if (!can_answer(*l, number)) continue;
+    scores[k] = logits[number];
+    if (scores[k] > scores[answer->label]) answer->label = k;
+    ++k;
+  }
+  if (answer->probabilities) fill_probabilities(scores, classes, scores[answer->label], answer->probabilities);
+  return BR_OK;
+}
+
+int br_replay_predict(br_replay* l, const br_picture* picture, br_answer* answer) {
+  if (!is_open(l) || !answer || answer->share) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (!br_replay_classes(l)) return BR_NOTHING_LEARNED;
+  if (const int failed = br_replay_latent(l, picture, l->code)) return failed;
+  return br_replay_predict_latent(l, l->code, answer);
+}

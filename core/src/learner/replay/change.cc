@@ -1,0 +1,83 @@
+// Forgetting and renaming, and what may be asked of a replay learner.
+#include <cstring>
+
+#include "learner/replay/learner.h"
+
+namespace bitreplay {
+namespace {
+
+int known_number(const br_replay& l, const br_name* name, uint32_t* number) {
+  if (!is_name(name)) return BR_BAD_ARGUMENT;
+  return l.names.find(*name, number) ? BR_OK : BR_UNKNOWN_CLASS;
+}
+
+}  // namespace
+
+bool can_answer(const br_replay& l, uint32_t number) { return l.names.has(number) && l.past[number] > 0; }
+
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_replay_forget(br_replay* l, const br_name* name) {
+  if (!is_open(l)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  uint32_t number;
+  if (const int failed = known_number(*l, name, &number)) return failed;
+  const size_t columns = l->at.columns;
+  drop_class(l, int32_t(number));
+  memset(l->consolidated + number * columns, 0, columns * sizeof *l->consolidated);
+  memset(l->head_weights() + number * columns, 0, columns * sizeof *l->consolidated);
+  l->past[number] = 0;
+  l->names.free(number);
+  activate(l);
+  l->tail_is_prepared = false;
+  l->past_is_gone = true;
+  return BR_OK;
+}
+
+int br_replay_forget_sample(br_replay* l, int64_t sample) {
+  if (!is_open(l)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  const bool found = drop_sample(l, sample);
+  if (found || (sample >= 0 && sample < l->store.offered)) l->past_is_gone = true;
+  return found ? BR_OK : BR_NEVER_LEARNED;
+}
+
+int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
+  if (!is_open(l) || !is_new_name(to)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  uint32_t number, other;
+  if (const int failed = known_number(*l, from, &number)) return failed;
+  if (l->names.find(*to, &other)) return other == number ? BR_OK : BR_TAKEN_NAME;
+  if (!l->names.fits(*to)) return BR_FULL;
+  char kept[kMaxNameBytes];  // the new name may lie in the table
+  if (to->text) memcpy(kept, to->text, to->length);
+  l->names.rename(number, {to->text ? kept : nullptr, to->length, to->number});
+  return BR_OK;
+}
+
+uint32_t br_replay_classes(const br_replay* l) {
+  uint32_t count = 0;
+  for (uint32_t number = 0; l && number < l->names.end(); ++number) count += can_answer(*l, number);
+  return count;
+}
+
+int br_replay_class(const br_replay* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
+  if (!is_open(l) || label >= br_replay_classes(l)) return BR_BAD_ARGUMENT;
+  uint32_t number = 0;
+  for (uint32_t before = label;; ++number)
+    if (can_answer(*l, number) && before-- == 0) break;
+  if (name) *name = l->names.at(number);
+  if (pictures) *pictures = seen_of(*l, int32_t(number));
+  if (stored) *stored = stored_of(*l, int32_t(number));
+  return BR_OK;
+}
+
+int64_t br_replay_pictures(const br_replay* l) {
+  int64_t sum = 0;
+  for (uint32_t k = 0; l && k < l->store.count; ++k) sum += l->store.seen[k];
+  return sum;
+}
+int64_t br_replay_experiences(const br_replay* l) { return l ? l->experiences : 0; }
+int64_t br_replay_steps(const br_replay* l) { return l ? l->steps : 0; }

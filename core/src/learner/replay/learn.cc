@@ -1,0 +1,210 @@
+// An experience: the twin of strategies/gradient.py and strategies/replay.py.
+//
+//     add       a picture's latent and its name
+//     step      a minibatch: new latents in the epoch's order, replayed ones behind them; forward, backward, update
+//     end       the head is consolidated, the latents are offered to the memory
+#include <cstring>
+
+#include "bitreplay_method.h"
+#include "learner/replay/learner.h"
+
+namespace bitreplay {
+namespace {
+
+uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+
+br_run_args args_of(const br_replay& l, int64_t samples) {
+  return {.seed = l.method.seed, .step = uint64_t(l.steps), .samples = samples, .rate_mantissa = 0, .rate_shift = 0};
+}
+
+// A counter that an experience could bring to its end: learner.py and state.py refuse it.
+bool can_count(const br_replay& l) {
+  constexpr int64_t most = kMaxCounted / 2;
+  if (l.experiences >= kMaxExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most)
+    return false;
+  for (uint32_t c = 0; c < l.at.room; ++c)
+    if (l.past[c] >= most) return false;
+  for (uint32_t k = 0; k < l.store.count; ++k)
+    if (l.store.seen[k] >= most) return false;
+  return true;
+}
+
+// New names get their numbers in order, the lowest free one each: classes.py, `add`.
+void number_names(br_replay* l) {
+  int32_t* const features = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
+  const uint32_t count = l->pending.count();
+  for (uint32_t k = 0; k < count; ++k) features[k] = -1;
+  for (uint32_t given = 0; given < count; ++given) {
+    uint32_t first = count;
+    for (uint32_t k = 0; k < count; ++k)
+      if (features[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
+    features[first] = int32_t(l->names.add(l->pending.at(first)));
+  }
+  for (uint32_t i = 0; i < l->fresh_count; ++i)
+    if (l->labels[i] < 0) l->labels[i] = features[-1 - l->labels[i]];
+  l->pending.clear();
+}
+
+// Temporary weights: the consolidated ones of the classes present.
+void begin_head(br_replay* l) {
+  const size_t columns = l->at.columns;
+  int32_t* const weights = l->head_weights();
+  for (uint32_t c = 0; c < l->at.room; ++c) {
+    l->active()[c] = l->present[c] > 0;
+    if (l->present[c] > 0) memcpy(weights + c * columns, l->consolidated + c * columns, columns * sizeof *weights);
+    else memset(weights + c * columns, 0, columns * sizeof *weights);
+  }
+}
+
+int start(br_replay* l) {
+  if (l->phase == Phase::stepping || !l->fresh_count) return BR_OK;
+  number_names(l);
+  if (const int failed = resize(l, l->names.end() > l->at.room ? room_for(l->names.end()) : l->at.room)) return failed;
+  memset(l->present, 0, l->at.room * sizeof *l->present);
+  for (uint32_t i = 0; i < l->fresh_count; ++i) ++l->present[l->labels[i]];
+  for (uint32_t k = 0; k < l->store.count; ++k) l->present[l->store.classes[k]] += l->store.sizes[k];
+  begin_head(l);
+  const uint64_t pieces = divide_up(l->fresh_count, l->method.fresh), least = divide_up(l->method.least_steps, pieces);
+  l->all_steps = pieces * (l->method.epochs > least ? l->method.epochs : least);
+  l->done = 0;
+  l->phase = Phase::stepping;
+  return prepare_tail(l);
+}
+
+// Latents and labels of the next minibatch, in the arena.
+uint32_t fill(br_replay* l) {
+  const Method& m = l->method;
+  const uint64_t pieces = divide_up(l->fresh_count, m.fresh), epoch = l->done / pieces, piece = l->done % pieces;
+  if (!piece) br_epoch_order(m.seed, uint64_t(l->experiences), epoch, l->fresh_count, l->order);
+  uint64_t* codes = reinterpret_cast<uint64_t*>(l->work + l->at.codes_at);
+  int32_t* labels = reinterpret_cast<int32_t*>(l->work + l->at.labels_at);
+  const auto put = [&](const uint64_t* code, int32_t label) {
+    memcpy(codes, code, l->words * sizeof *codes);
+    codes += l->words;
+    *labels++ = label;
+  };
+  const uint32_t first = uint32_t(piece * m.fresh), left = l->fresh_count - first,
+                 fresh = left < m.fresh ? left : m.fresh;
+  for (uint32_t i = 0; i < fresh; ++i) {
+    const uint32_t sample = uint32_t(l->order[first + i]);
+    put(l->fresh + size_t(sample) * l->words, l->labels[sample]);
+  }
+  if (!l->store.stored) return fresh;
+  const uint32_t replayed = uint32_t(divide_up(uint64_t(m.replayed) * fresh, m.fresh));
+  br_draw(m.seed, uint64_t(l->store.draws++), l->store.stored, replayed, l->exchanged, l->picked);
+  for (uint32_t i = 0; i < replayed; ++i)
+    put(l->store.codes + size_t(l->picked[i]) * l->words, label_of(*l, l->picked[i]));
+  return fresh + replayed;
+}
+
+int step(br_replay* l) {
+  if (!l->tail_is_clean || !l->tail_is_prepared)
+    if (const int failed = prepare_tail(l)) return failed;
+  br_run_args args = args_of(*l, fill(l));
+  const Method& m = l->method;
+  br_rate(m.rate.bytes, m.rate.size, m.rate_kind, l->done, l->all_steps, &args.rate_mantissa, &args.rate_shift);
+  if (const int failed = br_run(l->tail, BR_STEP, l->parameters, l->work, &args)) return failed;
+  ++l->steps;
+  ++l->done;
+  return BR_OK;
+}
+
+}  // namespace
+
+uint8_t* use_work(br_replay* l) {
+  l->tail_is_clean = false;
+  if (l->backbone_arena == l->work) l->backbone_is_clean = false;
+  return l->work;
+}
+
+int prepare_tail(br_replay* l) {
+  if (!l->tail_is_clean) {
+    memset(use_work(l), 0, size_t(br_program_arena_bytes(l->tail)));
+    l->tail_is_clean = true;
+  }
+  const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
+  const int failed = br_run(l->tail, BR_PREPARE, l->parameters, l->work, &one);
+  l->tail_is_prepared = !failed;
+  return failed;
+}
+
+void activate(br_replay* l) {
+  for (uint32_t c = 0; c < l->at.room; ++c) l->active()[c] = l->past[c] > 0;
+}
+
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_replay_begin(br_replay* l) {
+  if (!is_open(l)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (!can_count(*l)) return BR_FULL;
+  l->phase = Phase::adding;
+  l->fresh_count = 0;
+  l->pending.clear();
+  return BR_OK;
+}
+
+int br_replay_add_latent(br_replay* l, const uint64_t* code, const br_name* name) {
+  if (!is_open(l) || !code || !is_new_name(name)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::adding) return BR_BAD_ORDER;
+  if (l->fresh_count == l->options.samples || !l->names.fits(*name)) return BR_FULL;
+  uint32_t number;
+  int32_t label = -1;
+  if (l->names.find(*name, &number)) {
+    label = int32_t(number);
+  } else {
+    uint32_t k = 0;
+    while (k < l->pending.count() && compare(l->pending.at(k), *name)) ++k;
+    if (k == l->pending.count()) {
+      if (l->names.known() + k == l->options.classes) return BR_FULL;
+      l->pending.append(*name);
+    }
+    label = -1 - int32_t(k);
+  }
+  memcpy(l->fresh + size_t(l->fresh_count) * l->words, code, l->words * sizeof *code);
+  l->labels[l->fresh_count++] = label;
+  return BR_OK;
+}
+
+int br_replay_add(br_replay* l, const br_picture* picture, const br_name* name) {
+  if (!is_open(l) || !is_new_name(name)) return BR_BAD_ARGUMENT;
+  if (l->phase != Phase::adding) return BR_BAD_ORDER;
+  if (l->fresh_count == l->options.samples) return BR_FULL;
+  uint64_t* const code = l->fresh + size_t(l->fresh_count) * l->words;
+  if (const int failed = br_replay_latent(l, picture, code)) return failed;
+  return br_replay_add_latent(l, code, name);
+}
+
+int br_replay_step(br_replay* l, br_replay_progress* progress) {
+  if (!is_open(l)) return BR_BAD_ARGUMENT;
+  if (l->phase == Phase::idle) return BR_BAD_ORDER;
+  if (const int failed = start(l)) return failed;
+  if (l->phase == Phase::stepping && l->done < l->all_steps)
+    if (const int failed = step(l)) return failed;
+  const bool begun = l->phase == Phase::stepping;
+  if (progress) *progress = {begun ? l->done : 0, begun ? l->all_steps : 0};
+  return BR_OK;
+}
+
+int br_replay_end(br_replay* l) {
+  if (!is_open(l)) return BR_BAD_ARGUMENT;
+  if (l->phase == Phase::idle) return BR_BAD_ORDER;
+  if (!l->fresh_count) {
+    l->phase = Phase::idle;
+    return BR_OK;
+  }
+  if (const int failed = start(l)) return failed;
+  while (l->done < l->all_steps)
+    if (const int failed = step(l)) return failed;
+  const size_t weights = size_t(l->at.room) * l->at.columns;
+  br_consolidate(l->consolidated, l->head_weights(), l->past, l->present, l->at.room, l->at.columns);
+  memcpy(l->head_weights(), l->consolidated, weights * sizeof *l->consolidated);
+  activate(l);
+  l->tail_is_prepared = false;
+  for (uint32_t i = 0; i < l->fresh_count; ++i) offer(l, l->fresh + size_t(i) * l->words, l->labels[i]);
+  ++l->experiences;
+  l->phase = Phase::idle;
+  return BR_OK;
+}

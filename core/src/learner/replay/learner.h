@@ -1,0 +1,133 @@
+// The replay learner in the caller's memory: a frozen backbone, a tail that learns, a head, a memory of latents. What
+// is in which file:
+//
+//     open.cc          memory, and where everything lies in it
+//     learn.cc         an experience
+//     store.cc         stored latents: a reservoir for each class
+//     change.cc        forgetting, renaming, counts
+//     answer.cc        latents and answers
+//     method.cc        the settings that replay needs
+//     state_arrays.cc  the arrays of a state
+//     state_write.cc   hash and bytes of a state, saving it in two slots
+//     state_read.cc    parses and checks a state file, and replaces what was learned by it
+#pragma once
+#include "bitreplay_replay.h"
+#include "learner/bump_allocator.h"
+#include "learner/model.h"
+#include "learner/replay/class_numbers.h"
+#include "learner/replay/method.h"
+#include "learner/state/counter_limit.h"
+
+namespace bitreplay {
+
+constexpr uint32_t kFirstRoom = 16;
+constexpr int64_t kMaxExperiences = (int64_t(1) << 31) - 1;
+
+// A tail's program for a number of classes; its tensors are the same for each but for the head's rows.
+struct TailPlaces {
+  size_t codes_at, labels_at, logits_at;  // in the arena
+  size_t weights_at, active_at;           // in the parameters
+  uint32_t room, columns;
+};
+
+enum class Phase { idle, adding, stepping };
+
+// Stored latents, class after class in the order of numbers: as state files have them.
+struct Store {
+  int32_t* classes;  // [count]
+  int64_t* seen;     // [count]
+  int32_t* sizes;    // [count]
+  uint32_t count;
+  uint64_t* codes;   // [stored][words]
+  int32_t* origins;  // [stored]
+  int64_t* ids;      // [stored]
+  uint32_t stored;
+  int64_t offered, draws;
+};
+
+}  // namespace bitreplay
+
+struct br_replay {
+  bitreplay::Model model;
+  bitreplay::Method method;
+  br_replay_options options;
+  br_replay_memory taken;
+
+  // the networks
+  br_program *backbone, *tail;
+  uint8_t *backbone_parameters, *parameters;
+  uint8_t* tail_tables;  // where the tail of the present room is opened
+  size_t tail_tables_bytes, parameter_bytes, images_at, codes_at;
+  uint32_t side, words, code_shape[3], tensor_count;  // tensors that learn
+  bitreplay::TailPlaces at;
+  uint16_t* tensors;  // [tensor_count] their numbers in the program, by name
+
+  // the state
+  bitreplay::Numbered names;
+  int32_t* consolidated;  // [room][columns]
+  int64_t* past;          // [room]
+  bitreplay::Store store;
+  int64_t experiences, steps;
+  char* settings;  // [options.texts]
+  size_t settings_size;
+  uint16_t* same;  // [arrays] scratch of writing
+
+  // an experience
+  bitreplay::Phase phase;
+  bool past_is_gone;  // something was forgotten since the last save
+  uint64_t* fresh;    // [options.samples][words]
+  int32_t* labels;    // [options.samples] class numbers; -1 - k is the name k of `pending`
+  uint64_t* order;    // [options.samples]
+  bitreplay::Names pending;
+  int64_t* present;     // [room]
+  uint32_t* picked;     // [replayed]
+  uint32_t* exchanged;  // [2 replayed]
+  uint32_t fresh_count;
+  uint64_t done, all_steps;
+  int64_t* logits;  // [options.classes] scores of an answer
+  uint64_t* code;   // [words] of a picture that is asked about
+
+  // shared, one use at a time
+  uint8_t *work, *backbone_arena;
+  size_t work_bytes, tail_arena_bytes, backbone_arena_bytes;
+  bool backbone_is_clean, tail_is_clean, tail_is_prepared;  // the last: its operands are those of the parameters
+
+  int32_t* head_weights() const { return reinterpret_cast<int32_t*>(parameters + at.weights_at); }
+  uint8_t* active() const { return parameters + at.active_at; }
+};
+
+namespace bitreplay {
+
+inline bool is_open(const br_replay* l) { return l && l->tail; }
+
+// open.cc
+uint32_t room_for(uint32_t classes);
+bool has_tail(const br_replay& l, uint32_t room);
+// Opens the tail that has room for so many classes; parameters are the program's own. If it fails, which takes an
+// instruction set that was changed meanwhile, there is no tail, and every call is refused.
+int open_tail(br_replay* l, uint32_t room);
+// As `open_tail`, with what was learned.
+int resize(br_replay* l, uint32_t room);
+void clear(br_replay* l);
+
+// learn.cc
+// The work memory for anything but networks.
+uint8_t* use_work(br_replay* l);
+int prepare_tail(br_replay* l);
+// The head's active classes: those that were consolidated.
+void activate(br_replay* l);
+
+// store.cc
+uint32_t stored_most(const br_replay& l);
+int64_t stored_of(const br_replay& l, int32_t label);
+int64_t seen_of(const br_replay& l, int32_t label);
+void offer(br_replay* l, const uint64_t* code, int32_t label);
+void drop_class(br_replay* l, int32_t label);
+bool drop_sample(br_replay* l, int64_t sample);
+// The class of a stored sample.
+int32_t label_of(const br_replay& l, uint32_t at);
+
+// change.cc
+bool can_answer(const br_replay& l, uint32_t number);
+
+}  // namespace bitreplay

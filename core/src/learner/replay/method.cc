@@ -1,0 +1,100 @@
+#include "learner/replay/method.h"
+
+#include <cstring>
+
+#include "bitreplay_method.h"
+#include "learner/state/settings.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr uint64_t kMost = 1 << 20, kMaxBottom = 1 << 30;
+
+// What is only read while learning, and what belongs to other strategies.
+const char* const kFree[] = {"digests",    "epochs", "exact_forget", "least_steps", "numbers",
+                             "projection", "rate",   "seed",         nullptr};
+
+bool is(const Section& text, const char* word) { return equal(text, {word, strlen(word)}); }
+
+bool whole(const Section& text, uint64_t least, uint64_t most, uint64_t* value) {
+  *value = 0;
+  for (size_t i = 0; i < text.size; ++i) {
+    if (text.bytes[i] < '0' || text.bytes[i] > '9' || (i && text.bytes[0] == '0')) return false;
+    const uint64_t digit = uint64_t(text.bytes[i] - '0');
+    if (digit > most || *value > (most - digit) / 10) return false;
+    *value = 10 * *value + digit;
+  }
+  return text.size && *value >= least;
+}
+
+bool count(const Section& text, uint32_t* value) {
+  uint64_t found;
+  if (!whole(text, 1, kMost, &found)) return false;
+  *value = uint32_t(found);
+  return true;
+}
+
+bool quoted(const Section& text, Section* inside) {
+  if (text.size < 2 || text.bytes[0] != '"' || text.bytes[text.size - 1] != '"') return false;
+  *inside = {text.bytes + 1, text.size - 2};
+  return true;
+}
+
+// Above 0, at most 1, as Python's Fraction prints it.
+bool rate(const Section& text, Section* found) {
+  if (!quoted(text, found)) return false;
+  const void* const slash = memchr(found->bytes, '/', found->size);
+  if (!slash) return is(*found, "1");
+  const size_t at = size_t(static_cast<const char*>(slash) - found->bytes);
+  uint64_t top, bottom;
+  return whole({found->bytes, at}, 1, kMaxBottom, &top) &&
+         whole({found->bytes + at + 1, found->size - at - 1}, 1, kMaxBottom, &bottom) && top <= bottom;
+}
+
+// "8/1/16": the width of latent weights stands in the middle; 1 leaves binary weights as they are.
+bool flips(const Section& text, bool* found) {
+  Section widths;
+  if (!quoted(text, &widths)) return false;
+  const char* const first = static_cast<const char*>(memchr(widths.bytes, '/', widths.size));
+  const char* const end = widths.bytes + widths.size;
+  if (!first || end - first < 3) return false;
+  *found = !(first[1] == '1' && first[2] == '/');
+  return true;
+}
+
+}  // namespace
+
+bool read_method(const Section& settings, const Section& fitted, Method* m) {
+  size_t at = 0;
+  Pair pair = {};
+  Section bits = {}, given = {};
+  uint32_t found = 0;
+  while (next_pair(settings, &at, &pair)) {
+    const Section &key = pair.key, &value = pair.value;
+    if (is(key, "strategy")) found += is(value, "\"replay\"");
+    else if (is(key, "augment")) found += is(value, "false");
+    else if (is(key, "unknown")) found += is(value, "\"0\"");
+    else if (is(key, "seed")) found += whole(value, 0, UINT64_MAX, &m->seed);
+    else if (is(key, "per_class")) found += count(value, &m->per_class);
+    else if (is(key, "epochs")) found += count(value, &m->epochs);
+    else if (is(key, "least_steps")) found += count(value, &m->least_steps);
+    else if (is(key, "new")) found += count(value, &m->fresh);
+    else if (is(key, "replayed")) found += count(value, &m->replayed);
+    else if (is(key, "bits")) bits = value;
+    else if (is(key, "rate")) given = value;
+  }
+  bool weights_learn;
+  if (found != 9 || !given.size || !bits.size || !flips(bits, &weights_learn)) return false;
+  m->rate = fitted;
+  m->rate_kind = weights_learn ? BR_RATE_FITTED_WITH_FLIPS : BR_RATE_FITTED;
+  if (!is(given, "null")) {
+    m->rate_kind = BR_RATE_GIVEN;
+    if (!rate(given, &m->rate)) return false;
+  }
+  int64_t mantissa, shift;
+  return br_rate(m->rate.bytes, m->rate.size, m->rate_kind, 0, 1, &mantissa, &shift) == BR_OK;
+}
+
+bool same_method(const Section& ours, const Section& theirs) { return same_settings_but(kFree, ours, theirs); }
+
+}  // namespace bitreplay

@@ -1,0 +1,426 @@
+// Opening a replay learner: how much memory it takes and where everything lies in it.
+#include <cstring>
+
+#include "learner/replay/learner.h"
+#include "learner/replay/state_arrays.h"
+#include "learner/replay/state_read.h"
+#include "machine/program.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr uint32_t kMaxSamples = 1 << 20, kMaxTexts = 1 << 16, kMaxWords = 1 << 24, kMaxTensors = 1 << 14;
+constexpr size_t kShared = 8;  // a tail's arena so many times the backbone's has it beside, not over it
+
+uint32_t tail_of(uint32_t room) { return uint32_t(__builtin_ctz(room / kFirstRoom)); }
+
+struct Trouble {
+  int code;
+  const char* sentence;
+};
+constexpr Trouble kNone = {BR_OK, nullptr};
+
+int failed(char* error, size_t error_size, Trouble trouble) {
+  if (!error || !error_size) return trouble.code;
+  strncpy(error, trouble.sentence, error_size - 1);
+  error[error_size - 1] = 0;
+  return trouble.code;
+}
+
+uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
+
+Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_options* given) {
+  br_replay_options& o = l->options;
+  if (given) o = *given;
+  o.classes = chosen(o.classes, kFirstRoom);
+  o.name_bytes = chosen(o.name_bytes, 64);
+  o.samples = chosen(o.samples, 64);
+  o.texts = chosen(o.texts, 2048);
+  const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.name_bytes <= kMaxNameBytes &&
+                     o.samples <= kMaxSamples && o.texts <= kMaxTexts;
+  if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
+  if (const char* wrong = l->model.read(model, size, true)) return {BR_MALFORMED, wrong};
+  if (l->model.settings.size > o.texts)
+    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  if (!read_method(l->model.settings, l->model.rate, &l->method))
+    return {BR_MALFORMED,
+            "the model's settings are none for replay in C: without augment and unknown, in whole numbers"};
+  if (!has_tail(*l, room_for(o.classes))) return {BR_FULL, "the model was exported for fewer classes"};
+  if (uint64_t(o.classes) * l->method.per_class > INT32_MAX) return {BR_FULL, "there are too many stored samples"};
+  return kNone;
+}
+
+bool is_tensor(const br_tensor_info& info, uint32_t dtype, uint32_t dimensions) {
+  return info.dtype == dtype && info.region == BR_ARENA && info.per_sample && info.dimensions == dimensions;
+}
+
+const char* describe_backbone(br_replay* l) {
+  br_tensor_info images, codes;
+  if (br_program_tensor(l->backbone, "images", &images) || br_program_tensor(l->backbone, "latents", &codes))
+    return "the model's backbone has no images or no latents";
+  if (!is_tensor(images, BR_UINT8, 3) || images.shape[0] != images.shape[1] || images.shape[2] != 3)
+    return "the model's backbone reads something else than square pictures";
+  if (!is_tensor(codes, BR_UINT64, 3)) return "the model's backbone makes something else than latents";
+  const uint64_t pixels = uint64_t(codes.shape[0]) * codes.shape[1];
+  if (pixels > kMaxWords || codes.shape[2] > kMaxWords || pixels * codes.shape[2] > kMaxWords)
+    return "the model's latents are too large";
+  for (int axis = 0; axis < 3; ++axis) l->code_shape[axis] = codes.shape[axis];
+  l->words = uint32_t(pixels * codes.shape[2]);
+  l->side = images.shape[0];
+  l->images_at = size_t(images.offset);
+  l->codes_at = size_t(codes.offset);
+  return l->words ? nullptr : "the model's latents are empty";
+}
+
+bool is_plain(const char* name) {
+  for (; *name; ++name)
+    if (*name < 33 || *name > 126 || *name == '"' || *name == '\\') return false;
+  return true;
+}
+
+bool ends_with(const char* name, const char* end) {
+  const size_t size = strlen(name), own = strlen(end);
+  return size > own && !strcmp(name + size - own, end);
+}
+
+// Where things lie in the open tail, which must have room for so many classes.
+const char* describe_tail(br_replay* l, uint32_t room) {
+  TailPlaces& at = l->at;
+  br_tensor_info codes, labels, logits;
+  if (br_program_tensor(l->tail, "latents", &codes) || br_program_tensor(l->tail, "labels", &labels) ||
+      br_program_tensor(l->tail, "logits", &logits))
+    return "the model's tail has no latents, no labels or no logits";
+  if (!is_tensor(codes, BR_UINT64, 3) || memcmp(codes.shape, l->code_shape, sizeof l->code_shape))
+    return "the model's tail reads other latents than its backbone makes";
+  if (!is_tensor(labels, BR_INT32, labels.dimensions) || labels.shape[0] != 1 || labels.shape[1] != 1)
+    return "the model's tail reads something else than labels";
+  if (logits.dtype != BR_INT32 || logits.region != BR_ARENA || !logits.per_sample || logits.shape[0] != room ||
+      logits.shape[1] != 1 || logits.shape[2] != 1 || logits.shape[3] != 1)
+    return "the model's tail makes something else than logits";
+  if (br_program_max_samples(l->tail) < uint64_t(l->method.fresh) + l->method.replayed)
+    return "the model's tail is for smaller minibatches";
+  const br_tensor_info *weights = nullptr, *active = nullptr;
+  for (uint32_t i = 0; i < l->tail->tensor_count; ++i) {
+    const Tensor& t = l->tail->tensors[i];
+    if (t.info.region != BR_PARAMETER || !ends_with(t.name, ".active")) continue;
+    active = &t.info;
+    const size_t stem = strlen(t.name) - strlen("active");
+    for (uint32_t j = 0; j < l->tail->tensor_count; ++j) {
+      const Tensor& other = l->tail->tensors[j];
+      if (other.info.region == BR_PARAMETER && !strncmp(other.name, t.name, stem) &&
+          !strcmp(other.name + stem, "weights"))
+        weights = &other.info;
+    }
+  }
+  if (!weights || !active || active->dtype != BR_UINT8 || weights->dtype != BR_INT32 || active->dimensions != 1 ||
+      weights->dimensions != 2 || active->shape[0] != room || weights->shape[0] != room || !weights->shape[1] ||
+      weights->per_sample || active->per_sample)
+    return "the model's tail has no head for so many classes";
+  at = {size_t(codes.offset),    size_t(labels.offset),  size_t(logits.offset),
+        size_t(weights->offset), size_t(active->offset), room,
+        weights->shape[1]};
+  return nullptr;
+}
+
+// Numbers of the tensors that learn, by name; how many there are while there is no place for them.
+const char* list_tensors(br_replay* l) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < l->tail->tensor_count; ++i) {
+    const Tensor& t = l->tail->tensors[i];
+    if (t.info.region != BR_PARAMETER) continue;
+    if (!is_plain(t.name) || t.info.per_sample || t.info.dtype == BR_UINT32 || !t.info.dimensions || i > UINT16_MAX ||
+        count == kMaxTensors)
+      return "the model's tail has a parameter that state files cannot hold";
+    if (l->tensors) {
+      uint32_t at = count;
+      for (; at && strcmp(l->tail->tensors[l->tensors[at - 1]].name, t.name) > 0; --at)
+        l->tensors[at] = l->tensors[at - 1];
+      l->tensors[at] = uint16_t(i);
+    }
+    ++count;
+  }
+  l->tensor_count = count;
+  return nullptr;
+}
+
+// Whether the open tail has the parameters of the first one, but for the head's rows.
+struct Shape {
+  uint32_t count;
+  uint64_t digest;
+};
+
+Shape shape_of(const br_replay& l) {
+  Shape shape = {0, 14695981039346656037u};
+  const auto mix = [&](const void* bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i)
+      shape.digest = (shape.digest ^ static_cast<const uint8_t*>(bytes)[i]) * 1099511628211u;
+  };
+  for (uint32_t i = 0; i < l.tail->tensor_count; ++i) {
+    const Tensor& t = l.tail->tensors[i];
+    if (t.info.region != BR_PARAMETER) continue;
+    const bool head = t.info.offset == l.at.weights_at || t.info.offset == l.at.active_at;
+    mix(t.name, strlen(t.name) + 1);
+    mix(&t.info.dtype, 4);
+    mix(&t.info.dimensions, 4);
+    mix(t.info.shape + head, sizeof t.info.shape - 4 * head);
+    mix(&i, 4);
+    ++shape.count;
+  }
+  return shape;
+}
+
+// What a machine's addresses cannot hold stays too large for them: `can_be` refuses it.
+size_t held(uint64_t size) { return size_t(size < SIZE_MAX / 2 ? size : SIZE_MAX / 2); }
+
+void max_of(size_t* so_far, uint64_t size) {
+  if (held(size) > *so_far) *so_far = held(size);
+}
+
+// How a program takes memory: by the caller's (open) or by the heap's (plan).
+struct Opened {
+  uint8_t* memory;
+  size_t size;
+  char* error;
+  size_t error_size;
+
+  int open(const Section& section, br_program** program) const {
+    return memory ? br_program_open_in(section.bytes, section.size, memory, size, program, error, error_size)
+                  : br_program_open(section.bytes, section.size, program, error, error_size);
+  }
+  void close(br_program* program) const {
+    if (!memory) br_program_close(program);
+  }
+};
+
+// Looks at every tail that options ask for, one after the other in the same memory: the largest of each size.
+int measure_tails(br_replay* l, const Opened& place) {
+  Shape first = {};
+  for (uint32_t room = kFirstRoom; room <= room_for(l->options.classes); room *= 2) {
+    if (const int code = place.open(l->model.tails[tail_of(room)], &l->tail)) return code;
+    const char* wrong = describe_tail(l, room);
+    if (!wrong) wrong = list_tensors(l);
+    br_memory memory;
+    br_program_memory(l->tail, &memory);
+    const Shape shape = shape_of(*l);
+    if (room == kFirstRoom) first = shape;
+    if (!wrong && (shape.count != first.count || shape.digest != first.digest))
+      wrong = "the model's tails have different parameters";
+    place.close(l->tail);
+    if (wrong) return failed(place.error, place.error_size, {BR_MALFORMED, wrong});
+    max_of(&l->tail_tables_bytes, (memory.tables + 63) / 64 * 64 + (memory.packed_weights + 63) / 64 * 64);
+    max_of(&l->parameter_bytes, memory.parameters);
+    max_of(&l->tail_arena_bytes, memory.arena + memory.scratch);
+  }
+  return BR_OK;
+}
+
+void place_state(br_replay* l, Places& places) {
+  const br_replay_options& o = l->options;
+  const size_t room = room_for(o.classes), stored = stored_most(*l);
+  l->parameters = places.next<uint8_t>(l->parameter_bytes);
+  l->tensors = places.next<uint16_t>(l->tensor_count);
+  l->same = places.next<uint16_t>(array_count(*l));
+  l->consolidated = places.next<int32_t>(room * l->at.columns);
+  l->past = places.next<int64_t>(room);
+  Store& s = l->store;
+  s.classes = places.next<int32_t>(o.classes);
+  s.seen = places.next<int64_t>(o.classes);
+  s.sizes = places.next<int32_t>(o.classes);
+  s.codes = places.next<uint64_t>(stored * l->words);
+  s.origins = places.next<int32_t>(stored);
+  s.ids = places.next<int64_t>(stored);
+  uint8_t* const rows = places.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes));
+  l->names = Numbered(Names(rows, o.name_bytes), places.next<uint8_t>(o.classes));
+  l->settings = places.next<char>(o.texts);
+}
+
+void place_experience(br_replay* l, Places& places) {
+  const br_replay_options& o = l->options;
+  l->fresh = places.next<uint64_t>(size_t(o.samples) * l->words);
+  l->labels = places.next<int32_t>(o.samples);
+  l->order = places.next<uint64_t>(o.samples);
+  l->pending = Names(places.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
+  l->present = places.next<int64_t>(room_for(o.classes));
+  l->picked = places.next<uint32_t>(l->method.replayed);
+  l->exchanged = places.next<uint32_t>(2 * size_t(l->method.replayed));
+  l->logits = places.next<int64_t>(o.classes);
+  l->code = places.next<uint64_t>(l->words);
+}
+
+// Everything behind the networks' tables.
+void place_rest(br_replay* l, Places& places, size_t backbone_parameters) {
+  l->backbone_parameters = places.next<uint8_t>(backbone_parameters);
+  const size_t network_end = places.used();
+  place_state(l, places);
+  const size_t state_end = places.used();
+  place_experience(l, places);
+  const size_t experience_end = places.used();
+  size_t work = l->tail_arena_bytes;
+  max_of(&work, l->backbone_arena_bytes);
+  max_of(&work, reading_bytes(*l));
+  max_of(&work, l->parameter_bytes);  // while the room grows
+  l->work_bytes = (work + 63) / 64 * 64;
+  l->work = places.next<uint8_t>(l->work_bytes);
+  const bool apart = l->tail_arena_bytes > kShared * l->backbone_arena_bytes;
+  l->backbone_arena = apart ? places.next<uint8_t>(l->backbone_arena_bytes) : l->work;
+  l->taken = {places.used(), network_end, state_end - network_end, experience_end - state_end,
+              places.used() - experience_end};
+}
+
+// Sizes that a machine's addresses can hold.
+bool can_be(const br_replay& l) {
+  const uint64_t samples = uint64_t(stored_most(l)) + l.options.samples, rows = room_for(l.options.classes);
+  const uint64_t together = samples * (8 * uint64_t(l.words) + 32) + rows * (4 * uint64_t(l.at.columns) + 16) +
+                            l.parameter_bytes * 2 + l.tail_arena_bytes + l.backbone_arena_bytes +
+                            16 * uint64_t(l.method.replayed);
+  return together <= SIZE_MAX / 4;
+}
+
+}  // namespace
+
+uint32_t room_for(uint32_t classes) {
+  uint32_t room = kFirstRoom;
+  while (room < classes) room *= 2;
+  return room;
+}
+
+bool has_tail(const br_replay& l, uint32_t room) {
+  for (uint32_t each = kFirstRoom; each <= room; each *= 2)
+    if (tail_of(each) >= kMaxTails || !l.model.tails[tail_of(each)].size) return false;
+  return true;
+}
+
+int open_tail(br_replay* l, uint32_t room) {
+  const Section& section = l->model.tails[tail_of(room)];
+  const int code =
+      br_program_open_in(section.bytes, section.size, l->tail_tables, l->tail_tables_bytes, &l->tail, nullptr, 0);
+  l->tail_is_clean = l->tail_is_prepared = false;
+  if (code) return code;
+  describe_tail(l, room);
+  memcpy(l->parameters, br_program_initial_parameters(l->tail), size_t(br_program_parameter_bytes(l->tail)));
+  return BR_OK;
+}
+
+int resize(br_replay* l, uint32_t room) {
+  const TailPlaces old = l->at;
+  if (room == old.room) return BR_OK;
+  // Offsets of the old tail's tensors are gone with its tables: what it learned is packed by name first.
+  uint8_t* const packed = use_work(l);
+  size_t used = 0;
+  for (uint32_t k = 0; k < l->tensor_count; ++k) {
+    const Tensor& t = l->tail->tensors[l->tensors[k]];
+    memcpy(packed + used, l->parameters + t.info.offset, size_t(t.bytes(1)));
+    used += size_t(t.bytes(1));
+  }
+  if (const int code = open_tail(l, room)) return code;
+  used = 0;
+  for (uint32_t k = 0; k < l->tensor_count; ++k) {
+    const Tensor& t = l->tail->tensors[l->tensors[k]];
+    const bool weights = t.info.offset == l->at.weights_at, active = t.info.offset == l->at.active_at;
+    const size_t bytes = size_t(t.bytes(1)), before = weights || active ? bytes / room * old.room : bytes;
+    uint8_t* const to = l->parameters + t.info.offset;
+    memset(to, 0, bytes);
+    memcpy(to, packed + used, before);
+    used += before;
+  }
+  const size_t columns = l->at.columns, more = room - old.room;
+  memset(l->consolidated + old.room * columns, 0, more * columns * sizeof *l->consolidated);
+  memset(l->past + old.room, 0, more * sizeof *l->past);
+  return BR_OK;
+}
+
+void clear(br_replay* l) {
+  open_tail(l, kFirstRoom);
+  l->names.clear();
+  memset(l->consolidated, 0, kFirstRoom * size_t(l->at.columns) * sizeof *l->consolidated);
+  memset(l->past, 0, kFirstRoom * sizeof *l->past);
+  l->store.count = l->store.stored = 0;
+  l->store.offered = l->store.draws = l->experiences = l->steps = 0;
+  memcpy(l->settings, l->model.settings.bytes, l->model.settings.size);
+  l->settings_size = l->model.settings.size;
+  read_method(l->model.settings, l->model.rate, &l->method);
+  l->phase = Phase::idle;
+}
+
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory,
+                   char* error, size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
+  *memory = {};
+  br_replay l = {};
+  const Trouble trouble = begin(&l, model, size, options);
+  if (trouble.code) return failed(error, error_size, trouble);
+  const Opened heap = {nullptr, 0, error, error_size};
+  if (const int code = heap.open(l.model.backbone, &l.backbone)) return code;
+  br_memory network;
+  br_program_memory(l.backbone, &network);
+  const char* const wrong = describe_backbone(&l);
+  heap.close(l.backbone);
+  if (wrong) return failed(error, error_size, {BR_MALFORMED, wrong});
+  l.backbone_arena_bytes = held(network.arena + network.scratch);
+  if (const int code = measure_tails(&l, heap)) return code;
+  if (!can_be(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner would be too large for this machine"});
+  Places places(nullptr);
+  places.next<br_replay>(1);
+  places.next<uint8_t>(size_t(network.tables));
+  places.next<uint8_t>(size_t(network.packed_weights));
+  places.next<uint8_t>(l.tail_tables_bytes);
+  place_rest(&l, places, size_t(network.parameters));
+  *memory = l.taken;
+  return BR_OK;
+}
+
+int br_replay_open(const void* model, size_t size, const br_replay_options* options, void* memory, size_t memory_size,
+                   br_replay** learner, char* error, size_t error_size) {
+  if (!learner) return BR_BAD_ARGUMENT;
+  *learner = nullptr;
+  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
+    return failed(error, error_size, {BR_MISALIGNED, "the learner's memory must be aligned to 64"});
+  br_replay l = {};
+  Trouble trouble = begin(&l, model, size, options);
+  if (trouble.code) return failed(error, error_size, trouble);
+  const Trouble little = {BR_NO_MEMORY, "the learner's memory is too small"};
+  uint8_t* const bytes = static_cast<uint8_t*>(memory);
+  Places places(bytes);
+  br_replay* const own = places.next<br_replay>(1);
+  if (memory_size < places.used()) return failed(error, error_size, little);
+  const Opened here = {bytes + places.used(), memory_size - places.used(), error, error_size};
+  if (const int code = here.open(l.model.backbone, &l.backbone)) return code;
+  if (const char* wrong = describe_backbone(&l)) return failed(error, error_size, {BR_MALFORMED, wrong});
+  br_memory network;
+  br_program_memory(l.backbone, &network);
+  l.backbone_arena_bytes = held(network.arena + network.scratch);
+  places.next<uint8_t>(size_t(network.tables));
+  places.next<uint8_t>(size_t(network.packed_weights));
+  if (memory_size < places.used()) return failed(error, error_size, little);
+  if (const int code = measure_tails(&l, {bytes + places.used(), memory_size - places.used(), error, error_size}))
+    return code;
+  if (!can_be(l)) return failed(error, error_size, little);
+  l.tail_tables = places.next<uint8_t>(l.tail_tables_bytes);
+  place_rest(&l, places, size_t(network.parameters));
+  if (l.taken.total > memory_size) return failed(error, error_size, little);
+  memcpy(own, &l, sizeof l);
+  if (network.parameters)
+    memcpy(own->backbone_parameters, br_program_initial_parameters(own->backbone), size_t(network.parameters));
+  if (const int code = open_tail(own, kFirstRoom)) return code;
+  list_tensors(own);
+  clear(own);
+  *learner = own;
+  return BR_OK;
+}
+
+void br_replay_taken(const br_replay* learner, br_replay_memory* memory) {
+  if (memory) *memory = learner ? learner->taken : br_replay_memory{};
+}
+
+void br_replay_clear(br_replay* learner) {
+  if (!learner) return;
+  clear(learner);
+  learner->past_is_gone = true;
+}
+
+uint32_t br_replay_side(const br_replay* learner) { return learner ? learner->side : 0; }
+uint32_t br_replay_latent_words(const br_replay* learner) { return learner ? learner->words : 0; }

@@ -1,0 +1,10 @@
+// A replay state from bytes.
+#pragma once
+#include "learner/replay/learner.h"
+
+namespace bitreplay {
+
+// The work memory that reading takes.
+size_t reading_bytes(const br_replay& l);
+
+}  // namespace bitreplay

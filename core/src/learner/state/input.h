@@ -1,0 +1,81 @@
+// Bytes of a file through the caller's function, one after another: to be looked at, to be compared with what is
+// expected.
+#pragma once
+#include <cstring>
+
+#include "bitreplay_learner.h"
+#include "learner/state/text.h"
+
+namespace bitreplay {
+
+class In {
+ public:
+  static constexpr int kNone = -1;
+
+  In(br_read* read, void* context, size_t size, size_t at = 0) : read_(read), context_(context), size_(size), at_(at) {}
+
+  bool failed() const { return failed_; }  // the caller's function, as opposed to bytes that are not as expected
+  size_t at() const { return at_ - (filled_ - used_); }
+
+  int next() {
+    if (used_ == filled_ && !fill()) return kNone;
+    return piece_[used_++];
+  }
+  int look() {
+    if (used_ == filled_ && !fill()) return kNone;
+    return piece_[used_];
+  }
+  // Inside a JSON string: a byte without its backslash; kNone at its end, or if it is malformed.
+  int next_quoted() {
+    const int c = look();
+    if (c == '"' || c == kNone) return kNone;
+    next();
+    if (c != '\\') return c;
+    const int escaped = next();
+    return escaped == '"' || escaped == '\\' ? escaped : kNone;
+  }
+  bool bytes(void* to, size_t size) {
+    for (uint8_t* target = static_cast<uint8_t*>(to); size;) {
+      if (used_ == filled_ && !fill()) return false;
+      const size_t some = size < filled_ - used_ ? size : filled_ - used_;
+      memcpy(target, piece_ + used_, some);
+      used_ += some;
+      target += some;
+      size -= some;
+    }
+    return true;
+  }
+
+ private:
+  bool fill() {
+    const size_t some = size_ - at_ < sizeof piece_ ? size_ - at_ : sizeof piece_;
+    if (failed_ || !some) return false;
+    failed_ = read_(context_, at_, piece_, some) != 0;
+    at_ += some;
+    used_ = 0;
+    filled_ = failed_ ? 0 : some;
+    return !failed_;
+  }
+
+  br_read* read_;
+  void* context_;
+  size_t size_, at_, used_ = 0, filled_ = 0;
+  bool failed_ = false;
+  uint8_t piece_[512];
+};
+
+// What is written to it must be what comes next.
+struct Expected {
+  In& in;
+  bool met = true;
+
+  Out out() {
+    return {this, [](void* to, const void* bytes, size_t size) {
+              Expected& self = *static_cast<Expected*>(to);
+              for (size_t i = 0; i < size && self.met; ++i)
+                self.met = self.in.next() == static_cast<const uint8_t*>(bytes)[i];
+            }};
+  }
+};
+
+}  // namespace bitreplay

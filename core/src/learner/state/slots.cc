@@ -1,0 +1,113 @@
+// Two generations of a state in two places of non-volatile memory, written so that power may fail at any moment.
+//
+// A place holds a header and the bytes of a state file. The header is written last, after a sync, and has the number of
+// the generation: a place whose header or file is not whole does not count, and of two whole ones the higher number
+// does.
+#include <cstring>
+
+#include "learner/state/header.h"
+#include "learner/state/slots.h"
+#include "machine/crc32.h"
+
+namespace bitreplay {
+namespace {
+
+struct Header {
+  char magic[8];
+  uint64_t generation, size;
+  uint8_t zeros[36];
+  uint32_t crc;  // of all before it
+};
+static_assert(sizeof(Header) == BR_SLOT_HEADER, "the header of a place");
+
+struct Place {
+  const br_slots& slots;
+  uint32_t slot;
+  uint64_t generation, size;  // 0: there is no state
+
+  static int read(void* place, size_t offset, void* bytes, size_t size) {
+    const Place& self = *static_cast<Place*>(place);
+    return self.slots.read(self.slots.context, self.slot, BR_SLOT_HEADER + offset, bytes, size);
+  }
+  static int write(void* place, size_t offset, const void* bytes, size_t size) {
+    const Place& self = *static_cast<Place*>(place);
+    return self.slots.write(self.slots.context, self.slot, BR_SLOT_HEADER + offset, bytes, size);
+  }
+  bool is_whole() { return generation && check_checksum(read, this, size_t(size)) == BR_OK; }
+};
+
+Place look(const br_slots& slots, uint32_t slot) {
+  Header header;
+  Place place = {slots, slot, 0, 0};
+  if (slots.read(slots.context, slot, 0, &header, sizeof header)) return place;
+  if (memcmp(header.magic, "BITSLOT1", 8) || crc32(reinterpret_cast<const uint8_t*>(&header), 60) != header.crc)
+    return place;
+  if (!header.generation || header.size > slots.size - BR_SLOT_HEADER) return place;
+  place.generation = header.generation;
+  place.size = header.size;
+  return place;
+}
+
+bool is_right(const Kept& kept, const br_slots* s) {
+  return kept.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
+}
+
+int write(const Kept& kept, Place place, uint64_t generation) {
+  const br_slots& s = place.slots;
+  const size_t size = kept.bytes(kept.learner);
+  if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
+  if (const int failed = kept.write(kept.learner, Place::write, &place)) return failed;
+  if (s.sync(s.context, place.slot)) return BR_STORAGE;
+  // What cannot be read again does not count, and the other place stays.
+  if (const int wrong = kept.verify(kept.learner, Place::read, &place, size)) return wrong;
+  Header header = {{'B', 'I', 'T', 'S', 'L', 'O', 'T', '1'}, generation, size, {}, 0};
+  header.crc = crc32(reinterpret_cast<const uint8_t*>(&header), 60);
+  if (s.write(s.context, place.slot, 0, &header, sizeof header) || s.sync(s.context, place.slot)) return BR_STORAGE;
+  return BR_OK;
+}
+
+}  // namespace
+
+int save(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+  if (kept.bytes(kept.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
+  Place first = look(*slots, 0), second = look(*slots, 1);
+  const bool second_is_last = second.generation > first.generation;
+  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
+  // A last one that is damaged is the one to be written over, if the one before is whole.
+  const bool damaged = last.generation && !last.is_whole();
+  const Place target = damaged ? last : before, other = damaged ? before : last;
+  const uint64_t generation = last.generation + 2;
+  if (!*kept.past_is_gone) return write(kept, target, generation);
+  // First the generation before, still by a lower number: the state is the old one until the last one is written over.
+  const uint64_t lower = other.generation > 1 ? other.generation - 1 : 1;
+  if (const int failed = write(kept, target, lower)) return failed;
+  if (const int failed = write(kept, other, generation)) return failed;
+  *kept.past_is_gone = false;
+  return BR_OK;
+}
+
+int load(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+  Place first = look(*slots, 0), second = look(*slots, 1);
+  const bool second_is_last = second.generation > first.generation;
+  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
+  if (!last.generation) return BR_NO_STATE;
+  const int found = kept.read(kept.learner, Place::read, &last, size_t(last.size));
+  if (found != BR_DAMAGED || !before.generation) return found;
+  return kept.read(kept.learner, Place::read, &before, size_t(before.size));
+}
+
+int rollback(const Kept& kept, const br_slots* slots) {
+  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+  Place first = look(*slots, 0), second = look(*slots, 1);
+  if (!first.generation || !second.generation) return BR_NO_STATE;
+  const bool second_is_last = second.generation > first.generation;
+  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
+  if (const int failed = kept.read(kept.learner, Place::read, &before, size_t(before.size))) return failed;
+  if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot))
+    return BR_STORAGE;
+  return BR_OK;
+}
+
+}  // namespace bitreplay
