@@ -1,4 +1,4 @@
-// The hash of a state and its bytes, as Python's state.py, statefile/content.py and modelfile/container.py make them; saving it.
+// The hash of a state, its bytes as Python writes them (state.py, statefile/content.py, modelfile/container.py), and saving.
 #include <cstring>
 
 #include "learner/exact/state_check.h"
