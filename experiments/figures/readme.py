@@ -5,11 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from figures import committed
-from figures.committed import MODELS, bench, few, finals, groceries, mean, named, only_row, table, told
-from figures.shown import exact, forgetting, small, small_state, state, step_memory
+from figures.committed import MODELS, bench, few, finals, mean, named, table, told
+from figures.shown import demo, exact, forgetting, small, small_state, state, step_memory
 
 PAGE = "README.md"
-__all__ = ["forgetting", "small", "small_state", "state", "step_memory"]
+__all__ = ["demo", "forgetting", "small", "small_state", "state", "step_memory"]
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18", "react_tiny"))}  # fmt: skip
@@ -25,13 +25,6 @@ def results() -> str:
                 line.append(told(mean(own)) if own else "")
             lines.append(line)
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*", "joint training"], lines)
-
-
-def demo(strategy: str) -> str:
-    """`make demo` is seed 0 with Bi-Real-18."""
-    if strategy == "exact":
-        return exact("groceries", "bireal18")
-    return told(only_row([row for row in groceries("bireal18", strategy) if row["seed"] == "0"])["final"])
 
 
 def few_pictures() -> str:

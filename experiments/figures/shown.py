@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 from figures import committed
@@ -61,3 +62,10 @@ def step_memory() -> str:
 
 def forgetting(data: str, strategy: str) -> str:
     return forgotten(data, strategy)
+
+
+def demo(strategy: str) -> str:
+    """Of the last experience, as `bitreplay demo --json` printed it."""
+    printed = json.loads((EXPERIMENTS / "demo.json").read_text())
+    share = printed["joint"] if strategy == "joint" else printed["rows"][-1]["accuracy"][strategy]
+    return told(100 * Decimal(str(share)))

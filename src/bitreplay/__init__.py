@@ -1,6 +1,6 @@
 """Continual learning on small devices with binary neural networks, in whole numbers.
 
-learner = bitreplay.Learner.from_pretrained("react18")
+learner = bitreplay.Learner.from_pretrained("quicknet")
 learner.learn(images, labels)          # one experience; learner.learn(*bitreplay.labelled("new-fruit")) of a folder
 learner.predict(images)
 learner.save(path); bitreplay.Learner.load(path)

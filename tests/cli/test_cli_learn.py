@@ -33,7 +33,7 @@ def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
     code, out, _ = shell("learn", "new", folder, "--model", tiny_model)
     assert code == 0 and "Its model" not in out
     code, out, _ = shell("learn", "--help")
-    assert code == 0 and "of a new one bireal18" in " ".join(out.split())
+    assert code == 0 and "of a new one quicknet" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

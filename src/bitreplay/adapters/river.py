@@ -1,7 +1,7 @@
 """A learner as a river classifier: pip install 'bitreplay[river]'.
 
     from bitreplay.adapters.river import BitreplayClassifier
-    classifier = BitreplayClassifier("react18")
+    classifier = BitreplayClassifier("quicknet")
     classifier.learn_one({"image": picture}, "pear")
     classifier.predict_one({"image": picture}), classifier.predict_proba_one({"image": picture})
 
@@ -18,6 +18,7 @@ from typing import Any
 
 from river import base
 
+from bitreplay import zoo
 from bitreplay.arguments import short_repr
 from bitreplay.classes import Name
 from bitreplay.learner import Learner
@@ -29,7 +30,7 @@ class BitreplayClassifier(base.Classifier):
     """`model`, `strategy` and `settings` are those of Learner.from_pretrained; `learner` can be saved."""
 
     def __init__(
-        self, model: str | Path = "bireal18", strategy: str = "exact", settings: dict[str, Any] | None = None
+        self, model: str | Path = zoo.DEFAULT, strategy: str = "exact", settings: dict[str, Any] | None = None
     ) -> None:
         self.model = model
         self.strategy = strategy

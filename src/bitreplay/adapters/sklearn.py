@@ -1,7 +1,7 @@
 """A learner as a scikit-learn classifier: pip install 'bitreplay[sklearn]'.
 
     from bitreplay.adapters.sklearn import BitreplayClassifier
-    classifier = BitreplayClassifier("react18").fit(images, labels)
+    classifier = BitreplayClassifier("quicknet").fit(images, labels)
     classifier.partial_fit(more_images, more_labels).score(test_images, test_labels)
 
 X is what a learner takes: pictures (n, height, width, 3), a list of paths, of Pillow images and so on. Rows of a table,
@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from bitreplay import zoo
 from bitreplay.classes import Name
 from bitreplay.learner import Learner
 
@@ -33,7 +34,7 @@ class BitreplayClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, model: str | Path = "bireal18", strategy: str = "exact", settings: Mapping[str, Any] | None = None,
+        self, model: str | Path = zoo.DEFAULT, strategy: str = "exact", settings: Mapping[str, Any] | None = None,
         image_shape: tuple[int, ...] | None = None,
     ) -> None:  # fmt: skip
         self.model = model

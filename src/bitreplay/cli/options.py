@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from bitreplay import zoo
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 
 DEFAULTS = Settings()
-DEFAULT_MODEL = "bireal18"
+DEFAULT_MODEL = zoo.DEFAULT
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]

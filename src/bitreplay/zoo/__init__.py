@@ -23,6 +23,7 @@ from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.sizes import at_size, sizes
 
 FOLDER = Path(__file__).parent
+DEFAULT = "quicknet"  # the best on photographs: docs/instead.md
 SUFFIX = ".safetensors"
 FILE = re.compile(r"(?P<name>[^.@]+)(@(?P<generation>[1-9][0-9]*))?\.safetensors")
 DIGEST = re.compile(r"[0-9a-f]{12,64}")

@@ -47,6 +47,14 @@ class Row:
 
 def demo(
     model: options.Model = options.DEFAULT_MODEL,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Side of the square images that the network sees.",
+            show_default="its smallest",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Order of the classes, and everything random.")] = 0,
     plot: Annotated[Path, typer.Option(help="Where to write the chart.")] = Path("bitreplay-demo.svg"),
     joint: Annotated[bool, typer.Option(help="Train tail and head on all classes at once too.")] = True,
@@ -59,7 +67,10 @@ def demo(
     found = zoo.find(model)
     data = groceries()
     names = np.array(data.class_names)
-    learners = {strategy: Learner.from_pretrained(found, strategy=strategy, seed=seed) for strategy in STRATEGIES}
+    side = size or min([found.size, *found.graph.ranges_at])  # the photographs are 64x64: little is lost
+    learners = {
+        strategy: Learner.from_pretrained(found, strategy=strategy, seed=seed, size=side) for strategy in STRATEGIES
+    }
     rows: list[Row] = []
     with show.bar(quiet=json) as bar:
         bar.part("test pictures", 0, 1)
@@ -67,14 +78,14 @@ def demo(
         truth = names[data.test_labels]
         for experience in new_classes(data, PAIRS, np.random.default_rng(seed)):
             rows.append(step(experience, names, learners, test, truth, bar))
-        bound = together(found, data, names, truth, seed, bar) if joint else None
-    title = f"14 kinds of fruit, two at a time ({found.name}): test photographs answered rightly"
+        bound = together(found, side, data, names, truth, seed, bar) if joint else None
+    title = f"14 kinds of fruit, two at a time ({found.name} at {side}x{side}): test photographs answered rightly"
     plot.write_text(line_chart(title, _series(rows, bound), "new kinds of fruit", [row.classes for row in rows]))
     seconds = round(time.perf_counter() - start, 1)
     bytes_of = {name: footprint(learners[name]) for name in COUNTED}
     if json:
         show.as_json({"model": found.name, "seed": seed, "rows": [asdict(row) for row in rows], "joint": bound,
-                      "bytes": bytes_of, "seconds": seconds, "plot": str(plot)})  # fmt: skip
+                      "size": side, "bytes": bytes_of, "seconds": seconds, "plot": str(plot)})  # fmt: skip
         return
     _print(rows, bound, bytes_of, seconds, plot)
 
@@ -110,9 +121,11 @@ def step(
     return Row(experience.index, classes, len(labels), accuracy, seen, seconds)
 
 
-def together(found: zoo.Model, data: Any, names: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar) -> float:
+def together(
+    found: zoo.Model, side: int, data: Any, names: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar
+) -> float:
     """Accuracy after learning all classes at once."""
-    learner = Learner.from_pretrained(found, strategy="naive", epochs=JOINT_EPOCHS, seed=seed)
+    learner = Learner.from_pretrained(found, strategy="naive", epochs=JOINT_EPOCHS, seed=seed, size=side)
     everything = [(data.train_images, names[data.train_labels])]
     (learned,) = follow(learner, everything, data.test_images, truth, progress=bar)
     return learned.evaluation.accuracy
