@@ -1,4 +1,4 @@
-// The hash of a state, its bytes as Python writes them (state.py, statefile/content.py, modelfile/container.py), and saving.
+// The hash of a state, its bytes as Python makes them (state.py, statefile/content.py, modelfile/container.py), saving.
 #include <cstring>
 
 #include "learner/exact/state_check.h"
