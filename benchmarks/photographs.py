@@ -30,11 +30,11 @@ from tests.data.pictures.photographs import photograph  # noqa: E402
 COUNT, TURNS = 100, 10
 SIDES = (32, 64, 128, 224)
 OURS = """
-from bitreplay.data.pictures import fitting as door
+from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.picture import read
 def work(path, side, count):
     for _ in range(count):
-        door.pictures(read(path, side), side)
+        fitting.fit_pictures(read(path, side), side)
 """
 THEIRS = """
 import numpy as np
@@ -55,7 +55,7 @@ def pillow(path: Path, side: int) -> np.ndarray:
 
 def seconds(path: Path, side: int) -> dict[str, float]:
     works: dict[str, Callable[[], object]] = {
-        "ours": lambda: fitting.pictures(read(path, side), side),
+        "ours": lambda: fitting.fit_pictures(read(path, side), side),
         "pillow": lambda: pillow(path, side),
     }
     found = dict.fromkeys(works, 0.0)

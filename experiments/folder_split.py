@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import Learner
-from bitreplay.data.pictures.fitting import pictures
+from bitreplay.data.pictures.fitting import fit_pictures
 from bitreplay.data.series import series
-from bitreplay.data.splitting import divided
+from bitreplay.data.splitting import choose_test
 
 OBJECTS = [f"o{number}" for number in range(3, 51, 5)]
 SESSIONS = range(1, 9)
@@ -29,7 +29,7 @@ def main(root: Path) -> None:
              for file in sorted((root / f"s{session}" / name).iterdir())]  # fmt: skip
     paths, names, sessions = [row[0] for row in files], np.array([row[1] for row in files]), [row[2] for row in files]
     learner = Learner.from_pretrained("bireal18")
-    images = pictures(paths, learner.strategy.side)
+    images = fit_pictures(paths, learner.strategy.side)
     latents = learner.encode(images)
     tests = {title: np.zeros(len(files), bool) for title in ("every fifth", "series, by looks", "series, by names too")}
     for name in OBJECTS:
@@ -38,7 +38,7 @@ def main(root: Path) -> None:
         tests["every fifth"][own[4::5]] = True
         for title, called in (("series, by looks", counted), ("series, by names too", [paths[at] for at in own])):
             groups = series(called, images[own], [None] * len(own))
-            tests[title][own[sorted(divided(groups, 5))]] = True
+            tests[title][own[sorted(choose_test(groups, 5))]] = True
     tests["two whole sessions"] = np.isin(sessions, HELD_OUT)
     for title, test in tests.items():
         print(f"{title}: {100 * accuracy(latents, names, test):.1f} % of {test.sum()}")

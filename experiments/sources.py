@@ -52,13 +52,13 @@ def pictures(name: str) -> Pictures:
 
 
 def _sessions() -> Pictures:
-    from bitreplay.data.core50 import NAME, decode  # reads pictures, which needs Pillow
+    from bitreplay.data.core50 import NAME, decode_frame  # reads pictures, which needs Pillow
 
     place = Path(os.environ.get("BITREPLAY_DATA", ".")) / "object-sessions"
     found: dict[tuple[int, ...], np.ndarray] = {}
     for name, content in files(place, ".png"):
         if match := NAME.search(name):
-            found[tuple(int(part) for part in match.groups())] = decode(content, 128, name)
+            found[tuple(int(part) for part in match.groups())] = decode_frame(content, 128, name)
     feature_layers = np.array(sorted(found), np.int64)  # by session, object, frame
     images, items, sessions = (
         np.stack([found[key] for key in sorted(found)]),

@@ -52,7 +52,7 @@ def arrow(x1: int, y1: int, x2: int, y2: int) -> str:
 def main() -> None:
     images = groceries().test_images
     photograph = Image.fromarray(images[PICTURE])
-    seen = Image.fromarray(fitting.pictures(images[PICTURE : PICTURE + 1], SEEN)[0])
+    seen = Image.fromarray(fitting.fit_pictures(images[PICTURE : PICTURE + 1], SEEN)[0])
     parts = [
         picture(photograph.resize((112, 112)), 20, 50, 112, "a photograph"),
         arrow(140, 106, 170, 106),

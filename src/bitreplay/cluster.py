@@ -95,7 +95,7 @@ class Workers:
             raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {len(images)}.")
         for start in range(0, len(names), self._at_once):
             end = start + self._at_once
-            yield fitting.pictures(images[start:end], learner.strategy.side), names[start:end]
+            yield fitting.fit_pictures(images[start:end], learner.strategy.side), names[start:end]
 
     def _reduced(
         self, tasks: Iterator[Callable[[], Any]], pictures: int, progress: Callable[[Progress], None] | None

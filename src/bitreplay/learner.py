@@ -113,7 +113,7 @@ class Learner:
         `time_limit` seconds, LearningStopped is raised, and nothing has changed.
         """
         watch = Watch(progress, cancel, time_limit)
-        pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
+        pictures = fitting.fit_pictures(images, self.strategy.side, watch.fitting)
         return self._learn(Pictures(pictures, self.strategy.encode), labels, watch)
 
     def learn_encoded(self, latents: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
@@ -161,7 +161,7 @@ class Learner:
         What was never learned is refused with the setting `digests`; without it, only what the sums prove impossible.
         """
         watch = Watch(progress, cancel, time_limit)
-        pictures = fitting.pictures(images, self.strategy.side, watch.fitting)
+        pictures = fitting.fit_pictures(images, self.strategy.side, watch.fitting)
         names = _names(labels, len(pictures))
         samples = Pictures(pictures, self.strategy.encode)
         self._change(lambda: self.strategy.unlearn(samples, names, watch), forgets if final else keeps)
@@ -269,7 +269,7 @@ class Learner:
 
     def encode(self, images: Any) -> NDArray:
         """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
-        return encoded(fitting.pictures(images, self.strategy.side), self.strategy.encode, Watch())
+        return encoded(fitting.fit_pictures(images, self.strategy.side), self.strategy.encode, Watch())
 
     def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
         """The names of the classes, None where the answer is "unknown".

@@ -42,7 +42,7 @@ def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
         (["pictures/red"], ".webp); for its own pictures name their class with --label.\n"),
         (["pictures/red/0.png"], "0.png is not a folder; --label NAME learns a picture as that class."),
         (["pictures", "--label", "x"], ".webp); without --label its folders are classes.\n"),
-        (["broken"], "1.png cannot be read as a picture: its format is not known; expected JPEG, PNG, WebP, BMP, GIF, "
+        (["broken"], "1.png cannot be read as a picture: its format is unknown; expected JPEG, PNG, WebP, BMP, GIF, "
          "TIFF or HEIC. --skip-unreadable leaves it out."),
         (["broken/red/1.png", "--label", "x"], "TIFF or HEIC.\n"),
         (["none/0.png", "--label", "x"], "none/0.png is not a folder.\n"),

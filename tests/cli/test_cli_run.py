@@ -250,7 +250,8 @@ def test_a_run_on_a_folder_says_how_it_splits(shell, tiny_model, tmp_path):
     words = " ".join(out.split())
     assert code == 0, err
     assert (
-        "Of 16 pictures in 4 series (near-duplicates by name, time or looks) 12 are learned and 4 are the test" in words
+        "Of 16 pictures in 4 series (near-duplicates by name, time or looks), 12 are learned and 4 are the test"
+        in words
     )
     assert "jug is not tested: it has 4 pictures in 1 series" in words
     found = json.loads(shell(*command, "--json")[1])

@@ -67,13 +67,13 @@ SIDES = st.integers(1, 70)
 @given(SIDES, SIDES, st.integers(1, 40), st.sampled_from([3, 4]), st.integers(0, 2**31))
 def test_pictures_of_any_size_are_fitted_alike(height, width, side, colours, seed):
     picture = np.random.default_rng(seed).integers(0, 256, (height, width + 2, colours), np.uint8)[:, :width]
-    assert np.array_equal(fitted(picture, side), fitting.pictures(np.ascontiguousarray(picture[:, :, :3]), side)[0])
+    assert np.array_equal(fitted(picture, side), fitting.fit_pictures(np.ascontiguousarray(picture[:, :, :3]), side)[0])
 
 
 def test_the_largest_picture_is_fitted_alike():
     row = np.random.default_rng(0).integers(0, 256, (1, 1 << 14, 3), np.uint8)
     picture = np.repeat(row, 40, axis=0)
-    assert np.array_equal(fitted(picture, 32), fitting.pictures(picture, 32)[0])
+    assert np.array_equal(fitted(picture, 32), fitting.fit_pictures(picture, 32)[0])
     with pytest.raises(Failed, match="out of range"):
         fitted(np.zeros((1, (1 << 14) + 1, 3), np.uint8), 8)
 

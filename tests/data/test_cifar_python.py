@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay.data.cifar import CIFAR10_NAMES, CIFAR10_PYTHON_MD5, cifar10, cifar100
-from bitreplay.data.cifar_python import batch, plain
+from bitreplay.data.cifar_python import parse_batch, parse_pickle
 
 
 def python2(pixels: np.ndarray, key: str, labels: list[int]) -> bytes:
@@ -42,7 +42,7 @@ def rows(images: np.ndarray) -> np.ndarray:
 def test_the_bytes_of_python_2_are_a_pickle_that_python_reads_the_same(images):
     content = python2(rows(images), "labels", list(range(10)) + [3, 4])
     told = pickle.loads(content, encoding="latin1")  # the oracle; the reader itself never does this
-    found = plain(content, "batch")
+    found = parse_pickle(content, "batch")
     assert set(found) == set(told) and found["labels"] == told["labels"] and found["filenames"] == told["filenames"]
     np.testing.assert_array_equal(found["data"], told["data"])
 
@@ -51,9 +51,9 @@ def test_the_bytes_of_python_2_are_a_pickle_that_python_reads_the_same(images):
 def test_later_versions_of_python_write_files_that_are_read_too(images, protocol):
     if protocol == 4:
         with pytest.raises(ValueError, match="it holds the instruction"):
-            plain(pickle.dumps({"data": rows(images)}, protocol), "batch")
+            parse_pickle(pickle.dumps({"data": rows(images)}, protocol), "batch")
         return
-    found, labels = batch(pickle.dumps({"data": rows(images), "labels": [1] * 12}, protocol), "batch", "labels")
+    found, labels = parse_batch(pickle.dumps({"data": rows(images), "labels": [1] * 12}, protocol), "batch", "labels")
     np.testing.assert_array_equal(found, images)
     np.testing.assert_array_equal(labels, [1] * 12)
 
@@ -102,7 +102,7 @@ def test_a_file_that_would_run_something_is_refused_and_runs_nothing(tmp_path, m
     for protocol in range(5):
         content = pickle.dumps({"data": Evil(), "labels": [1]}, protocol)
         with pytest.raises(ValueError, match="data_batch_1 is not one of CIFAR's files"):
-            batch(content, "data_batch_1", "labels")
+            parse_batch(content, "data_batch_1", "labels")
     assert not (tmp_path / "it-ran").exists()
 
 
@@ -117,7 +117,7 @@ def test_any_damage_is_refused_in_a_sentence(images):
             bad[place] = rng.integers(256)
         content = bytes(bad[: rng.integers(len(bad))]) if rng.random() < 0.2 else bytes(bad)
         try:
-            found, labels = batch(content, "data_batch_1", "labels")
+            found, labels = parse_batch(content, "data_batch_1", "labels")
         except ValueError as error:
             assert str(error).startswith("data_batch_1 ") and "\n" not in str(error)
         else:
@@ -143,4 +143,4 @@ BYTES = np.zeros((1, 3072), np.uint8)
 )
 def test_other_contents_are_refused(value):
     with pytest.raises(ValueError, match="data_batch_1"):
-        batch(pickle.dumps(value, 2), "data_batch_1", "labels")
+        parse_batch(pickle.dumps(value, 2), "data_batch_1", "labels")

@@ -74,7 +74,7 @@ def test_a_zip_reads_like_the_tree(place, tmp_path):
 
 
 def test_what_is_missing_or_wrong_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="lacks frames of training or test .*bitreplay data fetch core50"):
+    with pytest.raises(FileNotFoundError, match="lacks frames of CORe50's training .*bitreplay data fetch core50"):
         core50(tmp_path)
     (tmp_path / "C_01_51_000.png").write_bytes(png(0))
     with pytest.raises(ValueError, match="session 1, object 51; expected 1-11 and 1-50"):
@@ -88,9 +88,9 @@ def test_what_is_missing_or_wrong_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"path": 3}, "The place of CORe50 must be a path, got 3"),
-        ({"side": 0}, "side must be a whole number from 1, got 0"),
-        ({"side": "x"}, "side must be a whole number from 1, got 'x'"),
+        ({"path": 3}, "The location of CORe50 must be a path, got 3"),
+        ({"side": 0}, "side must be a positive integer, got 0"),
+        ({"side": "x"}, "side must be a positive integer, got 'x'"),
         ({"every": "x"}, "every must be 1 or more, got 'x'"),
     ],
 )

@@ -15,8 +15,8 @@ from bitreplay.data.archives import files
 from bitreplay.data.core50 import core50
 from bitreplay.data.folder import folder
 from bitreplay.data.groceries import groceries
-from bitreplay.data.named import named
-from bitreplay.data.pictures.picture import decoded, read
+from bitreplay.data.named import load_dataset
+from bitreplay.data.pictures.picture import decode, read
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from tests.data.test_core50 import png, tree
 
@@ -41,7 +41,7 @@ def test_any_damage_to_a_picture_gives_a_sentence_or_pixels(kind):
             bad[place] = rng.integers(256)
         content = bytes(bad[: rng.integers(len(bad))]) if rng.random() < 0.3 else bytes(bad)
         try:
-            pixels = decoded(content, "a.png")
+            pixels = decode(content, "a.png")
         except ValueError as error:
             text = str(error)
             assert text.startswith("a.png cannot be read as a picture: ") and text.endswith(".") and "\n" not in text
@@ -53,7 +53,7 @@ def test_any_damage_to_a_picture_gives_a_sentence_or_pixels(kind):
 
 def test_a_vast_picture_is_refused():
     with pytest.raises(ValueError, match="a.bmp cannot be read as a picture: it is 100000x100000; at most 16384"):
-        decoded(encoded("BMP")[:18] + struct.pack("<ii", 100000, 100000) + encoded("BMP")[26:], "a.bmp")
+        decode(encoded("BMP")[:18] + struct.pack("<ii", 100000, 100000) + encoded("BMP")[26:], "a.bmp")
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/null", "/", "/none", "fifo", "vast.png"])
@@ -62,7 +62,7 @@ def test_what_is_no_file_of_a_sensible_size_is_refused_without_reading_it(tmp_pa
     os.mkfifo("fifo")
     with open("vast.png", "wb") as file:
         file.truncate(1 << 40)
-    why = "it is a folder" if place == "/" else "(it is no file|No such file)"
+    why = "it is a folder" if place == "/" else "(it is not a file|No such file)"
     with pytest.raises(ValueError, match=f"{place} cannot be read as a picture: {why}"):
         read(Path(place))
 
@@ -77,7 +77,7 @@ def test_a_folder_leaves_out_what_cannot_be_read_if_told_so(tmp_path):
     with pytest.raises(ValueError, match=r"2\.png cannot be read as a picture"):
         folder(tmp_path, side=8)
     told: list[ValueError] = []
-    found = named(str(tmp_path), side=8, unreadable=told.append).data
+    found = load_dataset(str(tmp_path), side=8, unreadable=told.append).data
     assert found.train_images[:, 0, 0, 0].tolist() == [0, 80, 160, 40]
     assert found.test_images[:, 0, 0, 0].tolist() == [240]
     assert [str(error).split(" cannot")[0][-5:] for error in told] == ["2.png", "3.png"]
@@ -108,7 +108,7 @@ def test_tiny_imagenet_names_what_does_not_fit(tmp_path):
     assert len(tiny_imagenet(tmp_path, told.append).train_images) == 1
     assert "c.JPEG" in str(told[1]) and "is 32x32; expected 64x64" in str(told[1])
     (tmp_path / "val" / "images" / "v1.JPEG").write_bytes(encoded("JPEG", 64))
-    with pytest.raises(ValueError, match=r"v1\.JPEG in .* is of no class of wnids.txt"):
+    with pytest.raises(ValueError, match=r"v1\.JPEG in .* belongs to no class of wnids.txt"):
         tiny_imagenet(tmp_path, told.append)
     (tmp_path / "train_images.npy").write_bytes(b"\x93NUMPY")
     with pytest.raises(ValueError, match="train_images.npy cannot be read: its header is not one of a .npy file"):
@@ -122,8 +122,8 @@ def test_tiny_imagenet_names_what_does_not_fit(tmp_path):
         ({"train/a/0.webp": ""}, "none under test"),
         ({"train/a/0.webp": "", "test/b/0.webp": ""}, "a class without training pictures"),
         ({"train/a/0.webp": "", "test/a/0.webp": "small"}, "pictures of different sizes"),
-        ({"other/a/0.webp": ""}, "does not lie under train"),
-        ({"0.webp": ""}, "does not lie under train"),
+        ({"other/a/0.webp": ""}, "is not under train"),
+        ({"0.webp": ""}, "is not under train"),
     ],
 )
 def test_another_archive_of_groceries_that_does_not_fit_is_refused(tmp_path, pictures, sentence):

@@ -38,7 +38,7 @@ def test_other_types_are_refused():
         Dataset(good.train_images.tolist(), good.train_labels, good.test_images, good.test_labels, ("a",))
     with pytest.raises(ValueError, match="test_labels must be 1 int64, got list"):
         Dataset(good.train_images, good.train_labels, good.test_images, [0], ("a",))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="class_names must be a tuple of texts, got None"):
+    with pytest.raises(ValueError, match="class_names must be a tuple of strings, got None"):
         Dataset(good.train_images, good.train_labels, good.test_images, good.test_labels, None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="train_labels must be 1 int64, got int32"):
         Dataset(good.train_images, good.train_labels.astype(np.int32), good.test_images, good.test_labels, ("a",))

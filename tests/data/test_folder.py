@@ -113,11 +113,11 @@ def test_without_test_pictures_it_says_what_to_do(tmp_path):
     assert len(folder(tmp_path, side=8, test_every=4).test_images) == 1
     for k in range(9):
         paint(tmp_path / "alike" / "a" / f"{k}.png", (k, 0, 0))
-    with pytest.raises(ValueError, match="pictures of a class are one series of near-duplicates: add some of another"):
+    with pytest.raises(ValueError, match="pictures of each class are near-duplicates: add some taken at another"):
         folder(tmp_path / "alike", side=8)
     paint(tmp_path / "both" / "train" / "a" / "1.png", (1, 0, 0))
     (tmp_path / "both" / "test" / "a").mkdir(parents=True)
-    with pytest.raises(ValueError, match="test has no test pictures: expected them in one folder a class"):
+    with pytest.raises(ValueError, match="test has no test pictures: expected them in one folder per class"):
         folder(tmp_path / "both", side=8)
 
 
@@ -134,12 +134,12 @@ def test_if_every_test_picture_is_left_out_it_says_so(tmp_path):
     [
         ({"path": None}, "A folder of pictures must be a path, got None"),
         ({"path": 3}, "A folder of pictures must be a path, got 3"),
-        ({"side": 0}, "side must be a whole number from 1, got 0"),
-        ({"side": 8.0}, "side must be a whole number from 1, got 8.0"),
-        ({"side": None}, "side must be a whole number from 1, got None"),
-        ({"test_every": 0}, "test_every must be a whole number from 2, got 0"),
-        ({"test_every": 1}, "test_every must be a whole number from 2, got 1"),
-        ({"test_every": "5"}, "test_every must be a whole number from 2, got '5'"),
+        ({"side": 0}, "side must be a positive integer, got 0"),
+        ({"side": 8.0}, "side must be a positive integer, got 8.0"),
+        ({"side": None}, "side must be a positive integer, got None"),
+        ({"test_every": 0}, "test_every must be an integer of at least 2, got 0"),
+        ({"test_every": 1}, "test_every must be an integer of at least 2, got 1"),
+        ({"test_every": "5"}, "test_every must be an integer of at least 2, got '5'"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(tmp_path, arguments, sentence):

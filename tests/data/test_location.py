@@ -28,7 +28,7 @@ def test_an_archive_is_itself(tmp_path):
 
 @pytest.mark.parametrize("path", [3, b"set", ["set"], 0.5, False])
 def test_what_is_no_path_is_refused(path):
-    with pytest.raises(ValueError, match="The place of Set must be a path, got "):
+    with pytest.raises(ValueError, match="The location of Set must be a path, got "):
         locate("Set", path, ("set",), GET, "set")
 
 

@@ -19,7 +19,7 @@ from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
 from bitreplay.data.pictures.formats import LARGEST_SIDE
-from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.picture import decode
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from tests.data.mutations import mutated
 from tests.data.pictures.handmade import jpeg_of_scans, png_of, tiff
@@ -59,12 +59,12 @@ def sentence(error: Exception, name: str) -> None:
 def test_altered_pictures_are_read_or_refused_in_a_sentence():
     good, rng = pictures(), np.random.default_rng(11)
     for content in good:
-        decoded(content, "a.png")
+        decode(content, "a.png")
     refused: Counter[int] = Counter()
     for run in range(RUNS):
         kind = run % len(good)
         try:
-            pixels = decoded(mutated(good[kind], good[rng.integers(len(good))], rng), "a.png")
+            pixels = decode(mutated(good[kind], good[rng.integers(len(good))], rng), "a.png")
         except ValueError as error:
             sentence(error, "a.png cannot be read as a picture: ")
             refused[kind] += 1

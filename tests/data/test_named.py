@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay.data.fetch import ARCHIVES, Archive, fetch
-from bitreplay.data.named import named
+from bitreplay.data.named import load_dataset
 from bitreplay.data.npz import ARRAYS, npz
 from tests.data.test_cifar import pack, write_cifar10, write_cifar100
 from tests.data.test_core50 import png
@@ -45,10 +45,10 @@ def test_npz_names_its_classes_in_sorted_order(tmp_path):
         ({"train_images": IMAGES[..., :1]}, "train_images must be uint8"),
         ({"train_labels": ["a"]}, "train_labels must be 3"),
         ({"test_labels": [0.5]}, "test_labels must be 1"),
-        ({"test_labels": [0]}, "must have integers as labels in both parts or texts in both"),
+        ({"test_labels": [0]}, "must be integers in both parts or text in both"),
         (
             {"test_labels": np.array([None], object)},
-            "cannot be read as .npz: of test_labels, it holds Python's objects",
+            "cannot be read as .npz: in test_labels, it holds Python objects",
         ),
     ],
 )
@@ -68,7 +68,7 @@ def test_npz_refuses_other_files(tmp_path):
     with zipfile.ZipFile(tmp_path / "z.npz", "w") as archive:
         for name in ARRAYS:
             archive.writestr(name, b"text")
-    with pytest.raises(ValueError, match="of train_images, its header is not one of a .npy file"):
+    with pytest.raises(ValueError, match="in train_images, its header is not one of a .npy file"):
         npz(tmp_path / "z.npz")
     with pytest.raises(ValueError, match="A .npz file must be a path, got None"):
         npz(None)  # type: ignore[arg-type]
@@ -78,25 +78,25 @@ def test_npz_refuses_other_files(tmp_path):
 
 
 def test_sources_by_name(tmp_path):
-    source = named("groceries")
+    source = load_dataset("groceries")
     assert source.nc_sizes == (2,) * 7 and len(source.data.train_images) == 732
-    assert named(str(write(tmp_path / "x.npz"))).nc_sizes == (2,)
+    assert load_dataset(str(write(tmp_path / "x.npz"))).nc_sizes == (2,)
     with pytest.raises(ValueError, match="There is no data set 'imagenet': expected groceries, cifar10"):
-        named("imagenet")
+        load_dataset("imagenet")
 
 
 @pytest.mark.parametrize("name", [None, 3, b"groceries", ["groceries"]])
 def test_a_name_that_is_none_is_refused(name):
     with pytest.raises(ValueError, match="There is no data set .*: expected groceries, cifar10"):
-        named(name)
+        load_dataset(name)
 
 
 def test_a_folder_of_sets_does_not_hide_the_groceries(tmp_path):
-    assert len(named("groceries", tmp_path).data.train_images) == 732
+    assert len(load_dataset("groceries", tmp_path).data.train_images) == 732
     with pytest.raises(FileNotFoundError, match="none.zip does not exist"):
-        named("groceries", tmp_path / "none.zip")
-    with pytest.raises(ValueError, match="The place of groceries must be a path, got 3"):
-        named("groceries", 3)  # type: ignore[arg-type]
+        load_dataset("groceries", tmp_path / "none.zip")
+    with pytest.raises(ValueError, match="The location of groceries must be a path, got 3"):
+        load_dataset("groceries", 3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("write_set", [write_cifar10, write_cifar100])
@@ -106,26 +106,26 @@ def test_an_archive_as_fetch_leaves_it_is_found_in_its_folder(tmp_path, write_se
     write_set(tmp_path / "set", images)
     pack(tmp_path / "set").rename(tmp_path / ARCHIVES[name].name)
     shutil.rmtree(tmp_path / "set")
-    np.testing.assert_array_equal(named(name, tmp_path).data.train_images[0], images[0])
+    np.testing.assert_array_equal(load_dataset(name, tmp_path).data.train_images[0], images[0])
 
 
 def test_the_zips_as_fetch_leaves_them_are_found_in_their_folder(tmp_path):
     with zipfile.ZipFile(tmp_path / ARCHIVES["core50"].name, "w") as archive:
         for session in (1, 3):
             archive.writestr(f"core50_128x128/s{session}/o1/C_{session:02d}_01_000.png", png(session, 8))
-    assert named("core50", tmp_path, 8).data.train_images[0, 0, 0, 0] == 1
+    assert load_dataset("core50", tmp_path, 8).data.train_images[0, 0, 0, 0] == 1
     with zipfile.ZipFile(tmp_path / ARCHIVES["tiny-imagenet"].name, "w") as archive:
         archive.writestr("t/wnids.txt", "n1")
         archive.writestr("t/val/val_annotations.txt", "v.JPEG\tn1")
         for name in ("train/n1/images/a.JPEG", "val/images/v.JPEG"):
             archive.writestr(f"t/{name}", png(7, 64))
-    assert named("tiny-imagenet", tmp_path).data.train_images[0, 0, 0, 0] == 7
+    assert load_dataset("tiny-imagenet", tmp_path).data.train_images[0, 0, 0, 0] == 7
 
 
 @pytest.mark.parametrize("name", list(ARCHIVES))
 def test_an_empty_folder_says_how_to_fetch_the_set(tmp_path, name):
     with pytest.raises(FileNotFoundError, match=f": get it from .* or with `bitreplay data fetch {name}`"):
-        named(name, tmp_path)
+        load_dataset(name, tmp_path)
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
@@ -164,7 +164,7 @@ def served(tmp_path):
 def test_a_broken_download_goes_on_where_it_stopped(served, tmp_path):
     archive, content = served
     Server.most = 1_200_000
-    with pytest.raises(OSError, match="could not be downloaded.*kept to go on from"):
+    with pytest.raises(OSError, match="could not be downloaded.*the next try resumes there"):
         fetch(archive, tmp_path / "in")
     assert (tmp_path / "in" / "set.tar.gz.part").stat().st_size >= 1 << 20
     Server.most = 1 << 30

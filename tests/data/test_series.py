@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.pictures.picture import taken
+from bitreplay.data.pictures.picture import time_taken
 from bitreplay.data.series import ALIKE, NEIGHBOURS, SECONDS, series
-from bitreplay.data.splitting import Split, divided, told
+from bitreplay.data.splitting import Split, choose_test, describe
 
 RNG = np.random.default_rng(0)
 APART = RNG.integers(0, 256, (6, 8, 8, 3), np.uint8)
@@ -56,9 +56,9 @@ def test_the_clock_of_a_camera_is_read(tmp_path):
     Image.new("RGB", (8, 8)).save(tmp_path / "b.jpg", exif=other)
     Image.new("RGB", (8, 8)).save(tmp_path / "c.png")
     (tmp_path / "d.jpg").write_bytes(b"text")
-    first, second = taken(tmp_path / "a.jpg"), taken(tmp_path / "b.jpg")
+    first, second = time_taken(tmp_path / "a.jpg"), time_taken(tmp_path / "b.jpg")
     assert first is not None and second is not None and first - second == 7
-    assert taken(tmp_path / "c.png") is None is taken(tmp_path / "d.jpg")
+    assert time_taken(tmp_path / "c.png") is None is time_taken(tmp_path / "d.jpg")
 
 
 def test_whole_groups_from_the_end_are_the_test():
@@ -67,7 +67,7 @@ def test_whole_groups_from_the_end_are_the_test():
         sizes = rng.integers(1, 9, rng.integers(1, 12))
         ends = np.cumsum(sizes)
         groups = [list(range(end - size, end)) for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
-        chosen = divided(groups, 5)
+        chosen = choose_test(groups, 5)
         assert all(set(group) <= chosen or not set(group) & chosen for group in groups)
         assert 2 * len(chosen) <= ends[-1]
         if ends[-1] >= 5 and not chosen:
@@ -75,8 +75,8 @@ def test_whole_groups_from_the_end_are_the_test():
 
 
 def test_a_split_is_told():
-    whole, *lacking = told([Split("pear", 8, 2, 5), Split("plum", 6, 0, 1)])
+    whole, *lacking = describe([Split("pear", 8, 2, 5), Split("plum", 6, 0, 1)])
     assert "Of 16 pictures in 6 series" in whole and "14 are learned and 2 are the test" in whole
     assert lacking == [
-        "plum is not tested: it has 6 pictures in 1 series; take some at another time, or put them into test/plum."
+        "plum is not tested: it has 6 pictures in 1 series; take some at another time, or put some into test/plum."
     ]

@@ -60,11 +60,11 @@ def test_every_code_learns_and_takes_its_bytes(tiny_model, latent_bits):
 
 def test_pictures_of_another_size_are_resized_at_the_door(learner, tiny_model):
     large, labels = tiny.pictures("red", "green", side=20)
-    from bitreplay.data.pictures.fitting import pictures
+    from bitreplay.data.pictures.fitting import fit_pictures
 
     small = Learner.from_pretrained(tiny_model, **FAST)
     learner.learn(large, labels)
-    small.learn(pictures(large, tiny.SIDE), labels)
+    small.learn(fit_pictures(large, tiny.SIDE), labels)
     assert learner.state_hash() == small.state_hash()
 
 

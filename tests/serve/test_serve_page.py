@@ -180,6 +180,6 @@ def test_fitting_in_the_browser_is_that_of_the_core(tmp_path):
     (tmp_path / "program.mjs").write_text(program)
     subprocess.run([node, "program.mjs"], check=True, cwd=tmp_path)
     for (image, side), found in zip(cases, json.loads((tmp_path / "found.json").read_text()), strict=True):
-        expected = fitting.pictures(image[..., :3], side)[0]
+        expected = fitting.fit_pictures(image[..., :3], side)[0]
         assert np.array_equal(np.reshape(found["fitted"], (side, side, 3)), expected), (image.shape, side)
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(bytes(found["bmp"])))), expected)

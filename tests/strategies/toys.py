@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bitreplay.classes import Classes, Name
 from bitreplay.data.dataset import Dataset
-from bitreplay.data.named import Asked, Source
+from bitreplay.data.named import Request, Source
 from bitreplay.engine.arithmetic.packing import unpack
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.parts.backbone import Backbone
@@ -177,7 +177,7 @@ class Latest(Replay):
     kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": PlainHead, "memory": LatestMemory}
 
 
-def colours(asked: Asked) -> Source:
+def colours(asked: Request) -> Source:
     """Plain colours, 12 pictures of each to learn from and 5 to test."""
     train, test = (tiny.pictures(*tiny.COLOURS, each=each, seed=seed) for each, seed in ((12, 0), (5, 1)))
     names = tuple(tiny.COLOURS)

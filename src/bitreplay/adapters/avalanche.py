@@ -22,7 +22,7 @@ from avalanche.training.templates import SupervisedTemplate
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from bitreplay.data.pictures.given import colours_last
+from bitreplay.data.pictures.inputs import colours_last
 from bitreplay.learner import Learner
 
 # Of a class that was not learned: below the logarithm of any probability that a learner can say (2^-30).

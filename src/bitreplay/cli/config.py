@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay.arguments import short_repr
-from bitreplay.data.regular import content_of
+from bitreplay.data.regular import read_bytes
 
 MAX_BYTES = 1 << 20
 ITSELF = ("config_file", "help")
@@ -45,7 +45,7 @@ Config = Annotated[
 def _read(path: Path) -> dict[str, Any]:
     reader = _reader()
     try:
-        return reader.loads(content_of(path, MAX_BYTES).decode("utf-8"))
+        return reader.loads(read_bytes(path, MAX_BYTES).decode("utf-8"))
     except FileNotFoundError:
         raise ValueError(f"There is no file {path}.") from None
     except ValueError as error:  # of UTF-8, of TOML, of a file that is none

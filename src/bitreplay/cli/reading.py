@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from bitreplay.classes import checked_name
 from bitreplay.cli import show
-from bitreplay.data.folder import SUFFIXES, passed_over, pictures
+from bitreplay.data.folder import SUFFIXES, describe_skipped, picture_files
 from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.fitting import Tell
-from bitreplay.data.pictures.picture import Unreadable, decoded, read
+from bitreplay.data.pictures.picture import Unreadable, decode, read
 from bitreplay.data.regular import MAX_BYTES
 
 SHOWN = 20
@@ -58,7 +58,7 @@ def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator
     out."""
     for path in paths:
         try:
-            picture = fitting.pictures(read(path, side), side)
+            picture = fitting.fit_pictures(read(path, side), side)
         except ValueError as error:
             unreadable(error)
         else:
@@ -73,7 +73,7 @@ def fitted_bytes(
         content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise ValueError(f"{title} has more than {MAX_BYTES} bytes.")
-        picture = fitting.pictures(decoded(content, title, side), side)
+        picture = fitting.fit_pictures(decode(content, title, side), side)
     except ValueError as error:
         unreadable(error)
     else:
@@ -93,17 +93,17 @@ def labelled(
         raise ValueError(f"{folder} is not a folder{wanted}.")
     places = [folder]
     if label is None:
-        skipped.passed_over(passed_over(folder, of_classes=True))
+        skipped.passed_over(describe_skipped(folder, of_classes=True))
         places = class_folders(folder)
         for place in places:
             checked_name(place.name)  # before any picture is read
     found: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     paths: list[Path] = []
-    total = sum(len(pictures(place)) for place in places)
+    total = sum(len(picture_files(place)) for place in places)
     for place in places:
-        skipped.passed_over(passed_over(place))
-        files = pictures(place)
+        skipped.passed_over(describe_skipped(place))
+        files = picture_files(place)
         if not files and label is None:
             empty = f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."
             skipped.unreadable_among_others(ValueError(empty))
@@ -126,8 +126,8 @@ def class_folders(folder: Path) -> list[Path]:
 def _instead(folder: Path, label: str | None) -> str:
     """Which option takes what lies in a folder of which nothing could be read."""
     if label is None:
-        return "; for its own pictures name their class with --label" if pictures(folder) else ""
-    return "; without --label its folders are classes" if any(map(pictures, class_folders(folder))) else ""
+        return "; for its own pictures name their class with --label" if picture_files(folder) else ""
+    return "; without --label its folders are classes" if any(map(picture_files, class_folders(folder))) else ""
 
 
 def gathered(

@@ -1,8 +1,8 @@
 """CIFAR's "Python version": dictionaries that Python 2 pickled. They are read here without unpickling.
 
 A pickle is a program for a stack machine whose instructions may call anything. This reader knows only those that build
-plain values, and treats the three names that stand in the files as words: a "call" of them is kept as what was
-given, and nothing is imported or called. Everything else is refused.
+plain values. The three functions that the files name are not imported: a call of one is recorded with its arguments.
+Everything else is refused.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import numpy as np
 
 RECONSTRUCT = ("numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct")
 KNOWN = (*RECONSTRUCT, "numpy ndarray", "numpy dtype", "_codecs encode")
-# Instructions that put their own argument on the stack.
+# Instructions that push their argument.
 PLAIN = ("BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINSTRING", "BINSTRING", "BINUNICODE", "SHORT_BINUNICODE",
          "SHORT_BINBYTES", "BINBYTES")  # fmt: skip
 PIXELS = 3072
-# The published files have up to 310,000 instructions. One makes a value of some hundred bytes at most, or text of the
-# file's own; only "encode" and arrays make bytes of text that may stand there once and be used often.
+# The published files have up to 310,000 instructions. One makes a value of some hundred bytes at most, or text that is
+# in the file; only "encode" and arrays copy text, which may be in the file once and be used often.
 MAX_INSTRUCTIONS = 1 << 20
 
 
 class Call:
-    """What would have been called with what, and the state that it would have been given."""
+    """A call that is not made: its name, its arguments, and the state that its result would have been given."""
 
     def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
         self.name, self.arguments = name, arguments
         self.state: Any = None
 
 
-def plain(content: bytes, title: str) -> Any:
-    """The value of a pickle that is made of dictionaries, lists, tuples, numbers, text, bytes and arrays of bytes."""
+def parse_pickle(content: bytes, title: str) -> Any:
+    """The value of a pickle of dictionaries, lists, tuples, numbers, text, bytes and arrays of bytes."""
     try:
         return Machine(len(content)).run(content)
     except Exception as error:
@@ -41,12 +41,12 @@ def plain(content: bytes, title: str) -> Any:
 
 
 class Machine:
-    """The stack machine; `room` is how many bytes may be made of text in all."""
+    """The stack machine; `max_encoded` limits the bytes that are made of text in all."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, max_encoded: int) -> None:
         self.stack: list[Any] = []
-        self.marks: list[int] = []  # how much lay on the stack at each mark
-        self.room = room
+        self.marks: list[int] = []  # the height of the stack at each mark
+        self.encodable = max_encoded
 
     def run(self, content: bytes) -> Any:
         memo: dict[Any, Any] = {}
@@ -74,16 +74,16 @@ class Machine:
                 raise ValueError(f"it holds the instruction {name}")
         raise ValueError("it ends too early")
 
-    def marked(self) -> list[Any]:
-        """What lies above the last mark, which goes."""
+    def pop_marked(self) -> list[Any]:
+        """Pop everything above the last mark."""
         at = self.marks.pop()
-        found = self.stack[at:]
+        values = self.stack[at:]
         del self.stack[at:]
-        return found
+        return values
 
     def encoded(self, text: str) -> bytes:
-        self.room -= len(text)
-        if self.room < 0:
+        self.encodable -= len(text)
+        if self.encodable < 0:
             raise ValueError("it makes more bytes than it has")
         return text.encode("latin1")
 
@@ -92,7 +92,7 @@ class Machine:
         self._list().append(value)
 
     def appends(self) -> None:
-        values = self.marked()
+        values = self.pop_marked()
         self._list().extend(values)
 
     def item(self) -> None:
@@ -100,7 +100,7 @@ class Machine:
         self._set([key, value])
 
     def items(self) -> None:
-        self._set(self.marked())
+        self._set(self.pop_marked())
 
     def tuple_of(self, count: int) -> None:
         self.stack[len(self.stack) - count :] = [tuple(self.stack[len(self.stack) - count :])]
@@ -108,7 +108,7 @@ class Machine:
     def call(self) -> None:
         arguments, name = self.stack.pop(), self.stack.pop()
         if type(arguments) is not tuple or len(arguments) > 3:
-            raise ValueError("it calls something with other things than a few")
+            raise ValueError("it calls something with unusual arguments")
         if name == "_codecs encode":  # how Python 3 writes bytes for Python 2
             text, encoding = arguments
             if encoding != "latin1":
@@ -132,13 +132,13 @@ class Machine:
 
     def _list(self) -> list[Any]:
         if type(self.stack[-1]) is not list:
-            raise ValueError("it appends to something that is no list")
+            raise ValueError("it appends to something that is not a list")
         return self.stack[-1]
 
     def _set(self, pairs: list[Any]) -> None:
-        """Keys are text: those of tuples are hashed without a limit to their depth."""
+        """Keys must be text: hashing nested tuples would have no limit."""
         if type(self.stack[-1]) is not dict or not all(isinstance(key, str | bytes) for key in pairs[::2]):
-            raise ValueError("it has keys that are no text")
+            raise ValueError("it has keys that are not text")
         self.stack[-1].update(zip(pairs[::2], pairs[1::2], strict=True))
 
 
@@ -154,19 +154,19 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 CHANGES: dict[str, Callable[[Machine], None]] = {
     "APPEND": Machine.append, "APPENDS": Machine.appends, "SETITEM": Machine.item, "SETITEMS": Machine.items,
-    "TUPLE": lambda machine: machine.stack.append(tuple(machine.marked())), "REDUCE": Machine.call,
+    "TUPLE": lambda machine: machine.stack.append(tuple(machine.pop_marked())), "REDUCE": Machine.call,
     "TUPLE1": lambda machine: machine.tuple_of(1), "TUPLE2": lambda machine: machine.tuple_of(2),
     "TUPLE3": lambda machine: machine.tuple_of(3), "BUILD": Machine.build,
 }  # fmt: skip
 
 
-def batch(content: bytes, name: str, labels: str) -> tuple[np.ndarray, np.ndarray]:
+def parse_batch(content: bytes, name: str, labels: str) -> tuple[np.ndarray, np.ndarray]:
     """Images (n, 32, 32, 3) and labels of one file; `labels` is their key."""
-    found = plain(content, name)
-    pixels: Any = found.get("data") if isinstance(found, dict) else None
-    numbers: Any = found.get(labels) if isinstance(found, dict) else None
+    value = parse_pickle(content, name)
+    pixels: Any = value.get("data") if isinstance(value, dict) else None
+    numbers: Any = value.get(labels) if isinstance(value, dict) else None
     fits = isinstance(pixels, np.ndarray) and isinstance(numbers, list) and pixels.shape == (len(numbers), PIXELS)
     if not fits or not all(type(number) is int and 0 <= number < 256 for number in numbers):
-        raise ValueError(f"{name} has no data of {PIXELS} bytes an image with as many {labels}.")
+        raise ValueError(f"{name} does not have {PIXELS} bytes per image and as many {labels}.")
     images = pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
     return np.ascontiguousarray(images), np.array(numbers, np.int64)

@@ -9,7 +9,16 @@ from bitreplay.arguments import short_repr, whole_number
 
 @dataclass(frozen=True)
 class Dataset:
-    """Images are uint8 (samples, height, width, 3); labels are int64 indices into `class_names`."""
+    """Images for training and testing with their labels.
+
+    Attributes
+    ----------
+    train_images, test_images : ndarray of uint8
+        (samples, height, width, 3)
+    train_labels, test_labels : ndarray of int64
+        Indices into `class_names`.
+    class_names : tuple of str
+    """
 
     train_images: np.ndarray
     train_labels: np.ndarray
@@ -19,7 +28,7 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if not isinstance(self.class_names, tuple | list):
-            raise ValueError(f"class_names must be a tuple of texts, got {short_repr(self.class_names)}.")
+            raise ValueError(f"class_names must be a tuple of strings, got {short_repr(self.class_names)}.")
         for part in ("train", "test"):
             images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
             if not _is_array(images, np.uint8) or images.ndim != 4 or images.shape[3] != 3:
@@ -32,7 +41,24 @@ class Dataset:
                 )
 
     def limit(self, train_per_class: int, test_per_class: int | None = None) -> "Dataset":
-        """The first so many samples of each class, in the order of the files; None keeps all of the test set."""
+        """Keep the first samples of each class, in the order of the files.
+
+        Parameters
+        ----------
+        train_per_class : int
+        test_per_class : int, optional
+            None keeps the whole test set.
+
+        Returns
+        -------
+        Dataset
+
+        Examples
+        --------
+        >>> from bitreplay.data.groceries import groceries
+        >>> len(groceries().limit(5).train_images)
+        70
+        """
         for count in (train_per_class, test_per_class):
             if count is not None and (whole_number(count) or 0) < 1:
                 raise ValueError(f"A limit must be 1 or more, got {short_repr(count)}.")
@@ -53,7 +79,7 @@ def _kind(value: object) -> str:
 
 
 def first_of_each(labels: np.ndarray, count: int) -> np.ndarray:
-    """Indices, in rising order, of the first `count` samples of each class.
+    """Indices of the first `count` samples of each class, in ascending order.
 
     >>> first_of_each(np.array([1, 0, 1, 1, 0]), 1)
     array([0, 1])

@@ -1,7 +1,7 @@
-"""Download an official archive, check it, and go on where a broken download stopped.
+"""Download an official archive, check it, and resume a download that was interrupted.
 
-A server may answer anything: its headers are hints, and the body ends at the most that the archive may have. What was
-downloaded lies beside the target as `.part`, which must be a file and no link to one.
+A server may answer anything: its headers are hints, and the body is cut off at the archive's size limit. A partial
+download is beside the target as `.part`, which must be a regular file and not a link.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from bitreplay.data.regular import WAIT_FOR_NOBODY, is_regular
+from bitreplay.data.regular import NON_BLOCKING, is_regular
 
 PIECE = 1 << 20
 SILENCE = 60.0  # seconds without a byte
@@ -28,11 +28,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Archive:
-    """Where it is, its checksum, and more bytes than it has."""
+    """Its address, its checksum, and a limit to its size that is larger than the archive."""
 
     url: str
     md5: str
-    most: int = 1 << 28
+    max_bytes: int = 1 << 28
 
     @property
     def name(self) -> str:
@@ -50,50 +50,69 @@ ARCHIVES = {
 }  # fmt: skip
 
 
-class Endless(ValueError):
-    """More than the archive has."""
+class TooLarge(ValueError):
+    """The server sends more than the archive may have."""
 
 
 def fetch(
     archive: Archive, folder: Path, progress: Progress = lambda done, total: None, time_limit: float = TIME_LIMIT
 ) -> Path:
-    """The archive in `folder`, downloaded unless it is there. `progress` gets bytes done and in all (0: not known).
+    """Download an archive into a folder, unless it is there already.
 
-    A download that takes longer than `time_limit` seconds is given up, though bytes may still come; what is there is
-    kept to go on from.
+    Parameters
+    ----------
+    archive : Archive
+        One of `ARCHIVES`, or an address with a checksum of your own.
+    folder : Path
+        Made if it does not exist.
+    progress : callable, optional
+        Called with the bytes so far and in all (0: not known).
+    time_limit : float, default 6 hours
+        In seconds. A download that takes longer fails and can be resumed by calling `fetch` again.
+
+    Returns
+    -------
+    Path
+        The archive, its checksum verified.
+
+    Raises
+    ------
+    OSError
+        If the download fails. What has arrived is kept, and the next call resumes there.
+    ValueError
+        If the checksum differs, or something else is in the way.
     """
     end = time.monotonic() + time_limit
     target, part = folder / archive.name, folder / f"{archive.name}.part"
     if os.path.lexists(target):
         if not is_regular(target):
-            raise ValueError(f"{target} is in the way: it is no file.")
+            raise ValueError(f"{target} is in the way: it is not a regular file.")
         return _checked(target, archive)
     folder.mkdir(parents=True, exist_ok=True)
-    with _opened(part) as file:
+    with _open_part(part) as file:
         try:
             _download(archive, file, progress, end)
-        except Endless as error:
+        except TooLarge as error:
             os.unlink(part)
             raise OSError(f"{archive.url} could not be downloaded: {error}; nothing is kept.") from None
         except (OSError, http.client.HTTPException, ValueError, OverflowError) as error:
             why = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-            kept = "what is there is kept to go on from"
-            raise OSError(f"{archive.url} could not be downloaded: {why}; {kept}.") from None
+            raise OSError(f"{archive.url} could not be downloaded: {why}; the next try resumes there.") from None
     os.replace(_checked(part, archive), target)
     return target
 
 
-def _opened(part: Path) -> BinaryIO:
-    """The file to go on with, at its end."""
+def _open_part(part: Path) -> BinaryIO:
+    """The partial download, opened at its end."""
     try:
-        file = open(os.open(part, os.O_RDWR | os.O_CREAT | NO_LINK | WAIT_FOR_NOBODY, 0o644), "r+b")
+        file = open(os.open(part, os.O_RDWR | os.O_CREAT | NO_LINK | NON_BLOCKING, 0o644), "r+b")
     except OSError:
         if not os.path.lexists(part):
             raise
-        raise ValueError(f"{part} is in the way: it is a link, or no file that can be written.") from None
+        raise ValueError(f"{part} is in the way: it is a link, or cannot be written.") from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise ValueError(f"{part} is in the way: it is no file.")
+        raise ValueError(f"{part} is in the way: it is not a regular file.")
     file.seek(0, os.SEEK_END)
     return file
 
@@ -104,33 +123,33 @@ def _download(archive: Archive, file: BinaryIO, progress: Progress, end: float) 
     try:
         answer = urllib.request.urlopen(request, timeout=max(min(SILENCE, end - time.monotonic()), 1.0))
     except urllib.error.HTTPError as error:
-        if error.code == 416 and done:  # nothing is left to send
+        if error.code == 416 and done:  # the file is complete
             return
         raise
     with answer:
         if answer.status != 206:
             done = 0
         elif not _begins_at(answer.headers.get("Content-Range"), done):
-            raise OSError(f"the server sent another part than the one from byte {done}")
+            raise OSError(f"the server did not resume at byte {done}")
         file.seek(done)
         file.truncate()
         left = _length(answer.headers.get("Content-Length"))
         total = 0 if left is None else done + left
-        while piece := answer.read1(PIECE):  # what has come, not a whole piece
+        while piece := answer.read1(PIECE):  # whatever has arrived, up to a piece
             done += len(piece)
-            if max(done, total) > archive.most:
-                raise Endless(f"the server sends more than {archive.most} bytes")
+            if max(done, total) > archive.max_bytes:
+                raise TooLarge(f"the server sends more than {archive.max_bytes} bytes")
             file.write(piece)
             progress(done, total)
             if time.monotonic() > end and done != total:
-                raise OSError(f"its time was over after {done} bytes")
+                raise OSError(f"the time limit was reached after {done} bytes")
     file.flush()
     if done < total:
         raise OSError(f"the connection ended after {done} of {total} bytes")
 
 
 def _length(text: str | None) -> int | None:
-    """How much follows, if a header says so in digits.
+    """The length of the body, if the header is a plain number.
 
     >>> _length("30"), _length("-1"), _length("30, 30"), _length(None)
     (30, None, None, None)
@@ -139,15 +158,15 @@ def _length(text: str | None) -> int | None:
 
 
 def _begins_at(text: str | None, done: int) -> bool:
-    """Whether a part begins where it should; a server that does not say is believed, as the checksum decides."""
+    """Whether the body starts at byte `done`. A missing header is accepted: the checksum decides."""
     return text is None or re.match(f"bytes {done}-", text) is not None
 
 
 def _checked(path: Path, archive: Archive) -> Path:
-    found = md5_of(path)
-    if found != archive.md5:
+    digest = md5_of(path)
+    if digest != archive.md5:
         bad = path.rename(path.with_name(archive.name + ".bad"))
-        raise ValueError(f"{archive.name} has md5 {found}, the official file {archive.md5}; it was kept as {bad}.")
+        raise ValueError(f"{archive.name} has md5 {digest}, the official file {archive.md5}; it was kept as {bad}.")
     return path
 
 

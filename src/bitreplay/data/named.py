@@ -23,8 +23,22 @@ from bitreplay.data.tiny_imagenet import tiny_imagenet
 
 @dataclass(frozen=True)
 class Source:
-    """A data set, the class counts of its NC experiences, how many experiences NI has, CORe50's sessions, whether the
-    paper augments it, and how a folder's classes were divided for the test."""
+    """A data set and how the paper uses it.
+
+    Attributes
+    ----------
+    data : Dataset
+    nc_sizes : tuple of int
+        How many classes each experience of the NC scenario adds.
+    ni_count : int
+        The number of experiences in the NI scenario.
+    sessions : ndarray or None
+        CORe50's session of each training image.
+    augment : bool
+        Whether the paper augments the training images.
+    splits : tuple of Split
+        How the classes of a folder were divided for the test.
+    """
 
     data: Dataset
     nc_sizes: tuple[int, ...]
@@ -35,52 +49,84 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Where to look (or in BITREPLAY_DATA), the side of the pictures wanted, and whom to tell of unreadable ones: if it
-    returns, the picture is left out."""
+class Request:
+    """Where to look (None: in BITREPLAY_DATA), the side of the images, and what to do about unreadable ones."""
 
-    place: str | Path | None = None
+    path: str | Path | None = None
     side: int = 32
     unreadable: Unreadable = refuse
 
 
-def _groceries(asked: Asked) -> Source:
-    """They ship with the package: a folder of sets says nothing about them, another archive does."""
-    given = None if asked.place is None else path_of(asked.place, "The place of groceries")
-    return Source(groceries(None if given is None or given.is_dir() else given), (2,) * 7, 7)
+def _groceries(request: Request) -> Source:
+    """They ship with the package, so a folder of data sets is ignored; the path of another archive is not."""
+    path = None if request.path is None else path_of(request.path, "The location of groceries")
+    return Source(groceries(None if path is None or path.is_dir() else path), (2,) * 7, 7)
 
 
-def _core50(asked: Asked) -> Source:
-    data, sessions = core50(asked.place, asked.side, unreadable=asked.unreadable)
+def _core50(request: Request) -> Source:
+    data, sessions = core50(request.path, request.side, unreadable=request.unreadable)
     return Source(data, NC_SIZES, 8, sessions)
 
 
-SETS: dict[str, Callable[[Asked], Source]] = {
+SETS: dict[str, Callable[[Request], Source]] = {
     "groceries": _groceries,
-    "cifar10": lambda asked: Source(cifar10(asked.place), (2,) * 5, 10, augment=True),
-    "cifar100": lambda asked: Source(cifar100(asked.place), (10,) * 10, 10, augment=True),
+    "cifar10": lambda request: Source(cifar10(request.path), (2,) * 5, 10, augment=True),
+    "cifar100": lambda request: Source(cifar100(request.path), (10,) * 10, 10, augment=True),
     "core50": _core50,
-    "tiny-imagenet": lambda asked: Source(tiny_imagenet(asked.place, asked.unreadable), (20,) * 10, 10),
+    "tiny-imagenet": lambda request: Source(tiny_imagenet(request.path, request.unreadable), (20,) * 10, 10),
 }
 
 
-def named(
-    name: str | Path, place: str | Path | None = None, side: int = 32, unreadable: Unreadable = refuse
+def load_dataset(
+    name: str | Path, path: str | Path | None = None, side: int = 32, unreadable: Unreadable = refuse
 ) -> Source:  # fmt: skip
-    """One of SETS, a folder of class folders, or a .npz file."""
+    """Load a data set by its name, or one of your own.
+
+    Parameters
+    ----------
+    name : str or Path
+        "groceries", "cifar10", "cifar100", "core50" or "tiny-imagenet"; or the path of a folder with one folder per
+        class, or of a .npz file.
+    path : str or Path, optional
+        Where a named data set is; by default it is looked for in the folder BITREPLAY_DATA. Groceries ship with the
+        package.
+    side : int, default 32
+        The side of the images, where they are resized while they are read: CORe50's and those of a folder.
+    unreadable : callable, optional
+        Called with the error for each picture that cannot be read. If it returns, the picture is left out. By default
+        the error is raised.
+
+    Returns
+    -------
+    Source
+        The data set as `data`, and how the paper uses it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, or it is damaged.
+    FileNotFoundError
+        If it is not there; the message says where to get it.
+
+    Examples
+    --------
+    >>> data = load_dataset("groceries").data
+    >>> data.train_images.shape, data.class_names[:3]
+    ((732, 64, 64, 3), ('Anjou', 'Cantaloupe', 'Conference'))
+    """
     expected = f"expected {', '.join(SETS)}, a folder or a .npz file"
     if not isinstance(name, str | Path):
         raise ValueError(f"There is no data set {short_repr(name)}: {expected}.")
     if isinstance(name, str) and name in SETS:
-        return SETS[name](Asked(place, side, unreadable))
+        return SETS[name](Request(path, side, unreadable))
     if Path(name).is_dir():
-        return _own(*split_folder(name, side, unreadable=unreadable))
+        return _with_default_experiences(*split_folder(name, side, unreadable=unreadable))
     if Path(name).suffix == ".npz":
-        return _own(npz(name))
+        return _with_default_experiences(npz(name))
     raise ValueError(f"There is no data set {short_repr(str(name))}: {expected}.")
 
 
-def _own(data: Dataset, splits: tuple[Split, ...] = ()) -> Source:
-    """Two classes an experience, the last may have one."""
+def _with_default_experiences(data: Dataset, splits: tuple[Split, ...] = ()) -> Source:
+    """Two classes per experience; the last may have one."""
     classes = len(data.class_names)
     return Source(data, (2,) * (classes // 2) + (1,) * (classes % 2), 5, splits=splits)

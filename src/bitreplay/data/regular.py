@@ -1,37 +1,37 @@
-"""Regular files alone: a pipe would wait for ever, a device never end, a link may lead to either."""
+"""Read regular files only: a pipe could block for ever, a device never end, and a link may lead to either."""
 
 import os
 import stat
 from pathlib import Path
 
 MAX_BYTES = 1 << 28
-WAIT_FOR_NOBODY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+NON_BLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def is_regular(path: Path) -> bool:
-    """Whether the path leads to a regular file."""
+    """Whether the path is a regular file, or a link to one."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError):
         return False
 
 
-def content_of(path: Path, most: int = MAX_BYTES) -> bytes:
-    """All bytes of a regular file of at most `most`; anything else is refused in words that can follow its name.
+def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """All bytes of a regular file. The message of a ValueError follows the file's name in a sentence.
 
-    What the path led to when it was looked at need not be what is opened, so that is looked at again.
+    The file is checked again once it is open, since the path may lead elsewhere by then.
     """
-    why = f"it is no file of at most {most} bytes"
+    why = f"it is not a file of at most {max_bytes} bytes"
     if not is_regular(path) and path.exists():
         raise ValueError("it is a folder" if path.is_dir() else why)
     try:
-        with open(os.open(path, os.O_RDONLY | WAIT_FOR_NOBODY), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | NON_BLOCKING), "rb") as file:
             about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+            if not stat.S_ISREG(about.st_mode) or about.st_size > max_bytes:
                 raise ValueError(why)
-            content = file.read(most + 1)
+            content = file.read(max_bytes + 1)
     except OSError as error:
         raise ValueError(error.strerror or type(error).__name__) from None
-    if len(content) > most:
+    if len(content) > max_bytes:
         raise ValueError(why)
     return content

@@ -1,18 +1,17 @@
 """Pictures of one class that belong together: taken of one thing in one go, so that one tells what the others show.
 
-A test picture whose near-duplicate was learned is no test: a folder of series was once said to be known by 94 % where
-new photographs were known by 76. So series are found, and stand on one side of a split whole. Two pictures are of one
-series if
+A test picture whose near-duplicate was learned tests nothing: one folder of series measured 94 % where new photographs
+measured 76. So series are detected, and each is either learned or tested. Two pictures are of one series if
 
     their files are named alike but for the last number (cup_03_001, cup_03_002), unless most of the class are;
-    they were taken within SECONDS of each other, by the time that the camera wrote;
+    they were taken within SECONDS of each other, by the camera's clock;
     they look alike: at 8x8 pixels their colours differ by ALIKE on average, or by NEIGHBOURS if they are next to each
     other in order
 
-and so are all that such pairs join. Chosen on ten objects of object-sessions, eight sessions of twelve frames each:
-frames of one session differ by 15 from the nearest other (95 % of them by less than 28), those of two sessions by 36
-(95 % by more than 23). On ten other objects (experiments/folder_split.py) every fifth frame as the test says 95.8 %,
-two whole sessions say 59.2, and a split by series 63.7 by looks alone, 59.2 by names too.
+and so are all that are joined by such pairs. The limits were chosen on ten objects of object-sessions, eight sessions
+of twelve frames each: frames of one session differ by 15 from the nearest other (95 % of them by less than 28), those
+of two sessions by 36 (95 % by more than 23). On ten other objects (experiments/folder_split.py) every fifth frame as
+the test gives 95.8 %, two whole sessions 59.2, and a split by series 63.7 by looks alone, 59.2 by names too.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.pictures.fitting import pictures
+from bitreplay.data.pictures.fitting import fit_pictures
 
 SECONDS = 10
 ALIKE, NEIGHBOURS = 12, 28
@@ -34,22 +33,22 @@ NUMBER = re.compile(r"^(.*?)[0-9]+([^0-9]*)$")
 
 
 def series(paths: Sequence[Path], images: NDArray[np.uint8], taken: Sequence[float | None]) -> list[list[int]]:
-    """The numbers of pictures that belong together, in the order of their first.
+    """Indices of the pictures in each series, in the order of their first.
 
-    `images` (n, side, side, 3) and the seconds of `taken` (None: not known) are those of `paths`, in order.
+    `images` (n, side, side, 3) and the times `taken` in seconds (None: not known) belong to `paths`, in order.
     """
     group = np.arange(len(paths))
     for one, other in [*_by_name(paths), *_by_time(taken), *_by_looks(images)]:
         low, high = sorted((group[one], group[other]))
         group[group == high] = low
-    found: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for number, root in enumerate(group.tolist()):
-        found.setdefault(root, []).append(number)
-    return list(found.values())
+        members.setdefault(root, []).append(number)
+    return list(members.values())
 
 
 def _by_name(paths: Sequence[Path]) -> list[tuple[int, int]]:
-    """Those that share all but the last number, unless most of the class do: every camera counts its pictures."""
+    """Pairs whose names differ in the last number alone, unless most of the class do: every camera counts."""
     names: dict[tuple[str, ...], list[int]] = {}
     for number, path in enumerate(paths):
         match = NUMBER.match(path.stem)
@@ -65,13 +64,13 @@ def _by_time(taken: Sequence[float | None]) -> list[tuple[int, int]]:
 
 
 def _by_looks(images: NDArray[np.uint8]) -> list[tuple[int, int]]:
-    """Each is compared with the `WINDOW` before it, so that time grows with their number alone."""
-    small = pictures(images, SIDE).reshape(len(images), -1).astype(np.int16)
-    values, found = small.shape[1], []
+    """Pairs that look alike. Each is compared with the `WINDOW` before it, so that time is linear in their number."""
+    small = fit_pictures(images, SIDE).reshape(len(images), -1).astype(np.int16)
+    values, pairs = small.shape[1], list[tuple[int, int]]()
     for number in range(1, len(small)):
         first = max(0, number - WINDOW)
         apart = np.abs(small[first:number] - small[number]).sum(axis=1)
-        found += [(first + other, number) for other in np.flatnonzero(apart <= ALIKE * values).tolist()]
+        pairs += [(first + other, number) for other in np.flatnonzero(apart <= ALIKE * values).tolist()]
         if apart[-1] <= NEIGHBOURS * values:
-            found.append((number - 1, number))
-    return found
+            pairs.append((number - 1, number))
+    return pairs

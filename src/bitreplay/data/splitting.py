@@ -1,4 +1,4 @@
-"""A class's pictures divided for learning and testing: series stay whole (series.py), the last ones are the test."""
+"""Divide the pictures of a class for learning and testing: series stay together (series.py), the last are the test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Split:
-    """How the pictures of one class were divided: how many are learned and tested, in how many series."""
+    """How many pictures of one class are learned and tested, and in how many series they are."""
 
     name: str
     learned: int
@@ -16,14 +16,14 @@ class Split:
     series: int
 
 
-def divided(groups: Sequence[Sequence[int]], test_every: int) -> set[int]:
-    """The numbers of test pictures: whole groups from the end on, until they are one in `test_every`.
+def choose_test(groups: Sequence[Sequence[int]], test_every: int) -> set[int]:
+    """Indices of the test pictures: groups from the end, until they are one picture in `test_every`.
 
-    A group that would make them more than half of all is passed over.
+    A group that would make them more than half of all pictures is skipped.
 
-    >>> divided([[0], [1], [2], [3], [4]], 5), divided([[0, 1], [2, 3, 4, 5], [6]], 5)
+    >>> choose_test([[0], [1], [2], [3], [4]], 5), choose_test([[0, 1], [2, 3, 4, 5], [6]], 5)
     ({4}, {6})
-    >>> divided([[0, 1, 2], [3, 4, 5]], 5), divided([[0, 1, 2, 3, 4]], 5)
+    >>> choose_test([[0, 1, 2], [3, 4, 5]], 5), choose_test([[0, 1, 2, 3, 4]], 5)
     ({3, 4, 5}, set())
     """
     total = sum(map(len, groups))
@@ -34,16 +34,16 @@ def divided(groups: Sequence[Sequence[int]], test_every: int) -> set[int]:
     return chosen
 
 
-def told(splits: Sequence[Split]) -> list[str]:
+def describe(splits: Sequence[Split]) -> list[str]:
     """Sentences: how all were divided, and which classes are not tested."""
-    learned, tested, found = (sum(getattr(split, word) for split in splits) for word in ("learned", "tested", "series"))
-    said = [
-        f"Of {learned + tested} pictures in {found} series (near-duplicates by name, time or looks) {learned} are "
+    learned, tested, series = (sum(getattr(split, key) for split in splits) for key in ("learned", "tested", "series"))
+    sentences = [
+        f"Of {learned + tested} pictures in {series} series (near-duplicates by name, time or looks), {learned} are "
         f"learned and {tested} are the test; no series is in both."
     ]
     for split in splits:
         if not split.tested:
             has = f"{split.learned} picture{'s' if split.learned != 1 else ''} in {split.series} series"
-            remedy = f"take some at another time, or put them into test/{split.name}"
-            said.append(f"{split.name} is not tested: it has {has}; {remedy}.")
-    return said
+            remedy = f"take some at another time, or put some into test/{split.name}"
+            sentences.append(f"{split.name} is not tested: it has {has}; {remedy}.")
+    return sentences

@@ -7,21 +7,21 @@ from bitreplay.data.pictures.formats import SUFFIXES
 
 
 def pictures_below(root: Path) -> tuple[list[Path], list[str]]:
-    """The pictures, sorted folder by folder, and a sentence for each file or hidden folder that is not looked at.
+    """The pictures, sorted folder by folder, and a sentence for each file or hidden folder that is skipped.
 
-    Links to folders are not followed, so that no circle is walked.
+    Links to folders are not followed: they could form a loop.
     """
-    found: list[Path] = []
-    others: list[str] = []
-    for place, folders, files in os.walk(root):
-        others += [f"{Path(place, name)} is hidden." for name in sorted(folders) if name.startswith(".")]
+    paths: list[Path] = []
+    skipped: list[str] = []
+    for folder, folders, files in os.walk(root):
+        skipped += [f"{Path(folder, name)} is hidden." for name in sorted(folders) if name.startswith(".")]
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            path = Path(place, name)
+            path = Path(folder, name)
             if name.startswith("."):
-                others.append(f"{path} is hidden.")
+                skipped.append(f"{path} is hidden.")
             elif path.suffix.lower() not in SUFFIXES:
-                others.append(f"{path} is no picture by its suffix ({', '.join(SUFFIXES)}).")
+                skipped.append(f"{path} does not have the suffix of a picture ({', '.join(SUFFIXES)}).")
             else:
-                found.append(path)
-    return found, others
+                paths.append(path)
+    return paths, skipped

@@ -19,8 +19,8 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from bitreplay.data.pictures import fitting
-from bitreplay.data.pictures.formats import format_of, opened
-from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.formats import format_of, open_picture
+from bitreplay.data.pictures.picture import decode
 from bitreplay.data.pictures.resize import LARGEST_SIDE, center_square
 from bitreplay.serve.album import Shown
 from bitreplay.serve.limits import Limits, Refused
@@ -161,7 +161,7 @@ class Uploads:
 
 
 def fitted(content: bytes, title: str, limits: Limits, side: int) -> NDArray[np.uint8]:
-    return fitting.pictures(_pixels(content, title, limits, side), side)[0]
+    return fitting.fit_pictures(_pixels(content, title, limits, side), side)[0]
 
 
 def _thumbnail(content: bytes, title: str, limits: Limits) -> bytes:
@@ -179,7 +179,7 @@ def _pixels(content: bytes, title: str, limits: Limits, side: int) -> NDArray[np
     if width * height > limits.pixels:
         raise Refused(413, f"{title} is {width}x{height}; at most {limits.pixels} pixels are taken.")
     try:
-        return decoded(content, title, side)
+        return decode(content, title, side)
     except ValueError as error:
         raise Refused(422, str(error)) from None
 
@@ -191,7 +191,7 @@ def _claimed(content: bytes, title: str) -> tuple[int, int]:
     except ValueError as error:
         raise Refused(415, f"{title} is no picture: {error}.") from None
     try:
-        with opened(content, LARGEST_SIDE) as image:
+        with open_picture(content, LARGEST_SIDE) as image:
             return image.size
     except Exception as error:  # a decoder may fail in any way on damaged bytes
         why = " ".join(str(error).split()) or type(error).__name__

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.pictures.augment import moved_and_flipped
+from bitreplay.data.pictures.augment import shift_and_flip
 from bitreplay.engine.arithmetic.counter import key, random_bits
 
 VIEW = 0x5EED0004
@@ -20,4 +20,4 @@ def augmented(images: NDArray[np.uint8], seed: int, step: int) -> NDArray[np.uin
     random = random_bits(key(seed, step, VIEW), np.arange(3 * len(images), dtype=np.uint32)).reshape(3, -1, 1)
     places = random.astype(np.uint64) * np.array([2 * pad + 1, 2 * pad + 1, 2], np.uint64).reshape(3, 1, 1)
     down, right, flip = (places >> np.uint64(32)).astype(np.int64)
-    return moved_and_flipped(images, down, right, flip, pad)
+    return shift_and_flip(images, down, right, flip, pad)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bitreplay.data.pictures.fitting import pictures
+from bitreplay.data.pictures.fitting import fit_pictures
 from bitreplay.data.pictures.resize import center_square, resize
 
 
@@ -13,28 +13,28 @@ def random(*shape: int) -> np.ndarray:
 def test_many_at_once_equal_one_by_one(size):
     images = random(7, *size, 3)
     expected = np.stack([resize(center_square(image), 32) for image in images])
-    assert np.array_equal(pictures(images, 32), expected)
-    assert np.array_equal(pictures(list(images), 32), expected)
-    assert np.array_equal(pictures(images[0], 32), expected[:1])
+    assert np.array_equal(fit_pictures(images, 32), expected)
+    assert np.array_equal(fit_pictures(list(images), 32), expected)
+    assert np.array_equal(fit_pictures(images[0], 32), expected[:1])
 
 
 def test_a_list_may_mix_sizes():
     mixed = [random(8, 8, 3), random(20, 10, 3)]
-    assert np.array_equal(pictures(mixed, 8)[0], mixed[0])
-    assert pictures(mixed, 8).shape == (2, 8, 8, 3)
+    assert np.array_equal(fit_pictures(mixed, 8)[0], mixed[0])
+    assert fit_pictures(mixed, 8).shape == (2, 8, 8, 3)
 
 
 def test_the_caller_s_array_is_not_shared():
     images = random(2, 8, 8, 3)
-    found = pictures(images, 8)
+    found = fit_pictures(images, 8)
     found[...] = 0
     assert images.any() and not np.shares_memory(found, images)
 
 
 def test_pictures_that_lie_strangely_in_memory_are_right():
     images = random(4, 16, 16, 3)
-    assert np.array_equal(pictures(images[::-1, ::-1], 8), pictures(images[::-1, ::-1].copy(), 8))
-    assert np.array_equal(pictures(np.asfortranarray(images), 8), pictures(images, 8))
+    assert np.array_equal(fit_pictures(images[::-1, ::-1], 8), fit_pictures(images[::-1, ::-1].copy(), 8))
+    assert np.array_equal(fit_pictures(np.asfortranarray(images), 8), fit_pictures(images, 8))
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ def test_pictures_that_lie_strangely_in_memory_are_right():
 )
 def test_anything_else_is_refused(images, sentence):
     with pytest.raises(ValueError, match=sentence):
-        pictures(images, 8)
+        fit_pictures(images, 8)

@@ -10,7 +10,7 @@ from PIL import Image
 
 from bitreplay.data.folder import load
 from bitreplay.data.pictures import fitting
-from bitreplay.data.pictures.picture import decoded, read, refuse
+from bitreplay.data.pictures.picture import decode, read, refuse
 from bitreplay.data.pictures.resize import center_square, resize
 from tests.data.pictures.peak import peaks_above_base
 from tests.data.pictures.photographs import photograph
@@ -44,29 +44,29 @@ def drafted(content: bytes, scale: int) -> np.ndarray:
 def test_the_scale_of_a_large_jpeg(width, height, side, scale):
     stream = io.BytesIO()
     Image.new("L", (width, height)).save(stream, "JPEG", quality=10)
-    found = decoded(stream.getvalue(), "a", side)
+    found = decode(stream.getvalue(), "a", side)
     assert found.shape == (-(-height // scale), -(-width // scale), 3)
 
 
 def test_a_large_jpeg_has_the_pixels_of_that_scale_and_a_smaller_one_all_of_its_own():
     large, small = photograph(2500, 1700), photograph(2100, 1900)
-    np.testing.assert_array_equal(decoded(large, "a"), drafted(large, 4))
-    np.testing.assert_array_equal(decoded(small, "a"), drafted(small, 1))
+    np.testing.assert_array_equal(decode(large, "a"), drafted(large, 4))
+    np.testing.assert_array_equal(decode(small, "a"), drafted(small, 1))
     upright = photograph(2500, 1700, exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0")
-    np.testing.assert_array_equal(decoded(upright, "a"), np.rot90(drafted(large, 4), -1))
+    np.testing.assert_array_equal(decode(upright, "a"), np.rot90(drafted(large, 4), -1))
 
 
 def test_at_an_eighth_it_is_the_same_picture():
     """Up to half a pixel of the small one aside: that far its middle may lie from the middle of all pixels."""
     content = photograph(2600, 2500, grain=400)
-    few = resize(center_square(decoded(content, "a")), SIDE).astype(int)
+    few = resize(center_square(decode(content, "a")), SIDE).astype(int)
     apart = np.abs(few - resize(center_square(drafted(content, 1)), SIDE))
     assert 0 < apart.max() <= 8 and apart.mean() < 1.5
 
 
 def test_folder_command_line_and_reader_see_the_same_picture(tmp_path):
     (tmp_path / "a.jpg").write_bytes(photograph(2500, 2100))
-    by_hand = fitting.pictures(read(tmp_path / "a.jpg"), SIDE)
+    by_hand = fitting.fit_pictures(read(tmp_path / "a.jpg"), SIDE)
     np.testing.assert_array_equal(load([tmp_path / "a.jpg"], SIDE, refuse)[1], by_hand)
     from bitreplay.cli.reading import fitted
 
@@ -88,8 +88,8 @@ def test_a_wide_picture_costs_no_more_than_a_square_one():
     """Before the middle was copied once, it cost 12 to 34 times as much."""
     pixels = np.zeros((1800, 2400, 3), np.uint8)
     square = np.zeros((1800, 1800, 3), np.uint8)
-    wide = cost(lambda: fitting.pictures(pixels, 32))
-    assert wide < 4 * cost(lambda: fitting.pictures(square, 32))
+    wide = cost(lambda: fitting.fit_pictures(pixels, 32))
+    assert wide < 4 * cost(lambda: fitting.fit_pictures(square, 32))
 
 
 def pillow(content: bytes, side: int) -> np.ndarray:
@@ -102,16 +102,16 @@ def pillow(content: bytes, side: int) -> np.ndarray:
 def test_a_photograph_of_12_megapixels_costs_what_pillow_asks_for_it(side):
     """Measured 0.99 to 1.02 times; benchmarks/photographs.py has rows."""
     content = photograph(4000, 3000)
-    ours = cost(lambda: fitting.pictures(decoded(content, "a", side), side))
+    ours = cost(lambda: fitting.fit_pictures(decode(content, "a", side), side))
     assert ours < 1.5 * cost(lambda: pillow(content, side))
 
 
 READING = """
-from bitreplay.data.pictures import fitting as door
+from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.picture import read
 def work(path, count):
     for _ in range(count):
-        door.pictures(read(path, 224), 224)
+        fitting.fit_pictures(read(path, 224), 224)
 """
 
 

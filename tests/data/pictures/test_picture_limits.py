@@ -9,16 +9,16 @@ from PIL import Image
 
 from bitreplay.data.pictures.formats import MAX_PIXELS, MAX_WEBP
 from bitreplay.data.pictures.jpeg import passes
-from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.picture import decode
 from tests.data.pictures.handmade import jpeg_of_scans, png, tiff, webp_lossless
 from tests.data.pictures.peak import peaks_above_base
 
 SMALL = np.random.default_rng(0).integers(0, 256, (48, 40, 3), dtype=np.uint8)
 READING = """
-from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.picture import decode
 def work(path, words):
     try:
-        decoded(open(path, "rb").read(), "a")
+        decode(open(path, "rb").read(), "a")
     except ValueError as error:
         assert words in str(error), error
     else:
@@ -72,7 +72,7 @@ def test_what_is_read_and_what_not_lie_side_by_side(extra):
     assert (MAX_PIXELS, MAX_WEBP) == (8192 * 8192, 4096 * 8192)
     for content in (png(8192, 8192 + extra, 1, 0, b"") + b"\0" * 9000, webp_lossless(4096, 8192 + extra)):
         with pytest.raises(ValueError) as error:
-            decoded(content, "a")
+            decode(content, "a")
         assert ("at most" in str(error.value)) == bool(extra)
 
 

@@ -74,7 +74,7 @@ def merge_since(ours: Any, theirs: Any, base: Any) -> Any:
 
 
 def fit(picture: Any, side: int) -> Any:
-    return fitting.pictures(np.array(picture, np.uint8), side)[0].tolist()
+    return fitting.fit_pictures(np.array(picture, np.uint8), side)[0].tolist()
 
 
 def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:

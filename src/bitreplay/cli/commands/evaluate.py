@@ -16,7 +16,7 @@ from bitreplay.cli import matrix, options, show
 from bitreplay.cli.answers import apart
 from bitreplay.cli.corrections import all_known
 from bitreplay.cli.reading import SkippedFiles, labelled
-from bitreplay.data.named import named
+from bitreplay.data.named import load_dataset
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.learner import Learner
 from bitreplay.modelfile.container import write_whole
@@ -69,7 +69,7 @@ def _read(data: str, side: int, skipped: SkippedFiles, bar: show.Bar) -> tuple[N
     if Path(data).is_dir():
         images, labels, paths = labelled(Path(data), None, side, skipped, bar.reading)
         return images, labels, [str(path) for path in paths]
-    found = named(data, None, side, refuse).data
+    found = load_dataset(data, None, side, refuse).data
     names = [found.class_names[number] for number in found.test_labels]
     return found.test_images, names, [f"{data} test {number}" for number in range(len(names))]
 

@@ -18,7 +18,7 @@ from bitreplay.cli.config import Config
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data import splitting
-from bitreplay.data.named import SETS, Source, named
+from bitreplay.data.named import SETS, Source, load_dataset
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.follow import Step, follow
 from bitreplay.learner import Learner
@@ -64,7 +64,7 @@ def run(
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     found = zoo.find(model)
-    source = named(data, data_dir, size or found.size, show.skipped if skip_unreadable else refuse)
+    source = load_dataset(data, data_dir, size or found.size, show.skipped if skip_unreadable else refuse)
     given = options.given(
         strategy=strategy,
         bits=bits,
@@ -82,7 +82,7 @@ def run(
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
     if source.splits and not json:
-        for sentence in splitting.told(source.splits):
+        for sentence in splitting.describe(source.splits):
             show.say(sentence)
     config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
               "settings": settings.to_dict()}  # fmt: skip

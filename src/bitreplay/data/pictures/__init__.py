@@ -1,1 +1,1 @@
-"""From a picture's bytes to the square that a backbone reads: formats, colours, sizes, augmentation."""
+"""From the bytes of a picture to the square that a backbone reads: formats, colours, sizes, augmentation."""

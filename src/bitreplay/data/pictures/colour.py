@@ -1,6 +1,6 @@
 """The pixels of an opened picture as upright RGB, 8 bits each; docs/pictures.md has the rules.
 
-Rows are converted a strip at a time, so that beside the decoded picture and the answer nothing large is held.
+Rows are converted a strip at a time, so that nothing large is held beside the decoded picture and the result.
 """
 
 import numpy as np
@@ -21,18 +21,18 @@ TURNS = {
 
 
 def check_mode(image: Image.Image) -> None:
-    """Refuse what has no range that white and black can be read from."""
+    """Refuse pixels whose values for black and white are not known."""
     tags = image.tag_v2 if isinstance(image, TiffImageFile) else {}
     kinds = tags.get(SAMPLE_FORMAT, (UNSIGNED,))
     signed = any(kind != UNSIGNED for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
     if signed or image.mode not in PLAIN + WITH_ALPHA + SIXTEEN_BITS:
         if not (image.mode == "I" and image.format == "PNG"):  # how older versions of Pillow give 16 bits
             kind = "signed numbers" if signed and image.mode != "F" else f"pixels of the kind {image.mode}"
-            raise ValueError(f"it has {kind}, of which black and white are not known; save it with 8 or 16 bits")
+            raise ValueError(f"it has {kind}, whose black and white are not known; save it with 8 or 16 bits")
 
 
 def upright(image: Image.Image) -> np.ndarray:
-    """(height, width, 3) uint8, contiguous; turned as the picture says that it was held."""
+    """(height, width, 3) uint8, contiguous, turned upright by the EXIF orientation."""
     image.load()
     width, height = image.size
     tags = image.tag_v2 if isinstance(image, TiffImageFile) else {}
@@ -62,7 +62,7 @@ def _rgb(strip: Image.Image) -> np.ndarray:
 
 
 def over_white(pixels: np.ndarray) -> np.ndarray:
-    """RGBA on a white ground: floor((c a + 255 (255 - a) + 127) / 255), below 2^16 at every step.
+    """RGBA over white: floor((c a + 255 (255 - a) + 127) / 255), below 2^16 at every step.
 
     >>> over_white(np.array([[[10, 20, 30, 255], [10, 20, 30, 0], [0, 100, 200, 128]]], np.uint8)).tolist()
     [[[10, 20, 30], [255, 255, 255], [127, 177, 227]]]
@@ -72,9 +72,9 @@ def over_white(pixels: np.ndarray) -> np.ndarray:
 
 
 def _orientation(image: Image.Image) -> int:
-    """As EXIF says; what cannot be read says nothing, as in any viewer."""
+    """The EXIF orientation; damaged EXIF is ignored, as in any viewer."""
     try:
-        found = image.getexif().get(ORIENTATION)
+        orientation = image.getexif().get(ORIENTATION)
     except Exception:
         return 1
-    return found if isinstance(found, int) else 1
+    return orientation if isinstance(orientation, int) else 1

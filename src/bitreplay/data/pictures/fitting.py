@@ -1,10 +1,9 @@
 """Picture fitting: uint8 pictures of any size become the square that a backbone expects.
 
 Accepted: an array (n, height, width, 3), one picture (height, width, 3), the same in grey without the 3 (but not
-three of them, given.py), or anything that gives pictures one after the other: a list, a generator, a column of a
-table. Such a picture is an array, a path, a Pillow image or a tensor (given.py). A picture is cropped to its middle
-square and resized by data/pictures/resize.py in whole numbers, so that two devices agree from the first pixel.
-Anything else is refused in one sentence.
+three of them, inputs.py), or any iterable of pictures: a list, a generator, a column of a table. Each of those is an
+array, a path, a Pillow image or a tensor (inputs.py). A picture is cropped to its middle square and resized by
+data/pictures/resize.py in integers, so that two devices agree from the first pixel. Anything else raises ValueError.
 """
 
 from __future__ import annotations
@@ -15,42 +14,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.pictures.given import COLOURS, as_batch, colours_first, pixels
+from bitreplay.data.pictures.inputs import COLOURS, as_batch, as_pixels, colours_first
 from bitreplay.data.pictures.resize import LARGEST_SIDE, center_square, resize
 
-PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes a pixel
+PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes per pixel
 Tell = Callable[[int, int], None]
 
 
-def pictures(images: Any, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:
-    """(n, side, side, 3); a copy that shares nothing with the caller's arrays.
+def fit_pictures(images: Any, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:
+    """(n, side, side, 3), a copy that shares no memory with the caller's arrays.
 
-    `tell` hears how many pictures are done before each that must be resized, and of how many (0: not known); it may
-    stop it by raising.
+    `tell` is called with the number of pictures done and in all (0: not known); it may stop the work by raising.
     """
-    array = pixels(images, side)
+    array = as_pixels(images, side)
     if array is not None:
-        return _fitted(as_batch(array), side, tell)
+        return _fit_batch(as_batch(array), side, tell)
     if not isinstance(images, Iterable) or isinstance(images, bytes | Mapping | Set):
         kinds = "arrays, paths, Pillow images or tensors"
         raise ValueError(f"Pictures must be {kinds}, one or many of them, got {type(images).__name__}.")
-    total, found = len(images) if isinstance(images, Sized) else 0, []
+    total, squares = len(images) if isinstance(images, Sized) else 0, list[NDArray[np.uint8]]()
     for number, image in enumerate(images):
         tell(number, total)
-        array = pixels(image, side)
+        array = as_pixels(image, side)
         if array is None:
             raise ValueError(f"Picture {number} must be an array, a path, a Pillow image or a tensor, "
                              f"got {type(image).__name__}.")  # fmt: skip
         if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in COLOURS):
             turned = "; np.moveaxis(array, 0, -1) puts its colours last" if colours_first(array) else ""
             raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {array.shape}{turned}.")
-        found.append(_fitted(as_batch(array), side))
-    if not found:
+        squares.append(_fit_batch(as_batch(array), side))
+    if not squares:
         raise ValueError("There are no pictures: got an empty list.")
-    return np.concatenate(found)
+    return np.concatenate(squares)
 
 
-def _fitted(images: NDArray, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:
+def _fit_batch(images: NDArray, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:
     if images.dtype != np.uint8:
         raise ValueError(f"Pictures must be uint8, 0 to 255, got {images.dtype}.")
     if images.ndim != 4 or images.shape[3] not in COLOURS:
@@ -60,16 +58,16 @@ def _fitted(images: NDArray, side: int, tell: Tell = lambda done, total: None) -
         raise ValueError(f"Pictures must have the shape (n, height, width, 3), got {images.shape}{turned}.")
     count, height, width, _ = images.shape
     if count == 0:
-        raise ValueError("There are no pictures: got an array of none.")
+        raise ValueError("There are no pictures: got an empty array.")
     if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
         raise ValueError(f"Pictures must be 1 to {LARGEST_SIDE} pixels high and wide, got {height} by {width}.")
     if (height, width) == (side, side):
         return np.repeat(images, 3, axis=3) if images.shape[3] == 1 else np.array(images)
-    found = np.empty((count, side, side, 3), np.uint8)
+    squares = np.empty((count, side, side, 3), np.uint8)
     at_once = max(1, PIXELS_AT_ONCE // (height * width))
     for start in range(0, count, at_once):
         tell(start, count)
         part = images[start : start + at_once]
         square = center_square(part.transpose(1, 2, 0, 3)).transpose(2, 0, 1, 3)
-        found[start : start + at_once] = resize(square, side)
-    return found
+        squares[start : start + at_once] = resize(square, side)
+    return squares

@@ -1,7 +1,7 @@
-"""Which pictures are read: each format by its first bytes and by its own reader of Pillow's, none else.
+"""Which pictures are read: each format is recognised by its first bytes and read by Pillow's reader for it.
 
-Pillow knows more than forty and chooses by content; one of them runs another program. Here a reader is called by name,
-and the sides that a picture claims are compared with what may be decoded before it is.
+Pillow has more than forty readers and chooses by content; one of them runs another program. Here a reader is called by
+name, and the size that a picture claims is checked before it is decoded.
 """
 
 import importlib
@@ -21,8 +21,8 @@ from bitreplay.data.pictures.resize import LARGEST_SIDE
 
 MAX_PIXELS = 1 << 26  # up to 10 bytes each while it is decoded
 MAX_WEBP = 1 << 25  # which is decoded on two canvases and copied: 16 bytes
-MAX_PASSED = 1 << 30  # pixels times passes over them
-MAX_INFLATED = 1032  # bytes that deflate makes of one; a PNG has at least a bit a pixel
+MAX_PIXEL_PASSES = 1 << 30  # pixels times passes over them
+MAX_INFLATED = 1032  # bytes that deflate makes of one; a PNG has at least a bit per pixel
 SUFFIXES = (".bmp", ".gif", ".heic", ".heif", ".jfif", ".jpe", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 READERS: dict[str, Any] = {
     "JPEG": JpegImageFile, "PNG": PngImageFile, "WebP": WebPImageFile, "BMP": BmpImageFile, "GIF": GifImageFile,
@@ -37,7 +37,7 @@ TILE_WIDTH, TILE_LENGTH = 322, 323
 
 
 def format_of(content: bytes) -> str:
-    """The format's name; one that is not read is refused."""
+    """The name of the format; raises ValueError for one that is not read."""
     for first, name in FIRST_BYTES.items():
         if content.startswith(first):
             return name
@@ -45,35 +45,35 @@ def format_of(content: bytes) -> str:
         return "WebP"
     if content[4:8] == b"ftyp" and content[8:12] in HEIC_BRANDS:
         return "HEIC"
-    raise ValueError(f"its format is not known; expected {', '.join(READERS)} or HEIC")
+    raise ValueError(f"its format is unknown; expected {', '.join(READERS)} or HEIC")
 
 
-def opened(content: bytes, least: int) -> Image.Image:
-    """The picture, its sides checked, not yet decoded; a large JPEG will be at a scale that keeps `least` pixels."""
+def open_picture(content: bytes, min_side: int) -> Image.Image:
+    """The picture, its size checked, not yet decoded; a large JPEG will be scaled down, but not below `min_side`."""
     name = format_of(content)
     image = _heic(content) if name == "HEIC" else READERS[name](io.BytesIO(content))
     width, height = image.size
     if not (1 <= width <= LARGEST_SIDE and 1 <= height <= LARGEST_SIDE):
         raise ValueError(f"it is {width}x{height}; at most {LARGEST_SIDE} pixels high and wide are read")
     passes = jpeg.passes(content) if name == "JPEG" else 1
-    most = MAX_WEBP if name == "WebP" else MAX_PIXELS
+    max_pixels = MAX_WEBP if name == "WebP" else MAX_PIXELS
     if name == "JPEG" and passes == 1:
-        most = LARGEST_SIDE**2
-    if width * height > most:
-        raise ValueError(f"it is {width}x{height}; at most {most} pixels of such a {name} are read")
-    if passes * width * height > MAX_PASSED:
+        max_pixels = LARGEST_SIDE**2
+    if width * height > max_pixels:
+        raise ValueError(f"it is {width}x{height}; at most {max_pixels} pixels of such a {name} are read")
+    if passes * width * height > MAX_PIXEL_PASSES:
         raise ValueError(f"it is a JPEG of {width}x{height} in {passes} scans, which is more than is read")
     if name == "PNG" and width * height > 8 * MAX_INFLATED * len(content):
         raise ValueError(f"its {len(content)} bytes are too few for the {width}x{height} pixels that it claims")
     if isinstance(image, TiffImageFile):
         _check_tiles(image)
     if isinstance(image, JpegImageFile):
-        jpeg.reduce(image, least)
+        jpeg.reduce(image, min_side)
     return image
 
 
 def _check_tiles(image: TiffImageFile) -> None:
-    """Tiles are decoded whole, however little of them the picture covers."""
+    """A tile is decoded as a whole, however little of it the picture covers."""
     sides = [image.tag_v2.get(tag, 1) for tag in (TILE_WIDTH, TILE_LENGTH)]
     if not all(isinstance(side, int) and 1 <= side <= LARGEST_SIDE for side in sides) or (
         sides[0] * sides[1] > MAX_PIXELS

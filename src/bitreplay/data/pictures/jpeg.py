@@ -1,7 +1,7 @@
-"""What a JPEG asks of its decoder, from its markers; and at which scale a large one is decoded.
+"""The cost of decoding a JPEG, from its markers, and the scale at which a large one is decoded.
 
-A sequential JPEG of one scan is decoded row by row. All others (progressive, or a scan for each colour) are held whole
-as coefficients, and every scan walks over all of them: a short file may have thousands.
+A sequential JPEG of one scan is decoded row by row. For all others (progressive, or a scan for each colour) the decoder
+holds every coefficient, and every scan goes over all of them: a short file may have thousands of scans.
 """
 
 import re
@@ -19,10 +19,10 @@ MARKER_AFTER_SCAN = re.compile(rb"\xff+([\x01-\xcf\xd8-\xfe])", re.DOTALL)
 
 
 def passes(content: bytes) -> int:
-    """How often the decoder walks over the whole picture: 1 if row by row, else the number of scans (2 or more)."""
+    """How often the decoder goes over the picture: 1 if row by row, else the number of scans (2 or more)."""
     at, scans, colours, held = 2, 0, 0, False
-    while found := (MARKER_AFTER_SCAN if scans else MARKER).search(content, at):
-        marker, at = found[1][0], found.end()
+    while match := (MARKER_AFTER_SCAN if scans else MARKER).search(content, at):
+        marker, at = match[1][0], match.end()
         if marker == END:
             break
         if marker in ALONE:
@@ -38,9 +38,9 @@ def passes(content: bytes) -> int:
     return max(scans, 2) if held else 1
 
 
-def reduce(image: JpegImageFile, least: int) -> None:
-    """Let a JPEG of more than LARGE pixels be decoded at 1/8, 1/4 or 1/2, its shorter side not below `least`."""
+def reduce(image: JpegImageFile, min_side: int) -> None:
+    """Decode a JPEG of more than LARGE pixels at 1/8, 1/4 or 1/2, its shorter side not below `min_side`."""
     width, height = image.size
     if width * height > LARGE:
-        scale = next((scale for scale in SCALES if min(width, height) // scale >= least), 1)
+        scale = next((scale for scale in SCALES if min(width, height) // scale >= min_side), 1)
         image.draft(None, (width // scale, height // scale))

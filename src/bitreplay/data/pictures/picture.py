@@ -1,7 +1,7 @@
 """A picture from its file or its bytes: upright RGB pixels, or an error that names it.
 
-A decoder may fail in any way on damaged bytes, so whatever it raises becomes one sentence. Readers of whole sets are
-given what to do then: `refuse` raises it, and something else may note it and leave the picture out.
+A decoder may fail in any way on damaged bytes, so whatever it raises becomes a ValueError of one sentence. Loaders of
+data sets take a callback for it: `refuse` raises the error, another may note it and leave the picture out.
 """
 
 import time
@@ -14,11 +14,11 @@ import numpy as np
 
 from bitreplay.arguments import path_of
 from bitreplay.data.pictures.colour import check_mode, upright
-from bitreplay.data.pictures.formats import opened
+from bitreplay.data.pictures.formats import open_picture
 from bitreplay.data.pictures.resize import side_of
-from bitreplay.data.regular import content_of
+from bitreplay.data.regular import read_bytes
 
-KEPT = 256
+MIN_SIDE = 256
 EXIF, DATE_TIME_ORIGINAL, DATE_TIME = 0x8769, 0x9003, 0x0132
 Unreadable = Callable[[ValueError], None]
 
@@ -27,34 +27,59 @@ def refuse(error: ValueError) -> None:
     raise error
 
 
-def read(path: str | Path, side: int = KEPT) -> np.ndarray:
-    """The pixels of a file, (height, width, 3) uint8, upright.
+def read(path: str | Path, side: int = MIN_SIDE) -> np.ndarray:
+    """Read a picture from a file.
 
-    A JPEG of more than four million pixels is decoded at 1/8, 1/4 or 1/2, while its shorter side keeps 256 pixels, or
-    `side` if that is more: the side of the square that the picture will be fitted to.
+    Parameters
+    ----------
+    path : str or Path
+        A JPEG, PNG, WebP, BMP, GIF, TIFF or, with the extra `heic`, HEIC file.
+    side : int, default 256
+        The side of the square that the picture will be resized to. A JPEG of more than four million pixels is decoded
+        at 1/8, 1/4 or 1/2, with its shorter side at least this and at least 256.
+
+    Returns
+    -------
+    ndarray of uint8
+        (height, width, 3), upright.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read as a picture.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> file = Path(tempfile.mkdtemp()) / "kiwi.png"
+    >>> Image.new("RGB", (40, 30), (90, 120, 30)).save(file)
+    >>> pixels = read(file)
+    >>> pixels.shape, pixels[0, 0].tolist()
+    ((30, 40, 3), [90, 120, 30])
     """
-    place, side = path_of(path, "A picture"), side_of(side)
+    file, side = path_of(path, "A picture"), side_of(side)
     try:
-        content = content_of(place)
+        content = read_bytes(file)
     except ValueError as error:
-        raise _unreadable(str(place), error) from None
-    return decoded(content, str(place), side)
+        raise _unreadable(str(file), error) from None
+    return decode(content, str(file), side)
 
 
-def decoded(content: bytes, title: str, side: int = KEPT) -> np.ndarray:
-    """The same from the bytes of a file; errors name it by `title`."""
+def decode(content: bytes, title: str, side: int = MIN_SIDE) -> np.ndarray:
+    """As `read`, from the bytes of a file; errors call it `title`."""
     try:
-        with opened(content, max(KEPT, side)) as image:
+        with open_picture(content, max(MIN_SIDE, side)) as image:
             check_mode(image)
             return upright(image)
     except Exception as error:
         raise _unreadable(title, error) from error
 
 
-def taken(path: str | Path) -> float | None:
-    """Seconds, by the camera's clock, at which a photograph was taken, if its file says so."""
+def time_taken(path: str | Path) -> float | None:
+    """When a photograph was taken, in seconds by the camera's clock; None if its file does not say."""
     try:
-        with opened(content_of(path_of(path, "A picture")), KEPT) as image:
+        with open_picture(read_bytes(path_of(path, "A picture")), MIN_SIDE) as image:
             exif = image.getexif()
             text = exif.get_ifd(EXIF).get(DATE_TIME_ORIGINAL) or exif.get(DATE_TIME)
             return float(timegm(time.strptime(str(text).strip("\0 "), "%Y:%m:%d %H:%M:%S")))
@@ -62,8 +87,8 @@ def taken(path: str | Path) -> float | None:
         return None
 
 
-def of_pillow(image: Any) -> np.ndarray:
-    """The same of a Pillow image, read by the rules of files."""
+def from_pillow(image: Any) -> np.ndarray:
+    """The pixels of a Pillow image, by the same rules as those of a file."""
     try:
         check_mode(image)
         return upright(image)

@@ -1,8 +1,8 @@
-"""Fit a picture of any size to a square of a given side, in whole numbers and exactly.
+"""Resize a picture of any size to a square, in integers and exactly.
 
 Each axis has its rule, n pixels to m:
 - m <= n, area average: output pixel i covers the input interval [i n/m, (i+1) n/m). In units of 1/m, input pixel j
-  covers [j m, (j+1) m), so every overlap is a whole number and the weights of one output pixel sum to n.
+  covers [j m, (j+1) m), so every overlap is an integer and the weights of one output pixel sum to n.
 - m > n, bilinear: the centre of output pixel i lies at ((2i + 1) n - m) / 2m among the centres of the input pixels;
   with j and f its quotient and remainder by 2m, the weights are 2m - f for pixel j and f for pixel j + 1 and sum to 2m.
   Outside the picture its edge is repeated.
@@ -19,15 +19,15 @@ import numpy as np
 
 from bitreplay.arguments import short_repr, whole_number
 
-LARGEST_SIDE = 1 << 14  # of a picture that is taken in
+LARGEST_SIDE = 1 << 14  # of a picture that is accepted
 
 
 def side_of(side: Any) -> int:
-    """The side of a square as a caller gave it."""
-    whole = whole_number(side)
-    if whole is None or whole < 1:
-        raise ValueError(f"side must be a whole number from 1, got {short_repr(side)}.")
-    return whole
+    """The side of a square, checked."""
+    number = whole_number(side)
+    if number is None or number < 1:
+        raise ValueError(f"side must be a positive integer, got {short_repr(side)}.")
+    return number
 
 
 def resize(image: np.ndarray, side: int) -> np.ndarray:
@@ -83,8 +83,8 @@ def weigh(values: np.ndarray, side: int, axis: int) -> np.ndarray:
 
     NumPy's `take` copies an array that is not contiguous, as the middle of a wide picture, at each call: here once.
     """
-    index, weights, most = taps(values.shape[axis], side)
-    kind = np.int32 if values.dtype == np.uint8 and 255 * most < 1 << 31 else np.int64
+    index, weights, total_weight = taps(values.shape[axis], side)
+    kind = np.int32 if values.dtype == np.uint8 and 255 * total_weight < 1 << 31 else np.int64
     values, weights = np.ascontiguousarray(values), weights.astype(kind)
     along = [1] * values.ndim
     along[axis] = side

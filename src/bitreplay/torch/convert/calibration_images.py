@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.data.folder import load, pictures
-from bitreplay.data.named import SETS, named
+from bitreplay.data.folder import load, picture_files
+from bitreplay.data.named import SETS, load_dataset
 from bitreplay.data.pictures.picture import refuse
 from bitreplay.data.pictures.resize import resize
 from bitreplay.torch.arrays import open_dataset
@@ -25,7 +25,7 @@ def calibration(place: Path, side: int, count: int) -> tuple[NDArray[np.uint8], 
     if place.is_dir() and not (place / "train_images.npy").exists() and not (place / "wnids.txt").exists():
         return _from_folder(place, side, count)
     if not place.exists() and str(place) in SETS or place.suffix == ".npz":
-        found = named(str(place), side=side).data
+        found = load_dataset(str(place), side=side).data
     elif place.exists():
         found = open_dataset(place, side)
     else:
@@ -37,7 +37,7 @@ def calibration(place: Path, side: int, count: int) -> tuple[NDArray[np.uint8], 
 
 def _from_folder(root: Path, side: int, count: int) -> tuple[NDArray[np.uint8], tuple[str, ...]]:
     places = [Path(place) for place, _, _ in os.walk(root)]
-    files = sorted(path for place in places if not place.name.startswith(".") for path in pictures(place))
+    files = sorted(path for place in places if not place.name.startswith(".") for path in picture_files(place))
     if not files:
         raise FileNotFoundError(f"{root} has no pictures, nor have the folders in it.")
     chosen = files[:: max(len(files) // count, 1)][:count]

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from bitreplay.data.pictures.picture import decoded
+from bitreplay.data.pictures.picture import decode
 from bitreplay.data.pictures.resize import center_square, resize
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
@@ -54,13 +54,13 @@ def parts_of(place: Path) -> list[Part]:
 def square(encoded: bytes, side: int) -> NDArray[np.uint8] | None:
     """(side, side, 3): the middle square of a picture; None where it cannot be read."""
     try:
-        picture = center_square(decoded(encoded, "a picture", side))
+        picture = center_square(decode(encoded, "a picture", side))
     except ValueError:  # a damaged picture among thousands
         return None
     return picture if len(picture) == side else resize(picture, side)
 
 
-def decode(part: Part, side: int, out: Path) -> tuple[Path, str]:
+def decode_part(part: Part, side: int, out: Path) -> tuple[Path, str]:
     """Write the pictures of a part as one array (N, 3, side, side); where, and the sha256 of what they were."""
     digest, pictures = hashlib.sha256(), list[NDArray[np.uint8]]()
     for encoded in part.encoded():
@@ -94,7 +94,7 @@ class PicturePool:
         for part in parts_of(self.place):
             if part.name not in self.digests and part.name not in self.under_way:
                 out = Path(self.folder.name) / f"{len(self.digests) + len(self.under_way)}.npy"
-                self.under_way[part.name] = self.workers.submit(decode, part, self.side, out)
+                self.under_way[part.name] = self.workers.submit(decode_part, part, self.side, out)
 
     def refresh(self, wait: bool = False) -> int:
         """Take in what has been decoded, with `wait` all that is under way; how many pictures there are now."""
