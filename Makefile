@@ -227,7 +227,7 @@ lock: $(RUNS)
 test-lowest: build
 	test -x build/lowest/bin/python || $(PYTHON) -m venv build/lowest
 	build/lowest/bin/python -m pip install --quiet -r requirements/lowest.txt pytest hypothesis
-	PYTHONPATH=src build/lowest/bin/python -m pytest -q -m "not slow" tests/cli/test_cli.py tests/test_classes.py \
+	PYTHONPATH=src build/lowest/bin/python -m pytest -q -m "not slow" tests/cli/test_cli.py tests/learning/test_classes.py \
 	  tests/data/pictures/test_picture.py tests/learner/test_learner.py
 
 # The page that learns in the browser, as a folder: docs/page.md.

@@ -21,7 +21,7 @@ from bitreplay import Settings, statefile
 from bitreplay.engine import native_sums
 from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.parts.digests import Digests
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from bitreplay.statefile.atomic_write import written_beside
 from bitreplay.statefile.revisions import checksum_in
 

@@ -25,7 +25,7 @@ from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.groceries import groceries
 from bitreplay.engine import native
 from bitreplay.learner import Learner
-from bitreplay.scenario import new_classes
+from bitreplay.streams.scenario import new_classes
 
 SETS = {"cifar10": (cifar10, [2] * 5), "cifar100": (cifar100, [10] * 10), "groceries": (groceries, [2] * 7)}
 HEADER = [

@@ -28,7 +28,7 @@ from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.npz import npz
 from bitreplay.engine.arithmetic.packing import unpack
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.learner import Learner
 
 ASKED, CLASSES = 8000, 14

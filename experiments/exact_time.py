@@ -19,9 +19,9 @@ from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10
 from bitreplay.engine import native
-from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.scenario import new_classes
+from bitreplay.streams.follow import follow
+from bitreplay.streams.scenario import new_classes
 
 HEADER = ["model", "digest", "strategy", "images", "seed", "final", "cpu_seconds", "isa", "hash"]
 SETTINGS = {"exact": {}, "replay": {"augment": True}}

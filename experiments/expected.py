@@ -16,7 +16,7 @@ from run import Run
 from tables import SEEDS, Rows
 
 from bitreplay import zoo
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.planning.expected import FILE, HEADER
 from bitreplay.strategies import STRATEGIES
 

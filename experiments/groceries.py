@@ -18,11 +18,11 @@ from rows import RESULTS, append
 
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
-from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Latents
-from bitreplay.scenario import new_classes
+from bitreplay.learning.samples import Latents
 from bitreplay.strategies import STRATEGIES
+from bitreplay.streams.follow import follow
+from bitreplay.streams.scenario import new_classes
 
 HEADER = "model digest replay_layer latent_bits bits archive strategy learning_rate epochs min_steps".split()
 HEADER += ["memory_per_class", "seed"]

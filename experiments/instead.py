@@ -29,11 +29,11 @@ from bitreplay.data.pictures.picture import read
 from bitreplay.data.pictures.resize import center_square, resize
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.engine.sums import Sums
-from bitreplay.parts.features import Features
-from bitreplay.prediction.discriminant import InWholeNumbers
-from bitreplay.zoo import projections
+from bitreplay.parts.feature_extractor import FeatureExtractor
+from bitreplay.prediction.discriminant_predictor import InWholeNumbers
+from bitreplay.zoo import model_projections
 
 HEADER = ["set", "classes", "network", "digest", "size", "head", "pictures_a_class", "tested", "accuracy"]
 EACH, MAX_TESTED = (5, 10, 20, 40), 1500
@@ -89,7 +89,7 @@ def squares(given: PhotographSet, size: int, kept: Path) -> np.ndarray:
 def of_network(given: PhotographSet, model: zoo.Model, size: int, kept: Path) -> tuple[np.ndarray, list[int]]:
     """The numbers of each picture, and how many each layer gives."""
     graph = model.at_size(size)
-    features = Features(graph, default_feature_layers(graph), Bits())
+    features = FeatureExtractor(graph, default_feature_layers(graph), Bits())
     path = kept / f"{given.name}_{size}_{model.digest[:12]}.npy"
     if not path.exists():
         images = squares(given, size, kept)
@@ -195,7 +195,7 @@ def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Cont
             yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
         for count in args.components:
             head = f"exact, {count} components"
-            components = projections.of_model(model).first(count).of(x)
+            components = model_projections.of_model(model).first(count).of(x)
             yield Contestant(name, model.digest[:12], side, head, components, partial(by_sums, lengths=[count]))
     for name in args.peers:
         features = of_peer(given, name, args.peer_weights, args.kept).astype(np.float64)

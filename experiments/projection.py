@@ -32,10 +32,10 @@ from bitreplay.engine.arithmetic.fixedpoint import round_shift, saturate, wide
 from bitreplay.engine.projection import Projection
 from bitreplay.engine.sums import Sums
 from bitreplay.learner import Learner
-from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
-from bitreplay.prediction.discriminant import InWholeNumbers
-from bitreplay.principal_axes import SPREAD, covariance, principal_axes, rounded
+from bitreplay.modelfile.projection_file import KIND, ProjectionFile, load, save
+from bitreplay.prediction.discriminant_predictor import InWholeNumbers
 from bitreplay.torch.distillation.pool import parts_of, square
+from bitreplay.zoo.principal_axes import SPREAD, covariance, principal_axes, rounded
 
 SETS = {"cifar10": cifar10, "cifar100": cifar100}
 AXES, PICTURES, POOLED = (128, 256, 512, 1024), 40_000, 24_000

@@ -22,15 +22,17 @@ from networks import published
 from sign_flips import sign_flips
 from sources import stream
 
-from bitreplay import assembly, metrics, zoo
+from bitreplay import zoo
 from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
-from bitreplay.follow import Step, follow
+from bitreplay.evaluation import metrics
 from bitreplay.learner import Learner
-from bitreplay.rates import MAX_WITH_FLIPS
-from bitreplay.samples import Latents
+from bitreplay.learning.rates import MAX_WITH_FLIPS
+from bitreplay.learning.samples import Latents
+from bitreplay.lifecycle import assembly
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
+from bitreplay.streams.follow import Step, follow
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Run:
     augment      crop and flip new pictures in each epoch; else codes are computed once
     strategy     one of the library's, a control (controls.py), or joint: everything in one experience
     scenario     nc or ni
-    gain         of the learning rate (bitreplay.rates); None is the strategy's own
+    gain         of the learning rate (bitreplay.learning.rates); None is the strategy's own
     latent_gain  powers of two by which latent weights move faster
     latent_start equal, spread, magnitude or trained distances from the other sign (controls.py)
     binary       "flips": binary weights learn without latents, at q_b^bin 4 (sign_flips.py); in floating point

@@ -22,7 +22,7 @@ import numpy as np
 from bitreplay.data.archives import files
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.learner import Learner
-from bitreplay.samples import Latents
+from bitreplay.learning.samples import Latents
 
 if TYPE_CHECKING:
     from run import Run

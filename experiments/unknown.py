@@ -89,7 +89,7 @@ def sure(learner: Learner, train: np.ndarray, test: np.ndarray, data: Dataset) -
     learner.learn_encoded(train, data.train_labels)
     shares = learner.predict_proba_encoded(test)
     right = np.array(learner.labels)[shares.argmax(axis=1)] == data.test_labels
-    made = learner._snapshot.predictor._discriminant()  # type: ignore[attr-defined]
+    made = learner.predictor._discriminant()  # type: ignore[attr-defined]
     plain = np.exp(made.logits(test) / 65536 * made.temperature())
     return {
         "accuracy": percent(right), "temperature": round(made.temperature(), 3),

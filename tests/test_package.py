@@ -50,7 +50,7 @@ def loaded_by(code: str) -> set[str]:
 
 def test_follow_is_the_function_however_often_it_is_asked_for():
     code = (
-        "import bitreplay; bitreplay.History; from bitreplay.follow import Step; from bitreplay import follow\n"
+        "import bitreplay; bitreplay.History; from bitreplay.streams.follow import Step; from bitreplay import follow\n"
         "print(*(found.__name__ for found in (bitreplay.follow, bitreplay.follow, follow)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "follow follow follow\n"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, modelfile, zoo
-from bitreplay.engine.features import default_feature_layers
-from bitreplay.modelfile.projection import load as load_projection
+from bitreplay.engine.feature_program import default_feature_layers
+from bitreplay.modelfile.projection_file import load as load_projection
 from tests import tiny
 
 ROWS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "zoo_accuracy.csv"

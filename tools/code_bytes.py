@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bitreplay import Learner
-from bitreplay.export.device import symbol
+from bitreplay.export.c_source import symbol
 from tests.mcu import images
 
 LEAST = ["image_table"]

@@ -16,7 +16,7 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
-from bitreplay.modelfile.sizes import at_size
+from bitreplay.modelfile.input_sizes import at_size
 
 REPLAY_LAYER, CLASSES = "add_12", 10
 RATE = Multiplier.of(Fraction(1, 100))

@@ -5,8 +5,8 @@
     workers.encode(learner, images)
 
 A worker gets some pictures, learns them as a learner that knows nothing, and its state is merged with another's
-(merging.py), two and two, until one is left. Tasks depend on nothing but their arguments: one that a dying worker
-leaves unfinished is run again elsewhere, and nothing is counted twice.
+(lifecycle/merging.py), two and two, until one is left. Tasks depend on nothing but their arguments: one that a dying
+worker leaves unfinished is run again elsewhere, and nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import statefile, zoo
-from bitreplay.classes import Classes, Name, names_of
 from bitreplay.data.pictures import fitting
 from bitreplay.learner import Learner
-from bitreplay.merging import Total
-from bitreplay.progress import Progress
-from bitreplay.reports import Learned
+from bitreplay.learning.classes import Classes, Name, names_of
+from bitreplay.learning.progress import Progress
+from bitreplay.learning.reports import Learned
+from bitreplay.lifecycle.merging import Total
 
 AT_ONCE = 1024  # pictures of one task
 AHEAD = 2  # tasks given out for each core that the cluster has

@@ -9,52 +9,31 @@ The method itself, the loop over minibatches, is in strategies/gradient.py.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import assembly, merging, statefile, zoo
-from bitreplay.arguments import path_of, short_repr, whole_number
-from bitreplay.classes import Classes, Name, names_of
+from bitreplay import statefile, zoo
+from bitreplay.arguments import short_repr, whole_number
 from bitreplay.data.pictures import fitting
+from bitreplay.evaluation.evaluation import Evaluation
+from bitreplay.learning.classes import Classes, Name, labels_of
+from bitreplay.learning.progress import Progress, Watch
+from bitreplay.learning.reports import Learned, Stored
+from bitreplay.learning.samples import Latents, Pictures, Samples, encoded
+from bitreplay.lifecycle import assembly, merging, saving
+from bitreplay.lifecycle.published import Published, removes, removes_nothing
+from bitreplay.parts.state import State
 from bitreplay.prediction.confusions import MAX_PAIRS, Pair
-from bitreplay.prediction.discriminant import DiscriminantPredictor
+from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor
 from bitreplay.prediction.predictor import Predictor
-from bitreplay.progress import Progress, Watch
-from bitreplay.reports import Evaluation, Learned, Stored
-from bitreplay.samples import Latents, Pictures, Samples, encoded
 from bitreplay.settings import Settings
-from bitreplay.state import State
 from bitreplay.strategies import Strategy
-from bitreplay.turns import Turn
 from bitreplay.zoo import Model
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What was learned up to the last change, what answers from it, and where it was last read or written."""
-
-    state: State
-    predictor: Predictor
-    origin: statefile.Origin = statefile.Origin()
-
-
-def keeps(result: Any) -> bool:
-    """Of a change that takes nothing out."""
-    return False
-
-
-def forgets(result: Any) -> bool:
-    """Of a change that takes something out."""
-    return True
 
 
 class Learner:
@@ -70,9 +49,7 @@ class Learner:
 
     def __init__(self, strategy: Strategy, model: Model | None = None) -> None:
         self.strategy, self.settings, self.model = strategy, strategy.settings, model
-        self._turn = Turn()
-        self._snapshot = Snapshot(strategy.state(), strategy.predictor())
-        self._held: State | None = self._snapshot.state  # what the strategy holds, if it is known
+        self._published = Published(strategy)
 
     @classmethod
     def from_pretrained(
@@ -93,7 +70,7 @@ class Learner:
     def __repr__(self) -> str:
         model = "no model file" if self.model is None else self.model.name
         at = f" at size {self.settings.size}" if self.settings.size else ""
-        state, kind = self._snapshot.state, type(self.strategy)
+        state, kind = self._published.snapshot.state, type(self.strategy)
         return (
             f"<Learner {model}{at}, {kind.name}: {len(self.labels)} classes, {kind.pictures(state)} pictures learned, "
             f"{state.bytes} bytes>"
@@ -118,17 +95,17 @@ class Learner:
 
     def learn_encoded(self, latents: NDArray, labels: Any, watch: Watch | None = None) -> Learned:
         """As `learn`, from latents (`latents`), which every epoch uses as they are."""
-        return self._learn(Latents(self._checked(latents)), labels, watch or Watch())
+        return self._learn(self._latents(latents), labels, watch or Watch())
 
     def _learn(self, samples: Samples, labels: Any, watch: Watch) -> Learned:
-        names = _names(labels, len(samples))
+        names = labels_of(labels, len(samples))
 
         def act() -> Learned:
-            self._snapshot.state.need_room_to_count()
-            known = Classes(self._snapshot.state.names)
+            self._published.snapshot.state.need_room_to_count()
+            known = Classes(self._published.snapshot.state.names)
             return self.strategy.learn(samples, known.spelled(names), watch)
 
-        return self._change(act)
+        return self._published.change(act)
 
     def forget(self, label: Name | None = None, *, sample: int | None = None) -> bool:
         """Remove a class, or one stored sample by its number; the next `save` rewrites every generation of the file.
@@ -149,7 +126,10 @@ class Learner:
             self.strategy.forget(label)
             return True
 
-        return self._change(act, lambda found: found or (number is not None and 0 <= number < self.samples_seen))
+        def was_seen(stored: bool) -> bool:
+            return stored or (number is not None and 0 <= number < self.samples_seen)
+
+        return self._published.change(act, was_seen)
 
     def unlearn(
         self, images: Any, labels: Any, *, progress: Callable[[Progress], None] | None = None,
@@ -162,9 +142,10 @@ class Learner:
         """
         watch = Watch(progress, cancel, time_limit)
         pictures = fitting.fit_pictures(images, self.strategy.side, watch.fitting)
-        names = _names(labels, len(pictures))
+        names = labels_of(labels, len(pictures))
         samples = Pictures(pictures, self.strategy.encode)
-        self._change(lambda: self.strategy.unlearn(samples, names, watch), forgets if final else keeps)
+        removing = removes if final else removes_nothing
+        self._published.change(lambda: self.strategy.unlearn(samples, names, watch), removing)
 
     def merge(
         self, *others: Learner, base: Learner | None = None, rename: Mapping[Name, Name] | None = None,
@@ -181,91 +162,53 @@ class Learner:
                 raise ValueError(f"A learner is merged with learners, got {short_repr(other)}.")
 
         def act() -> None:
-            total = merging.Total(None if base is None else base._content(), rename)
-            total.add(self._content(), "this learner")
-            for number, other in enumerate(others, start=1):
-                total.add(other._content(), "the other" if len(others) == 1 else f"other {number}")
-            for gone in without:
-                total.take_out(gone._content(), "what shall be taken out")
-            self.strategy.load_state(total.content().state)
+            first = None if base is None else base._content()
+            contents, removed = ([one._content() for one in learners] for learners in (others, without))
+            self.strategy.load_state(merging.merged(self._content(), contents, first, rename, removed).state)
 
-        self._change(act, forgets if without else keeps)
+        self._published.change(act, removes if without else removes_nothing)
 
     def rename(self, old: Name, new: Name) -> None:
-        self._change(lambda: self.strategy.rename(old, new))
+        self._published.change(lambda: self.strategy.rename(old, new))
 
     def restore(self, state: State) -> None:
         """Go back to a state."""
-        self._change(lambda: self.strategy.load_state(state))
-
-    def _change(self, act: Callable[[], T], forgetting: Callable[[T], bool] = keeps) -> T:
-        """What `act` returns, which changes the strategy. One change at a time, whole or not at all.
-
-        The strategy is where a new state is built, aside: nobody is answered from it. The state is published by one
-        assignment, before which nothing that anybody sees has changed. So whatever stops a change, even Ctrl-C twice,
-        there is nothing to restore: a strategy that was left half changed is brought to the published state at once if
-        that is not stopped too, and else by the next change. `forgetting` says whether the generation before in the
-        file must go too.
-        """
-
-        def change() -> T:
-            self._settle()
-            self._held = None
-            try:
-                result = act()
-                origin = self._snapshot.origin.without_past() if forgetting(result) else self._snapshot.origin
-                state = self.strategy.state()
-                state.need_counted()
-                new = Snapshot(state, self.strategy.predictor(), origin)
-                self._snapshot, self._held = new, new.state  # nothing is called, so no signal comes, in between
-                return result
-            except BaseException:
-                self._settle()
-                raise
-
-        return self._turn.during(change)
-
-    def _settle(self) -> None:
-        """The strategy holds the published state, whatever it was left with."""
-        state = self._snapshot.state
-        if self._held is not state:
-            self.strategy.load_state(state)
-            self._held = state
+        self._published.change(lambda: self.strategy.load_state(state))
 
     # what may be asked
 
     @property
     def labels(self) -> list[Name]:
         """The classes that can be answered."""
-        return list(self._snapshot.predictor.labels)
+        return list(self._published.snapshot.predictor.labels)
 
     @property
     def experiences(self) -> int:
         """How many were learned."""
-        state = self._snapshot.state
+        state = self._published.snapshot.state
         return (dict(state.notes) | dict(state.own)).get("experiences", 0)
 
     @property
     def samples_seen(self) -> int:
         """How many samples were given a number, for `forget`."""
-        return self.strategy.samples_seen(self._snapshot.state)
+        return self.strategy.samples_seen(self._published.snapshot.state)
 
     @property
     def memory_bytes(self) -> int:
         """Bytes that grow with what was seen: those of stored samples."""
-        return self.strategy.memory_bytes(self._snapshot.state)
+        return self.strategy.memory_bytes(self._published.snapshot.state)
 
     def stored(self) -> list[Stored]:
         """What is kept of each class."""
-        return self.strategy.stored(self._snapshot.state)
+        return self.strategy.stored(self._published.snapshot.state)
 
     def state(self) -> State:
         """All that was learned, by value."""
-        return self._snapshot.state
+        return self._published.snapshot.state
 
     def state_hash(self) -> str:
         """sha256 of everything that learning changes."""
-        return self._snapshot.state.hash()
+        return self._published.snapshot.state.hash()
 
     def encode(self, images: Any) -> NDArray:
         """Codes of pictures of any size: the numbers of a picture that this strategy learns from."""
@@ -294,7 +237,7 @@ class Learner:
     def predictor(self) -> Predictor:
         """What answers from the last whole state, on any number of threads. It stays as it is whatever is learned
         later."""
-        return self._snapshot.predictor
+        return self._published.snapshot.predictor
 
     def confusions(self, most: int = MAX_PAIRS) -> list[Pair]:
         """Pairs of classes and the share of either's pictures expected to be taken for the other, the largest first, at
@@ -305,7 +248,7 @@ class Learner:
         count = whole_number(most)
         if count is None or count < 1:
             raise ValueError(f"most must be a whole number from 1, got {short_repr(most)}.")
-        predictor = self._snapshot.predictor
+        predictor = self._published.snapshot.predictor
         if not isinstance(predictor, DiscriminantPredictor):
             raise ValueError(f"Confusions are expected from sums, by the strategy exact, not by {self.strategy.name}.")
         return predictor.confusions(count) if len(predictor.labels) > 1 else []
@@ -317,43 +260,25 @@ class Learner:
     def evaluate_encoded(self, latents: NDArray, labels: Any) -> Evaluation:
         predictor = self._answering(latents)
         answers = predictor.names(latents, self.settings.unknown)
-        truth = Classes(predictor.labels).spelled(_names(labels, len(latents)))
+        truth = Classes(predictor.labels).spelled(labels_of(labels, len(latents)))
         return Evaluation.of(answers.tolist(), truth, list(predictor.labels))
 
     def _answering(self, latents: NDArray) -> Predictor:
         """The last whole state's, for one call from beginning to end."""
-        predictor = self._snapshot.predictor
+        predictor = self._published.snapshot.predictor
         if not predictor.labels:
             raise ValueError("Nothing has been learned yet: call learn first.")
-        self._checked(latents)
+        self._latents(latents)
         return predictor
 
-    def _checked(self, latents: NDArray) -> NDArray:
-        kind, shape = np.dtype(self.strategy.latent_type), self.strategy.latent_shape
-        fits = isinstance(latents, np.ndarray) and latents.dtype == kind and latents.ndim == len(shape) + 1
-        if not fits or latents.shape[1:] != shape or len(latents) == 0:
-            found = f"{latents.dtype} {latents.shape}" if isinstance(latents, np.ndarray) else type(latents).__name__
-            raise ValueError(f"Latents must be {kind} of shape (n, *{shape}), got {found}.")
-        return latents
+    def _latents(self, latents: NDArray) -> Latents:
+        return Latents.checked(latents, self.strategy.latent_type, self.strategy.latent_shape)
 
     # what is kept
 
     def save(self, path: str | Path, *, lock: statefile.Lock | None = None, overwrite: bool = False) -> None:
         """Write the whole state; power may fail at any moment. The state before is kept for `rollback`."""
-        place = path_of(path, "The state")
-
-        def act() -> str:
-            content = self._content()
-            origin, remark = statefile.save(
-                place, content, self._snapshot.origin, lock, overwrite, begin=self._begin_at
-            )
-            self._begin_at(origin)
-            return remark
-
-        _warn(f"{path} is saved, but", self._turn.during(act))
-
-    def _begin_at(self, origin: statefile.Origin) -> None:
-        self._snapshot = replace(self._snapshot, origin=origin)
+        saving.save(self._published, self._content, path, lock, overwrite)
 
     @classmethod
     def load(
@@ -363,11 +288,9 @@ class Learner:
 
         `model` is needed only if the state's own is not shipped. States do not keep the setting `micro_batch_size`.
         """
-        content, origin = statefile.load(path_of(path, "The state"))
-        if micro_batch_size is not None:
-            content = replace(content, settings=content.settings.changed(micro_batch_size=micro_batch_size))
+        content, origin = saving.load(path, micro_batch_size)
         learner = cls._of(content, model, path)
-        learner._begin_at(origin)
+        learner._published.begin_at(origin)
         return learner
 
     def to_bytes(self) -> bytes:
@@ -384,10 +307,8 @@ class Learner:
         cls, path: str | Path, model: str | Path | Model | None = None, *, lock: statefile.Lock | None = None
     ) -> Learner:
         """Put the generation before the last save in its place, if it can be used, and load it."""
-        place = path_of(path, "The state")
-        learner, origin, remark = statefile.rollback(place, lambda found: cls._of(found, model, path), lock)
-        learner._begin_at(origin)
-        _warn(f"{path} is rolled back, but", remark)
+        learner, origin = saving.rollback(path, lambda content: cls._of(content, model, path), lock)
+        learner._published.begin_at(origin)
         return learner
 
     @classmethod
@@ -398,11 +319,11 @@ class Learner:
     def __reduce__(self) -> tuple[Any, ...]:
         """Through the bytes of a state file, which are checked when they are read; the model is found again."""
         content = self._content()
-        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._snapshot.origin)
+        return _from_bytes, (statefile.to_bytes(content), str(self._model_file()), self._published.snapshot.origin)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Learner:
         other = self._of(statefile.copied(self._content(), "The copy"), self.model, "The copy")
-        other._begin_at(self._snapshot.origin)
+        other._published.begin_at(self._published.snapshot.origin)
         return other
 
     def _model_file(self) -> Path:
@@ -412,29 +333,12 @@ class Learner:
     def _content(self) -> statefile.Content:
         if self.model is None:
             raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
-        return statefile.Content(self.model.name, self.model.digest, self.settings, self._snapshot.state)
+        return statefile.Content(self.model.name, self.model.digest, self.settings, self._published.snapshot.state)
 
 
 def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:
     """A learner that was pickled. Its model is where it was, or else among those shipped."""
     content = statefile.from_bytes(data, "The pickled learner")
     learner = Learner._of(content, model if Path(model).exists() else None, "The pickled learner")
-    learner._begin_at(origin)
+    learner._published.begin_at(origin)
     return learner
-
-
-def _warn(done: str, remark: str) -> None:
-    """It was done, so that is no error: whoever tries again would do it twice."""
-    if remark:
-        warnings.warn(f"{done} {remark}.", statefile.StateFileWarning, stacklevel=3)
-
-
-def _names(labels: Any, count: int) -> list[Name]:
-    """One name for each sample; a single name stands for all of them."""
-    names = names_of(labels)
-    names = names * count if isinstance(labels, str | int | np.generic) else names
-    if len(names) != count:
-        raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {count}.")
-    if not names:
-        raise ValueError("An experience needs at least one picture.")
-    return names

@@ -9,7 +9,7 @@ from PIL import Image
 from bitreplay import Learner
 from bitreplay.cli import matrix
 from bitreplay.data.groceries import groceries
-from bitreplay.reports import Evaluation
+from bitreplay.evaluation.evaluation import Evaluation
 from tests import tiny
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitreplay.progress import Progress
+from bitreplay.learning.progress import Progress
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'bitreplay[ray]', or make test-ray")
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from bitreplay import Learner, statefile
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.discriminant import Solution
-from bitreplay.engine.features import compile_features
+from bitreplay.engine.feature_program import compile_features
 from bitreplay.engine.native_sums import FactorInfo, OodInfo, PartInfo, SolutionInfo, SumsInfo
 from bitreplay.engine.native_sums import library as sums_library
 from bitreplay.engine.projection import Projection
@@ -26,7 +26,7 @@ from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import width
 from bitreplay.export.image import packed
 from bitreplay.parts.digests import DigestsState
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
 from tests.core.c_learner import CLearner, check, fitted

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay import Learner, statefile, zoo
-from bitreplay.classes import usual
 from bitreplay.data.pictures import fitting
 from bitreplay.engine import native
 from bitreplay.engine.sums import width
 from bitreplay.export import image_of
-from bitreplay.merging import MergedTwice
-from bitreplay.prediction.discriminant import DiscriminantPredictor
-from bitreplay.state import State
+from bitreplay.learning.classes import usual
+from bitreplay.lifecycle.merging import MergedTwice
+from bitreplay.parts.state import State
+from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor
 from bitreplay.strategies.exact import statistics_of
 from tests import tiny
 from tests.core.c_learner import CLearner, Failed, check, fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bitreplay import Learner, statefile, zoo
 from bitreplay.export import image_of
-from bitreplay.modelfile.projection import KIND, save
+from bitreplay.modelfile.projection_file import KIND, save
 from tests import tiny
 from tests.core.c_learner import CLearner
 from tests.strategies.test_projection import projection_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bitreplay import StateFileError, statefile
-from bitreplay.merging import MergedTwice, Total
+from bitreplay.lifecycle.merging import MergedTwice, Total
 from tests.core.c_learner import CLearner, Failed
 from tests.corpus.make_corpus import HERE, ONLY_PYTHON
 

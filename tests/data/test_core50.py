@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from bitreplay.data.core50 import NC_SIZES, OBJECTS, SESSIONS, TEST_SESSIONS, core50
-from bitreplay.scenario import grouped, new_classes
+from bitreplay.streams.scenario import grouped, new_classes
 
 
 def png(value: int, side: int = 128) -> bytes:

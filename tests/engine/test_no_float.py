@@ -25,7 +25,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.parts import class_statistics, cwr_head, replay_memory, tail
-from bitreplay.prediction.discriminant import InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import InWholeNumbers
 from bitreplay.strategies import exact as exact_module
 from tests import tiny
 from tests.engine import networks

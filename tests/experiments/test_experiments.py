@@ -62,7 +62,7 @@ def test_codes_computed_once_are_those_of_the_pictures(make):
 
     from bitreplay.data.dataset import Dataset
     from bitreplay.learner import Learner
-    from bitreplay.scenario import new_classes
+    from bitreplay.streams.scenario import new_classes
 
     found = make(images=None, seed=3)
     here = pictures("cifar10")

@@ -99,7 +99,7 @@ def quickest(act: Callable[[], Any], back: Callable[[], Any]) -> float:
 
 
 def held(learner: Learner) -> bool:
-    return learner._turn._lock.locked()
+    return learner._published._turn._lock.locked()
 
 
 def attack(learner: Learner, act: Callable[[], Any], interrupts: Interrupts, signals: int) -> None:

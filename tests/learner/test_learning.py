@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bitreplay
-from bitreplay import Learner, LearningStopped, assembly, zoo
+from bitreplay import Learner, LearningStopped, zoo
+from bitreplay.lifecycle import assembly
 from bitreplay.strategies.replay import Replay
 from tests import tiny
 

@@ -12,8 +12,8 @@ from bitreplay import Learner, statefile
 from bitreplay.data.pictures.picture import read
 from bitreplay.engine.native import SlowMachine
 from bitreplay.export import image_of
-from bitreplay.merging import Total
-from bitreplay.parts import backbone, features, tail
+from bitreplay.lifecycle.merging import Total
+from bitreplay.parts import backbone, feature_extractor, tail
 from bitreplay.settings import Settings
 from bitreplay.statefile import StateFileError
 from tests import tiny
@@ -46,7 +46,7 @@ def test_the_models_own_size_leaves_every_byte_as_it_was(tiny_model):
 @pytest.mark.parametrize("strategy", ["exact", "replay"])
 def test_native_and_reference_end_in_one_state(strategy, tiny_model, monkeypatch):
     native = taught(tiny_model, strategy=strategy, size=SIZE).state_hash()
-    for module in (backbone, features, tail):
+    for module in (backbone, feature_extractor, tail):
         monkeypatch.setattr(module, "machine", SlowMachine)
     assert taught(tiny_model, strategy=strategy, size=SIZE).state_hash() == native
 

@@ -13,9 +13,9 @@ from bitreplay import Learner
 from bitreplay.engine import native
 from bitreplay.engine.program import Program
 from bitreplay.export import image_of
-from bitreplay.export.device import model_assembly, operations_header
+from bitreplay.export.c_source import model_assembly, operations_header
 from bitreplay.export.image import programs_of
-from bitreplay.export.sizes import Sizes, sizes_of
+from bitreplay.export.learner_sizes import Sizes, sizes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EMBEDDED = ROOT / "core" / "embedded"

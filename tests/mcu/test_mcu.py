@@ -19,7 +19,7 @@ import pytest
 
 from bitreplay import Learner, zoo
 from bitreplay.export import image_of
-from bitreplay.planning.device import on_device
+from bitreplay.planning.on_device import on_device
 from bitreplay.settings import Settings
 from tests.mcu.images import (
     CLASSES,

@@ -14,7 +14,7 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.export import image_of
-from bitreplay.export.device import model_assembly, operations_header
+from bitreplay.export.c_source import model_assembly, operations_header
 from bitreplay.export.image import programs_of
 from bitreplay.export.replay_sizes import ReplaySizes, replay_sizes_of
 from tests.mcu.images import FIRST, HEIGHT, NAMES, ROOT, WIDTH, built, pictures, sizes, write_changed

@@ -11,12 +11,12 @@ import pytest
 from bitreplay import modelfile, zoo
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
-from bitreplay.engine.features import compile_features, default_feature_layers
+from bitreplay.engine.feature_program import compile_features, default_feature_layers
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
 from bitreplay.modelfile.container import pack_container, unpack_container
-from bitreplay.modelfile.sizes import at_size, sizes
+from bitreplay.modelfile.input_sizes import at_size, sizes
 from tests import tiny
 
 STRIDES = {"bireal18": 8, "quicknet": 32, "quicknet_large": 32, "react18": 8, "react18_64": 16, "react_tiny": 8}

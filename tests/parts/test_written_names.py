@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bitreplay.parts import written_names
-from bitreplay.state import State
+from bitreplay.parts.state import State
 
 TABLE = Path(__file__).parents[2] / "core" / "src" / "learner" / "printable.cc"
 NAMES = (

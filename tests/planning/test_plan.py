@@ -4,16 +4,17 @@ from typing import Any
 
 import pytest
 
-from bitreplay import assembly, zoo
+from bitreplay import zoo
 from bitreplay.cli.commands.plan import compared
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.lifecycle import assembly
 from bitreplay.planning import work
 from bitreplay.planning.budget import proposals
-from bitreplay.planning.device import on_device
 from bitreplay.planning.expected import expected
 from bitreplay.planning.high_water import high_water
 from bitreplay.planning.measure import measure
+from bitreplay.planning.on_device import on_device
 from bitreplay.planning.plan import plan
 from bitreplay.settings import Settings
 from bitreplay.strategies.replay import Replay

@@ -3,8 +3,8 @@
 import pytest
 
 from bitreplay import plots
-from bitreplay.classes import Name
-from bitreplay.reports import Evaluation
+from bitreplay.evaluation.evaluation import Evaluation
+from bitreplay.learning.classes import Name
 
 pytest.importorskip("matplotlib", reason="matplotlib is an extra (plot)")
 

@@ -11,7 +11,7 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.data.groceries import groceries
-from bitreplay.prediction.discriminant import InFloat64, InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import InFloat64, InWholeNumbers
 from tests import tiny
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)

@@ -17,8 +17,8 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.export import image_of
-from bitreplay.progress import Watch
-from bitreplay.samples import Latents
+from bitreplay.learning.progress import Watch
+from bitreplay.learning.samples import Latents
 from bitreplay.statefile import to_bytes
 from tests.core.c_learner import CLearner, Failed
 from tests.statefile.test_impossible import changed
@@ -69,7 +69,7 @@ class Life:
 
     def unlearn(self, x: np.ndarray, name: str | int) -> bool:
         def ours(one: Learner) -> None:
-            one._change(lambda: one.strategy.unlearn(Latents(x), [name], Watch()))
+            one._published.change(lambda: one.strategy.unlearn(Latents(x), [name], Watch()))
 
         return self.both(0, ours, lambda one: one.unlearn_numbers(x[0], name))
 

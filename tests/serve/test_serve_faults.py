@@ -27,7 +27,7 @@ from bitreplay.statefile import Lock  # noqa: E402
 from tests import tiny  # noqa: E402
 
 SOURCE = str(serving.SOURCE / "bitreplay")
-PARTS = ("serve", "learner.py", "statefile", "state.py", "prediction", "strategies")
+PARTS = ("serve", "learner.py", "lifecycle/published.py", "statefile", "parts/state.py", "prediction", "strategies")
 
 
 class Fault(Exception):

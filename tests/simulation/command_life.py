@@ -19,7 +19,7 @@ from PIL import Image
 
 from bitreplay import Learner, statefile
 from bitreplay.cli import main
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from tests import tiny
 from tests.simulation.world import Disk, Killed, Trouble
 

@@ -109,18 +109,18 @@ def test_what_cannot_be_loaded_replaces_nothing(tiny_model, tmp_path, forgets):
     if forgets:
         learner.forget("red")
     files = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    whole = learner._snapshot
+    whole = learner._published.snapshot
     sums = whole.state.parts["sums"]
     assert isinstance(sums, ClassStatisticsState)
     arrays = {name: array.copy() for name, array in sums.arrays.items()}
     arrays["products"][0] = -1
     broken = replace(whole.state, parts={**whole.state.parts, "sums": replace(sums, arrays=arrays)})
-    learner._snapshot = replace(whole, state=broken)
+    learner._published.snapshot = replace(whole, state=broken)
     sentence = "cannot be written: .*not the sums of pictures.*The state on disk is the old one"
     with pytest.raises(StateFileError, match=sentence):
         learner.save(path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == files
-    learner._snapshot = whole
+    learner._published.snapshot = whole
     learner.save(path)
     assert Learner.load(path, tiny_model).state_hash() == learner.state_hash()
 

@@ -17,7 +17,7 @@ from bitreplay.engine import native_sums
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.class_statistics import ClassStatistics, in_order
-from bitreplay.prediction.discriminant import InFloat64, InWholeNumbers, shrinkage
+from bitreplay.prediction.discriminant_predictor import InFloat64, InWholeNumbers, shrinkage
 from bitreplay.strategies.exact import Exact
 from tests import tiny
 

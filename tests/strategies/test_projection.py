@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, zoo
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.container import pack_container, unpack_container
-from bitreplay.modelfile.projection import KIND, ProjectionFile, load, save
-from bitreplay.principal_axes import principal_axes
+from bitreplay.modelfile.projection_file import KIND, ProjectionFile, load, save
+from bitreplay.zoo.principal_axes import principal_axes
 from tests import tiny
 
 AXES = 12

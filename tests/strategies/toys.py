@@ -14,20 +14,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.named import Request, Source
 from bitreplay.engine.arithmetic.packing import unpack
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.learning.classes import Classes, Name
+from bitreplay.learning.progress import Watch
+from bitreplay.learning.reports import Learned
+from bitreplay.learning.samples import Samples
 from bitreplay.parts.backbone import Backbone
 from bitreplay.parts.cwr_head import CwrHead
 from bitreplay.parts.part import ArrayState, Names, Part, PartState, array_of, need
 from bitreplay.parts.replay_memory import ReplayMemory
+from bitreplay.parts.state import State
 from bitreplay.parts.tail import Tail
-from bitreplay.progress import Watch
-from bitreplay.reports import Learned
-from bitreplay.samples import Samples
-from bitreplay.state import State
 from bitreplay.strategies import Strategy, StrategyContext
 from bitreplay.strategies.replay import Replay
 from tests import tiny

@@ -11,7 +11,7 @@ import pytest
 import bitreplay
 from bitreplay.data.groceries import groceries
 from bitreplay.export.image import image_of
-from bitreplay.merging import MergedTwice
+from bitreplay.lifecycle.merging import MergedTwice
 from tests import tiny
 from tests.core.test_c_unknown import around, asked
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm

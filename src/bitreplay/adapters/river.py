@@ -20,8 +20,8 @@ from river import base
 
 from bitreplay import zoo
 from bitreplay.arguments import short_repr
-from bitreplay.classes import Name
 from bitreplay.learner import Learner
+from bitreplay.learning.classes import Name
 
 IMAGE = "image"
 

@@ -21,8 +21,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bitreplay import zoo
-from bitreplay.classes import Name
 from bitreplay.learner import Learner
+from bitreplay.learning.classes import Name
 
 
 class BitreplayClassifier(ClassifierMixin, BaseEstimator):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from bitreplay.cli import show
-from bitreplay.progress import LearningStopped
+from bitreplay.learning.progress import LearningStopped
 from bitreplay.statefile import StateInUse
 
 REFUSED, IN_USE, STOPPED, INTERRUPTED = 1, 3, 4, 130

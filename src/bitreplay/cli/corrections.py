@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bitreplay.classes import Name
 from bitreplay.cli import show
 from bitreplay.learner import Learner
+from bitreplay.learning.classes import Name
 
 FOR_GOOD = " `rollback` does not bring it back."
 

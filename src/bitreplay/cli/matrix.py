@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bitreplay.arguments import escaped
-from bitreplay.reports import Evaluation
+from bitreplay.evaluation.evaluation import Evaluation
 
 LONGEST_NAME = 20
 

@@ -9,13 +9,13 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import checked_name
 from bitreplay.cli import show
 from bitreplay.data.folder import SUFFIXES, describe_skipped, picture_files
 from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.fitting import Tell
 from bitreplay.data.pictures.picture import Unreadable, decode, read
 from bitreplay.data.regular import MAX_BYTES
+from bitreplay.learning.classes import checked_name
 
 SHOWN = 20
 

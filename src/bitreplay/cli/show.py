@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bitreplay.arguments import escaped
-from bitreplay.progress import Progress as Done
+from bitreplay.learning.progress import Progress as Done
 
 if TYPE_CHECKING:
     from rich.progress import Progress

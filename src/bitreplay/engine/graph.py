@@ -68,7 +68,7 @@ class Graph:
 
     `ranges` holds the calibrated (low, high) of every node that yields activations, `shapes` the (height, width,
     channels) of every replay level, `replay_layers` the codes of each level by their bits. `ranges_at` holds the ranges
-    calibrated at further input sizes (modelfile/sizes.py).
+    calibrated at further input sizes (modelfile/input_sizes.py).
     """
 
     input_shape: tuple[int, int, int]

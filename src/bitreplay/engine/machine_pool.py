@@ -7,7 +7,7 @@ Weights are shared. A run that finds no free place waits for one; arenas that we
         place.machine.run(...)
 
 The lock is entered by the `with` of whoever runs, so that no signal can come between taking it and being bound to free
-it (turns.py says why); a semaphore, or a context manager of our own, is Python code that Ctrl-C may cut in two.
+it (lifecycle/turns.py says why); a semaphore, or a context manager of our own, is Python code that Ctrl-C may cut.
 """
 
 from __future__ import annotations

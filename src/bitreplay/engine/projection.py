@@ -3,8 +3,8 @@
     y_i = saturate(round_shift(scale_i sum_j axis_ij x_j + offset_i, shift), -127, 127)
 
 Axes are rows of int8, the most telling first, so that the first k of them are a projection too. They are found once,
-on a host, on pictures of the pre-training (principal_axes.py), and never learned. In a program it is two records that
-were there before: `integer_conv` over one pixel and `affine`.
+on a host, on pictures of the pre-training (zoo/principal_axes.py), and never learned. In a program it is two records:
+`integer_conv` over one pixel and `affine`.
 """
 
 from __future__ import annotations

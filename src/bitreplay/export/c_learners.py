@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 
 from bitreplay.engine import native
 from bitreplay.engine.program import Program
+from bitreplay.export.learner_sizes import sizes_of
 from bitreplay.export.replay_sizes import replay_sizes_of
-from bitreplay.export.sizes import sizes_of
 from bitreplay.strategies import STRATEGIES
 
 Sizes = Callable[[bytes, Mapping[str, Program], int, int, bool], dict[str, int]]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bitreplay.export.c_learners import c_learner_of
-from bitreplay.export.device import c_array, operations_header
+from bitreplay.export.c_source import c_array, operations_header
 from bitreplay.export.image import model_image, programs_of
 from bitreplay.export.mains import SIDE, main_of
 from bitreplay.learner import Learner

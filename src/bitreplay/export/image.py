@@ -20,11 +20,11 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from bitreplay.assembly import context_of
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program
 from bitreplay.export.c_learners import c_learner_of
 from bitreplay.learner import Learner
+from bitreplay.lifecycle.assembly import context_of
 from bitreplay.settings import Settings
 from bitreplay.strategies import STRATEGIES
 from bitreplay.strategies.gradient import FIRST_ROOM

@@ -25,8 +25,8 @@ from bitreplay.modelfile.container import (
     unpack_container,
     write_whole,
 )
+from bitreplay.modelfile.input_sizes import check_sizes
 from bitreplay.modelfile.schema import ModelFileError, need, read, write
-from bitreplay.modelfile.sizes import check_sizes
 
 FORMAT = "bitreplay-model"
 VERSION = "1"

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.arguments import short_repr
-from bitreplay.classes import Name
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
 from bitreplay.engine.sums import MAX_PICTURES, Sums, width
+from bitreplay.learning.classes import Name
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
 from bitreplay.parts.possible_sums import need_factor, need_possible
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Name
+from bitreplay.learning.classes import Name
 from bitreplay.parts.written_names import as_list
 
 DIGITS = 16

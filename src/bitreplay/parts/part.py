@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Name
+from bitreplay.learning.classes import Name
 
 Names = tuple[Name | None, ...]
 MAX_COUNTER = 1 << 62

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine.arithmetic.counter import key, random_bits
+from bitreplay.learning.reports import Stored
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, array_of, between, need, only
-from bitreplay.reports import Stored
 
 RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
 LatentsOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]

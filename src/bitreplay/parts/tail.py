@@ -24,8 +24,8 @@ from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
+from bitreplay.learning.rates import feature_power
 from bitreplay.parts.part import ArrayState, Names, PartState
-from bitreplay.rates import feature_power
 
 Logits = Callable[[NDArray[np.uint64]], NDArray]
 ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing

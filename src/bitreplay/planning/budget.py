@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bitreplay.planning.device import on_device, plannable
 from bitreplay.planning.expected import Expected, expected
+from bitreplay.planning.on_device import on_device, plannable
 from bitreplay.planning.plan import Plan, plan
 from bitreplay.settings import Settings
 from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay import assembly
 from bitreplay.learner import Learner
+from bitreplay.lifecycle import assembly
 from bitreplay.planning.plan import Plan
 from bitreplay.strategies.requirements import FROZEN_BATCH
 from bitreplay.zoo import Model

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay import assembly
 from bitreplay.arguments import short_repr, whole_number
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import ProgramError
 from bitreplay.learner import Learner
+from bitreplay.lifecycle import assembly
 from bitreplay.modelfile import ModelFileError
 from bitreplay.planning import speed, work
 from bitreplay.planning.high_water import HighWater, high_water

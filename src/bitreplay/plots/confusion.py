@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bitreplay.arguments import escaped
+from bitreplay.evaluation.evaluation import Evaluation
 from bitreplay.plots.figure import figure
-from bitreplay.reports import Evaluation
 
 MAX_FEATURES = 30  # more classes than that, and counts are too small to read
 MAX_NAMES = 120

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Name
 from bitreplay.engine.shrunk_means import PICTURES
 from bitreplay.engine.sums import Sums
+from bitreplay.learning.classes import Name
 
 MAX_PAIRS = 10_000  # those of 141 classes
 COMPARED_AT_ONCE = 1 << 20

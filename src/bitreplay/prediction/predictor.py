@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
+from bitreplay.learning.classes import Classes, Name
 from bitreplay.parts.part import Names
 from bitreplay.prediction import novelty, probabilities
 

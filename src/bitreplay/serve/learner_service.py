@@ -27,13 +27,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bitreplay.classes import Name, checked_name, usual
 from bitreplay.learner import Learner
-from bitreplay.progress import LearningStopped, Progress
+from bitreplay.learning.classes import Name, checked_name, usual
+from bitreplay.learning.progress import LearningStopped, Progress
+from bitreplay.parts.state import State
 from bitreplay.serve.album import Album, Kept, Shown, Step
 from bitreplay.serve.limits import Limits, Refused
 from bitreplay.serve.view import Judge, Taken, View, counts, right, view_of, warm
-from bitreplay.state import State
 from bitreplay.statefile import Lock, StateFileError, checksum
 
 T = TypeVar("T")

@@ -10,11 +10,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from bitreplay.classes import Name, kept_name
+from bitreplay.learning.classes import Name, kept_name
 from bitreplay.modelfile.container import Arrays, ContainerError, parse, raw
 from bitreplay.parts.part import ArrayState
+from bitreplay.parts.state import State
 from bitreplay.settings import Settings
-from bitreplay.state import State
 from bitreplay.strategies import STRATEGIES
 
 FORMAT = "bitreplay-state"

@@ -46,7 +46,7 @@ class Lock(io.FileIO):
         learner.save(path, lock=lock)
 
     It is itself the file that is locked. So what frees it is the C code of files, of which a signal cannot cut anything
-    off; a method in Python may be stopped before its first line (turns.py).
+    off; a method in Python may be stopped before its first line (lifecycle/turns.py).
     """
 
     def __init__(self, path: str | Path) -> None:

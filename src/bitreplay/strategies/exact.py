@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
 from bitreplay.engine import native, native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import HEAD, default_feature_layers
+from bitreplay.engine.feature_program import HEAD, default_feature_layers
 from bitreplay.engine.mahalanobis import factor_bytes
+from bitreplay.learning.classes import Classes, Name
+from bitreplay.learning.progress import Watch
+from bitreplay.learning.reports import Learned
+from bitreplay.learning.samples import ENCODED_AT_ONCE, Samples, at_once
 from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
 from bitreplay.parts.digests import Digests, DigestsState
-from bitreplay.parts.features import Features
+from bitreplay.parts.feature_extractor import FeatureExtractor
 from bitreplay.parts.lineage import Lineage, brought
 from bitreplay.parts.part import ArrayState, Part, need
 from bitreplay.parts.possible_sums import need_factor, need_possible
-from bitreplay.prediction.discriminant import DiscriminantPredictor, InFloat64, InWholeNumbers
-from bitreplay.progress import Watch
-from bitreplay.reports import Learned
-from bitreplay.samples import ENCODED_AT_ONCE, Samples, at_once
-from bitreplay.state import State
+from bitreplay.parts.state import State
+from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor, InFloat64, InWholeNumbers
 from bitreplay.strategies import exact_requirements
 from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.strategies.strategy import Strategy, StrategyContext
-from bitreplay.zoo import Model, projections
+from bitreplay.zoo import Model, model_projections
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -64,7 +64,7 @@ class Exact(Strategy):
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.int8
 
-    def __init__(self, features: Features, settings: Settings) -> None:
+    def __init__(self, features: FeatureExtractor, settings: Settings) -> None:
         self.features, self.settings = features, settings
         self.side, self.latent_shape = features.input_shape[0], (len(features),)
         self.class_statistics = ClassStatistics(len(features), settings.exact_forget)
@@ -74,11 +74,11 @@ class Exact(Strategy):
     @classmethod
     def on(cls, context: StrategyContext, state: State | None = None) -> Exact:
         settings = context.settings
-        layers, projection = projections.resolve(
+        layers, projection = model_projections.resolve(
             context.model, settings.feature_layers, settings.n_components, settings.projection
         )
         bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
-        features = Features(context.graph, layers, bits, projection=projection)
+        features = FeatureExtractor(context.graph, layers, bits, projection=projection)
         digest = None if projection is None else projection.digest()
         return cls(features, settings.changed(feature_layers=layers, projection=digest))
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.feature_program import compile_features, part_lengths
 from bitreplay.engine.mahalanobis import factor_bytes
 from bitreplay.engine.program import Program
 from bitreplay.engine.sums import width
 from bitreplay.strategies.requirements import FROZEN_BATCH, RAM, Item, Requirements, program_items, used_by_program
-from bitreplay.zoo import projections
+from bitreplay.zoo import model_projections
 
 if TYPE_CHECKING:
     from bitreplay.strategies.exact import Exact
@@ -22,7 +22,7 @@ def feature_program(context: StrategyContext, max_samples: int) -> Program:
     """The frozen network that computes features, with the projection that the settings name."""
     settings = context.settings
     assert isinstance(settings.bits, Bits)
-    layers, projection = projections.resolve(
+    layers, projection = model_projections.resolve(
         context.model, settings.feature_layers, settings.n_components, settings.projection
     )
     return compile_features(context.graph, layers, settings.bits, max_samples, projection)

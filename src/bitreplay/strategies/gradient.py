@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
 from bitreplay.engine import native
 from bitreplay.engine.arithmetic.counter import key, random_bits
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Fixed
+from bitreplay.learning.classes import Classes, Name
+from bitreplay.learning.progress import Watch
+from bitreplay.learning.rates import first_rate, rate_at
+from bitreplay.learning.reports import Learned, Stored
+from bitreplay.learning.samples import LatentsOf, Pictures, Samples
 from bitreplay.parts.backbone import Backbone
 from bitreplay.parts.cwr_head import CwrHead
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Part, between, need
 from bitreplay.parts.replay_memory import ReplayMemory
+from bitreplay.parts.state import State
 from bitreplay.parts.tail import Tail, TailLike
 from bitreplay.prediction.predictor import LogitPredictor
-from bitreplay.progress import Watch
-from bitreplay.rates import first_rate, rate_at
-from bitreplay.reports import Learned, Stored
-from bitreplay.samples import LatentsOf, Pictures, Samples
-from bitreplay.state import State
 from bitreplay.strategies import gradient_requirements
 from bitreplay.strategies.augmentation import augmented
 from bitreplay.strategies.requirements import Requirements

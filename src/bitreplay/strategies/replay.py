@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.learning.rates import feature_power
+from bitreplay.learning.samples import LatentsOf
 from bitreplay.parts.part import need
-from bitreplay.rates import feature_power
-from bitreplay.samples import LatentsOf
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
 from bitreplay.strategies.requirements import DevicePrograms
 from bitreplay.strategies.strategy import StrategyContext

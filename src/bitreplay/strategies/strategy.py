@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
 from bitreplay.engine.graph import Graph
+from bitreplay.learning.classes import Classes, Name
+from bitreplay.learning.progress import Watch
+from bitreplay.learning.reports import Learned, Stored
+from bitreplay.learning.samples import Samples
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Part, need
+from bitreplay.parts.state import State
 from bitreplay.prediction.predictor import Predictor
-from bitreplay.progress import Watch
-from bitreplay.reports import Learned, Stored
-from bitreplay.samples import Samples
-from bitreplay.state import State
 from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.zoo import Model
 
@@ -62,8 +62,8 @@ class Strategy(ABC):
     with the same bits, share latents; both are `name` unless a class sets them. `keeps` names what it keeps of
     images. `stores_samples`: it keeps latents of images. `refuses`: it can answer "unknown". `augments`: it sees
     images several times, so that changed views mean something. `unlearns`: it can take single images out again.
-    `merges`: its states add up (merging.py). `proposed`: `bitreplay plan --budget` proposes it. `latent_shape` and
-    `latent_type` are those of one sample, `side` is that of the images.
+    `merges`: its states add up (lifecycle/merging.py). `proposed`: `bitreplay plan --budget` proposes it.
+    `latent_shape` and `latent_type` are those of one sample, `side` is that of the images.
 
     `c_learner` is the prefix of the C functions that run its states, if there are any; a subclass must name its own,
     since it may have other parts. `exported_settings` are what `bitreplay export` writes down of its settings.

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from bitreplay.arguments import path_of
-from bitreplay.follow import Step
+from bitreplay.streams.follow import Step
 from bitreplay.writers.figures import figures
 
 

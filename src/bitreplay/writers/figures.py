@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bitreplay.follow import Step
+from bitreplay.streams.follow import Step
 
 
 def figures(step: Step) -> dict[str, float]:

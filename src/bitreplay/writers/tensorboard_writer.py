@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from bitreplay.arguments import path_of
-from bitreplay.follow import Step
+from bitreplay.streams.follow import Step
 from bitreplay.writers.figures import figures
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from bitreplay import modelfile
 from bitreplay.arguments import path_of, short_repr
 from bitreplay.engine.graph import Graph
-from bitreplay.modelfile.sizes import at_size, sizes
+from bitreplay.modelfile.input_sizes import at_size, sizes
 
 FOLDER = Path(__file__).parent
 DEFAULT = "quicknet"  # the best on photographs: docs/instead.md

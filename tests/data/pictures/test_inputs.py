@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 import bitreplay
-from bitreplay.classes import names_of
 from bitreplay.cli.reading import SkippedFiles
 from bitreplay.cli.reading import labelled as read_by_command
 from bitreplay.data.pictures.fitting import fit_pictures
+from bitreplay.learning.classes import names_of
 from tests import tiny
 
 SIDE = 8

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
+from bitreplay.learning.rates import first_rate, rate_at
 from bitreplay.parts.cwr_head import CwrHead
 from bitreplay.parts.replay_memory import ReplayMemory
-from bitreplay.rates import first_rate, rate_at
 from tests.engine.law import method
 
 

@@ -14,7 +14,7 @@ from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.compile import walk
-from bitreplay.engine.features import compile_features, default_feature_layers, part_lengths
+from bitreplay.engine.feature_program import compile_features, default_feature_layers, part_lengths
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import ProgramError

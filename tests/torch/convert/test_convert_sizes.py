@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from bitreplay.modelfile.input_sizes import at_size
 from bitreplay.modelfile.schema import write
-from bitreplay.modelfile.sizes import at_size
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert.layer_table import ConversionError
 from bitreplay.torch.models.bireal18 import BiReal18

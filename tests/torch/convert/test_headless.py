@@ -7,8 +7,8 @@ from torch import nn
 
 from bitreplay import modelfile
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import default_feature_layers
-from bitreplay.parts.features import Features
+from bitreplay.engine.feature_program import default_feature_layers
+from bitreplay.parts.feature_extractor import FeatureExtractor
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert.headless import LABEL, headless
 from bitreplay.torch.models import build
@@ -24,7 +24,7 @@ def test_what_sums_are_made_of_stays_and_the_file_is_smaller(tmp_path):
         graph, _ = convert(module, images, class_names=names)
         modelfile.save(graph, tmp_path / "x", {})
         sizes.append((tmp_path / "x").stat().st_size)
-        found.append(Features(graph, default_feature_layers(graph), Bits()).of(images))
+        found.append(FeatureExtractor(graph, default_feature_layers(graph), Bits()).of(images))
     assert np.array_equal(found[0], found[1]) and sizes[1] < sizes[0]
     assert head_of(model).out_features == 40
 

@@ -3,7 +3,7 @@
 //     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)
 //     W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
 //
-// are docs/law.md section 13, "Shrunk means": engine/shrunk_means.py. Logits are prediction/discriminant.py's, the
+// are docs/law.md section 13, "Shrunk means": engine/shrunk_means.py. Logits are discriminant_predictor.py's, the
 // temperature is section 14's.
 #include <cstring>
 

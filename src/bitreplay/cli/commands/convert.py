@@ -11,7 +11,7 @@ from bitreplay import modelfile
 from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.cli.torch_extra import need_torch
-from bitreplay.modelfile.sizes import LARGEST
+from bitreplay.modelfile.input_sizes import LARGEST
 
 UNKNOWN_LICENCE = "unknown"
 LARGEST_SIZE = 1024

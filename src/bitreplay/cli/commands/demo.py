@@ -21,11 +21,11 @@ from bitreplay.cli import options, show
 from bitreplay.cli.footprint import footprint
 from bitreplay.cli.plot import line_chart
 from bitreplay.data.groceries import groceries
-from bitreplay.follow import follow
 from bitreplay.learner import Learner
-from bitreplay.samples import Latents
-from bitreplay.scenario import Experience, new_classes
+from bitreplay.learning.samples import Latents
 from bitreplay.strategies import STRATEGIES
+from bitreplay.streams.follow import follow
+from bitreplay.streams.scenario import Experience, new_classes
 
 PAIRS = (2,) * 7
 COUNTED = ("exact", "replay")

@@ -11,16 +11,16 @@ import typer
 from numpy.typing import NDArray
 
 from bitreplay.arguments import escaped
-from bitreplay.classes import Name
 from bitreplay.cli import matrix, options, show
 from bitreplay.cli.answers import apart
 from bitreplay.cli.corrections import all_known
 from bitreplay.cli.reading import SkippedFiles, labelled
 from bitreplay.data.named import load_dataset
 from bitreplay.data.pictures.picture import refuse
+from bitreplay.evaluation.evaluation import Evaluation
 from bitreplay.learner import Learner
+from bitreplay.learning.classes import Name
 from bitreplay.modelfile.container import write_whole
-from bitreplay.reports import Evaluation
 
 
 def evaluate(

@@ -16,15 +16,15 @@ from bitreplay.cli import options, show
 from bitreplay.engine import machine_pool, native
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.parameter_counts import parameter_counts, total_parameters
+from bitreplay.learning.reports import Stored
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
-from bitreplay.modelfile.projection import KIND
+from bitreplay.modelfile.projection_file import KIND
 from bitreplay.modelfile.schema import stored
-from bitreplay.reports import Stored
 from bitreplay.statefile import MAX_BYTES, StateFileError
 from bitreplay.statefile.content import FORMAT
 from bitreplay.statefile.revisions import before_of, real_path
 from bitreplay.strategies import STRATEGIES
-from bitreplay.zoo.projections import of_model
+from bitreplay.zoo.model_projections import of_model
 
 
 def info(

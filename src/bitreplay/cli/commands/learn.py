@@ -12,8 +12,8 @@ from bitreplay.cli import options, saving, show
 from bitreplay.cli.corrections import all_known
 from bitreplay.cli.reading import SkippedFiles, gathered
 from bitreplay.learner import Learner
-from bitreplay.progress import Progress, Watch
-from bitreplay.reports import Learned
+from bitreplay.learning.progress import Progress, Watch
+from bitreplay.learning.reports import Learned
 from bitreplay.statefile import Lock
 
 

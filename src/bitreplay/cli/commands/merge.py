@@ -10,7 +10,7 @@ import typer
 
 from bitreplay import statefile
 from bitreplay.cli import options, saving, show
-from bitreplay.merging import MergedTwice, Total
+from bitreplay.lifecycle.merging import MergedTwice, Total
 from bitreplay.statefile import Content, Lock, Origin
 from bitreplay.strategies import STRATEGIES
 

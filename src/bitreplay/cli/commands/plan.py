@@ -13,8 +13,8 @@ from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS
 from bitreplay.planning import budget as fitting
-from bitreplay.planning.device import on_device
 from bitreplay.planning.measure import Taken, measure
+from bitreplay.planning.on_device import on_device
 from bitreplay.planning.plan import Plan
 from bitreplay.planning.plan import plan as planned
 from bitreplay.settings import Settings

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from bitreplay import metrics, zoo
+from bitreplay import zoo
 from bitreplay.cli import options, saving, show
 from bitreplay.cli.config import Config
 from bitreplay.cli.footprint import footprint
@@ -20,13 +20,14 @@ from bitreplay.cli.runfolder import RunFolder, default_path
 from bitreplay.data import splitting
 from bitreplay.data.named import SETS, Source, load_dataset
 from bitreplay.data.pictures.picture import refuse
-from bitreplay.follow import Step, follow
+from bitreplay.evaluation import metrics
 from bitreplay.learner import Learner
-from bitreplay.samples import Latents
-from bitreplay.scenario import Experience, grouped, new_classes, new_instances
+from bitreplay.learning.samples import Latents
 from bitreplay.settings import Settings
 from bitreplay.statefile import Lock
 from bitreplay.strategies import STRATEGIES
+from bitreplay.streams.follow import Step, follow
+from bitreplay.streams.scenario import Experience, grouped, new_classes, new_instances
 
 
 def run(

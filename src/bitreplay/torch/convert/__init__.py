@@ -25,7 +25,7 @@ from bitreplay.engine.graph import Graph, LatentCode, Node, Ranges
 from bitreplay.engine.layers.latent_code import LATENT_BITS
 from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
-from bitreplay.modelfile.sizes import check_sizes
+from bitreplay.modelfile.input_sizes import check_sizes
 from bitreplay.torch.convert.latent_code import WIDTHS, decode, latent_code
 from bitreplay.torch.convert.layer_table import ConversionError
 from bitreplay.torch.convert.lowering import Lowered, Lowering, sign_windows

@@ -21,7 +21,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.classes import Classes, Name
 from bitreplay.engine import native_sums, ood
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier, divide_each, round_shift, wide
 from bitreplay.engine.arithmetic.softmax import LOGIT_POINT
@@ -30,6 +29,7 @@ from bitreplay.engine.mahalanobis import about_the_middle
 from bitreplay.engine.ood import OodModel
 from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
 from bitreplay.engine.sums import Sums
+from bitreplay.learning.classes import Classes, Name
 from bitreplay.prediction import probabilities
 from bitreplay.prediction.confusions import Pair, pairs
 

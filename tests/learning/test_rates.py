@@ -12,7 +12,7 @@ from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learner import Learner
-from bitreplay.rates import feature_power, first_rate, rate_at
+from bitreplay.learning.rates import feature_power, first_rate, rate_at
 from bitreplay.strategies.cwr import Cwr
 from bitreplay.strategies.naive import Naive
 from bitreplay.strategies.replay import Replay

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bitreplay.classes import Classes, names_of
+from bitreplay.learning.classes import Classes, names_of
 
 
 def test_numbers_do_not_depend_on_the_order_of_samples():

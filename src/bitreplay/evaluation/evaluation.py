@@ -1,4 +1,4 @@
-"""What a learner tells: what it has learned, what it has stored, how well it does."""
+"""Answers compared with the truth."""
 
 from __future__ import annotations
 
@@ -7,35 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay import metrics
-from bitreplay.classes import Classes, Name
-
-
-@dataclass(frozen=True)
-class Learned:
-    """One experience: its number, the numbers of its samples (for `forget`), new classes, steps, pictures.
-
-    `known` are the pictures that had been learned before as the same class, as far as the setting `digests` tells.
-    """
-
-    experience: int
-    samples: range
-    new_classes: list[Name]
-    steps: int
-    pictures: int
-    known: int = 0
-
-
-@dataclass(frozen=True)
-class Stored:
-    """One class in the replay memory. `experiences` maps an experience to how many of its samples are stored."""
-
-    label: Name
-    samples: int
-    seen: int
-    experiences: dict[int, int]
-    ids: tuple[int, ...]
-    bytes: int
+from bitreplay.evaluation import metrics
+from bitreplay.learning.classes import Classes, Name
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from bitreplay import Learner, Settings, StateFileError, statefile
 from bitreplay.cli.commands.merge import merge
-from bitreplay.merging import MergedTwice
+from bitreplay.lifecycle.merging import MergedTwice
 from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.parts.digests import Digests
 from bitreplay.parts.lineage import MAX_OWN, Lineage
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from tests import tiny
 from tests.statefile.test_power import killed_at, succeeds
 

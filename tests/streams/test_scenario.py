@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bitreplay.data import Dataset
-from bitreplay.scenario import grouped, new_classes, new_instances
+from bitreplay.streams.scenario import grouped, new_classes, new_instances
 
 
 def numbered(labels, classes):

@@ -8,9 +8,9 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.data import Dataset
-from bitreplay.follow import History, Step, follow
-from bitreplay.reports import Evaluation
-from bitreplay.scenario import new_classes
+from bitreplay.evaluation.evaluation import Evaluation
+from bitreplay.streams.follow import History, Step, follow
+from bitreplay.streams.scenario import new_classes
 from tests import tiny
 
 TEST = tiny.pictures(*tiny.COLOURS, each=5, seed=9)

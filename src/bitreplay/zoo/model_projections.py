@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bitreplay.arguments import escaped
-from bitreplay.engine.features import default_feature_layers
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.engine.projection import Projection
 from bitreplay.modelfile import ModelFileError
-from bitreplay.modelfile.projection import KIND, load
+from bitreplay.modelfile.projection_file import KIND, load
 from bitreplay.zoo import Model, find, names
 
 

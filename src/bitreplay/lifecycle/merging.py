@@ -13,16 +13,16 @@ Without a base the sums add up. Devices that all began as one state, the base, h
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bitreplay.arguments import short_repr
-from bitreplay.classes import Name, names_of
 from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.learning.classes import Name, names_of
 from bitreplay.parts import class_statistics, digests
 from bitreplay.parts.lineage import Lineage, united
 from bitreplay.parts.possible_sums import possible, squares
-from bitreplay.state import State
+from bitreplay.parts.state import State
 from bitreplay.statefile import Content
 from bitreplay.strategies import STRATEGIES
 from bitreplay.strategies.exact import digests_of, statistics_of
@@ -149,12 +149,26 @@ class Total:
             warnings.warn(
                 f"{title} has pictures in common with the states before it, which count twice now{hint}.",
                 MergedTwice,
-                stacklevel=4,
+                stacklevel=5,
             )
         self._marks |= lineage.marks
 
     def _marks_of_base(self) -> frozenset[str]:
         return frozenset() if self._base is None else Lineage.read(self._base.texts["lineage"]).marks
+
+
+def merged(
+    content: Content, others: Sequence[Content], base: Content | None, rename: Mapping[Name, Name] | None,
+    removed: Sequence[Content],
+) -> Content:  # fmt: skip
+    """The content and all the others, without those that are removed."""
+    total = Total(base, rename)
+    total.add(content, "this learner")
+    for number, other in enumerate(others, start=1):
+        total.add(other, "the other" if len(others) == 1 else f"other {number}")
+    for one in removed:
+        total.take_out(one, "what shall be taken out")
+    return total.content()
 
 
 def _check_contains(state: State, base: State, otherwise: str) -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bitreplay.metrics import (
+from bitreplay.evaluation.metrics import (
     accuracy,
     accuracy_on,
     accuracy_per_class,

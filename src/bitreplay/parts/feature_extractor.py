@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.features import compile_features, part_lengths
+from bitreplay.engine.feature_program import compile_features, part_lengths
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
@@ -16,11 +16,11 @@ from bitreplay.engine.operations import Run
 from bitreplay.engine.projection import Projection
 
 
-class Features:
+class FeatureExtractor:
     """`of` any number of images, `max_samples` at a time in one arena; threads may share it.
 
-    `feature_layers` is text as engine/features.py explains it. `lengths` are the features of each layer, or of the
-    projection.
+    `feature_layers` is text as engine/feature_program.py explains it. `lengths` are the numbers of features of each
+    layer, or of the projection.
     """
 
     def __init__(

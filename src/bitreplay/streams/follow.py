@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay import metrics as measures
 from bitreplay.arguments import short_repr
-from bitreplay.classes import Name, names_of
+from bitreplay.evaluation import metrics as measures
+from bitreplay.evaluation.evaluation import Evaluation
 from bitreplay.learner import Learner
-from bitreplay.progress import Progress, Watch
-from bitreplay.reports import Evaluation, Learned
-from bitreplay.samples import Latents
-from bitreplay.scenario import Experience
+from bitreplay.learning.classes import Name, names_of
+from bitreplay.learning.progress import Progress, Watch
+from bitreplay.learning.reports import Learned
+from bitreplay.learning.samples import Latents
+from bitreplay.streams.scenario import Experience
 
 Stream = Iterable[tuple[Any, Any] | Experience]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from bitreplay.arguments import escaped, short_repr
 from bitreplay.engine.program import ProgramError
 from bitreplay.modelfile import ModelFileError
+from bitreplay.parts.state import State
 from bitreplay.settings import Settings
-from bitreplay.state import State
 from bitreplay.statefile import Content, StateFileError
 from bitreplay.strategies import STRATEGIES, Strategy, StrategyContext
 from bitreplay.zoo import Model, find, find_by_digest

@@ -108,6 +108,17 @@ def usual(name: Name) -> Name:
     return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
+def labels_of(labels: Any, count: int) -> list[Name]:
+    """One label per sample; a single label stands for all of them."""
+    names = names_of(labels)
+    names = names * count if isinstance(labels, str | int | np.generic) else names
+    if len(names) != count:
+        raise ValueError(f"There must be as many labels as pictures, got {len(names)} and {count}.")
+    if not names:
+        raise ValueError("An experience needs at least one picture.")
+    return names
+
+
 def names_of(labels: Any) -> list[Name]:
     """Labels as plain text and whole numbers, from a list, an array, a tensor, a column of a table or a generator.
 

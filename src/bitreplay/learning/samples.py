@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.progress import Watch
+from bitreplay.learning.progress import Watch
 
 Encode = Callable[[NDArray[np.uint8]], NDArray]
 LatentsOf = Callable[[NDArray[np.int64]], NDArray]
@@ -23,6 +23,15 @@ MIN_PARTS = 10
 @dataclass(frozen=True)
 class Latents:
     values: NDArray
+
+    @staticmethod
+    def checked(values: NDArray, dtype: type, shape: tuple[int, ...]) -> Latents:
+        """Latents of at least one sample, each of this shape; anything else raises a ValueError."""
+        fits = isinstance(values, np.ndarray) and values.dtype == np.dtype(dtype) and values.ndim == len(shape) + 1
+        if not fits or values.shape[1:] != shape or len(values) == 0:
+            got = f"{values.dtype} {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+            raise ValueError(f"Latents must be {np.dtype(dtype)} of shape (n, *{shape}), got {got}.")
+        return Latents(values)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -1,0 +1,1 @@
+"""How well a learner does: figures of its answers."""

@@ -1,0 +1,1 @@
+"""What learners and strategies share: classes and their numbers, samples, progress, reports."""

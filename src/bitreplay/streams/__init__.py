@@ -1,0 +1,1 @@
+"""Streams of experiences, and a learner along one."""
