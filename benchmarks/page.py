@@ -40,9 +40,9 @@ RESULTS = Path(__file__).parent / "results" / "page.csv"
 CLASSES = ("Orange", "Watermelon", "Granny-Smith")
 PICTURES, SHOWN, MANY = 20, 15, 500
 MEMORY = """async (file) => {
-  const { Core, Learner, hasVectors } = await import("./bitreplay/index.js");
+  const { Core, Learner, hasSimd } = await import("./bitreplay/index.js");
   const read = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
-  const core = await Core.open(await read(hasVectors() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
+  const core = await Core.open(await read(hasSimd() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
   const { network, answers, work } = Learner.open(core, await read(file)).memory;
   return network + answers + work;
 }"""

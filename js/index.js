@@ -1,3 +1,3 @@
-export { Core, hasVectors } from "./core.js";
+export { Core, hasSimd } from "./core.js";
 export { Learner } from "./learner.js";
 export { Replay } from "./replay.js";

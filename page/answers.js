@@ -1,4 +1,4 @@
-/** The first three answers, as bars, and whether the picture is unlike them all. Below one half the first is not believed. */
+/** The three most likely classes as bars, and whether the picture is unlike them all. Below one half, the first is "not sure". */
 import { byId, element, track } from "./element.js";
 import { texts } from "./texts.js";
 
@@ -6,9 +6,9 @@ const SURE = 0.5;
 
 /** @param {{name: string, share: number}[]} answers @param {number} classes @param {boolean} [unknown] */
 export function drawAnswers(answers, classes, unknown = false) {
-  const place = byId("answers");
+  const panel = byId("answers");
   if (!answers.length || classes < 2) {
-    place.replaceChildren(element("p", { className: "note" }, classes ? (classes < 2 ? texts.oneKnown : "") : texts.nothingKnown));
+    panel.replaceChildren(element("p", { className: "note" }, classes ? (classes < 2 ? texts.oneKnown : "") : texts.nothingKnown));
     return;
   }
   const rows = answers.map(({ name, share }, k) =>
@@ -20,7 +20,7 @@ export function drawAnswers(answers, classes, unknown = false) {
       track(share),
     ),
   );
-  place.classList.toggle("unknown", unknown);
+  panel.classList.toggle("unknown", unknown);
   const head = element("p", {}, element("strong", {}, texts.unknown), element("span", { className: "note" }, texts.unlike));
-  place.replaceChildren(...(unknown ? [head] : []), ...rows);
+  panel.replaceChildren(...(unknown ? [head] : []), ...rows);
 }

@@ -1,5 +1,5 @@
 /**
- * The network and its strategy: models.json has a row for each pair that there is.
+ * The choice of network and strategy: models.json has a row for each pair.
  *
  * @typedef {import("./remote.js").Model} Model
  */
@@ -9,7 +9,7 @@ import { texts } from "./texts.js";
 /** @param {Model} model */
 const strategyOf = (model) => model.strategy ?? "exact";
 
-/** What its state is kept by. @param {Model} model */
+/** The key of its state in the store. @param {Model} model */
 export const nameOf = (model) => (strategyOf(model) === "exact" ? model.name : `${model.name} ${strategyOf(model)}`);
 
 /** @param {Model} model */
@@ -21,7 +21,7 @@ export function choose(model) {
   byId("strategy").value = strategyOf(model);
 }
 
-/** Fills both lists; the pair that was used last. @param {Model[]} models @param {(model: Model) => void} use */
+/** Fills both lists and returns the pair that was used last. @param {Model[]} models @param {(model: Model) => void} use */
 export function offer(models, use) {
   const first = models.find((model) => nameOf(model) === localStorage.getItem("model")) ?? models[0];
   const names = [...new Set(models.map(({ name }) => name))];

@@ -1,39 +1,38 @@
 /**
- * The classes on the right: a card each, with what was learned and what can be done. A new name has a card before it has
- * pictures.
+ * The classes on the right, one card each. A new name has a card before it has pictures.
  *
  * @typedef {import("./session.js").Session} Session
- * @typedef {{take: () => Promise<import("./session.js").Seen | null>, live: () => boolean, read: (files: Blob[]) => Promise<import("./session.js").Seen[]>, tell: (text: string) => void, attempt: (act: () => Promise<any>) => Promise<void>, openPictures: (title: string, pictures: import("./store.js").Kept[]) => void}} Hands
+ * @typedef {{capture: () => Promise<import("./session.js").Encoded | null>, live: () => boolean, readFiles: (files: Blob[]) => Promise<import("./session.js").Encoded[]>, showMessage: (text: string) => void, attempt: (action: () => Promise<any>) => Promise<void>, openPictures: (title: string, pictures: import("./store.js").StoredPicture[]) => void}} Actions
  */
 import { byId, element } from "./element.js";
 import { texts } from "./texts.js";
 
-const SHOWN = 8;
-const BETWEEN = 180; // milliseconds between two pictures while the button is held
+const MAX_THUMBNAILS = 8;
+const CAPTURE_INTERVAL = 180; // milliseconds between two pictures while the button is held
 
-// A menu closes when something else is pressed.
+// A click elsewhere closes a menu.
 document.addEventListener("pointerdown", ({ target }) => {
   for (const menu of document.querySelectorAll("details.menu[open]"))
     if (!menu.contains(/** @type {Node} */ (target))) /** @type {HTMLDetailsElement} */ (menu).open = false;
 });
 
 /** @type {WeakMap<Uint8Array, string>} */
-const addresses = new WeakMap();
+const urls = new WeakMap();
 
-/** @param {Uint8Array | string} thumbnail a JPEG, or where it is */
-export function addressOf(thumbnail) {
+/** @param {Uint8Array | string} thumbnail a JPEG or its URL */
+export function urlOf(thumbnail) {
   if (typeof thumbnail === "string") return thumbnail;
   const jpeg = () => new Blob([/** @type {BlobPart} */ (thumbnail)], { type: "image/jpeg" });
-  const known = addresses.get(thumbnail) ?? URL.createObjectURL(jpeg());
-  addresses.set(thumbnail, known);
-  return known;
+  const url = urls.get(thumbnail) ?? URL.createObjectURL(jpeg());
+  urls.set(thumbnail, url);
+  return url;
 }
 
 export class Classes {
-  /** @param {Session} session @param {Hands} hands */
-  constructor(session, hands) {
+  /** @param {Session} session @param {Actions} actions */
+  constructor(session, actions) {
     this.session = session;
-    this.hands = hands;
+    this.actions = actions;
     /** @type {string[]} */
     this.planned = [];
   }
@@ -52,8 +51,8 @@ export class Classes {
     const before = steps.at(-2)?.right ?? {};
     const right = this.session.right();
     const cards = [...this.planned.map((name) => ({ name, pictures: 0 })), ...classes].map((one) => {
-      const own = pictures.filter(({ name }) => name === one.name);
-      return this.card(one.name, one.pictures, own, before[one.name], right[one.name]);
+      const stored = pictures.filter(({ name }) => name === one.name);
+      return this.card(one.name, one.pictures, stored, before[one.name], right[one.name]);
     });
     const list = byId("classes");
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
@@ -65,24 +64,25 @@ export class Classes {
   /**
    * @param {string} name
    * @param {number} learned
-   * @param {import("./store.js").Kept[]} own
+   * @param {import("./store.js").StoredPicture[]} stored
    * @param {[number, number] | undefined} before
    * @param {[number, number] | undefined} right
    */
-  card(name, learned, own, before, right) {
-    const held = own.filter((picture) => picture.held).length;
+  card(name, learned, stored, before, right) {
+    const held = stored.filter((picture) => picture.held).length;
     const facts = element("p", { className: "facts note" }, element("span", {}, texts.counts(learned, held)));
     if (right) {
-      const was = before && before[0] / before[1] !== right[0] / right[1] ? before[0] / before[1] : undefined;
-      facts.append(element("b", {}, texts.known(was, right[0] / right[1])));
+      const accuracy = right[0] / right[1];
+      const accuracyBefore = before && before[0] / before[1];
+      facts.append(element("b", {}, texts.known(accuracyBefore === accuracy ? undefined : accuracyBefore, accuracy)));
     }
     const card = element(
       "li",
       { className: "class" },
-      element("div", { className: "row" }, element("h3", {}, name), learned ? this.menu(name, own, learned) : this.removeButton(name)),
+      element("div", { className: "row" }, element("h3", {}, name), learned ? this.menu(name, stored, learned) : this.removeButton(name)),
       facts,
     );
-    if (own.length) card.append(this.pictures(name, own));
+    if (stored.length) card.append(this.pictures(name, stored));
     card.append(element("div", { className: "buttons" }, this.holdButton(name), this.fileButton(name)));
     card.addEventListener("dragover", (/** @type {DragEvent} */ event) => {
       event.preventDefault();
@@ -100,21 +100,21 @@ export class Classes {
   /** @param {string} name @param {Blob[]} files */
   learnFiles(name, files) {
     if (!files.length) return Promise.resolve();
-    return this.hands.attempt(async () => this.session.learn(name, await this.hands.read(files)));
+    return this.actions.attempt(async () => this.session.learn(name, await this.actions.readFiles(files)));
   }
 
-  /** @param {string} name @param {import("./store.js").Kept[]} own */
-  pictures(name, own) {
-    const last = own.slice(-SHOWN).reverse();
+  /** @param {string} name @param {import("./store.js").StoredPicture[]} stored */
+  pictures(name, stored) {
+    const last = stored.slice(-MAX_THUMBNAILS).reverse();
     const list = element("ul", { className: "pictures" });
     for (const picture of last) {
-      const image = element("img", { alt: texts.pictureOf(name), src: addressOf(picture.thumbnail) });
+      const image = element("img", { alt: texts.pictureOf(name), src: urlOf(picture.thumbnail) });
       if (picture.held) image.className = "held";
       list.append(element("li", {}, image));
     }
-    const more = own.length > SHOWN ? texts.morePictures(own.length - SHOWN) : "…";
+    const more = stored.length > MAX_THUMBNAILS ? texts.morePictures(stored.length - MAX_THUMBNAILS) : "…";
     const all = element("button", { type: "button", "aria-label": `${more} ${texts.allPictures(name)}` }, more);
-    all.addEventListener("click", () => this.hands.openPictures(texts.allPictures(name), own));
+    all.addEventListener("click", () => this.actions.openPictures(texts.allPictures(name), stored));
     list.append(element("li", {}, all));
     return list;
   }
@@ -130,12 +130,12 @@ export class Classes {
     return button;
   }
 
-  /** A picture to look at, and to forget. @param {import("./store.js").Kept} picture @param {number} number */
+  /** A picture with a button that forgets it. @param {import("./store.js").StoredPicture} picture @param {number} number */
   pictureItem(picture, number) {
     const forget = element("button", { type: "button", className: "plain" }, texts.forget);
     forget.setAttribute("aria-label", texts.forgetPicture(number, picture.name));
-    forget.addEventListener("click", () => this.hands.attempt(() => this.session.forgetPicture(picture)));
-    const image = element("img", { loading: "lazy", alt: texts.pictureOf(picture.name), src: addressOf(picture.thumbnail) });
+    forget.addEventListener("click", () => this.actions.attempt(() => this.session.forgetPicture(picture)));
+    const image = element("img", { loading: "lazy", alt: texts.pictureOf(picture.name), src: urlOf(picture.thumbnail) });
     const item = element("li", {}, image);
     if (picture.held) item.append(element("span", { className: "note" }, texts.heldBack));
     if (picture.held || this.session.can.unlearn) item.append(forget);
@@ -154,21 +154,21 @@ export class Classes {
       if (turn) return;
       held = true;
       button.classList.add("on");
-      turn = this.hands
+      turn = this.actions
         .attempt(async () => {
-          const seen = [];
+          const encoded = [];
           do {
-            const one = await this.hands.take();
-            if (!one) {
-              this.hands.tell(texts.nothingToTake);
+            const picture = await this.actions.capture();
+            if (!picture) {
+              this.actions.showMessage(texts.nothingToTake);
               break;
             }
-            seen.push(one);
-            if (!this.hands.live()) break; // one of a picture that stays
-            button.textContent = texts.taking(seen.length);
-            await new Promise((done) => setTimeout(done, BETWEEN));
+            encoded.push(picture);
+            if (!this.actions.live()) break; // a still picture is learned once
+            button.textContent = texts.taking(encoded.length);
+            await new Promise((resolve) => setTimeout(resolve, CAPTURE_INTERVAL));
           } while (held);
-          if (seen.length) await this.session.learn(name, seen);
+          if (encoded.length) await this.session.learn(name, encoded);
         })
         .finally(() => {
           turn = null;
@@ -190,7 +190,7 @@ export class Classes {
       if (!event.repeat) start();
     });
     button.addEventListener("keyup", stop);
-    // A screen reader clicks without holding: one picture.
+    // A screen reader clicks without holding: that is one picture.
     button.addEventListener("click", (/** @type {MouseEvent} */ event) => {
       if (event.detail !== 0) return;
       start();
@@ -211,16 +211,16 @@ export class Classes {
     return element("label", { className: "button" }, element("span", {}, texts.files), input);
   }
 
-  /** @param {string} name @param {import("./store.js").Kept[]} own @param {number} learned */
-  menu(name, own, learned) {
-    const { session, hands } = this;
+  /** @param {string} name @param {import("./store.js").StoredPicture[]} stored @param {number} learned */
+  menu(name, stored, learned) {
+    const { session, actions } = this;
     const box = element("div");
     const menu = element("details", { className: "menu" }, element("summary", { "aria-label": texts.more(name) }, "⋯"), box);
-    const item = (/** @type {string} */ text, /** @type {() => Promise<any>} */ act) => {
+    const item = (/** @type {string} */ text, /** @type {() => Promise<any>} */ action) => {
       const button = element("button", { type: "button" }, text);
       button.addEventListener("click", () => {
         menu.open = false;
-        hands.attempt(act);
+        actions.attempt(action);
       });
       box.append(button);
     };
@@ -229,13 +229,13 @@ export class Classes {
       if (to && to !== name) await session.rename(name, to);
     });
     const others = session.classes.filter((one) => one.name !== name);
-    const here = own.filter(({ held }) => !held).length;
-    if (others.length && here === learned && session.can.unlearn) {
+    const storedLearned = stored.filter(({ held }) => !held).length;
+    if (others.length && storedLearned === learned && session.can.unlearn) {
       const choice = element("select", {}, element("option", { value: "" }, "…"));
       for (const other of others) choice.append(element("option", { value: other.name }, other.name));
       choice.addEventListener("change", () => {
         menu.open = false;
-        if (choice.value) hands.attempt(() => session.merge(name, choice.value));
+        if (choice.value) actions.attempt(() => session.merge(name, choice.value));
       });
       box.append(element("label", { className: "note" }, texts.mergeInto, choice));
     }

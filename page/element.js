@@ -1,5 +1,5 @@
-/** One element with properties and children: element("button", { type: "button" }, "Text"). */
-
+/** Elements with properties and children: element("button", { type: "button" }, "Text"). */
+import { texts } from "./texts.js";
 /** @param {string} id @returns {any} */
 export const byId = (id) => document.getElementById(id);
 
@@ -10,16 +10,22 @@ export const byId = (id) => document.getElementById(id);
  * @returns {any}
  */
 export function element(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name in made) /** @type {any} */ (made)[name] = value;
-    else made.setAttribute(name, value);
+    if (name in node) /** @type {any} */ (node)[name] = value;
+    else node.setAttribute(name, value);
   }
-  made.append(...children);
-  return made;
+  node.append(...children);
+  return node;
 }
 
-/** A bar of a share of its width. @param {number} share */
+/** Writes texts.js into the elements that name one of its texts. */
+export function fillTexts() {
+  for (const node of document.querySelectorAll("[data-text]"))
+    node.textContent = String(/** @type {any} */ (texts)[/** @type {HTMLElement} */ (node).dataset.text ?? ""]);
+}
+
+/** A bar that is filled to a share of its width. @param {number} share */
 export function track(share) {
   const fill = element("i");
   fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;

@@ -7,10 +7,10 @@
 /** @returns {Promise<Example[]>} */
 export async function readExamples() {
   const [list, bytes] = await Promise.all([
-    fetch("examples.json").then((found) => found.json()),
-    fetch("examples.bin").then((found) => found.arrayBuffer()),
+    fetch("examples.json").then((response) => response.json()),
+    fetch("examples.bin").then((response) => response.arrayBuffer()),
   ]);
-  const cut = (/** @type {[number, number][]} */ places) =>
-    places.map(([from, to]) => new Blob([bytes.slice(from, to)], { type: "image/webp" }));
+  const cut = (/** @type {[number, number][]} */ ranges) =>
+    ranges.map(([from, to]) => new Blob([bytes.slice(from, to)], { type: "image/webp" }));
   return list.map((/** @type {any} */ { name, learn, test }) => ({ name, learn: cut(learn), test: cut(test) }));
 }

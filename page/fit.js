@@ -1,12 +1,12 @@
 /**
- * The square that a network sees, in whole numbers, as the core fits it (docs/pictures.md): the middle square, areas
- * averaged or made larger bilinearly, halves rounded up. So a device gets few bytes and learns the same pixels as any other.
+ * Fits a picture to a network's input in integers, as the core does (docs/pictures.md): the middle square, reduced by area
+ * averages or enlarged bilinearly, halves rounded up. So a device is sent few bytes and learns the same pixels as any other.
  *
  * @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture
  */
 
 /**
- * For each of m output pixels the input pixels of n that make it, with weights that sum to `total`.
+ * For each of m output pixels, those of n input pixels that contribute to it, with weights that sum to `total`.
  * @param {number} n @param {number} m
  */
 function taps(n, m) {
@@ -15,9 +15,9 @@ function taps(n, m) {
     /** @type {[number, number][]} */
     const row = [];
     if (m > n) {
-      const place = (2 * i + 1) * n - m;
-      const before = Math.floor(place / (2 * m));
-      const past = place - 2 * m * before;
+      const center = (2 * i + 1) * n - m;
+      const before = Math.floor(center / (2 * m));
+      const past = center - 2 * m * before;
       row.push([Math.max(before, 0), 2 * m - past], [Math.min(before + 1, n - 1), past]);
     } else
       for (let j = Math.floor((i * n) / m); j * m < (i + 1) * n; ++j)
@@ -27,33 +27,33 @@ function taps(n, m) {
   return { rows, total: m > n ? 2 * m : n };
 }
 
-/** side * side * 3 bytes; sums stay below 2^37, which numbers hold exactly. @param {Picture} picture @param {number} side */
+/** side * side * 3 bytes. Sums stay below 2^37, which a double holds exactly. @param {Picture} picture @param {number} side */
 export function fit({ data, width, height }, side) {
-  const own = Math.min(width, height);
-  const top = (height - own) >> 1;
-  const left = (width - own) >> 1;
-  const bytes = data.length / (width * height);
-  const { rows, total } = taps(own, side);
+  const cropped = Math.min(width, height);
+  const top = (height - cropped) >> 1;
+  const left = (width - cropped) >> 1;
+  const pixelBytes = data.length / (width * height);
+  const { rows, total } = taps(cropped, side);
   const area = total * total;
-  const found = new Uint8Array(side * side * 3);
-  const line = new Float64Array(own * 3);
+  const pixels = new Uint8Array(side * side * 3);
+  const line = new Float64Array(cropped * 3);
   rows.forEach((down, y) => {
     line.fill(0);
     for (const [j, weight] of down)
-      for (let x = 0, at = ((top + j) * width + left) * bytes; x < own; ++x, at += bytes)
+      for (let x = 0, at = ((top + j) * width + left) * pixelBytes; x < cropped; ++x, at += pixelBytes)
         for (let c = 0; c < 3; ++c) line[3 * x + c] += weight * data[at + c];
     rows.forEach((across, x) => {
       for (let c = 0; c < 3; ++c) {
         let sum = 0;
         for (const [j, weight] of across) sum += weight * line[3 * j + c];
-        found[3 * (y * side + x) + c] = Math.floor((2 * sum + area) / (2 * area));
+        pixels[3 * (y * side + x) + c] = Math.floor((2 * sum + area) / (2 * area));
       }
     });
   });
-  return found;
+  return pixels;
 }
 
-/** As a BMP file: 24 bits a pixel, rows from the bottom. @param {Uint8Array} pixels @param {number} side */
+/** A BMP file: 24 bits per pixel, rows from the bottom up. @param {Uint8Array} pixels @param {number} side */
 export function bmp(pixels, side) {
   const stride = (3 * side + 3) & ~3;
   const file = new Uint8Array(54 + stride * side);

@@ -1,12 +1,12 @@
 /**
  * Pictures as pixels: the middle square of a video frame, an image or a file, and a small JPEG to look at.
  *
- * A file is decoded by the browser, without its colour profile, and keeps its own size up to LARGEST, so that the core fits
+ * The browser decodes a file without applying its colour profile and keeps its size up to MAX_SIDE, so that the core fits
  * the same pixels as Python does.
  */
-const LARGEST = 1024;
-const FRAME = 224;
-const THUMBNAIL = 96;
+const MAX_SIDE = 1024;
+const FRAME_SIDE = 224;
+const THUMBNAIL_SIDE = 96;
 
 /** @typedef {{data: Uint8ClampedArray, width: number, height: number}} Picture */
 
@@ -18,8 +18,8 @@ function square(side) {
   return { canvas, context };
 }
 
-const frame = square(FRAME);
-const small = square(THUMBNAIL);
+const frame = square(FRAME_SIDE);
+const small = square(THUMBNAIL_SIDE);
 
 /**
  * The middle square of something drawable.
@@ -27,20 +27,20 @@ const small = square(THUMBNAIL);
  * @param {CanvasRenderingContext2D} to @param {number} side
  */
 function drawSquare(source, width, height, to, side) {
-  const own = Math.min(width, height);
-  to.drawImage(source, (width - own) / 2, (height - own) / 2, own, own, 0, 0, side, side);
+  const cropped = Math.min(width, height);
+  to.drawImage(source, (width - cropped) / 2, (height - cropped) / 2, cropped, cropped, 0, 0, side, side);
 }
 
 /** @param {HTMLVideoElement} video @returns {Picture} */
 export function ofVideo(video) {
-  drawSquare(video, video.videoWidth, video.videoHeight, frame.context, FRAME);
-  return frame.context.getImageData(0, 0, FRAME, FRAME);
+  drawSquare(video, video.videoWidth, video.videoHeight, frame.context, FRAME_SIDE);
+  return frame.context.getImageData(0, 0, FRAME_SIDE, FRAME_SIDE);
 }
 
 /** @param {Blob} blob @returns {Promise<Picture>} */
 export async function ofBlob(blob) {
   const bitmap = await createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" });
-  const scale = Math.min(1, LARGEST / Math.max(bitmap.width, bitmap.height));
+  const scale = Math.min(1, MAX_SIDE / Math.max(bitmap.width, bitmap.height));
   const width = Math.max(1, Math.round(bitmap.width * scale));
   const height = Math.max(1, Math.round(bitmap.height * scale));
   const canvas = new OffscreenCanvas(width, height);
@@ -58,12 +58,15 @@ const drawable = ({ data, width, height }) => {
   return canvas;
 };
 
-/** A JPEG, as bytes: IndexedDB gives back a thousand of them at once, and a thousand blobs one by one.
- * @param {Picture} picture @returns {Promise<Uint8Array>} */
+/**
+ * A JPEG as bytes: IndexedDB returns a thousand of these at once, but a thousand blobs one by one.
+ * @param {Picture} picture
+ * @returns {Promise<Uint8Array>}
+ */
 export async function thumbnail(picture) {
-  drawSquare(drawable(picture), picture.width, picture.height, small.context, THUMBNAIL);
+  drawSquare(drawable(picture), picture.width, picture.height, small.context, THUMBNAIL_SIDE);
   /** @type {Blob} */
-  const blob = await new Promise((done) => small.canvas.toBlob((made) => done(made ?? new Blob()), "image/jpeg", 0.8));
+  const blob = await new Promise((resolve) => small.canvas.toBlob((jpeg) => resolve(jpeg ?? new Blob()), "image/jpeg", 0.8));
   return new Uint8Array(await blob.arrayBuffer());
 }
 

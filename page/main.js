@@ -1,54 +1,53 @@
-/** The page, put together: source on the left, classes on the right, what it knows and costs below. */
+/** The page: the source on the left, classes on the right, accuracy and costs below. */
 import { drawAnswers } from "./answers.js";
 import { choose, nameOf, offer, remember } from "./choice.js";
 import { Classes } from "./classes.js";
 import { drawCosts } from "./costs.js";
-import { byId, element } from "./element.js";
+import { byId, element, fillTexts } from "./element.js";
 import { ofBlob, thumbnail } from "./frames.js";
 import { drawProgress } from "./progress.js";
-import { RemoteSession, RemoteWorkerClient, beServed } from "./remote.js";
+import { RemoteSession, RemoteWorkerClient, useServedTexts } from "./remote.js";
 import { Session } from "./session.js";
 import { Source } from "./source.js";
-import { headOf } from "./state_head.js";
+import { readStateHead } from "./state_head.js";
 import { Store } from "./store.js";
 import { WorkerClient } from "./worker_client.js";
-import { drawChart, drawMatrix } from "./tested.js";
+import { drawChart, drawMatrix } from "./evaluation.js";
 import { texts } from "./texts.js";
 
 const BETWEEN_ANSWERS = 150; // milliseconds: several a second
-const SHOWN = 12000; // milliseconds that a message stays
-const LANES = 4; // files that are read at the same time, and large ones: a photograph of 12 megapixels takes 48 MB meanwhile
-const LARGE_LANES = 2;
-const LARGE = 300e3; // bytes
+const MESSAGE_TIME = 12000; // milliseconds
+const READERS = 4; // files that are read at the same time
+const LARGE_FILE_READERS = 2; // fewer: decoding a photograph of 12 megapixels takes 48 MB
+const LARGE_FILE = 300e3; // bytes
 
-for (const place of document.querySelectorAll("[data-text]"))
-  place.textContent = String(/** @type {any} */ (texts)[/** @type {HTMLElement} */ (place).dataset.text ?? ""]);
+fillTexts();
 byId("name").placeholder = texts.newClass;
 byId("name").setAttribute("aria-label", texts.newClass);
 byId("hint").textContent = texts.startCamera;
 
-let told = 0;
+let messageTimer = 0;
 /** @param {string} text */
-function tell(text) {
-  clearTimeout(told);
+function showMessage(text) {
+  clearTimeout(messageTimer);
   byId("status").textContent = text;
-  told = setTimeout(() => (byId("status").textContent = ""), SHOWN);
+  messageTimer = setTimeout(() => (byId("status").textContent = ""), MESSAGE_TIME);
 }
 /** @param {unknown} error */
-const fail = (error) => tell(texts.failed(error instanceof Error ? error.message : String(error)));
+const showError = (error) => showMessage(texts.failed(error instanceof Error ? error.message : String(error)));
 
-/** @param {() => Promise<any>} act */
-async function attempt(act) {
-  tell("");
+/** Shows an error instead of throwing it. @param {() => Promise<any>} action */
+async function attempt(action) {
+  showMessage("");
   try {
-    await act();
+    await action();
   } catch (error) {
-    fail(error);
+    showError(error);
   }
 }
 
 /** @type {WorkerClient | RemoteWorkerClient} */
-let teacher;
+let client;
 /** @type {Session} */
 let session;
 /** @type {Classes} */
@@ -56,53 +55,53 @@ let classes;
 let floatBytes = 0;
 let answered = 0;
 
-/** @param {import("./frames.js").Picture} picture @returns {Promise<import("./session.js").Seen>} */
-async function seen(picture) {
-  const [x, small] = await Promise.all([teacher.ask("numbers", picture), thumbnail(picture)]);
+/** @param {import("./frames.js").Picture} picture @returns {Promise<import("./session.js").Encoded>} */
+async function encode(picture) {
+  const [x, small] = await Promise.all([client.call("encode", picture), thumbnail(picture)]);
   return { x, thumbnail: small };
 }
 
 /**
- * Several at a time: the browser decodes one while the worker has another. In the order given, so that the same files are
- * learned and held back every time; those that are no pictures are left out and told.
+ * Several at a time: the browser decodes one while the worker encodes another. Their order is kept, so that the same files are
+ * learned and held back every time. Files that are not pictures are skipped with a message.
  * @param {Blob[]} files
  */
-async function read(files) {
-  /** @type {(import("./session.js").Seen | null)[]} */
-  const found = new Array(files.length).fill(null);
+async function readFiles(files) {
+  /** @type {(import("./session.js").Encoded | null)[]} */
+  const encoded = new Array(files.length).fill(null);
   let next = 0;
   let done = 0;
-  const lane = async () => {
+  const reader = async () => {
     while (next < files.length) {
       const k = next++;
       const picture = await ofBlob(files[k]).catch(() => null);
-      if (picture) found[k] = await seen(picture);
+      if (picture) encoded[k] = await encode(picture);
       done += 1;
-      if (done % 10 === 0) tell(texts.reading(done, files.length));
+      if (done % 10 === 0) showMessage(texts.reading(done, files.length));
     }
   };
-  const lanes = files.some(({ size }) => size > LARGE) ? LARGE_LANES : LANES;
-  await Promise.all(Array.from({ length: lanes }, lane));
-  const pictures = found.filter((one) => one !== null);
-  tell(pictures.length < files.length ? texts.notPictures(files.length - pictures.length) : "");
+  const readers = files.some(({ size }) => size > LARGE_FILE) ? LARGE_FILE_READERS : READERS;
+  await Promise.all(Array.from({ length: readers }, reader));
+  const pictures = encoded.filter((one) => one !== null);
+  showMessage(pictures.length < files.length ? texts.notPictures(files.length - pictures.length) : "");
   return pictures;
 }
 
 const source = new Source({
-  fail,
-  shown: () => wake(),
-  teach: (name, files) => attempt(async () => session.learn(name, await read(files))),
+  showError,
+  onShown: () => wake(),
+  learn: (name, files) => attempt(async () => session.learn(name, await readFiles(files))),
 });
 
-async function take() {
+async function capture() {
   const picture = source.current();
-  return picture ? seen(picture) : null;
+  return picture ? encode(picture) : null;
 }
 
 /** @type {string[]} */
 let opened = [];
 
-/** @param {string} title @param {import("./store.js").Kept[]} pictures */
+/** @param {string} title @param {import("./store.js").StoredPicture[]} pictures */
 function openPictures(title, pictures) {
   opened = pictures.map(({ id }) => id);
   byId("dialog-title").textContent = title;
@@ -110,11 +109,11 @@ function openPictures(title, pictures) {
   if (!byId("dialog").open) byId("dialog").showModal();
 }
 
-/** After a change: those of the opened pictures that are still there. */
+/** After a change: redraws those of the opened pictures that are still there. */
 function drawOpened() {
   if (!byId("dialog").open) return;
-  const left = session.pictures.filter(({ id }) => opened.includes(id));
-  if (left.length) openPictures(byId("dialog-title").textContent, left);
+  const remaining = session.pictures.filter(({ id }) => opened.includes(id));
+  if (remaining.length) openPictures(byId("dialog-title").textContent, remaining);
   else byId("dialog").close();
 }
 
@@ -123,56 +122,56 @@ function draw() {
   drawChart(session.steps);
   drawMatrix(session, openPictures);
   drawCosts(session, floatBytes, answered);
-  byId("knows-note").textContent = session.tested.length ? texts.knowsNote : texts.notHeld;
+  byId("knows-note").textContent = session.evaluated.length ? texts.knowsNote : texts.notHeld;
   byId("hash").textContent = session.hash;
-  byId("undo").disabled = !session.past.length;
-  byId("undo").title = session.past.at(-1)?.text ?? "";
+  byId("undo").disabled = !session.undoStack.length;
+  byId("undo").title = session.undoStack.at(-1)?.text ?? "";
   drawOpened();
 }
 
-/** @type {unknown[]} */
-let asked = [];
+/** @type {unknown[]} what the last answer was for */
+let lastQuery = [];
 /** @type {number[]} */
 let times = [];
 
 async function answer() {
   if (!session?.costs) return;
   const picture = source.current();
-  const now = [picture, session.hash, session.share];
-  if (now.every((one, k) => one === asked[k])) return;
-  asked = now;
+  const query = [picture, session.hash, session.share];
+  if (query.every((one, k) => one === lastQuery[k])) return;
+  lastQuery = query;
   if (!picture) return drawAnswers([], session.classes.length);
   const { shown } = source;
-  const found = await teacher.ask("predict", picture, session.share);
-  drawAnswers(found.answers, session.classes.length, found.unknown);
-  byId("answers").dataset.shown = `${shown} ${now[1]}`;
-  byId("answers").dataset.share = now[2];
-  if (!found.ms) return;
-  times = [...times, found.ms].slice(-15);
+  const { answers, unknown, ms } = await client.call("predict", picture, session.share);
+  drawAnswers(answers, session.classes.length, unknown);
+  byId("answers").dataset.shown = `${shown} ${query[1]}`;
+  byId("answers").dataset.share = query[2];
+  if (!ms) return;
+  times = [...times, ms].slice(-15);
   answered = [...times].sort((a, b) => a - b)[times.length >> 1];
 }
 
 let wake = () => {};
 
-async function answerAlways() {
+async function answerForever() {
   for (;;) {
     try {
       if (!document.hidden) await answer();
     } catch {
-      // The worker of another network: the next turn asks the new one.
+      // The network was changed meanwhile: the next turn asks its worker.
     }
-    await new Promise((done) => {
-      setTimeout(done, BETWEEN_ANSWERS);
-      wake = () => done(undefined);
+    await new Promise((resolve) => {
+      setTimeout(resolve, BETWEEN_ANSWERS);
+      wake = () => resolve(undefined);
     });
   }
 }
 
-/** Requests of the page and its worker that are not the loading itself. */
+/** Requests of the page and its worker while they were loaded. */
 let loaded = new Set();
 async function requests() {
-  const own = performance.getEntriesByType("resource").map(({ name }) => name);
-  return [...own, ...(await teacher.ask("requests"))];
+  const ofPage = performance.getEntriesByType("resource").map(({ name }) => name);
+  return [...ofPage, ...(await client.call("requests"))];
 }
 async function drawRequests() {
   const later = (await requests()).filter((name) => !loaded.has(name) && !name.startsWith("blob:"));
@@ -181,32 +180,39 @@ async function drawRequests() {
 
 /** @param {import("./remote.js").Model} model */
 async function use(model) {
-  tell(texts.loading);
-  teacher?.end();
+  showMessage(texts.loading);
+  client?.terminate();
   if (model.remote) {
-    teacher = new RemoteWorkerClient(model);
-    session = new RemoteSession(teacher, model);
+    client = new RemoteWorkerClient(model);
+    session = new RemoteSession(client, model);
   } else {
-    teacher = new WorkerClient(model);
-    teacher.onprogress = drawProgress;
-    session = new Session(teacher, await Store.open(), nameOf(model));
+    client = new WorkerClient(model);
+    client.onprogress = drawProgress;
+    session = new Session(client, await Store.open(), nameOf(model));
   }
-  classes = new Classes(session, { take, live: () => source.live, read, tell, attempt, openPictures });
+  classes = new Classes(session, {
+    capture,
+    live: () => source.live,
+    readFiles,
+    showMessage,
+    attempt,
+    openPictures,
+  });
   floatBytes = model.floatBytes;
   answered = 0;
   times = [];
-  asked = [];
-  const own = session;
-  session.addEventListener("change", () => own === session && draw());
+  lastQuery = [];
+  const current = session;
+  session.addEventListener("change", () => current === session && draw());
   await session.open(model);
   remember(model);
   byId("merge-button").hidden = !session.can.merge;
-  tell("");
+  showMessage("");
 }
 
-/** The network and the strategy of a state, if it is not the learner's own. @param {Uint8Array} state */
-async function useOf(state) {
-  const head = headOf(state);
+/** Switches to the network and the strategy of a state. @param {Uint8Array} state */
+async function useModelOf(state) {
+  const head = readStateHead(state);
   if (!head || models.some(({ remote }) => remote)) return;
   const model = models.find((one) => one.name === head.name && one.strategy === head.strategy);
   if (!model) throw new Error(texts.otherModel(head.name, head.strategy));
@@ -220,7 +226,7 @@ byId("new").addEventListener("submit", (/** @type {Event} */ event) => {
   classes.plan(byId("name").value);
   byId("name").value = "";
 });
-byId("undo").addEventListener("click", () => attempt(async () => tell(texts.undone(await session.undo()))));
+byId("undo").addEventListener("click", () => attempt(async () => showMessage(texts.undone(await session.undo()))));
 byId("clear").addEventListener("click", () => attempt(() => session.clear()));
 byId("close").addEventListener("click", () => byId("dialog").close());
 byId("download").addEventListener("click", () =>
@@ -231,28 +237,28 @@ byId("download").addEventListener("click", () =>
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }),
 );
-for (const [id, how] of /** @type {[string, "load" | "mergeState"][]} */ ([["open", "load"], ["merge", "mergeState"]])) // prettier-ignore
+for (const [id, method] of /** @type {[string, "load" | "mergeState"][]} */ ([["open", "load"], ["merge", "mergeState"]])) // prettier-ignore
   byId(id).addEventListener("change", (/** @type {any} */ event) =>
     attempt(async () => {
       const [file] = event.target.files;
       event.target.value = "";
       if (!file) return;
       const state = new Uint8Array(await file.arrayBuffer());
-      if (how === "load") await useOf(state);
-      await session[how](state);
+      if (method === "load") await useModelOf(state);
+      await session[method](state);
     }),
   );
 
 const list = await fetch("models.json");
-if (list.status === 401) tell(texts.served.needsLink);
+if (list.status === 401) showMessage(texts.served.needsLink);
 /** @type {import("./remote.js").Model[]} */
 const models = list.ok ? await list.json() : [];
 const remote = models[0]?.remote;
-if (remote) beServed();
+if (remote) useServedTexts();
 const first = offer(models, (model) =>
   attempt(async () => {
     await use(model);
-    if (!session.classes.length) tell(texts.ownClasses);
+    if (!session.classes.length) showMessage(texts.ownClasses);
   }),
 );
 
@@ -262,11 +268,11 @@ loaded = new Set(await requests());
 drawRequests();
 setInterval(drawRequests, 2000);
 setInterval(() => drawCosts(session, floatBytes, answered), 2000);
-answerAlways();
+answerForever();
 
 if (!remote) {
   byId("kept").textContent = texts.notPersistent;
-  // Firefox asks the reader first: nothing waits for the answer.
+  // Firefox asks the reader first, so nothing waits for the answer.
   navigator.storage?.persist?.().then((persistent) => {
     if (persistent) byId("kept").textContent = texts.keptHere;
   });

@@ -1,6 +1,6 @@
 /**
- * The service worker: keeps the page's files, so that it works offline, and asks for nothing that is not its own. Models and
- * examples are kept when they are first loaded. `make page` writes the list of files and its hash in place of these.
+ * The service worker: caches the page's files, so that it works offline, and requests nothing from other sites. Models and
+ * examples are cached when they are first loaded. `make page` replaces the list of files and the version.
  */
 const FILES = ["./"];
 const VERSION = "development";
@@ -30,11 +30,11 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(
     (async () => {
       const cache = await caches.open(VERSION);
-      const kept = await cache.match(request, { ignoreSearch: true });
-      if (kept) return kept;
-      const found = await fetch(request);
-      if (found.ok) await cache.put(request, found.clone());
-      return found;
+      const cached = await cache.match(request, { ignoreSearch: true });
+      if (cached) return cached;
+      const response = await fetch(request);
+      if (response.ok) await cache.put(request, response.clone());
+      return response;
     })(),
   );
 });

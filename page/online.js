@@ -1,6 +1,6 @@
 /**
- * In the place of offline.js where a device serves the page. A browser that had the page without a server at this address
- * before would go on showing that one: its files are dropped, and so is this worker.
+ * Replaces offline.js where a device serves the page. A browser that cached the static page at this address would go on showing
+ * it: this worker deletes the cached files and unregisters itself.
  */
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => {

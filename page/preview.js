@@ -1,20 +1,20 @@
-/** The camera's picture in a corner while its own place is out of sight, so that one sees what a button takes. */
+/** The camera's picture in a corner while the stage is scrolled out of sight, so that readers see what a button captures. */
 import { byId } from "./element.js";
 
-const SEEN = 0.4; // so much of the place must be in sight
+const VISIBLE = 0.4; // the share of the stage that must be in sight
 
 export class Preview {
   constructor() {
     this.video = /** @type {HTMLVideoElement} */ (byId("preview"));
     this.away = false;
-    const look = new IntersectionObserver(
+    const observer = new IntersectionObserver(
       ([entry]) => {
-        this.away = entry.intersectionRatio < SEEN;
+        this.away = entry.intersectionRatio < VISIBLE;
         this.draw();
       },
-      { threshold: [0, SEEN, 1] },
+      { threshold: [0, VISIBLE, 1] },
     );
-    look.observe(byId("stage"));
+    observer.observe(byId("stage"));
   }
 
   /** @param {MediaStream | null} stream @param {boolean} [mirrored] */

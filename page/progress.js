@@ -1,4 +1,4 @@
-/** How far it has come with learning: a bar with the seconds that are left. */
+/** The progress of learning: a bar and the seconds left. */
 import { byId } from "./element.js";
 import { texts } from "./texts.js";
 

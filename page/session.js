@@ -1,47 +1,48 @@
 /**
- * What the page knows: the learner's classes, the pictures that were shown to it, the steps taken, and how to take back the
- * last ones. Every change goes to the worker, then to the store, then to those who listen ("change").
+ * What the page knows: the learner's classes, the pictures that it was shown, the steps taken and how to undo the last ones.
+ * Every change goes to the worker, then to the store, then to listeners of "change".
  *
- * @typedef {import("./store.js").Kept} Kept
+ * @typedef {import("./store.js").StoredPicture} StoredPicture
  * @typedef {import("./store.js").Step} Step
  * @typedef {{name: string, pictures: number}} Class
- * @typedef {{x: Int8Array | BigUint64Array, thumbnail: Uint8Array}} Seen
- * @typedef {{text: string, state: Uint8Array, pictures: Kept[]}} Past
+ * @typedef {{x: Int8Array | BigUint64Array, thumbnail: Uint8Array}} Encoded
+ * @typedef {{text: string, state: Uint8Array, pictures: StoredPicture[]}} UndoEntry
  */
 import { texts } from "./texts.js";
 
-const HELD_BACK = 5; // the last of so many pictures of a class is held back
-// What is unlike all that was learned is "unknown" (docs/unknown.md). The rule expects too much or too little of a class
-// that has few pictures, so its share is the largest with which these few of the held-back pictures are still known.
+const HELD_BACK = 5; // every fifth picture of a class is held back
+// A picture unlike all that were learned is "unknown" (docs/unknown.md). The rule is too strict or too lax for classes of few
+// pictures, so the share is the largest one that calls at most MAX_UNKNOWN of the held-back pictures unknown.
 const SHARES = [0.5, 0.3, 0.2, 0.1, 0.05];
-const REFUSED = 0.05;
-const LEAST_ASKED = 4;
-const MOST_ASKED = 40;
-const MOST_PAST = 12;
-const MOST_PAST_BYTES = 64e6;
+const MAX_UNKNOWN = 0.05;
+const MIN_HELD_BACK = 4; // fewer do not choose a share
+const MAX_HELD_BACK = 40; // more take too long
+const MAX_UNDO = 12;
+const MAX_UNDO_BYTES = 64e6;
+const MAX_STEPS = 200;
 
 export class Session extends EventTarget {
-  /** @param {import("./worker_client.js").WorkerClient} teacher @param {import("./store.js").Store} store @param {string} model a name */
-  constructor(teacher, store, model) {
+  /** @param {import("./worker_client.js").WorkerClient} client @param {import("./store.js").Store} store @param {string} model a name */
+  constructor(client, store, model) {
     super();
-    this.teacher = teacher;
+    this.client = client;
     this.store = store;
     this.model = model;
-    /** @type {Kept[]} */
+    /** @type {StoredPicture[]} */
     this.pictures = [];
     /** @type {Class[]} */
     this.classes = [];
     /** @type {Step[]} */
     this.steps = [];
-    /** @type {Past[]} */
-    this.past = [];
-    /** @type {{is: string, taken: string, picture: Kept}[]} */
-    this.tested = [];
+    /** @type {UndoEntry[]} */
+    this.undoStack = [];
+    /** @type {{actual: string, predicted: string, picture: StoredPicture}[]} */
+    this.evaluated = [];
     /** @type {Uint8Array} */
     this.state = new Uint8Array(0);
     this.hash = "";
     this.share = 0; // of "unknown"
-    /** @type {{memory: {network: number, state: number, answers: number, work: number}, modelBytes: number, path: string} | null} */
+    /** @type {{memory: {network: number, state: number, answers: number, work: number}, modelBytes: number, isa: string} | null} */
     this.costs = null;
     this.can = { unlearn: true, merge: true }; // single pictures, states
     /** @type {{ms: number, count: number} | null} */
@@ -52,77 +53,77 @@ export class Session extends EventTarget {
   /** @param {{file: string, strategy?: string}} model */
   async open(model) {
     const { saved, pictures } = await this.store.read(this.model);
-    const found = await this.teacher.ask("open", model, saved?.state);
-    this.costs = found;
-    this.can = found.can;
+    const opened = await this.client.call("open", model, saved?.state);
+    this.costs = opened;
+    this.can = opened.can;
     this.steps = saved?.steps ?? [];
     this.pictures = pictures;
-    this._take(found);
-    await this._test();
+    this._setLearned(opened);
+    await this._evaluate();
     this.dispatchEvent(new Event("change"));
     await this._chooseShare();
   }
 
-  /** @param {{classes: Class[], hash: string, state: Uint8Array}} found */
-  _take({ classes, hash, state }) {
+  /** @param {{classes: Class[], hash: string, state: Uint8Array}} summary */
+  _setLearned({ classes, hash, state }) {
     this.classes = classes.map(({ name, pictures }) => ({ name: String(name), pictures }));
     this.hash = hash;
     this.state = state;
   }
 
-  /** Pictures that were held back, and what they are taken for now. */
-  async _test() {
+  /** The held-back pictures and their classes as predicted now. */
+  async _evaluate() {
     const known = new Set(this.classes.map(({ name }) => name));
     const held = this.pictures.filter(({ held, name }) => held && known.has(name));
-    const taken = held.length ? await this.teacher.ask("evaluate", held.map(({ x }) => x)) : [];
-    this.tested = held.map((picture, k) => ({ is: picture.name, taken: String(taken[k]), picture }));
+    const predicted = held.length ? await this.client.call("evaluate", held.map(({ x }) => x)) : [];
+    this.evaluated = held.map((picture, k) => ({ actual: picture.name, predicted: String(predicted[k]), picture }));
   }
 
-  /** After the answers: nobody waits for it. */
+  /** Chooses the share of "unknown". Nothing waits for it. */
   async _chooseShare() {
-    const held = this.tested.map(({ picture }) => picture.x);
-    const step = Math.max(1, Math.ceil(held.length / MOST_ASKED));
-    const some = held.filter((_, k) => k % step === 0);
+    const held = this.evaluated.map(({ picture }) => picture.x);
+    const step = Math.max(1, Math.ceil(held.length / MAX_HELD_BACK));
+    const sample = held.filter((_, k) => k % step === 0);
     const hash = this.hash;
-    const share = await this.teacher.ask("share", some, some.length < LEAST_ASKED ? [] : SHARES, REFUSED);
+    const share = await this.client.call("chooseShare", sample, sample.length < MIN_HELD_BACK ? [] : SHARES, MAX_UNKNOWN);
     if (hash === this.hash) this.share = share;
   }
 
-  /** [right, all] of the held-back pictures of each class. */
+  /** The held-back pictures of each class: [predicted right, all]. */
   right() {
     /** @type {Record<string, [number, number]>} */
-    const found = {};
-    for (const { is, taken } of this.tested) {
-      found[is] ??= [0, 0];
-      found[is][0] += is === taken ? 1 : 0;
-      found[is][1] += 1;
+    const counts = {};
+    for (const { actual, predicted } of this.evaluated) {
+      counts[actual] ??= [0, 0];
+      counts[actual][0] += actual === predicted ? 1 : 0;
+      counts[actual][1] += 1;
     }
-    return found;
+    return counts;
   }
 
   /**
-   * One change at a time: ask(worker), then the pictures as they are afterwards.
-   * @param {string} text
-   * @param {() => Promise<any>} ask
-   * @param {() => Kept[]} pictures
+   * One change at a time.
+   * @param {string} text what it does, for the list of steps
+   * @param {() => Promise<any>} change calls the worker
+   * @param {() => StoredPicture[]} pictures returns the pictures that there are afterwards
    * @param {boolean} [undoing]
    */
-  _change(text, ask, pictures, undoing = false) {
+  _change(text, change, pictures, undoing = false) {
     const turn = this.turn.then(async () => {
       const before = { text, state: this.state, pictures: this.pictures };
-      const found = await ask().catch(async (error) => {
-        await this.teacher.ask("load", before.state); // what was half done is undone
+      const summary = await change().catch(async (error) => {
+        await this.client.call("load", before.state); // it may have been half done
         throw error;
       });
-      this._take(found);
+      this._setLearned(summary);
       this.pictures = pictures();
-      await this._test();
+      await this._evaluate();
       if (undoing) this.steps = this.steps.slice(0, -1);
       else {
-        this.steps = [...this.steps, { what: text, right: this.right() }].slice(-200);
-        this.past = [...this.past, before].slice(-MOST_PAST);
-        while (this.past.length > 1 && this.past.reduce((sum, { state }) => sum + state.length, 0) > MOST_PAST_BYTES)
-          this.past.shift();
+        this.steps = [...this.steps, { what: text, right: this.right() }].slice(-MAX_STEPS);
+        this.undoStack = [...this.undoStack, before].slice(-MAX_UNDO);
+        while (this.undoStack.length > 1 && this.undoStack.reduce((sum, { state }) => sum + state.length, 0) > MAX_UNDO_BYTES)
+          this.undoStack.shift();
       }
       const now = new Set(this.pictures);
       const old = new Set(before.pictures);
@@ -134,7 +135,7 @@ export class Session extends EventTarget {
       );
       this.dispatchEvent(new Event("change"));
       this._chooseShare().catch(() => undefined);
-      return found;
+      return summary;
     });
     this.turn = turn.then(
       () => undefined,
@@ -143,11 +144,11 @@ export class Session extends EventTarget {
     return turn;
   }
 
-  /** @param {string} name @param {Seen[]} seen */
-  async learn(name, seen) {
-    if (!seen.length) return;
+  /** @param {string} name @param {Encoded[]} encoded */
+  async learn(name, encoded) {
+    if (!encoded.length) return;
     const before = this.pictures.filter((picture) => picture.name === name).length;
-    const added = seen.map(({ x, thumbnail }, k) => ({
+    const added = encoded.map(({ x, thumbnail }, k) => ({
       id: crypto.randomUUID(),
       model: this.model,
       name,
@@ -156,24 +157,24 @@ export class Session extends EventTarget {
       thumbnail,
       when: Date.now() + k / 1000,
     }));
-    const fresh = added.filter(({ held }) => !held);
+    const samples = added.filter(({ held }) => !held);
     await this._change(
       texts.did.learn(added.length, name),
       async () => {
-        if (!fresh.length) return this.teacher.ask("unlearn", []); // changes nothing
-        const found = await this.teacher.ask("learn", fresh.map(({ x }) => ({ x, name })));
-        this.learned = { ms: found.ms, count: fresh.length };
-        return found;
+        if (!samples.length) return this.client.call("unlearn", []); // changes nothing
+        const summary = await this.client.call("learn", samples.map(({ x }) => ({ x, name })));
+        this.learned = { ms: summary.ms, count: samples.length };
+        return summary;
       },
       () => [...this.pictures, ...added],
     );
   }
 
-  /** @param {Kept} picture */
+  /** @param {StoredPicture} picture */
   forgetPicture(picture) {
     return this._change(
       texts.did.forgetPicture(picture.name),
-      () => this.teacher.ask("unlearn", picture.held ? [] : [{ x: picture.x, name: picture.name }]),
+      () => this.client.call("unlearn", picture.held ? [] : [{ x: picture.x, name: picture.name }]),
       () => this.pictures.filter((other) => other !== picture),
     );
   }
@@ -182,7 +183,7 @@ export class Session extends EventTarget {
   forget(name) {
     return this._change(
       texts.did.forget(name),
-      () => this.teacher.ask("forget", name),
+      () => this.client.call("forget", name),
       () => this.pictures.filter((picture) => picture.name !== name),
     );
   }
@@ -191,17 +192,17 @@ export class Session extends EventTarget {
   rename(from, to) {
     return this._change(
       texts.did.rename(from, to),
-      () => this.teacher.ask("rename", from, to),
+      () => this.client.call("rename", from, to),
       () => this.pictures.map((picture) => (picture.name === from ? { ...picture, name: to } : picture)),
     );
   }
 
-  /** Pictures of one class become another's: only those that are here. @param {string} from @param {string} to */
+  /** Relabels the stored pictures of a class. @param {string} from @param {string} to */
   merge(from, to) {
-    const own = this.pictures.filter(({ name }) => name === from);
+    const relabeled = this.pictures.filter(({ name }) => name === from);
     return this._change(
       texts.did.merge(from, to),
-      () => this.teacher.ask("relabel", own.filter(({ held }) => !held).map(({ x, name }) => ({ x, name })), to),
+      () => this.client.call("relabel", relabeled.filter(({ held }) => !held).map(({ x, name }) => ({ x, name })), to),
       () => this.pictures.map((picture) => (picture.name === from ? { ...picture, name: to } : picture)),
     );
   }
@@ -210,7 +211,7 @@ export class Session extends EventTarget {
   load(state) {
     return this._change(
       texts.did.load,
-      () => this.teacher.ask("load", state),
+      () => this.client.call("load", state),
       () => [],
     );
   }
@@ -219,7 +220,7 @@ export class Session extends EventTarget {
   mergeState(state) {
     return this._change(
       texts.did.mergeState,
-      () => this.teacher.ask("merge", state),
+      () => this.client.call("merge", state),
       () => this.pictures,
     );
   }
@@ -227,7 +228,7 @@ export class Session extends EventTarget {
   clear() {
     return this._change(
       texts.did.clear,
-      () => this.teacher.ask("clear"),
+      () => this.client.call("clear"),
       () => [],
     );
   }
@@ -237,18 +238,18 @@ export class Session extends EventTarget {
     return this.state;
   }
 
-  /** The last change, taken back. */
+  /** Undoes the last change and returns its text. */
   async undo() {
-    const past = this.past.at(-1);
-    if (!past) return "";
+    const last = this.undoStack.at(-1);
+    if (!last) return "";
     await this._change(
-      past.text,
-      () => this.teacher.ask("load", past.state),
-      () => past.pictures,
+      last.text,
+      () => this.client.call("load", last.state),
+      () => last.pictures,
       true,
     );
-    this.past = this.past.filter((one) => one !== past);
+    this.undoStack = this.undoStack.filter((entry) => entry !== last);
     this.dispatchEvent(new Event("change"));
-    return past.text;
+    return last.text;
   }
 }

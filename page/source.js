@@ -1,5 +1,5 @@
 /**
- * What is seen on the left: the camera, a picture, or an example. `current()` is the picture of this moment, or null.
+ * What the left side shows: the camera, a picture or an example. `current()` is the picture shown now, or null.
  */
 import { byId, element } from "./element.js";
 import { readExamples } from "./examples.js";
@@ -8,20 +8,20 @@ import { Preview } from "./preview.js";
 import { texts } from "./texts.js";
 
 export class Source {
-  /** @param {{teach: (name: string, files: Blob[]) => Promise<void>, shown: () => void, fail: (error: unknown) => void}} own */
-  constructor({ teach, shown, fail }) {
-    this.teach = teach;
-    this.tellShown = shown;
-    this.fail = fail;
+  /** @param {{learn: (name: string, files: Blob[]) => Promise<void>, onShown: () => void, showError: (error: unknown) => void}} actions */
+  constructor({ learn, onShown, showError }) {
+    this.learn = learn;
+    this.onShown = onShown;
+    this.showError = showError;
     /** @type {import("./frames.js").Picture | null} */
     this.picture = null;
     /** @type {MediaStream | null} */
     this.stream = null;
     this.facing = "environment";
-    this.camera = ""; // chosen by its id, where cameras do not say which way they look
+    this.camera = ""; // a device id, for cameras without a facing mode
     this.preview = new Preview();
     this.kind = "";
-    this.shown = 0; // how many pictures were shown: says which one an answer is to
+    this.shown = 0; // pictures shown so far: tells which one an answer belongs to
     this.video = /** @type {HTMLVideoElement} */ (byId("video"));
     for (const button of document.querySelectorAll("[data-source]"))
       button.addEventListener("click", () => this.choose(/** @type {HTMLElement} */ (button).dataset.source ?? ""));
@@ -45,7 +45,7 @@ export class Source {
     });
   }
 
-  /** Whether there is another picture every moment. */
+  /** Whether the picture changes all the time. */
   get live() {
     return this.kind === "camera";
   }
@@ -69,7 +69,7 @@ export class Source {
     byId("hint").textContent =
       kind === "camera" ? texts.startCamera : kind === "picture" ? texts.dropPicture : texts.chooseExample;
     if (kind === "camera") await this.startCamera();
-    if (kind === "examples") await this.listExamples().catch(this.fail);
+    if (kind === "examples") await this.listExamples().catch(this.showError);
   }
 
   stop() {
@@ -82,12 +82,12 @@ export class Source {
     return (await navigator.mediaDevices.enumerateDevices()).filter(({ kind }) => kind === "videoinput");
   }
 
-  /** Front or rear; cameras that do not say which they are, one after another. */
+  /** Front or rear; cameras without a facing mode take turns. */
   async turnCamera() {
     const { facingMode, deviceId } = this.stream?.getVideoTracks()[0].getSettings() ?? {};
     if (facingMode) this.facing = facingMode === "user" ? "environment" : "user";
     else {
-      const ids = (await this.cameras()).map((one) => one.deviceId);
+      const ids = (await this.cameras()).map((camera) => camera.deviceId);
       this.camera = ids[(ids.indexOf(deviceId ?? "") + 1) % ids.length];
     }
     await this.choose("camera");
@@ -98,7 +98,7 @@ export class Source {
       const which = this.camera ? { deviceId: { exact: this.camera } } : { facingMode: this.facing };
       const video = { ...which, width: { ideal: 640 }, height: { ideal: 480 } };
       this.stream = await navigator.mediaDevices.getUserMedia({ video, audio: false });
-      // As in a mirror; what is learned is not turned round.
+      // Shown as in a mirror, but learned as it is.
       const mirrored = this.stream.getVideoTracks()[0].getSettings().facingMode === "user";
       this.video.classList.toggle("mirrored", mirrored);
       this.video.srcObject = this.stream;
@@ -123,9 +123,9 @@ export class Source {
       canvas.setAttribute("aria-label", name || ("name" in file ? String(file.name) : texts.picture));
       canvas.hidden = false;
       byId("hint").hidden = true;
-      this.tellShown();
+      this.onShown();
     } catch (error) {
-      this.fail(error);
+      this.showError(error);
     }
   }
 
@@ -135,15 +135,15 @@ export class Source {
     for (const { name, learn, test } of await readExamples()) {
       let next = 0;
       const image = element("img", { alt: "", src: URL.createObjectURL(test[0]) });
-      const look = element("button", { type: "button", className: "thumb", "aria-label": texts.showExample(name) }, image);
-      look.addEventListener("click", () => this.showFile(test[next++ % test.length], name));
-      const teach = element("button", { type: "button", className: "plain" }, texts.teachExample(name));
-      teach.addEventListener("click", async () => {
-        teach.disabled = true;
-        await this.teach(name, learn);
-        teach.disabled = false;
+      const showButton = element("button", { type: "button", className: "thumb", "aria-label": texts.showExample(name) }, image);
+      showButton.addEventListener("click", () => this.showFile(test[next++ % test.length], name));
+      const teachButton = element("button", { type: "button", className: "plain" }, texts.teachExample(name));
+      teachButton.addEventListener("click", async () => {
+        teachButton.disabled = true;
+        await this.learn(name, learn);
+        teachButton.disabled = false;
       });
-      list.append(element("li", {}, look, teach));
+      list.append(element("li", {}, showButton, teachButton));
     }
   }
 }

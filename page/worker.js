@@ -1,21 +1,21 @@
 /**
- * The learner, away from what is drawn. A message is { id, what, words }, its answer { id, found } or { id, error }; while it
- * learns in steps, { id, progress } comes before. Each does little, so that answers come in between while many pictures are
- * read.
+ * The learner, outside the page's thread. A message is { id, method, args }, its reply { id, result } or { id, error }; learning
+ * in steps sends { id, progress } before. Each message is little work, so that predictions get their turn while many pictures
+ * are read.
  */
-import { Core, hasVectors } from "./bitreplay/core.js";
-import { ByReplay } from "./by_replay.js";
-import { BySums } from "./by_sums.js";
+import { Core, hasSimd } from "./bitreplay/core.js";
+import { ReplayStrategy } from "./replay_strategy.js";
+import { ExactStrategy } from "./exact_strategy.js";
 
-/** @typedef {import("./by_sums.js").Sample} Sample */
+/** @typedef {import("./exact_strategy.js").Sample} Sample */
 
-/** @type {any} by_sums.js or by_replay.js */
+/** @type {any} exact_strategy.js or replay_strategy.js */
 let strategy;
-/** @type {any} what both stand on: classes, forgetting, renaming, states */
+/** @type {any} the strategy's learner: classes, forgetting, renaming, states */
 let learner;
 
 /** @param {string} name */
-async function bytesOf(name) {
+async function loadBytes(name) {
   const response = await fetch(name);
   if (!response.ok) throw new Error(`${name} cannot be loaded.`);
   return new Uint8Array(await response.arrayBuffer());
@@ -28,39 +28,39 @@ const summary = () => ({
   state: learner.save(),
 });
 
-/** @type {Record<string, (...words: any[]) => any>} */
-const does = {
+/** @type {Record<string, (...args: any[]) => any>} */
+const methods = {
   async open(/** @type {{file: string, strategy?: string}} */ model, /** @type {Uint8Array | undefined} */ state) {
-    const core = await Core.open(await bytesOf(hasVectors() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
-    const file = await bytesOf(model.file);
-    strategy = model.strategy === "replay" ? new ByReplay(core, file) : new BySums(core, file);
-    learner = strategy.own;
+    const core = await Core.open(await loadBytes(hasSimd() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
+    const file = await loadBytes(model.file);
+    strategy = model.strategy === "replay" ? new ReplayStrategy(core, file) : new ExactStrategy(core, file);
+    learner = strategy.learner;
     if (state) learner.load(state);
     const { memory, can } = strategy;
-    return { ...summary(), memory, can, modelBytes: file.length, path: core.path(), side: learner.side };
+    return { ...summary(), memory, can, modelBytes: file.length, isa: core.isa(), side: learner.side };
   },
-  numbers: (picture) => strategy.numbersOf(picture),
-  /** The three likeliest, and whether it is unlike them all: `unknown` is a share, as in docs/unknown.md. */
+  encode: (picture) => strategy.encode(picture),
+  /** The three most likely classes, and whether the picture is unlike them all; `unknown` is a share (docs/unknown.md). */
   predict(picture, /** @type {number} */ unknown) {
     const start = performance.now();
     const classes = learner.classes();
     if (!classes.length) return { answers: [], unknown: false, ms: 0 };
-    const found = strategy.predict(picture, unknown);
+    const prediction = strategy.predict(picture, unknown);
     const answers = classes.map((/** @type {any} */ { name }, /** @type {number} */ k) => ({
       name,
-      share: found.probabilities[k],
+      share: prediction.probabilities[k],
     }));
     answers.sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
-    return { answers: answers.slice(0, 3), unknown: found.unknown, ms: performance.now() - start };
+    return { answers: answers.slice(0, 3), unknown: prediction.unknown, ms: performance.now() - start };
   },
-  /** The class that each is taken for. */
-  evaluate: (/** @type {any[]} */ all) => strategy.namesOf(all),
-  /** The largest of these shares with which no more than `most` of the pictures are unknown; 0: there is none. */
-  share: (/** @type {any[]} */ all, /** @type {number[]} */ shares, /** @type {number} */ most) =>
-    strategy.unknown || (shares.find((share) => strategy.refused(all, share) <= most * all.length) ?? 0),
-  learn(/** @type {Sample[]} */ samples, /** @type {(progress: any) => void} */ tell) {
+  /** The predicted class of each. */
+  evaluate: (/** @type {any[]} */ encoded) => strategy.predictNames(encoded),
+  /** The first of these shares that calls at most the share `limit` of the pictures unknown, or 0 if none does. */
+  chooseShare: (/** @type {any[]} */ encoded, /** @type {number[]} */ shares, /** @type {number} */ limit) =>
+    strategy.unknown || (shares.find((share) => strategy.countUnknown(encoded, share) <= limit * encoded.length) ?? 0),
+  learn(/** @type {Sample[]} */ samples, /** @type {(progress: any) => void} */ report) {
     const start = performance.now();
-    for (const progress of strategy.learning(samples)) tell(progress);
+    for (const progress of strategy.learning(samples)) report(progress);
     return { ...summary(), ms: performance.now() - start };
   },
   unlearn(/** @type {Sample[]} */ samples) {
@@ -69,7 +69,7 @@ const does = {
   },
   relabel(/** @type {Sample[]} */ samples, /** @type {string} */ name) {
     for (const { x, name: old } of samples) strategy.unlearn(x, old);
-    learner.learn(samples.map(({ x }) => ({ x, name })));
+    learner.learn(samples.map(({ x }) => ({ features: x, name })));
     return summary();
   },
   forget(name) {
@@ -95,11 +95,11 @@ const does = {
   requests: () => performance.getEntriesByType("resource").map(({ name }) => name),
 };
 
-onmessage = async ({ data: { id, what, words } }) => {
+onmessage = async ({ data: { id, method, args } }) => {
   try {
-    const tell = (/** @type {any} */ progress) => postMessage({ id, progress });
-    const found = await does[what](...words, tell);
-    postMessage({ id, found }, { transfer: found?.state ? [found.state.buffer] : [] });
+    const report = (/** @type {any} */ progress) => postMessage({ id, progress });
+    const result = await methods[method](...args, report);
+    postMessage({ id, result }, { transfer: result?.state ? [result.state.buffer] : [] });
   } catch (error) {
     postMessage({ id, error: error instanceof Error ? error.message : String(error) });
   }

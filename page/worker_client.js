@@ -1,35 +1,35 @@
 /**
- * The page's side of worker.js: `await teacher.ask("learn", pictures)`.
+ * The page's side of worker.js: `await client.call("learn", samples)`.
  *
- * Who learns in steps answers meanwhile: one worker has the state before and answers, another learns, and what it has learned
- * is given to the first. `onprogress` is told { done, steps }.
+ * A strategy that learns in steps has two workers, so that predictions go on meanwhile: one keeps the state before and predicts,
+ * the other learns and then passes its state to the first. `onprogress` is called with { done, steps }.
  */
-class One {
-  /** @param {(progress: any) => void} tell */
-  constructor(tell) {
+class WorkerConnection {
+  /** @param {(progress: any) => void} report */
+  constructor(report) {
     this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    this.next = 0;
-    /** @type {Map<number, {done: (found: any) => void, fail: (error: Error) => void}>} */
-    this.waiting = new Map();
-    this.worker.onmessage = ({ data: { id, found, error, progress } }) => {
-      if (progress) return tell(progress);
-      const turn = this.waiting.get(id);
-      this.waiting.delete(id);
-      if (error === undefined) turn?.done(found);
-      else turn?.fail(new Error(error));
+    this.nextId = 0;
+    /** @type {Map<number, {resolve: (result: any) => void, reject: (error: Error) => void}>} */
+    this.pending = new Map();
+    this.worker.onmessage = ({ data: { id, result, error, progress } }) => {
+      if (progress) return report(progress);
+      const call = this.pending.get(id);
+      this.pending.delete(id);
+      if (error === undefined) call?.resolve(result);
+      else call?.reject(new Error(error));
     };
   }
 
   /**
-   * @param {string} what
-   * @param {...any} words
+   * @param {string} method
+   * @param {...any} args
    * @returns {Promise<any>}
    */
-  ask(what, ...words) {
-    const id = this.next++;
-    return new Promise((done, fail) => {
-      this.waiting.set(id, { done, fail });
-      this.worker.postMessage({ id, what, words });
+  call(method, ...args) {
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      this.pending.set(id, { resolve, reject });
+      this.worker.postMessage({ id, method, args });
     });
   }
 }
@@ -39,36 +39,36 @@ export class WorkerClient {
   constructor(model) {
     /** @type {(progress: {done: number, steps: number}) => void} */
     this.onprogress = () => {};
-    const tell = (/** @type {any} */ progress) => this.onprogress(progress);
+    const report = (/** @type {any} */ progress) => this.onprogress(progress);
     this.model = model;
-    this.answering = new One(tell);
-    this.learning = model.strategy === "replay" ? new One(tell) : null;
+    this.predicting = new WorkerConnection(report);
+    this.learning = model.strategy === "replay" ? new WorkerConnection(report) : null;
     /** @type {Uint8Array | undefined} */
     this.state = undefined;
   }
 
   /**
-   * @param {string} what
-   * @param {...any} words
+   * @param {string} method
+   * @param {...any} args
    * @returns {Promise<any>}
    */
-  async ask(what, ...words) {
-    if (!this.learning) return this.answering.ask(what, ...words);
-    if (what === "requests")
-      return (await Promise.all([this.answering, this.learning].map((one) => one.ask(what)))).flat();
-    if (what === "open") await this.learning.ask("open", ...words);
-    if (what !== "learn") {
-      const found = await this.answering.ask(what, ...words);
-      if (found?.state) this.state = found.state;
-      return found;
+  async call(method, ...args) {
+    if (!this.learning) return this.predicting.call(method, ...args);
+    if (method === "requests")
+      return (await Promise.all([this.predicting, this.learning].map((worker) => worker.call(method)))).flat();
+    if (method === "open") await this.learning.call("open", ...args);
+    if (method !== "learn") {
+      const result = await this.predicting.call(method, ...args);
+      if (result?.state) this.state = result.state;
+      return result;
     }
-    await this.learning.ask("load", this.state);
-    const found = await this.learning.ask("learn", ...words);
-    return { ...(await this.ask("load", found.state)), ms: found.ms };
+    await this.learning.call("load", this.state);
+    const { state, ms } = await this.learning.call("learn", ...args);
+    return { ...(await this.call("load", state)), ms };
   }
 
-  end() {
-    this.answering.worker.terminate();
+  terminate() {
+    this.predicting.worker.terminate();
     this.learning?.worker.terminate();
   }
 }

@@ -1,20 +1,20 @@
-// node read.mjs WASM MODEL FOLDER: what the learner in JavaScript makes of each file, its hash or "" for what is refused.
+// node read.mjs WASM MODEL FOLDER: prints, for each state file, its hash in JavaScript, or "" if it is refused.
 import { readFile, readdir } from "node:fs/promises";
 import { Core, Learner } from "../../js/index.js";
 
 const [wasm, model, folder] = process.argv.slice(2);
 const core = await Core.open(await readFile(wasm));
 const learner = Learner.open(core, new Uint8Array(await readFile(model)));
-const found = {};
+const hashes = {};
 for (const name of await readdir(folder)) {
   learner.clear();
   const before = learner.hash();
   try {
     learner.load(new Uint8Array(await readFile(`${folder}/${name}`)));
     learner.verify(learner.save());
-    found[name.replace(".state", "")] = learner.hash();
+    hashes[name.replace(".state", "")] = learner.hash();
   } catch {
-    found[name.replace(".state", "")] = learner.hash() === before ? "" : "changed by what it refused";
+    hashes[name.replace(".state", "")] = learner.hash() === before ? "" : "changed by what it refused";
   }
 }
-console.log(JSON.stringify(found));
+console.log(JSON.stringify(hashes));

@@ -11,7 +11,7 @@ from bitreplay import Learner
 from bitreplay.data.groceries import groceries
 
 MODEL, EACH = "react_tiny", 15
-EXAMPLE, DRIVEN = "learn", "teach"  # examples/*.c, tests/wasm/drive.js
+EXAMPLE, DRIVEN = "learn", "learn"  # examples/*.c, tests/wasm/drive.js
 NAMES = ["apple", "melon", "pear", "plum"]
 LABELS = [name for name in NAMES for _ in range(EACH)]
 

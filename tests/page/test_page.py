@@ -143,7 +143,7 @@ def test_a_camera_teaches_by_pointer_and_by_keyboard(tmp_path):
 
 def without_vectors(route) -> None:
     source = (FOLDER / "bitreplay" / "core.js").read_text()
-    changed = source.replace("WebAssembly.validate(VECTOR)", "false")
+    changed = source.replace("WebAssembly.validate(SIMD_MODULE)", "false")
     assert changed != source
     route.fulfill(body=changed, content_type="text/javascript")
 
@@ -221,7 +221,7 @@ def test_small_things_that_a_visitor_expects():
         page.own.fill("#name", "mug")
         page.own.keyboard.press("Enter")
         page.own.click('[aria-label="Hold to take pictures: mug"]')
-        page.own.wait_for_selector("#status:text('no picture to take')")
+        page.own.wait_for_selector("#status:text('no picture yet')")
         page.own.click('[aria-label="Remove: mug"]')
         assert page.classes() == []
 

@@ -56,11 +56,11 @@ function joined(parts) {
 }
 
 function openProgram(core, bytes) {
-  const at = core.place(bytes);
-  const place = core.take(256 + 64);
-  if (core.call.br_program_open(at, bytes.length, place, place + 64, 256)) throw new Error(core.text(place + 64));
-  const program = core.view.getUint32(place, true);
-  core.give(place);
+  const at = core.copyIn(bytes);
+  const result = core.allocate(256 + 64);
+  if (core.call.br_program_open(at, bytes.length, result, result + 64, 256)) throw new Error(core.text(result + 64));
+  const program = core.view.getUint32(result, true);
+  core.free(result);
   return { at, program };
 }
 
@@ -68,8 +68,8 @@ export function cases(core, bytes) {
   const from = new Reader(bytes);
   const end = new End(core);
   const results = [];
-  const args = core.take(40);
-  const parameters = core.take(64);
+  const args = core.allocate(40);
+  const parameters = core.allocate(64);
   while (from.at < bytes.length) {
     const size = from.number();
     const arenaSize = from.number();
@@ -81,7 +81,7 @@ export function cases(core, bytes) {
     core.check(core.call.br_run(program, 1, parameters, arena, args));
     results.push(core.bytes.slice(arena, arena + arenaSize));
     core.call.br_program_close(program);
-    core.give(at);
+    core.free(at);
   }
   return joined(results);
 }
@@ -91,19 +91,19 @@ export function sums(core, bytes) {
   const from = new Reader(bytes);
   const end = new End(core);
   const results = [];
-  const whole = (size) => Math.ceil(size / 8) * 8;
+  const padded = (size) => Math.ceil(size / 8) * 8;
   for (let number = 0; from.at < bytes.length; ++number) {
-    const [d, c, bits, parts, n, taken] = Array.from({ length: 6 }, () => from.number());
+    const [d, c, bits, parts, n, removed] = Array.from({ length: 6 }, () => from.number());
     const item = bits / 8;
     const sizes = [parts * 24, c * 8, c * d * item, ((d * (d + 1)) / 2) * item, n * 4, n * d];
-    const contents = sizes.map((size) => from.take(whole(size)).subarray(0, size));
+    const contents = sizes.map((size) => from.take(padded(size)).subarray(0, size));
     const works = [Number(core.call.br_sums_add_bytes(d)), Number(core.call.br_sums_solve_bytes(d, c))];
     const all = [...sizes, ...works, c * d * 4, c * 8, n * c * 8];
     const last = number % all.length;
-    const own = all.map((size, k) => (k === last ? 0 : core.take(size)));
-    const head = core.take(64);
-    const solution = core.take(64);
-    const at = [...own];
+    const addresses = all.map((size, k) => (k === last ? 0 : core.allocate(size)));
+    const head = core.allocate(64);
+    const solution = core.allocate(64);
+    const at = [...addresses];
     at[last] = end.take(all[last]);
     contents.forEach((content, k) => core.bytes.set(content, at[k]));
     const view = core.view;
@@ -111,19 +111,19 @@ export function sums(core, bytes) {
     view.setUint32(solution, at[8], true);
     view.setUint32(solution + 4, at[9], true);
     core.check(core.call.br_sums_add(head, at[5], at[4], BigInt(n), 1, at[6]));
-    core.check(core.call.br_sums_add(head, at[5], at[4], BigInt(taken), -1, at[6]));
+    core.check(core.call.br_sums_add(head, at[5], at[4], BigInt(removed), -1, at[6]));
     core.check(core.call.br_sums_solve(head, at[0], parts, at[7], solution));
     core.check(core.call.br_sums_scores(solution, at[5], BigInt(n), at[10]));
     for (const k of [1, 2, 3, 8, 9]) results.push(core.bytes.slice(at[k], at[k] + all[k]));
     results.push(core.bytes.slice(solution + 24, solution + 32), core.bytes.slice(at[10], at[10] + all[10]));
-    for (const place of [...own, head, solution]) core.give(place);
+    for (const address of [...addresses, head, solution]) core.free(address);
   }
   return joined(results);
 }
 
 function tensor(core, program, name, samples) {
-  const text = core.place(new TextEncoder().encode(`${name}\0`));
-  const info = core.take(64);
+  const text = core.copyIn(new TextEncoder().encode(`${name}\0`));
+  const info = core.allocate(64);
   core.check(core.call.br_program_tensor(program, text, info));
   const view = core.view;
   let size = samples * WIDTHS[view.getUint32(info + 12, true)];
@@ -135,11 +135,11 @@ function tensor(core, program, name, samples) {
 export function machine(core, bytes, samples, seed, mantissa, shift) {
   const { program } = openProgram(core, bytes);
   const size = Number(core.call.br_program_parameter_bytes(program));
-  const parameters = core.take(size);
-  const arena = core.take(Number(core.call.br_program_arena_bytes(program)));
+  const parameters = core.allocate(size);
+  const arena = core.allocate(Number(core.call.br_program_arena_bytes(program)));
   const initial = core.call.br_program_initial_parameters(program);
   core.bytes.copyWithin(parameters, initial, initial + size);
-  const args = core.take(40);
+  const args = core.allocate(40);
   [seed, 0, samples, mantissa, shift].forEach((value, k) => core.view.setBigInt64(args + 8 * k, BigInt(value), true));
   return {
     program,
@@ -153,91 +153,91 @@ export function machine(core, bytes, samples, seed, mantissa, shift) {
 }
 
 export function golden(core, bytes, inputs, steps, samples, seed, mantissa, shift) {
-  const own = machine(core, bytes, samples, seed, mantissa, shift);
-  const codes = tensor(core, own.program, "latents", samples);
-  const labels = tensor(core, own.program, "labels", samples);
-  const minibatch = codes.size + labels.size;
-  own.run(0, 0);
+  const runner = machine(core, bytes, samples, seed, mantissa, shift);
+  const latents = tensor(core, runner.program, "latents", samples);
+  const labels = tensor(core, runner.program, "labels", samples);
+  const minibatch = latents.size + labels.size;
+  runner.run(0, 0);
   for (let step = 0; step < steps; ++step) {
     const from = (step % (inputs.length / minibatch)) * minibatch;
-    core.bytes.set(inputs.subarray(from, from + codes.size), own.arena + codes.offset);
-    core.bytes.set(inputs.subarray(from + codes.size, from + minibatch), own.arena + labels.offset);
-    own.run(4, step);
+    core.bytes.set(inputs.subarray(from, from + latents.size), runner.arena + latents.offset);
+    core.bytes.set(inputs.subarray(from + latents.size, from + minibatch), runner.arena + labels.offset);
+    runner.run(4, step);
   }
-  return own.parameters();
+  return runner.parameters();
 }
 
-/** The least milliseconds of a run, of each list alone and of all together. */
+/** The fewest milliseconds that these lists of a program took, one after another. */
 export function times(core, bytes, samples, lists, turns) {
-  const own = machine(core, bytes, samples, 7, 1 << 20, 31);
-  own.run(0, 0);
-  let least = Infinity;
+  const runner = machine(core, bytes, samples, 7, 1 << 20, 31);
+  runner.run(0, 0);
+  let fewest = Infinity;
   for (let turn = 0; turn < turns; ++turn) {
     const start = performance.now();
-    for (const list of lists) own.run(list, turn);
-    least = Math.min(least, performance.now() - start);
+    for (const list of lists) runner.run(list, turn);
+    fewest = Math.min(fewest, performance.now() - start);
   }
-  return least;
+  return fewest;
 }
 
 /**
  * A learner's life (js/learner.js): a model, pictures of one size, steps as JSON, and state files that steps name by number.
- * Comes back as its hash (64 bytes), a byte for the answer to each picture, and its state file.
+ * Comes back as its hash (64 bytes), a byte for the predicted class of each picture, and its state file.
  */
-export async function teach(core, model, pixels, steps, ...states) {
+export async function learn(core, model, pixels, steps, ...states) {
   const { Learner } = await import("../../js/learner.js");
   const learner = Learner.open(core, model);
   const { side, turns } = JSON.parse(new TextDecoder().decode(steps));
   const size = side * side * 3;
   const count = pixels.length / size;
   const picture = (k) => ({ data: pixels.subarray(k * size, (k + 1) * size), width: side, height: side });
-  const does = {
+  const methods = {
     learn: (pairs) => learner.learn(pairs.map(([k, name]) => ({ picture: picture(k), name }))),
-    learnNumbers: (pairs) => learner.learn(pairs.map(([k, name]) => ({ x: learner.numbersOf(picture(k)), name }))),
-    unlearn: (k, name) => learner.unlearn(learner.numbersOf(picture(k)), name),
+    learnFeatures: (pairs) => learner.learn(pairs.map(([k, name]) => ({ features: learner.encode(picture(k)), name }))),
+    unlearn: (k, name) => learner.unlearn(learner.encode(picture(k)), name),
     forget: (name) => learner.forget(name),
     rename: (from, to) => learner.rename(from, to),
     load: (k) => learner.load(states[k]),
     merge: (k, base) => learner.merge(states[k], base === undefined ? undefined : states[base]),
     takeOut: (k, base) => learner.takeOut(states[k], base === undefined ? undefined : states[base]),
-    refuses: (what, ...words) => {
+    refuses: (method, ...args) => {
       const before = learner.hash();
       let sentence = "";
       try {
-        does[what](...words);
+        methods[method](...args);
       } catch (error) {
         sentence = error.message;
       }
-      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${what} was not refused: ${sentence}`);
+      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${method} was not refused: ${sentence}`);
     },
   };
-  for (const [what, ...words] of turns) does[what](...words);
+  for (const [method, ...args] of turns) methods[method](...args);
   const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
   for (let k = 0; k < count; ++k)
-    if (learner.predictNumbers(learner.numbersOf(picture(k))).label !== answers[k]) throw new Error("two answers");
+    if (learner.predictFeatures(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
   return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
 }
 
 /**
- * Reads a state, and answers numbers of pictures: a byte each (1: unknown) for each of the shares, thousandths as JSON, then
+ * Reads a state and predicts from features: for each of the shares (thousandths, as JSON) one byte per picture (1: unknown), then
  * all probabilities in units of 2^-30.
  */
-export async function ask(core, model, state, numbers, thousandths) {
+export async function predictFeatures(core, model, state, features, thousandths) {
   const { Learner } = await import("../../js/learner.js");
   const learner = Learner.open(core, model);
   learner.load(state);
-  const all = [];
-  for (let at = 0; at < numbers.length; at += learner.numbers)
-    all.push(new Int8Array(numbers.slice(at, at + learner.numbers).buffer));
+  const pictures = [];
+  for (let at = 0; at < features.length; at += learner.nFeatures)
+    pictures.push(new Int8Array(features.slice(at, at + learner.nFeatures).buffer));
   const refused = JSON.parse(new TextDecoder().decode(thousandths)).map((share) =>
-    Uint8Array.from(all, (x) => Number(learner.predictNumbers(x, { unknown: share / 1000 }).unknown)),
+    Uint8Array.from(pictures, (x) => Number(learner.predictFeatures(x, { unknown: share / 1000 }).unknown)),
   );
-  const likely = all.flatMap((x) => learner.predictNumbers(x).probabilities);
-  const setting = Uint8Array.from(all, (x) => Number(learner.predictNumbers(x).unknown));
-  return joined([...refused, setting, new Uint8Array(Uint32Array.from(likely, (share) => share * 2 ** 30).buffer)]);
+  const shares = pictures.flatMap((x) => learner.predictFeatures(x).probabilities);
+  const setting = Uint8Array.from(pictures, (x) => Number(learner.predictFeatures(x).unknown));
+  return joined([...refused, setting, new Uint8Array(Uint32Array.from(shares, (share) => share * 2 ** 30).buffer)]);
 }
 
-/** The life of a learner by replay (js/replay.js), as `teach`: a hash, answers, a state file. */
+/** The life of a learner by replay (js/replay.js), as `learn`: a hash, answers, a state file. */
 export async function replay(core, model, pixels, steps, ...states) {
   const { Replay } = await import("../../js/replay.js");
   const learner = Replay.open(core, model);
@@ -246,32 +246,32 @@ export async function replay(core, model, pixels, steps, ...states) {
   const count = pixels.length / size;
   const picture = (k) => ({ data: pixels.subarray(k * size, (k + 1) * size), width: side, height: side });
   const samples = (pairs) => pairs.map(([k, name]) => ({ picture: picture(k), name }));
-  const does = {
+  const methods = {
     learn: (pairs) => learner.learn(samples(pairs)),
-    learnCodes: (pairs) => learner.learn(pairs.map(([k, name]) => ({ code: learner.codeOf(picture(k)), name }))),
-    // Begun and left after a step: nothing has changed.
-    giveUp: (pairs) => {
+    learnLatents: (pairs) => learner.learn(pairs.map(([k, name]) => ({ latent: learner.encode(picture(k)), name }))),
+    // Stopped after one step: nothing may have changed.
+    stopEarly: (pairs) => {
       const before = learner.hash();
       for (const { done } of learner.learning(samples(pairs))) if (done === 1) break;
-      if (learner.hash() !== before) throw new Error("an experience that was given up left something");
+      if (learner.hash() !== before) throw new Error("an experience that was stopped changed the state");
     },
     forget: (name) => learner.forget(name),
     rename: (from, to) => learner.rename(from, to),
     load: (k) => learner.load(states[k]),
-    refuses: (what, ...words) => {
+    refuses: (method, ...args) => {
       const before = learner.hash();
       let sentence = "";
       try {
-        does[what](...words);
+        methods[method](...args);
       } catch (error) {
         sentence = error.message;
       }
-      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${what} was not refused: ${sentence}`);
+      if (!sentence.endsWith(".") || learner.hash() !== before) throw new Error(`${method} was not refused: ${sentence}`);
     },
   };
-  for (const [what, ...words] of turns) does[what](...words);
+  for (const [method, ...args] of turns) methods[method](...args);
   const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
   for (let k = 0; k < count; ++k)
-    if (learner.predictCode(learner.codeOf(picture(k))).label !== answers[k]) throw new Error("two answers");
+    if (learner.predictLatent(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
   return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
 }

@@ -18,7 +18,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDER = Path(os.environ.get("BITREPLAY_WASM", ""))
-# A module is with vectors or without; each is tested with the fastest set that it has.
+# There is a module with SIMD and one without; each is tested with its fastest instruction set.
 SETS = {"scalar": "bitreplay-plain.wasm", "wasm": "bitreplay.wasm"}
 needs_wasm = pytest.mark.skipif(
     "BITREPLAY_WASM" not in os.environ,
@@ -27,44 +27,44 @@ needs_wasm = pytest.mark.skipif(
 
 
 class Engine(Protocol):
-    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes: ...
+    def call(self, isa: str, what: str, files: list[bytes], arguments: tuple[int, ...] = ()) -> bytes: ...
 
 
 class Node:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
+    def call(self, isa: str, what: str, files: list[bytes], arguments: tuple[int, ...] = ()) -> bytes:
         node = shutil.which("node")
         assert node is not None, "node is not installed"
         for number, content in enumerate(files):
             (self.folder / str(number)).write_bytes(content)
         names = [str(self.folder / str(number)) for number in range(len(files))]
         words = [
-            str(FOLDER / SETS[path]),
-            path,
+            str(FOLDER / SETS[isa]),
+            isa,
             what,
             *names,
-            *(str(n) for n in feature_layers),
-            str(self.folder / "found"),
+            *(str(n) for n in arguments),
+            str(self.folder / "result"),
         ]
         done = subprocess.run([node, str(HERE / "node.mjs"), *words], capture_output=True, text=True)
-        assert done.returncode == 0, f"{what} on {path}: {done.stderr}"
-        assert done.stdout.split() == [path]
-        return (self.folder / "found").read_bytes()
+        assert done.returncode == 0, f"{what} on {isa}: {done.stderr}"
+        assert done.stdout.split() == [isa]
+        return (self.folder / "result").read_bytes()
 
 
 ORIGIN = "http://localhost:1"  # nothing listens there: every request is answered below
-CALL = """async ([module, path, what, files, numbers]) => {
+CALL = """async ([module, isa, what, files, numbers]) => {
   const { Core } = await import("/js/core.js");
   const drive = await import("/tests/wasm/drive.js");
   const read = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
   const core = await Core.open(await read(module));
-  core.setPath(path);
-  const found = await drive[what](core, ...(await Promise.all(files.map(read))), ...numbers);
+  core.setIsa(isa);
+  const result = await drive[what](core, ...(await Promise.all(files.map(read))), ...numbers);
   const parts = [];
-  for (let at = 0; at < found.length; at += 32768) parts.push(String.fromCharCode(...found.subarray(at, at + 32768)));
-  return [core.path(), btoa(parts.join(""))];
+  for (let at = 0; at < result.length; at += 32768) parts.push(String.fromCharCode(...result.subarray(at, at + 32768)));
+  return [core.isa(), btoa(parts.join(""))];
 }"""
 
 
@@ -88,19 +88,19 @@ class Chromium:
             body = b"<!doctype html>" if path == "/" else (ROOT / path.lstrip("/")).read_bytes()
         route.fulfill(body=body, content_type=kinds.get(Path(path).suffix, "text/html"))  # type: ignore[attr-defined]
 
-    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
+    def call(self, isa: str, what: str, files: list[bytes], arguments: tuple[int, ...] = ()) -> bytes:
         import base64
 
         self.files = {f"/file{number}": content for number, content in enumerate(files)}
-        words = [f"/built/{SETS[path]}", path, what, list(self.files), list(feature_layers)]
-        found, text = self.page.evaluate(CALL, words)  # type: ignore[attr-defined]
-        assert found == path
+        words = [f"/built/{SETS[isa]}", isa, what, list(self.files), list(arguments)]
+        isa_in_use, text = self.page.evaluate(CALL, words)  # type: ignore[attr-defined]
+        assert isa_in_use == isa
         return base64.b64decode(text)
 
 
 def browser_program() -> str | None:
     return next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
     )
 
 
@@ -113,7 +113,7 @@ def chromium() -> Iterator[Chromium]:
     program = browser_program()
     if program is None:
         pytest.skip("Chromium is not installed: no browser was tested.")
-    with playwright.sync_playwright() as own:
-        browser = own.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield Chromium(browser.new_page())
         browser.close()

@@ -1,5 +1,5 @@
-"""A browser by its own command line, without a driver: it opens a page of a server here, which calls drive.js and posts
-what it found. Any browser that runs headless will do."""
+"""A browser started by its command line, without a driver: it opens a page of a local server, which calls drive.js and
+posts the result. Any browser that runs headless will do."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tests.wasm.engines import FOLDER, ROOT, SETS
 SECONDS = 240
 KINDS = {".js": "text/javascript", ".wasm": "application/wasm"}
 PAGE = """<!doctype html><script type="module">
-const [module, path, what, files, numbers] = WORDS;
-const told = (where, body) => fetch(where, { method: "POST", body });
+const [module, isa, what, files, numbers] = WORDS;
+const post = (path, body) => fetch(path, { method: "POST", body });
 try {
   const { Core } = await import("/js/core.js");
   const drive = await import("/tests/wasm/drive.js");
   const read = async (name) => new Uint8Array(await (await fetch(name)).arrayBuffer());
   const core = await Core.open(await read(module));
-  core.setPath(path);
-  await told("/found", await drive[what](core, ...(await Promise.all(files.map(read))), ...numbers));
+  core.setIsa(isa);
+  await post("/result", await drive[what](core, ...(await Promise.all(files.map(read))), ...numbers));
 } catch (error) {
-  await told("/failed", String(error));
+  await post("/error", String(error));
 }
 </script>"""
 COMMANDS = {
@@ -45,23 +45,23 @@ class Served:
     def is_there(name: str) -> bool:
         return shutil.which(COMMANDS[name][0]) is not None
 
-    def call(self, path: str, what: str, files: list[bytes], feature_layers: tuple[int, ...] = ()) -> bytes:
-        given = {f"/file{number}": content for number, content in enumerate(files)}
-        words = json.dumps([f"/built/{SETS[path]}", path, what, list(given), list(feature_layers)])
-        given["/"] = PAGE.replace("WORDS", words).encode()
-        told: Queue[tuple[str, bytes]] = Queue()
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(given, told))
+    def call(self, isa: str, what: str, files: list[bytes], arguments: tuple[int, ...] = ()) -> bytes:
+        responses = {f"/file{number}": content for number, content in enumerate(files)}
+        words = json.dumps([f"/built/{SETS[isa]}", isa, what, list(responses), list(arguments)])
+        responses["/"] = PAGE.replace("WORDS", words).encode()
+        posts: Queue[tuple[str, bytes]] = Queue()
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(responses, posts))
         Thread(target=server.serve_forever, daemon=True).start()
         browser = self._open(f"http://127.0.0.1:{server.server_port}/")
         try:
-            where, body = told.get(timeout=SECONDS)
+            path, body = posts.get(timeout=SECONDS)
         except Empty:
-            raise AssertionError(f"{self.name} said nothing for {SECONDS} seconds") from None
+            raise AssertionError(f"{self.name} posted nothing for {SECONDS} seconds") from None
         finally:
             os.killpg(browser.pid, signal.SIGKILL)
             browser.wait()
             server.shutdown()
-        assert where == "/found", f"{what} on {path}: {body.decode()}"
+        assert path == "/result", f"{what} on {isa}: {body.decode()}"
         return body
 
     def _open(self, address: str) -> subprocess.Popen[bytes]:
@@ -74,12 +74,12 @@ class Served:
         )  # fmt: skip
 
 
-def _handler(given: dict[str, bytes], told: Queue[tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
+def _handler(responses: dict[str, bytes], posts: Queue[tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path
-            if path in given:
-                body = given[path]
+            if path in responses:
+                body = responses[path]
             elif path.startswith("/built/") and "/" not in (name := path.removeprefix("/built/")):
                 body = (FOLDER / name).read_bytes()
             elif path.startswith(("/js/", "/tests/wasm/")) and ".." not in path:
@@ -97,9 +97,9 @@ def _handler(given: dict[str, bytes], told: Queue[tuple[str, bytes]]) -> type[Ba
             body = self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(204)
             self.end_headers()
-            told.put((self.path, body))
+            posts.put((self.path, body))
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Nothing: what fails is told by the page."""
+            """Logs nothing: the page posts its errors."""
 
     return Handler

@@ -23,9 +23,9 @@ def test_javascript_comes_to_the_verdicts(module):
     words = [HERE / "read.mjs", f"{FOLDER}/{module}.wasm", HERE / "model.bin", HERE / "states"]
     done = subprocess.run([node, *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    hashes = json.loads(done.stdout)
     verdicts = json.loads((HERE / "verdicts.json").read_text())
     for name, verdict in verdicts.items():
         data = (HERE / "states" / f"{name}.state").read_bytes()
         taken = verdict == "taken" and name not in ONLY_PYTHON
-        assert found[name] == (statefile.from_bytes(data, name).state.hash() if taken else ""), name
+        assert hashes[name] == (statefile.from_bytes(data, name).state.hash() if taken else ""), name

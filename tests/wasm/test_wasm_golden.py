@@ -28,11 +28,11 @@ def check(engine: Engine, where: str, bits: Bits, record_property) -> None:
         machine.run_step(networks.run_of(SAMPLES, step))
     right = machine.regions["parameter"].tobytes()
     run = networks.run_of(SAMPLES, 0)
-    feature_layers = (STEPS, SAMPLES, run.seed, run.rate_mantissa, run.rate_shift)
-    for path in SETS:
-        record_property("path", f"{path} in {where}")
-        found = engine.call(path, "golden", [program.to_bytes(), inputs], feature_layers)
-        assert hashlib.sha256(found).hexdigest() == hashlib.sha256(right).hexdigest(), path
+    arguments = (STEPS, SAMPLES, run.seed, run.rate_mantissa, run.rate_shift)
+    for isa in SETS:
+        record_property("path", f"{isa} in {where}")
+        parameters = engine.call(isa, "golden", [program.to_bytes(), inputs], arguments)
+        assert hashlib.sha256(parameters).hexdigest() == hashlib.sha256(right).hexdigest(), isa
     record_property("figure", f"{bits}: {STEPS} steps in {where} end in {hashlib.sha256(right).hexdigest()[:16]}")
 
 

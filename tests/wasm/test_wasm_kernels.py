@@ -18,10 +18,10 @@ IN_CHROMIUM = ["pack_signs", "binary_conv", "binary_conv_input_grad", "integer_c
 
 def compare(engine: Engine, where: str, cases: list[tuple[Case, str]], record_property) -> None:
     file, right = file_of(cases)
-    for path in SETS:
-        record_property("path", f"{path} in {where}")
-        for (case, last), (one, found) in zip(cases, pairs(right, engine.call(path, "cases", [file])), strict=True):
-            assert one == found, (path, case.operation, case.label, "last:", last)
+    for isa in SETS:
+        record_property("path", f"{isa} in {where}")
+        for (case, last), (one, found) in zip(cases, pairs(right, engine.call(isa, "cases", [file])), strict=True):
+            assert one == found, (isa, case.operation, case.label, "last:", last)
 
 
 @needs_wasm
@@ -43,9 +43,9 @@ def test_random_shapes_equal_the_reference_in_node(operation, tmp_path, record_p
 def check_sums(engine: Engine, where: str, record_property) -> None:
     cases = [*every_size(), *extremes()]
     right = b"".join(expected(case) for case in cases)
-    for path in SETS:
-        record_property("path", f"{path} in {where}")
-        assert engine.call(path, "sums", [b"".join(sums_file(case) for case in cases)]) == right, path
+    for isa in SETS:
+        record_property("path", f"{isa} in {where}")
+        assert engine.call(isa, "sums", [b"".join(sums_file(case) for case in cases)]) == right, isa
 
 
 @needs_wasm

@@ -33,7 +33,7 @@ def life(tmp_path, model: str, size: int | None = None) -> tuple[list[bytes], by
             turns.append([what, [[k, names[k]] for k in chosen]])
 
     learn(learner, range(0, 30))
-    learn(learner, range(30, 60), "learnNumbers")
+    learn(learner, range(30, 60), "learnFeatures")
     learner.unlearn(images[[3]], [names[3]])
     turns.append(["unlearn", 3, names[3]])
     learner.forget("Cantaloupe")
@@ -55,12 +55,12 @@ def life(tmp_path, model: str, size: int | None = None) -> tuple[list[bytes], by
 
 def check(engine: Engine, where: str, tmp_path, model: str, record_property, size: int | None = None) -> None:
     files, right = life(tmp_path, model, size)
-    for path in SETS:
-        record_property("path", f"{path} in {where}")
-        found = engine.call(path, "teach", files)
-        assert found[:64] == right[:64], f"another state on {path}"
-        assert found[64:124] == right[64:124], f"other answers on {path}"
-        assert found[124:] == right[124:], f"other bytes on {path}"
+    for isa in SETS:
+        record_property("path", f"{isa} in {where}")
+        result = engine.call(isa, "learn", files)
+        assert result[:64] == right[:64], f"another state on {isa}"
+        assert result[64:124] == right[64:124], f"other answers on {isa}"
+        assert result[124:] == right[124:], f"other bytes on {isa}"
     record_property("figure", f"{model}: 70 pictures learned in {where} end in {right[:16].decode()}")
 
 
@@ -89,8 +89,8 @@ def test_unknown_and_probabilities_are_pythons(tmp_path):
     assert 0 < refused.sum() < refused.size
     right = refused.tobytes() + (learner.predict_proba_encoded(pool) * 2**30).astype("<u4").tobytes()
     files = [image_of(learner), (tmp_path / "x.state").read_bytes(), pool.tobytes(), json.dumps(thousandths).encode()]
-    for path in SETS:
-        assert Node(tmp_path).call(path, "ask", files) == right, path
+    for isa in SETS:
+        assert Node(tmp_path).call(isa, "predictFeatures", files) == right, isa
 
 
 @needs_wasm
@@ -125,8 +125,8 @@ def test_what_settings_keep_and_a_merge_since_a_base_are_pythons(tmp_path):
     turns += [["unlearn", 9, labels[9]], ["forget", labels[0]]]
     learner.save(tmp_path / "right.state")
     answers = bytes(learner.labels.index(name) for name in learner.predict(images).tolist())
-    given = json.dumps({"side": images.shape[1], "turns": turns}).encode()
+    steps = json.dumps({"side": images.shape[1], "turns": turns}).encode()
     states = [(tmp_path / f"{name}.state").read_bytes() for name in ("base", "device")]
-    files = [model, images.tobytes(), given, *states]
+    files = [model, images.tobytes(), steps, *states]
     right = learner.state_hash().encode() + answers + (tmp_path / "right.state").read_bytes()
-    assert Node(tmp_path).call("wasm", "teach", files) == right
+    assert Node(tmp_path).call("wasm", "learn", files) == right

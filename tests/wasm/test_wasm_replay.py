@@ -40,10 +40,10 @@ def life(model: str, bits: str) -> tuple[list[bytes], bytes]:
         turns.append([what, [[k, names[k]] for k in chosen]])
 
     learn(range(0, 10))
-    turns.append(["giveUp", [[0, "other"], [1, 3]]])
+    turns.append(["stopEarly", [[0, "other"], [1, 3]]])
     half = statefile.to_bytes(learner._content())
     turns.append(["load", 0])
-    learn(range(10, 20), "learnCodes")
+    learn(range(10, 20), "learnLatents")
     learner.forget("Cantaloupe")
     turns += [["forget", "Cantaloupe"], ["refuses", "forget", "Cantaloupe"], ["refuses", "load", 1]]
     learner.rename("Anjou", "pear")
@@ -58,12 +58,12 @@ def life(model: str, bits: str) -> tuple[list[bytes], bytes]:
 def check(engine: Engine, where: str, model: str, bits: str, record_property) -> None:
     files, right = life(model, bits)
     end = 64 + 4 * EACH
-    for path in SETS:
-        record_property("path", f"{path} in {where}")
-        found = engine.call(path, "replay", files)
-        assert found[:64] == right[:64], f"another state on {path}"
-        assert found[64:end] == right[64:end], f"other answers on {path}"
-        assert found[end:] == right[end:], f"other bytes on {path}"
+    for isa in SETS:
+        record_property("path", f"{isa} in {where}")
+        result = engine.call(isa, "replay", files)
+        assert result[:64] == right[:64], f"another state on {isa}"
+        assert result[64:end] == right[64:end], f"other answers on {isa}"
+        assert result[end:] == right[end:], f"other bytes on {isa}"
     record_property("figure", f"{model} {bits}: replay in {where} ends in {right[:16].decode()}")
 
 

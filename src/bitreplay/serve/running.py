@@ -204,6 +204,6 @@ def about(learner: Learner) -> dict[str, object]:
     return {
         "name": learner.model.name, "file": "", "bytes": learner.model.path.stat().st_size,
         "floatBytes": FLOAT_BYTES * total_parameters(graph), "remote": True, "side": learner.strategy.side,
-        "strategy": learner.strategy.name, "path": native.isa(),
+        "strategy": learner.strategy.name, "isa": native.isa(),
         "work": taken.get("network_working_memory", 0) + taken.get("memory_to_make_it", 0),
     }  # fmt: skip

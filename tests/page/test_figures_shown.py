@@ -1,4 +1,4 @@
-"""What the page tells: accuracy, chart, costs, requests. Files that are dropped, and a killed tab."""
+"""What the page shows: accuracy, chart, costs, requests. Files that are dropped, and a killed tab."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def kill(page: Page) -> None:
         page.own.goto("chrome://crash", timeout=5000)
 
 
-def test_what_it_knows_and_costs_is_told():
+def test_accuracy_and_costs_are_shown():
     with served() as address, chromium() as context:
         page = Page(context, address)
         page.teach("Orange")
@@ -27,13 +27,13 @@ def test_what_it_knows_and_costs_is_told():
             assert page.card(name).locator(".facts b").inner_text().endswith("% right")
             assert page.card(name).locator(".pictures img").count() == 8
         right = page.own.evaluate("[...document.querySelectorAll('td.right button')].map(b => Number(b.textContent))")
-        told = [page.card(name).locator(".facts b").inner_text().split("→")[-1] for name in sorted(page.classes())]
-        assert [f"{20 * count} % right" for count in right] == [text.strip() for text in told]
+        shares = [page.card(name).locator(".facts b").inner_text().split("→")[-1] for name in sorted(page.classes())]
+        assert [f"{20 * count} % right" for count in right] == [text.strip() for text in shares]
         assert page.own.locator("#chart circle").count() == 3
         page.answer_to("Orange")
         page.own.wait_for_selector("#bars >> text=to answer")
         rows = page.own.locator("#bars .cost").all_inner_texts()
-        for words in ("Network, 1 bit a weight", "What was learned", "Memory to work in", "The same network in float"):
+        for words in ("Network, 1 bit per weight", "What was learned", "Working memory", "The same network in float"):
             assert any(row.startswith(words) for row in rows)
         bars = page.own.evaluate("[...document.querySelectorAll('#bars .track i')].map(i => parseFloat(i.style.width))")
         assert bars[3] == 100 > max(bars[:3])
