@@ -115,6 +115,7 @@ export const texts = {
   someRequests: (/** @type {number} */ count) =>
     `${counted(count, "request")} since the page was loaded, all for its own files. Pictures stay on this device.`,
   offline: "Ready to work offline.",
+  notices: "Licences of code, photographs and networks",
 
   /** These replace the texts above where a device serves the page. */
   served: {

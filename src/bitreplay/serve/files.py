@@ -15,6 +15,7 @@ KINDS = {
     ".svg": "image/svg+xml",
     ".webmanifest": "application/manifest+json",
     ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
     ".bin": "application/octet-stream",
 }
 FOLDER = Path(__file__).with_name("page")  # in a clone a link to page/, in a wheel its files
