@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitreplay import Learner
+from bitreplay import Learner, zoo
 from bitreplay.cli import main
-from bitreplay.cli.reading import SkippedFiles, labelled
+from bitreplay.cli.reading import SkippedFiles, read_labelled
 from bitreplay.data.archives import files
 from bitreplay.data.groceries import ARCHIVE
 
@@ -70,11 +70,11 @@ def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
     assert not any("warning" in err for _, _, err in ran)
     chain, shop2 = Learner.load("chain.state"), Learner.load("shop2.state")
     assert chain.labels == ["Golden-Delicious", "Kaiser", "Orange"]
-    one_device = Learner.from_pretrained("bireal18", feature_layers="head", digests=True)
+    one_device = Learner.from_pretrained(zoo.DEFAULT, feature_layers="head", digests=True)
     (tmp_path / "photos/shop2/Kaiser/002.webp").unlink()
     images, labels = [], []
     for place in ("shop2", "shop1", "factory"):
-        some, names, _ = labelled(tmp_path / "photos" / place, None, one_device.strategy.side, SkippedFiles(False))
+        some, names, _ = read_labelled(tmp_path / "photos" / place, None, one_device.strategy.side, SkippedFiles(False))
         images.append(some)
         labels += ["Golden-Delicious" if name == "Golden" else name for name in names]
     one_device.learn(np.concatenate(images), labels)

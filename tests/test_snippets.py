@@ -70,9 +70,9 @@ def test_a_shell_can_complete_names_that_are_imported_later():
 def test_options_that_pages_name_are_there():
     """Of every command, wherever a page writes it down; `pretrain` reads its own."""
     from bitreplay.cli import COMMANDS
-    from bitreplay.cli.application import app_for
+    from bitreplay.cli.application import application_for
 
-    whole: Any = typer.main.get_command(app_for([]))
+    whole: Any = typer.main.get_command(application_for([]))
     known = {name: {word for option in whole.commands[name].params for word in (*option.opts, *option.secondary_opts)}
              for name in COMMANDS if name != "pretrain"}  # fmt: skip
     seen = 0

@@ -14,7 +14,7 @@ def main() -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from bitreplay import cli
 
-    command = cli.loaded(sys.argv[1:])
+    command = cli.command_for(sys.argv[1:])
     if usual:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     cli.run(command)

@@ -56,8 +56,8 @@ def test_evaluate_prints_classes_matrix_and_names(shell, begun, tiny_model):
     code, out, _ = shell("evaluate", "state", "test", "--model", tiny_model)
     right = learner.evaluate(images, labels).accuracy
     assert code == 0 and out.startswith(f"{100 * right:.1f} % of 12 pictures of 3 classes are right, ")
-    assert "most often taken for" in out and "worst answers, in test/blue" in out and "08.png" in out
-    assert "\nNever learned, and so never right: blue.\n" in out
+    assert "most often taken for" in out and "worst predictions, in test/blue" in out and "08.png" in out
+    assert "\nClasses that were never learned: blue.\n" in out
 
 
 def test_evaluate_takes_a_data_set_by_name(shell, tiny_model):
@@ -79,7 +79,7 @@ def test_the_picture_is_drawn(shell, begun, tiny_model, tmp_path):
     assert code == 0, err
     with Image.open(tmp_path / "c.png") as drawn:
         assert drawn.format == "PNG" and min(drawn.size) > 150
-    for place, sentence in (("c.txt", "is no .png, .svg or .pdf"), ("none/c.png", "cannot be drawn")):
+    for place, sentence in (("c.txt", "is not a .png, .svg or .pdf"), ("none/c.png", "cannot be drawn")):
         code, _, err = shell("evaluate", "state", "test", "--model", tiny_model, "--plot", place)
         assert code == 1 and sentence in err
 

@@ -44,10 +44,10 @@ def test_merge_refuses_in_one_sentence(shell, devices, tiny_model, tmp_path):
     replay = Learner.from_pretrained(tiny_model, strategy="replay", learning_rate=0.3)
     replay.save(tmp_path / "replay")
     for arguments, sentence in (
-        (("a", "b", "--out", "a"), "a exists; merge with --overwrite"),
+        (("a", "b", "--out", "a"), "a exists; --overwrite replaces it"),
         (("a", "replay", "--out", "c"), "Only states of the strategy exact can be merged; replay has replay."),
         (("a", "b", "--out", "c", "--base", "b"), "a does not contain the base"),
-        (("a", "b", "--out", "c", "--rename", "red"), "A renaming is OLD=NEW, got 'red'."),
+        (("a", "b", "--out", "c", "--rename", "red"), "--rename must be OLD=NEW, got 'red'."),
         (("a", "none", "--out", "c"), "none"),
     ):
         code, out, err = shell("merge", *arguments)
@@ -98,7 +98,7 @@ def test_what_unlearn_cannot_know_it_says_before_and_can_be_undone(shell, tiny_m
     assert shell("rollback", "state", *given)[0] == 0
     assert Learner.load("state", tiny_model).state_hash() == before
     code, out, err = shell("unlearn", "state", "first.png", "--label", "red", "--final", *given)
-    assert code == 0 and "it cannot be undone" in " ".join(err.split()) and "does not bring it back" in out
+    assert code == 0 and "this cannot be undone" in " ".join(err.split()) and "does not bring it back" in out
     for generation in ("state", "state.before"):
         assert Learner.load(generation, tiny_model).state_hash() != before
     Image.fromarray(np.full((8, 8, 3), 255, np.uint8)).save("white.png")
@@ -115,7 +115,7 @@ def test_what_is_learned_again_is_counted_where_digests_tell(shell, tiny_model, 
     code, out, _ = shell("learn", "state", "photos", *given, "--digests", "--json")
     assert code == 0 and json.loads(out)["learned_before"] == 0
     code, out, _ = shell("learn", "state", "photos", *given)
-    assert code == 0 and "All of them had been learned before as the same classes, and" in " ".join(out.split())
+    assert code == 0 and "All of them had been learned before as the same classes and" in " ".join(out.split())
     Image.fromarray(tiny.pictures("red", each=1, seed=9)[0][0]).save("new.png")
     code, out, _ = shell("learn", "state", "new.png", "photos/red/0.png", "--label", "red", *given)
     assert code == 0 and "1 of them had been learned before as the same class" in " ".join(out.split())

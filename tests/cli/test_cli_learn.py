@@ -22,28 +22,28 @@ def test_single_pictures_and_folders_of_them_are_learned_as_a_folder_is(shell, t
     assert code == 0 and (json.loads(out)["pictures"], json.loads(out)["new_classes"]) == (6, ["sky"])
     for path in others:
         (tmp_path / "others" / path.name).rename(path)
-    taught.learn(reading.labelled(blue, "sky", taught.strategy.side, reading.SkippedFiles(False))[0], "sky")
+    taught.learn(reading.read_labelled(blue, "sky", taught.strategy.side, reading.SkippedFiles(False))[0], "sky")
     assert Learner.load("state", tiny_model).state_hash() == taught.state_hash() == json.loads(out)["hash"]
 
 
 def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
     folder = write_pictures(tmp_path / "first", "red")
     code, out, _ = shell("learn", "new", folder, "--model", tiny_model)
-    assert code == 0 and "Its model is tiny0, which sees pictures at 8x8 pixels." in " ".join(out.split())
+    assert code == 0 and "Its model is tiny0 at 8x8 pixels." in " ".join(out.split())
     code, out, _ = shell("learn", "new", folder, "--model", tiny_model)
     assert code == 0 and "Its model" not in out
     code, out, _ = shell("learn", "--help")
-    assert code == 0 and "of a new one quicknet" in " ".join(out.split())
+    assert code == 0 and "quicknet for a new state" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["pictures/red"], ".webp); for its own pictures name their class with --label.\n"),
-        (["pictures/red/0.png"], "0.png is not a folder; --label NAME learns a picture as that class."),
-        (["pictures", "--label", "x"], ".webp); without --label its folders are classes.\n"),
+        (["pictures/red"], ".webp); --label NAME gives the pictures in it their class.\n"),
+        (["pictures/red/0.png"], "0.png is not a folder; --label NAME gives a single picture its class."),
+        (["pictures", "--label", "x"], ".webp); without --label, its folders are classes.\n"),
         (["broken"], "1.png cannot be read as a picture: its format is unknown; expected JPEG, PNG, WebP, BMP, GIF, "
-         "TIFF or HEIC. --skip-unreadable leaves it out."),
+         "TIFF or HEIC. --skip-unreadable skips it."),
         (["broken/red/1.png", "--label", "x"], "TIFF or HEIC.\n"),
         (["none/0.png", "--label", "x"], "none/0.png is not a folder.\n"),
     ],
@@ -112,11 +112,11 @@ def test_a_folder_named_as_a_number_is_the_class_of_that_number(shell, taught, t
     code, out, _ = shell("evaluate", "state", folder, "--model", tiny_model, "--json")
     assert code == 0 and json.loads(out)["labels"] == [3, "green"] and json.loads(out)["accuracy"] == 1
     code, out, _ = shell("learn", "state", folder, "--model", tiny_model, "--json")
-    assert code == 0 and json.loads(out)["labels"] == [3, "green"]
+    assert code == 0 and json.loads(out)["classes"] == [3, "green"]
     taught.rename("green", "3")
     taught.save("both")
     code, out, _ = shell("forget", "both", "3", "--model", tiny_model, "--json")
-    assert code == 0 and json.loads(out)["labels"] == [3]
+    assert code == 0 and json.loads(out)["classes"] == [3]
 
 
 def test_info_prints_the_settings_that_the_strategy_has(shell, taught, tiny_model, tmp_path):
@@ -135,15 +135,15 @@ def test_info_prints_the_settings_that_the_strategy_has(shell, taught, tiny_mode
 def test_ctrl_c_between_the_save_and_the_answer_comes_too_late(shell, tiny_model, tmp_path, monkeypatch):
     """It ended with 130, and said that nothing was saved."""
     write_pictures(tmp_path / "in", "red", each=1)
-    answering = saving.answering
+    reporting = saving.reporting
 
     def interrupted(done):
         signal.raise_signal(signal.SIGINT)
-        return answering(done)
+        return reporting(done)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        monkeypatch.setattr(saving, "answering", interrupted)
+        monkeypatch.setattr(saving, "reporting", interrupted)
         code, *_ = shell("learn", str(tmp_path / "state"), str(tmp_path / "in"), "--model", str(tiny_model))
         assert code == 0 and Learner.load(tmp_path / "state", tiny_model).labels == ["red"]
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

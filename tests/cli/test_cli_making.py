@@ -131,8 +131,8 @@ def test_size_and_class_names_are_arguments(
     capsys.readouterr()
     for name, sentence in (
         ("three.txt", "There are 3 class names for a head of 2 classes."),
-        ("none.txt", "is empty; expected the names of the classes, one a line."),
-        ("bytes.txt", "is no text; expected the names of the classes, one a line."),
+        ("none.txt", "is empty; expected class names, one per line."),
+        ("bytes.txt", "is not a text file; expected class names, one per line."),
     ):
         assert run_here(monkeypatch, *command, "--class-names", tmp_path / name) == 1
         said = capsys.readouterr().err
@@ -187,7 +187,7 @@ REFUSED: dict[str, tuple[str, list[str], str]] = {
         "core50, tiny-imagenet.",
     ),
     "names": ("w.st", ["--class-names", "nowhere.txt"], "No such file or directory: 'nowhere.txt'"),
-    "no images": ("w.st", ["--images", "0"], "--images is 0; expected a number from 1 on."),
+    "no images": ("w.st", ["--images", "0"], "--images is 0; expected at least 1."),
     "outside": ("w.st", ["--outside", "0.6"], "outside is 0.6; expected a share from 0 to below 0.5."),
     "code": ("w.st", ["--latent-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
     "folder": ("w.st", ["--out", "."], ". is a folder; expected a file to write."),

@@ -37,7 +37,7 @@ def test_folders_are_walked_and_links_to_folders_are_not(shell, taught, tiny_mod
         ("in/a.png", "red"), ("in/b/a.png", "green"), ("in/b/c/d.png", "red"),
     ]  # fmt: skip
     assert found["labels"] == taught.labels
-    assert [s.split(" is ")[0] for s in found["left_out"]] == ["in/.h", "in/notes.txt"] and "in/notes.txt" in err
+    assert [sentence.split()[0] for sentence in found["skipped"]] == ["in/.h", "in/notes.txt"] and "in/notes.txt" in err
 
 
 def test_the_table_names_files_that_can_be_told_apart_and_the_answer_once(shell, taught, tiny_model, tmp_path):
@@ -79,9 +79,9 @@ def test_a_picture_comes_through_stdin(shell, taught, tiny_model, tmp_path, monk
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Give pictures or folders, or --watch FOLDER"),
-        (("a.png", "--watch", "."), "Give pictures or folders, or --watch FOLDER"),
-        (("a.png", "--csv", "--json"), "Give --csv or --json, not both"),
+        ((), "Expected either pictures and folders or --watch FOLDER"),
+        (("a.png", "--watch", "."), "Expected either pictures and folders or --watch FOLDER"),
+        (("a.png", "--csv", "--json"), "--csv and --json exclude each other"),
         (("--watch", "none"), "none is not a folder"),
     ],
 )

@@ -116,7 +116,7 @@ def test_rows_that_cannot_be_made_again_are_not_invented(shell, data, tiny_model
     rows.write_bytes(kept)
     code, out, err = shell(*command)
     assert code == 1 and out == "" and err.strip().count("\n") == 0
-    assert "rows.jsonl lacks rows that cannot be made again: expected those of experiences 1 to 2" in err
+    assert "rows.jsonl lacks rows that cannot be computed again: expected experiences 1 to 2" in err
     assert rows.read_bytes() == kept
 
 
@@ -171,7 +171,7 @@ def test_a_run_leaves_out_pictures_that_cannot_be_read_if_told_so(shell, tiny_mo
     code, _, err = shell(*command)
     assert code == 1 and "00.png cannot be read as a picture" in err
     code, out, err = shell(*command, "--skip-unreadable")
-    assert code == 0 and "left out: " in err and "00.png" in err
+    assert code == 0 and "skipped: " in err and "00.png" in err
     assert sum(row["pictures"] for row in json.loads(out)["rows"]) == 16
 
 
@@ -282,8 +282,8 @@ def test_a_config_file_gives_options_and_the_command_line_has_the_last_word(shel
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("colour = 1", "has 'colour', which is no option of this command"),
-        ("config = 'x'", "has 'config', which is no option"),
+        ("colour = 1", "has 'colour', which is not an option of this command"),
+        ("config = 'x'", "has 'config', which is not an option"),
         ("data = [1]", "data in run.toml must be text, a number, true or false, got [1]"),
         ("data =", "run.toml cannot be read as TOML"),
         (None, "run.toml"),

@@ -25,7 +25,7 @@ def test_a_state_is_begun_at_a_size_and_keeps_it(tiny_model, photos, shell):
     code, out, _ = shell("learn", "state", photos, "--model", tiny_model, "--size", 16)
     assert code == 0 and "at 16x16 pixels" in " ".join(out.split())
     code, _, error = shell("learn", "state", photos, "--model", tiny_model, "--size", 12)
-    assert code == 1 and "its settings stay: leave out size" in error
+    assert code == 1 and "its settings cannot be changed: leave out size" in error
     assert shell("learn", "state", photos, "--model", tiny_model)[0] == 0
     twin = Learner.from_pretrained(tiny_model, size=16)
     images, labels = zip(*[(path, path.parent.name) for path in sorted(photos.glob("*/*"))], strict=True)

@@ -38,9 +38,9 @@ def begun(taught, tmp_path):
 )  # fmt: skip
 def test_it_is_what_typer_makes_of_the_same_words(shell, begun, tiny_model, monkeypatch, code, words):
     words = ["predict", *words, "--model", str(tiny_model)]
-    assert fast_predict.asked(words) is not None
+    assert fast_predict.parse(words) is not None
     found = shell(*words)
-    monkeypatch.setattr(fast_predict, "asked", lambda words: None)
+    monkeypatch.setattr(fast_predict, "parse", lambda words: None)
     assert found == shell(*words) and found[0] == code
 
 
@@ -54,7 +54,7 @@ def test_it_is_what_typer_makes_of_the_same_words(shell, begun, tiny_model, monk
     ],
 )  # fmt: skip
 def test_everything_else_is_typer_s(words):
-    assert fast_predict.asked(words) is None
+    assert fast_predict.parse(words) is None
 
 
 def test_little_is_loaded(begun, tiny_model):

@@ -50,14 +50,14 @@ def test_what_is_done_is_done_though_nobody_hears_of_it(folder, tiny_model, comm
     if after in (">/dev/full", ">&-"):
         said = "state is rolled back." if command == "rollback" else "state is saved."
         why = "No space left on device" if "full" in after else "stdout is closed"
-        assert done.stderr.strip() == f"{said} The answer cannot be printed: {why}."
+        assert done.stderr.strip() == f"{said} The result cannot be printed: {why}."
 
 
 @pytest.mark.parametrize("json_too", ["", "--json"])
 def test_an_answer_that_was_the_whole_purpose_is_missed(folder, tiny_model, json_too):
     for after, why in ((">/dev/full", "No space left on device"), (">&-", "stdout is closed")):
         done = bash(folder, tiny_model, f"predict state pictures/blue {json_too}", after)
-        assert (done.returncode, done.stderr) == (1, f"The answer cannot be printed: {why}.\n")
+        assert (done.returncode, done.stderr) == (1, f"The result cannot be printed: {why}.\n")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "cp437"])
@@ -142,4 +142,4 @@ def test_info_and_models_lead_with_what_is_asked_for(folder, tiny_model):
 
     assert list(keys(["info", "state"]))[0] == "classes" and list(keys(["info", "state"]))[-2] == "model_checksum"
     assert list(keys(["info", str(tiny_model)]))[:3] == ["name", "input", "bytes"]
-    assert list(keys(["models"])["models"][0])[:4] == ["name", "input", "bytes", "top1_integer"]
+    assert list(keys(["models"])["models"][0])[:4] == ["name", "input", "bytes", "weights"]

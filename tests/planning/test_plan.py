@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bitreplay import zoo
-from bitreplay.cli.commands.plan import compared
+from bitreplay.cli.commands.plan import compare
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.lifecycle import assembly
@@ -48,7 +48,7 @@ def test_planned_is_taken(name, case):
         pytest.skip(f"{name} has no projection")
     made = plan(model, settings(model)[case], classes=3)
     taken = measure(model, made)
-    different = [row for row in compared(made, taken) if row[2] != row[3]]
+    different = [row for row in compare(made, taken) if row[2] != row[3]]
     assert different == [] and made.state == taken.state
     assert {item.part for item in made.items if item.where == "ram"} == {part for part, _ in taken.items}
 
@@ -70,7 +70,7 @@ def test_room_for_classes_doubles():
     model = zoo.find("vgg_small")
     for classes, strategy in ((16, "replay"), (17, "replay"), (17, "cwr")):
         made = plan(model, Settings(strategy=strategy, **FEW), classes)
-        assert [row for row in compared(made, measure(model, made)) if row[2] != row[3]] == []
+        assert [row for row in compare(made, measure(model, made)) if row[2] != row[3]] == []
         assert ("memory" in {item.part for item in made.items if item.bytes}) == (strategy == "replay")
 
 

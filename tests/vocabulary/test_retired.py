@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import bitreplay
-from bitreplay.cli.application import app_for
+from bitreplay.cli.application import application_for
 from tests.vocabulary import retired
 from tests.vocabulary.uses import code_of, in_c, in_javascript, in_markdown, in_python, in_shell, tokens
 
@@ -88,7 +88,7 @@ def options(command: Any) -> set[str]:
 
 
 def test_no_option_is_retired():
-    offered = options(typer.main.get_command(app_for([])))
+    offered = options(typer.main.get_command(application_for([])))
     assert offered & set(retired.OPTIONS) == set()
     replacements = {name for new in retired.OPTIONS.values() for name in new.split(" or ")} - {"--min-steps"}
     assert replacements <= offered  # --min-steps: of experiments alone

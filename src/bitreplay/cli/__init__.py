@@ -1,8 +1,8 @@
-"""The command line: one file a command (commands/). They parse, call the library and show what it says.
+"""The command line: one file per command (commands/). Commands parse options, call the library and print the result.
 
-Exit codes: 0 done (saved, also where the answer could not be printed), 1 a file, picture, state or setting was refused
-(one sentence says why), 2 the command line is wrong, 3 the state is in use by another process, 4 stopped by the time
-limit, 130 stopped by Ctrl-C. With all but 0 the state is the old one.
+Exit codes: 0 done (saved, even if the result could not be printed), 1 a file, picture, state or setting was refused, 2
+the command line is invalid, 3 the state is in use by another process, 4 stopped by the time limit, 130 stopped by
+Ctrl-C. With any code but 0 the state is unchanged.
 """
 
 from __future__ import annotations
@@ -23,50 +23,51 @@ COMMANDS = (
     "demo", "run", "learn", "predict", "evaluate", "confusions", "unlearn", "merge", "forget", "rename", "rollback",
     "serve", "info", "models", "plan", "export", "pretrain", "convert", "reproduce",
 )  # fmt: skip
-OF_DATA = ("fetch",)
+DATA_COMMANDS = ("fetch",)
 
 
 def main() -> None:
-    """From inside another program, whose Ctrl-C is as it was when this ends."""
+    """Runs the command line inside another program and restores that program's handler of Ctrl-C."""
     before = signal.getsignal(signal.SIGINT)
     try:
-        run(loaded(sys.argv[1:]))
+        run(command_for(sys.argv[1:]))
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
 
 
-def loaded(words: Sequence[str]) -> Callable[[], None]:
-    """What these words ask for, with its modules: typer alone would be a third of the time of a short `predict`."""
+def command_for(arguments: Sequence[str]) -> Callable[[], None]:
+    """The command of these arguments, its modules loaded. Typer alone would take a third of the time of a short
+    `predict`."""
     from bitreplay.cli import fast_predict
 
-    if (asked := fast_predict.asked(words)) is not None:
-        return asked
-    from bitreplay.cli.application import app_for
+    if (command := fast_predict.parse(arguments)) is not None:
+        return command
+    from bitreplay.cli.application import application_for
 
-    return partial(app_for(words), prog_name="bitreplay")
+    return partial(application_for(arguments), prog_name="bitreplay")
 
 
 def run(command: Callable[[], None]) -> None:
-    """Do it, tell what went wrong, and exit."""
+    """Runs the command, prints its error if there is one, and exits."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a name that the encoding does not have is escaped
+        if isinstance(stream, io.TextIOWrapper):  # escapes what the encoding lacks
             stream.reconfigure(errors="backslashreplace")
     try:
         command()
         sys.exit()
     except StateInUse as error:
-        _end(IN_USE, error)
+        _exit(IN_USE, error)
     except LearningStopped as error:
-        _end(STOPPED, error)
+        _exit(STOPPED, error)
     except (ValueError, OSError, FloatingPointError) as error:
-        _end(REFUSED, error)
+        _exit(REFUSED, error)
     except show.Interrupted as error:
-        _end(INTERRUPTED, error)
+        _exit(INTERRUPTED, error)
     except KeyboardInterrupt:
-        _end(INTERRUPTED, show.Interrupted(of_states=False))
+        _exit(INTERRUPTED, show.Interrupted(saves=False))
 
 
-def _end(code: int, error: object) -> None:
-    show.complain(str(error) or type(error).__name__)
+def _exit(code: int, error: object) -> None:
+    show.error(str(error) or type(error).__name__)
     sys.exit(code)

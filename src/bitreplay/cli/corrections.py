@@ -1,4 +1,4 @@
-"""What commands share that name classes, and those that correct a state."""
+"""What commands share that name classes or correct a state."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from bitreplay.cli import show
 from bitreplay.learner import Learner
 from bitreplay.learning.classes import Name
 
-FOR_GOOD = " `rollback` does not bring it back."
+PERMANENT = " `rollback` does not bring it back."
 
 
-def known(learner: Learner, text: str) -> Name:
-    """The class that a text on the command line, or a folder, names. Whole numbers may be names too, as Python's users
-    have them: of 3 and "3" the one that is known is meant, and the text if both are."""
+def class_named(learner: Learner, text: str) -> Name:
+    """The class that an argument or a folder names. In Python, labels may be integers too: "3" is the class "3" if that
+    is known, else the class 3 if that is."""
     numbers = {str(name): name for name in learner.labels if not isinstance(name, str)}
     return text if text in learner.labels else numbers.get(text, text)
 
 
-def all_known(learner: Learner, texts: list[str]) -> list[Name]:
-    names = {text: known(learner, text) for text in set(texts)}
+def classes_named(learner: Learner, texts: list[str]) -> list[Name]:
+    names = {text: class_named(learner, text) for text in set(texts)}
     return [names[text] for text in texts]
 
 
-def tell(learner: Learner, sentence: str, json: bool, last: str = "") -> None:
+def print_classes(learner: Learner, sentence: str, json: bool, after: str = "") -> None:
     if json:
-        show.as_json({"labels": learner.labels, "classes": learner.labels, "experiences": learner.experiences,
+        show.as_json({"classes": learner.labels, "experiences": learner.experiences,
                       "hash": learner.state_hash()})  # fmt: skip
     else:
-        show.say(f"{sentence} Known classes: {show.names(learner.labels)}.{last}")
+        show.say(f"{sentence} Known classes: {show.names(learner.labels)}.{after}")

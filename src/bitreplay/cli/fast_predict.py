@@ -1,9 +1,9 @@
-"""The command that is called most, read without typer.
+"""The command that is called most, parsed without Typer.
 
     bitreplay predict STATE PICTURE... [--json | --csv] [--model MODEL]
 
-Loading typer and making what converts its values takes 0.15 s of CPU, as much as numpy and our own modules together.
-Any other word goes to typer: whatever is wrong, it says so.
+Typer takes 0.15 s of CPU to load, as much as NumPy and our modules together. Any other option is left to Typer, which
+also reports what is wrong.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from pathlib import Path
 FLAGS = {"--json": "json", "--csv": "csv"}
 
 
-def asked(words: Sequence[str]) -> Callable[[], None] | None:
-    """What these words ask for, if they are this command and nothing else.
+def parse(arguments: Sequence[str]) -> Callable[[], None] | None:
+    """The command, if the arguments are of the form above, else None.
 
-    >>> asked(["predict", "STATE"]), asked(["predict", "STATE", "1.png", "--top", "3"]), asked(["--version"])
+    >>> parse(["predict", "STATE"]), parse(["predict", "STATE", "1.png", "--top", "3"]), parse(["--version"])
     (None, None, None)
     """
-    if list(words[:1]) != ["predict"]:
+    if list(arguments[:1]) != ["predict"]:
         return None
-    left, paths, model, flags = list(words[1:]), list[Path](), list[str](), set[str]()
-    while left:
-        word = left.pop(0)
-        if word in FLAGS:
-            flags.add(FLAGS[word])
-        elif word == "--model" and left and not left[0].startswith("-"):
-            model.append(left.pop(0))
-        elif not word.startswith("-") or word == "-":
-            paths.append(Path(word))
+    remaining, paths, model, flags = list(arguments[1:]), list[Path](), list[str](), set[str]()
+    while remaining:
+        argument = remaining.pop(0)
+        if argument in FLAGS:
+            flags.add(FLAGS[argument])
+        elif argument == "--model" and remaining and not remaining[0].startswith("-"):
+            model.append(remaining.pop(0))
+        elif not argument.startswith("-") or argument == "-":
+            paths.append(Path(argument))
         else:
             return None
     if len(paths) < 2 or len(flags) > 1 or len(model) > 1:
         return None
-    from bitreplay.cli import answering, show
+    from bitreplay.cli import predicting, show
     from bitreplay.learner import Learner
 
     def predict() -> None:
-        state, *places = paths
-        show.hush(False)
+        state, *inputs = paths
+        show.set_quiet(False)
         learner = Learner.load(state, model[0] if model else None)
-        answering.answer(learner, state, places, csv="csv" in flags, json="json" in flags)
+        predicting.predict_files(learner, state, inputs, csv="csv" in flags, json="json" in flags)
 
     return predict

@@ -6,6 +6,6 @@ from bitreplay.learner import Learner
 
 
 def footprint(learner: Learner) -> dict[str, int]:
-    """The model file, and what the strategy works in and keeps."""
+    """The bytes of the model file, of working memory and of what the strategy stores."""
     model = {} if learner.model is None else {"model_file": learner.model.path.stat().st_size}
     return model | learner.strategy.footprint()

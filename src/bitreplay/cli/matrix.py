@@ -11,7 +11,7 @@ LONGEST_NAME = 20
 
 
 def lines(evaluation: Evaluation, width: int) -> list[str]:
-    """What fits into `width` characters; a wider one is left to the picture and to JSON."""
+    """The matrix, or a hint if it is wider than `width` characters."""
     counts, names = evaluation.confusion, [escaped(label) for label in evaluation.labels]
     tested = np.flatnonzero(counts.sum(axis=1))
     heads = [*map(str, range(1, len(names) + 1)), *(["unknown"] if counts[:, -1].any() else [])]
@@ -24,9 +24,9 @@ def lines(evaluation: Evaluation, width: int) -> list[str]:
         return [f"The confusion matrix of {len(names)} classes is wider than {width} characters: --plot FILE draws it."]
     cells = [cell] * len(names) + [8]
     head = "".join(f"{text:>{w}}" for text, w in zip(heads, cells, strict=False))
-    found = ["Rows are true classes, columns are answers; . is 0.", " " * first + head]
+    text_lines = ["Rows are true classes, columns are answers; . is 0.", " " * first + head]
     for row in tested:
         name = names[row] if len(names[row]) <= name_width else names[row][: name_width - 1] + "~"
         body = "".join(f"{count or '.':>{w}}" for count, w in zip(counts[row].tolist(), cells, strict=False))
-        found.append(f"{row + 1:>{number}} {name:<{name_width}}{body}")
-    return found
+        text_lines.append(f"{row + 1:>{number}} {name:<{name_width}}{body}")
+    return text_lines

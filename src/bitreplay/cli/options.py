@@ -18,19 +18,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 State = Annotated[Path, typer.Argument(help="State file.", show_default=False)]
 ModelFile = Annotated[
     str | None,
-    typer.Option("--model", help="Model by name or file.", show_default="the state's own, if it is shipped"),
+    typer.Option("--model", help="Model by name or file.", show_default="the state's, if it ships"),
 ]
 ModelToBegin = Annotated[
     str | None,
     typer.Option(
-        "--model", help="Model by name or file.", show_default=f"the state's own; of a new one {DEFAULT_MODEL}"
+        "--model", help="Model by name or file.", show_default=f"the state's; {DEFAULT_MODEL} for a new state"
     ),
 ]
 Model = Annotated[str, typer.Option("--model", help="A shipped model by name, or a model file.")]
 Strategy = Annotated[
     str | None,
     typer.Option(
-        help=f"How to learn: {', '.join(STRATEGIES)}.", show_default="exact; replay where a setting of its own is given"
+        help=f"How to learn: {', '.join(STRATEGIES)}.", show_default="exact; replay if one of its settings is given"
     ),
 ]
 Bits = Annotated[
@@ -39,22 +39,22 @@ Bits = Annotated[
 ]
 LatentBits = Annotated[
     int | None,
-    typer.Option(help="Bits a latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(DEFAULTS.latent_bits)),
+    typer.Option(help="Bits per latent element: 1, 2, 4, 8, 16 or 32.", show_default=str(DEFAULTS.latent_bits)),
 ]
 ReplayLayer = Annotated[
-    str | None, typer.Option(help="Layer where latents are taken.", show_default="the model's last")
+    str | None, typer.Option(help="Layer whose activations are stored and replayed.", show_default="the model's last")
 ]
 Size = Annotated[
     int | None,
-    typer.Option(min=1, help="Side of the squares that the network sees the pictures as.", show_default="the model's"),
+    typer.Option(min=1, help="Side of the network's input in pixels.", show_default="the model's"),
 ]
 MemoryPerClass = Annotated[
-    int | None, typer.Option(help="Stored samples a class.", show_default=str(DEFAULTS.memory_per_class))
+    int | None, typer.Option(help="For replay: stored samples per class.", show_default=str(DEFAULTS.memory_per_class))
 ]
 FeatureLayers = Annotated[
     str | None,
     typer.Option(
-        help="For exact: layers whose means are the features, such as head+add_12.", show_default="chosen for the model"
+        help="For exact: layers whose channel means are the features, such as head+add_12.", show_default="by the model"
     ),
 ]
 Components = Annotated[
@@ -67,8 +67,8 @@ MicroBatchSize = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Of replay: samples that pass the tail at once; less memory, twice the time, the same state.",
-        show_default="a minibatch",
+        help="For replay: samples that pass the tail at once; less memory, twice the time, the same state.",
+        show_default="the minibatch",
     ),
 ]
 Epochs = Annotated[
@@ -76,17 +76,17 @@ Epochs = Annotated[
 ]
 LearningRate = Annotated[
     str | None,
-    typer.Option(help="Learning rate at an experience's start, such as 1/100.", show_default="fitted to the model"),
+    typer.Option(help="Learning rate at the start of an experience, such as 1/100.", show_default="by the model"),
 ]
 Seed = Annotated[int | None, typer.Option(help="Seed of everything random.", show_default=str(DEFAULTS.seed))]
-SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Leave out pictures that cannot be read.")]
-Ray = Annotated[str | None, typer.Option(help="Address of a running Ray cluster, or auto: its workers do the work.")]
+SkipUnreadable = Annotated[bool, typer.Option("--skip-unreadable", help="Skip pictures that cannot be read.")]
+Ray = Annotated[str | None, typer.Option(help="Run on a Ray cluster: its address, or auto.")]
 Augment = Annotated[
     bool | None,
-    typer.Option("--augment/--no-augment", help="Crop and flip new pictures.", show_default="no; of run on CIFAR, yes"),
+    typer.Option("--augment/--no-augment", help="Crop and flip new pictures.", show_default="no; yes for run on CIFAR"),
 ]
 
 
-def given(**options: Any) -> dict[str, Any]:
-    """Those that were named on the command line."""
+def specified(**options: Any) -> dict[str, Any]:
+    """Those that were given on the command line."""
     return {name: value for name, value in options.items() if value is not None}

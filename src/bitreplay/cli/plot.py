@@ -1,6 +1,6 @@
-"""A line chart as SVG, written by hand: percent against the number of experiences, one line a series.
+"""A line chart as SVG without matplotlib: percent against the number of experiences, one line per series.
 
-`below` has words for each experience, such as the classes that were new in it; they stand slanted under its number.
+`below` has words for each experience, such as its new classes; they are printed slanted below its number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Picture files to pictures of the model's size, one at a time; and what of a folder was left out, and why."""
+"""Reads picture files at the model's size, one at a time, and records which files of a folder were skipped and why."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from bitreplay.data.pictures.picture import Unreadable, decode, read
 from bitreplay.data.regular import MAX_BYTES
 from bitreplay.learning.classes import checked_name
 
-SHOWN = 20
+MAX_SHOWN = 20
 
 
 class SkippedFiles:
-    """Sentences about files that are not used; the first `SHOWN` appear on stderr as they are found.
+    """Says which files are not used and why; the first `MAX_SHOWN` appear on stderr at once.
 
-    A file that is no picture by its name is always left out. One that cannot be read is refused unless `skip`.
+    A file whose name is not that of a picture is always skipped. One that cannot be read raises unless `skip`.
     """
 
     def __init__(self, skip: bool) -> None:
         self.sentences: list[str] = []
-        self.unread = 0
+        self.unreadable_count = 0
         self._skip = skip
 
     def unreadable(self, error: ValueError) -> None:
         if not self._skip:
             raise error
-        self.unread += 1
-        self.passed_over([str(error)])
+        self.unreadable_count += 1
+        self.add([str(error)])
 
     def unreadable_among_others(self, error: ValueError) -> None:
-        """Of a folder: the sentence names the option that takes the others."""
-        self.unreadable(ValueError(str(error) if self._skip else f"{error} --skip-unreadable leaves it out."))
+        """In a folder: the error names the option that reads the others."""
+        self.unreadable(ValueError(str(error) if self._skip else f"{error} --skip-unreadable skips it."))
 
-    def passed_over(self, sentences: Iterable[str]) -> None:
+    def add(self, sentences: Iterable[str]) -> None:
         for sentence in sentences:
             self.sentences.append(sentence)
-            if len(self.sentences) <= SHOWN:
-                show.skipped(ValueError(sentence))
+            if len(self.sentences) <= MAX_SHOWN:
+                show.skipped(sentence)
 
     def end(self) -> None:
-        """Say how many more there were."""
-        if len(self.sentences) > SHOWN:
-            show.skipped(ValueError(f"{len(self.sentences) - SHOWN} more; --json names all."))
+        """Says how many more there were."""
+        if len(self.sentences) > MAX_SHOWN:
+            show.skipped(f"{len(self.sentences) - MAX_SHOWN} more; --json lists all.")
 
 
-def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
-    """Each file with its picture (1, side, side, 3). `unreadable` is told of the others; if it returns, they are left
-    out."""
+def read_pictures(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
+    """Each file with its picture (1, side, side, 3). `unreadable` is called with the error of any other file, which is
+    skipped if the call returns."""
     for path in paths:
         try:
             picture = fitting.fit_pictures(read(path, side), side)
@@ -65,10 +65,10 @@ def fitted(paths: Iterable[Path], side: int, unreadable: Unreadable) -> Iterator
             yield path, picture
 
 
-def fitted_bytes(
+def read_stream(
     stream: BinaryIO, title: str, side: int, unreadable: Unreadable
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-    """The same of one picture whose bytes come through a stream."""
+    """The same for one picture from a stream."""
     try:
         content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
@@ -80,72 +80,74 @@ def fitted_bytes(
         yield title, picture
 
 
-def labelled(
-    folder: Path, label: str | None, side: int, skipped: SkippedFiles, tell: Tell = lambda done, total: None
+def read_labelled(
+    folder: Path, label: str | None, side: int, skipped: SkippedFiles, report: Tell = lambda done, total: None
 ) -> tuple[NDArray[np.uint8], list[str], list[Path]]:
-    """Pictures of a folder of class folders, or of one class, already fitted; their labels and their files.
+    """The pictures of a folder of class folders, or of a folder of one class, with their labels and files.
 
-    A class folder without pictures counts as one that could not be read, so that no class is lost without a word.
-    `tell` hears how many were read, of how many.
+    A class folder without pictures counts as unreadable, so that no class is lost silently. `report` is called with the
+    number of pictures read and of all.
     """
     if not folder.is_dir():
-        wanted = "; --label NAME learns a picture as that class" if folder.is_file() else ""
-        raise ValueError(f"{folder} is not a folder{wanted}.")
-    places = [folder]
+        hint = "; --label NAME gives a single picture its class" if folder.is_file() else ""
+        raise ValueError(f"{folder} is not a folder{hint}.")
+    folders = [folder]
     if label is None:
-        skipped.passed_over(describe_skipped(folder, of_classes=True))
-        places = class_folders(folder)
-        for place in places:
-            checked_name(place.name)  # before any picture is read
-    found: list[NDArray[np.uint8]] = []
+        skipped.add(describe_skipped(folder, of_classes=True))
+        folders = class_folders(folder)
+        for subfolder in folders:
+            checked_name(subfolder.name)  # before any picture is read
+    images: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     paths: list[Path] = []
-    total = sum(len(picture_files(place)) for place in places)
-    for place in places:
-        skipped.passed_over(describe_skipped(place))
-        files = picture_files(place)
+    total = sum(len(picture_files(subfolder)) for subfolder in folders)
+    for subfolder in folders:
+        skipped.add(describe_skipped(subfolder))
+        files = picture_files(subfolder)
         if not files and label is None:
-            empty = f"{place} is a class folder without pictures ({', '.join(SUFFIXES)})."
-            skipped.unreadable_among_others(ValueError(empty))
-        for path, picture in fitted(files, side, skipped.unreadable_among_others):
-            found.append(picture)
-            labels.append(place.name if label is None else label)
+            error = ValueError(f"{subfolder} is a class folder without pictures ({', '.join(SUFFIXES)}).")
+            skipped.unreadable_among_others(error)
+        for path, picture in read_pictures(files, side, skipped.unreadable_among_others):
+            images.append(picture)
+            labels.append(subfolder.name if label is None else label)
             paths.append(path)
-            tell(len(paths), total)
-    if not found:
-        wanted = "pictures" if label is not None else "class folder with pictures"
-        suffixes = ", ".join(SUFFIXES)
-        raise ValueError(f"{folder} has no {wanted} that can be read ({suffixes}){_instead(folder, label)}.")
-    return np.concatenate(found), labels, paths
+            report(len(paths), total)
+    if not images:
+        expected = "readable pictures" if label is not None else "class folder with readable pictures"
+        raise ValueError(f"{folder} has no {expected} ({', '.join(SUFFIXES)}){_hint(folder, label)}.")
+    return np.concatenate(images), labels, paths
 
 
 def class_folders(folder: Path) -> list[Path]:
-    return sorted(place for place in folder.iterdir() if place.is_dir() and not place.name.startswith("."))
+    return sorted(
+        subfolder for subfolder in folder.iterdir() if subfolder.is_dir() and not subfolder.name.startswith(".")
+    )
 
 
-def _instead(folder: Path, label: str | None) -> str:
-    """Which option takes what lies in a folder of which nothing could be read."""
+def _hint(folder: Path, label: str | None) -> str:
+    """The option that reads what the folder does have."""
     if label is None:
-        return "; for its own pictures name their class with --label" if picture_files(folder) else ""
-    return "; without --label its folders are classes" if any(map(picture_files, class_folders(folder))) else ""
+        return "; --label NAME gives the pictures in it their class" if picture_files(folder) else ""
+    return "; without --label, its folders are classes" if any(map(picture_files, class_folders(folder))) else ""
 
 
-def gathered(
-    places: Sequence[Path], label: str | None, side: int, skipped: SkippedFiles, tell: Tell = lambda done, total: None
+def read_all(
+    inputs: Sequence[Path], label: str | None, side: int, skipped: SkippedFiles, report: Tell = lambda done, total: None
 ) -> tuple[NDArray[np.uint8], list[str]]:
-    """Pictures of folders of class folders; or, of one class, of files and of folders of pictures. And their labels."""
-    found: list[NDArray[np.uint8]] = []
+    """The pictures and labels of folders of class folders; with a label, of files and folders of pictures of that
+    class."""
+    images: list[NDArray[np.uint8]] = []
     labels: list[str] = []
-    for place in places:
-        if label is None or not place.is_file():
-            images, names, _ = labelled(place, label, side, skipped, tell)
-            found.append(images)
+    for path in inputs:
+        if label is None or not path.is_file():
+            batch, names, _ = read_labelled(path, label, side, skipped, report)
+            images.append(batch)
             labels += names
         else:
-            one = [picture for _, picture in fitted([place], side, skipped.unreadable)]
-            found += one
-            labels += [label] * len(one)
-            tell(len(labels), len(places))
-    if not found:
-        raise ValueError("There are no pictures that can be read.")
-    return np.concatenate(found), labels
+            for _, picture in read_pictures([path], side, skipped.unreadable):
+                images.append(picture)
+                labels.append(label)
+            report(len(labels), len(inputs))
+    if not images:
+        raise ValueError("There are no readable pictures.")
+    return np.concatenate(images), labels

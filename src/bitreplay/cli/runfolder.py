@@ -1,7 +1,7 @@
-"""The folder of a protocol run: config.json, rows.jsonl, state, plot.svg. A run that was cut off goes on from it.
+"""The folder of a run: config.json, rows.jsonl, state, plot.svg. An interrupted run continues from it.
 
-A row belongs to an experience. The state is saved before its row is written, so after a cut at most the last row is
-missing; it is made again from the state. Rows before it cannot be: the state that they measured is gone.
+There is one row per experience. The state is saved before its row is written, so an interruption loses at most the last
+row, which is computed again from the state. Earlier rows cannot be: the states that they measured are gone.
 """
 
 from __future__ import annotations
@@ -26,27 +26,31 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ValueError(f"{path} cannot be a run folder: {error.strerror}.") from None
-        place = path / "config.json"
-        if place.exists():
-            found = _parsed(place, place.read_bytes())
-            if found != config:
-                raise ValueError(f"{path} holds a run with another {_other(found, config)}; choose another folder.")
+        file = path / "config.json"
+        if file.exists():
+            existing = _parse(file, file.read_bytes())
+            if existing != config:
+                raise ValueError(
+                    f"{path} holds a run with another {_differences(existing, config)}; choose another folder."
+                )
         else:
-            write_whole(place, json.dumps(config, indent=1, sort_keys=True).encode())
+            write_whole(file, json.dumps(config, indent=1, sort_keys=True).encode())
 
     def rows(self, experiences: int) -> list[dict[str, Any]]:
-        """Those of a state that has learned so many experiences: all, or all but the last.
+        """Those of a state that has learned this many experiences: all, or all but the last.
 
-        Whole lines only: one that was cut off is dropped.
+        An incomplete last line is dropped.
         """
-        place = self.path / "rows.jsonl"
-        lines = place.read_bytes().split(b"\n")[:-1] if place.exists() else []
-        found = [_parsed(place, line) for line in lines][:experiences]
-        feature_layers = [row.get("experience") for row in found]
-        if len(found) < experiences - 1 or feature_layers != list(range(len(found))):
-            raise ValueError(f"{place} lacks rows that cannot be made again: expected those of experiences 1 to "
-                             f"{experiences}, at most the last missing; choose another folder.")  # fmt: skip
-        return found
+        file = self.path / "rows.jsonl"
+        lines = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+        rows = [_parse(file, line) for line in lines][:experiences]
+        numbers = [row.get("experience") for row in rows]
+        if len(rows) < experiences - 1 or numbers != list(range(len(rows))):
+            raise ValueError(
+                f"{file} lacks rows that cannot be computed again: expected experiences 1 to {experiences}, of which "
+                "only the last may be missing; choose another folder."
+            )
+        return rows
 
     def write_rows(self, rows: list[dict[str, Any]]) -> None:
         text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
@@ -57,36 +61,36 @@ class RunFolder:
             "all classes": [row["accuracy"] for row in rows],
             "classes seen": [row["seen_accuracy"] for row in rows],
         }
-        place = self.path / "plot.svg"
-        write_whole(place, _drawn(title, series))
-        return place
+        file = self.path / "plot.svg"
+        write_whole(file, _draw(title, series))
+        return file
 
 
-def _drawn(title: str, series: dict[str, list[float]]) -> bytes:
-    """The curves as SVG, by matplotlib where it is installed, else plainly."""
+def _draw(title: str, series: dict[str, list[float]]) -> bytes:
+    """The curves as SVG, by matplotlib if it is installed."""
     if find_spec("matplotlib") is None:
         return line_chart(title, series).encode()
     from bitreplay import plots
 
-    drawn = io.BytesIO()
-    plots.curves(series, title).savefig(drawn, format="svg", metadata={"Date": None})
-    return drawn.getvalue()
+    image = io.BytesIO()
+    plots.curves(series, title).savefig(image, format="svg", metadata={"Date": None})
+    return image.getvalue()
 
 
-def _parsed(place: Path, text: bytes) -> dict[str, Any]:
-    """A JSON object of a file of the folder."""
+def _parse(file: Path, text: bytes) -> dict[str, Any]:
+    """A JSON object of one of the folder's files."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise ValueError(f"{place} is damaged: it does not hold JSON objects. Choose another folder.")
-    return found
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError(f"{file} is damaged: it does not hold JSON objects. Choose another folder.")
+    return value
 
 
-def _other(found: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """What differs, with both values."""
-    old, new = _flat(found), _flat(wanted)
+def _differences(existing: dict[str, Any], requested: dict[str, Any]) -> str:
+    """The options that differ, with both values."""
+    old, new = _flat(existing), _flat(requested)
     names = sorted(name for name in {*old, *new} if name not in old or name not in new or old[name] != new[name])
     return ", ".join(f"{name} ({short_repr(old.get(name))}, now {short_repr(new.get(name))})" for name in names)
 
@@ -100,7 +104,7 @@ def _flat(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def default_path(config: dict[str, Any]) -> Path:
-    """What is usually compared is in the name; the digest stands for all of it, so that no two runs share a folder."""
+    """Named by what is usually compared; the digest covers the whole config, so that no two runs share a folder."""
     digest = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:8]
     bits = str(config["settings"]["bits"]).replace("/", "-")
     name = f"{config['data']}-{config['scenario']}-{config['model']}-{config['settings']['strategy']}-{bits}"

@@ -1,7 +1,7 @@
-"""The moment at which a command has done its work, and what may still go wrong then.
+"""The moment at which a command has saved, and what may still go wrong then.
 
-A state is saved by one rename. Before it, whatever fails leaves the old state, and the exit code says so. After it, the
-exit code is 0, whatever becomes of the answer: who tries again because of another one would learn twice.
+A state is saved by one rename. A failure before it leaves the old state, and the exit code says so. After it the exit
+code is 0 even if the result cannot be printed: a caller that retried would learn twice.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def save(learner: Learner, state: Path, lock: Lock) -> None:
 
 @contextmanager
 def uninterrupted(last: bool = True) -> Iterator[None]:
-    """What is begun here is ended: Ctrl-C comes too late. If it is the `last` thing that a command does, also for the
-    answer, or else the exit code might say that nothing was done. Warnings are told as sentences."""
+    """Ignores Ctrl-C and prints warnings as sentences. If this is the `last` thing that a command does, Ctrl-C stays
+    ignored while the result is printed; else the exit code could say that nothing was saved."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with warnings.catch_warnings(record=True) as found:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
     except BaseException:
@@ -36,16 +36,16 @@ def uninterrupted(last: bool = True) -> Iterator[None]:
         raise
     if not last:
         signal.signal(signal.SIGINT, before)
-    for warning in found:
-        show.complain(warning.message)
+    for warning in caught:
+        show.error(warning.message)
 
 
 @contextmanager
-def answering(done: str) -> Iterator[None]:
-    """`done` is so, and stays so if it cannot be told."""
+def reporting(done: str) -> Iterator[None]:
+    """Prints the result; if that fails, says that `done` holds even so."""
     try:
         yield
-    except show.Unprinted as error:
-        show.complain(f"{done} {error}")
+    except show.OutputError as error:
+        show.error(f"{done} {error}")
     except (Exception, KeyboardInterrupt) as error:
-        show.complain(f"{done} The answer cannot be given: {error or type(error).__name__}")
+        show.error(f"{done} The result cannot be printed: {error or type(error).__name__}")

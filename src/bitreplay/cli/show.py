@@ -1,7 +1,7 @@
-"""What commands print: JSON, sentences and tables on stdout, progress and complaints on stderr.
+"""What commands print: JSON, sentences and tables on stdout, progress and errors on stderr.
 
-Names of classes and paths may hold brackets and colons, so nothing is read as rich's markup or emoji; and control
-characters, which are escaped. An answer that stdout does not take is an error of its own.
+Labels and paths may contain brackets and colons, so nothing is parsed as Rich's markup or emoji, and control characters
+are escaped. A result that cannot be written to stdout is an error.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from bitreplay.learning.progress import Progress as Done
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_hushed = False
+_quiet = False
 
 
-class Unprinted(ValueError):
-    """stdout is full, closed, or nobody reads it."""
+class OutputError(ValueError):
+    """stdout is full or closed."""
 
 
 class Interrupted(Exception):
-    """Ctrl-C ended a command before its end."""
+    """Ctrl-C ended a command."""
 
-    def __init__(self, of_states: bool) -> None:
-        super().__init__("Stopped by Ctrl-C; nothing was saved." if of_states else "Stopped by Ctrl-C.")
+    def __init__(self, saves: bool) -> None:
+        super().__init__("Stopped by Ctrl-C; nothing was saved." if saves else "Stopped by Ctrl-C.")
 
 
 def as_json(value: Any) -> None:
@@ -43,21 +43,21 @@ def as_json(value: Any) -> None:
 
 
 def text(value: str) -> None:
-    """As it is."""
+    """Prints a text unchanged."""
     _write(value)
 
 
 def say(*parts: str | Table) -> None:
-    """Sentences and tables."""
-    held = _Held(sys.stdout)
-    console = Console(file=held, markup=False, emoji=False, highlight=False)
+    """Prints sentences and tables."""
+    buffer = _Buffer(sys.stdout)
+    console = Console(file=buffer, markup=False, emoji=False, highlight=False)
     for part in parts:
         console.print(escaped(part) if isinstance(part, str) else part)
-    _write(held.getvalue())
+    _write(buffer.getvalue())
 
 
-class _Held(io.StringIO):
-    """Keeps what is printed; it looks like the stream that will get it, so that colours and frames fit."""
+class _Buffer(io.StringIO):
+    """Collects output; it has the encoding and colours of the stream that will get it."""
 
     def __init__(self, stream: TextIO | None) -> None:
         super().__init__()
@@ -71,8 +71,8 @@ class _Held(io.StringIO):
         return self._stream is not None and self._stream.isatty()
 
 
-class _Tried(_Held):
-    """Passes on what the stream takes: nothing is left undone because progress cannot be shown."""
+class _BestEffort(_Buffer):
+    """Passes on what the stream accepts: a command does not fail because progress cannot be shown."""
 
     def write(self, text: str) -> int:
         if self._stream is not None:
@@ -83,45 +83,45 @@ class _Tried(_Held):
 
 
 def _write(text: str) -> None:
-    """All of it and now: what waits in a buffer fails when the command has given its exit code."""
+    """Flushes at once: a buffer that cannot be written later would fail after the exit code is set."""
     if sys.stdout is None:
-        raise Unprinted("The answer cannot be printed: stdout is closed.")
+        raise OutputError("The result cannot be printed: stdout is closed.")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
         real = sys.__stdout__
-        if real is not None and sys.stdout is real:  # the interpreter flushes it once more at its end
+        if real is not None and sys.stdout is real:  # the interpreter flushes it once more at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), real.fileno())
-        raise Unprinted(f"The answer cannot be printed: {error.strerror}.") from None
+        raise OutputError(f"The result cannot be printed: {error.strerror}.") from None
 
 
-def complain(sentence: object) -> None:
-    """On stderr, if it takes anything."""
+def error(sentence: object) -> None:
+    """Prints a sentence on stderr, if that is open."""
     if sys.stderr is not None:
         with suppress(OSError):
             print(escaped(sentence), file=sys.stderr, flush=True)
 
 
-def skipped(error: ValueError) -> None:
-    """A picture that is skipped as the user chose."""
-    remark(f"left out: {error}")
+def skipped(reason: object) -> None:
+    """Says that a file is skipped."""
+    note(f"skipped: {reason}")
 
 
-def remark(sentence: object) -> None:
-    """What is good to know while a command works."""
-    if not _hushed:
-        complain(sentence)
+def note(sentence: object) -> None:
+    """Prints a sentence on stderr unless the command is quiet."""
+    if not _quiet:
+        error(sentence)
 
 
-def hush(quiet: bool) -> None:
-    """Whether the command that begins shows progress and remarks."""
-    global _hushed
-    _hushed = quiet
+def set_quiet(quiet: bool) -> None:
+    """Sets whether the command that begins shows progress and notes."""
+    global _quiet
+    _quiet = quiet
 
 
-def names(found: Sequence[object]) -> str:
-    return ", ".join(map(escaped, found)) or "none"
+def names(labels: Sequence[object]) -> str:
+    return ", ".join(map(escaped, labels)) or "none"
 
 
 def counted(count: int, one: str, many: str) -> str:
@@ -133,14 +133,13 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> Table:
-    """The first column, or the first `text`, are text, the others are figures. What is too long goes on in the next
-    line."""
-    made = Table(title=Text(escaped(title), style="bold"), title_justify="left")
+    """The first `text` columns are text, the others are figures. Long cells are wrapped."""
+    result = Table(title=Text(escaped(title), style="bold"), title_justify="left")
     for number, column in enumerate(columns):
-        made.add_column(Text(column), justify="left" if number < text else "right", overflow="fold")
+        result.add_column(Text(column), justify="left" if number < text else "right", overflow="fold")
     for row in rows:
-        made.add_row(*(Text("\n".join(map(escaped, str(cell).split("\n")))) for cell in row))
-    return made
+        result.add_row(*(Text("\n".join(map(escaped, str(cell).split("\n")))) for cell in row))
+    return result
 
 
 def size(count: int) -> str:
@@ -154,7 +153,7 @@ def size(count: int) -> str:
 
 
 class Bar:
-    """A line that says what is going on, for `learn(progress=...)`."""
+    """A progress bar, for `learn(progress=...)`."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -176,7 +175,7 @@ def bar(quiet: bool = False) -> Iterator[Bar]:
 
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    hidden = quiet or _hushed or not Console(file=_Tried(sys.stderr)).is_terminal
-    console = Console(file=_Tried(None if hidden else sys.stderr))  # rich ends a hidden bar with a line too
+    hidden = quiet or _quiet or not Console(file=_BestEffort(sys.stderr)).is_terminal
+    console = Console(file=_BestEffort(None if hidden else sys.stderr))  # rich ends a hidden bar with a line too
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         yield Bar(progress)

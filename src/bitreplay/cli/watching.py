@@ -1,4 +1,4 @@
-"""Pictures that come into a folder while a command runs."""
+"""Pictures that arrive in a folder while a command runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Stamp = tuple[int, int]
 
 
 def arrivals(folder: Path, wait: Callable[[], None]) -> Iterator[Path]:
-    """Pictures below it that are new or changed since the call, each once, when two looks in a row find it alike: one
-    that is still being written is left until it is whole. `wait` passes the time between two looks."""
+    """Pictures below the folder that are new or changed since the call. One that is still being written is yielded once
+    two scans in a row find it unchanged. `wait` passes the time between two scans."""
     known = stamps(folder)
     before: dict[Path, Stamp] = {}
     while True:
@@ -26,12 +26,12 @@ def arrivals(folder: Path, wait: Callable[[], None]) -> Iterator[Path]:
 
 
 def stamps(folder: Path) -> dict[Path, Stamp]:
-    """When each picture was last written, and its bytes."""
-    found = {}
+    """Each picture's time of change and size."""
+    stamped = {}
     for path in pictures_below(folder)[0]:
         try:
             status = path.stat()
-        except OSError:  # gone again
+        except OSError:  # removed meanwhile
             continue
-        found[path] = status.st_mtime_ns, status.st_size
-    return found
+        stamped[path] = status.st_mtime_ns, status.st_size
+    return stamped

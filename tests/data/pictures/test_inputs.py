@@ -9,7 +9,7 @@ from PIL import Image
 
 import bitreplay
 from bitreplay.cli.reading import SkippedFiles
-from bitreplay.cli.reading import labelled as read_by_command
+from bitreplay.cli.reading import read_labelled as read_by_command
 from bitreplay.data.pictures.fitting import fit_pictures
 from bitreplay.learning.classes import names_of
 from tests import tiny

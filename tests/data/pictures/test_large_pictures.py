@@ -68,9 +68,9 @@ def test_folder_command_line_and_reader_see_the_same_picture(tmp_path):
     (tmp_path / "a.jpg").write_bytes(photograph(2500, 2100))
     by_hand = fitting.fit_pictures(read(tmp_path / "a.jpg"), SIDE)
     np.testing.assert_array_equal(load([tmp_path / "a.jpg"], SIDE, refuse)[1], by_hand)
-    from bitreplay.cli.reading import fitted
+    from bitreplay.cli.reading import read_pictures
 
-    ((_, found),) = fitted([tmp_path / "a.jpg"], SIDE, refuse)
+    ((_, found),) = read_pictures([tmp_path / "a.jpg"], SIDE, refuse)
     np.testing.assert_array_equal(found, by_hand)
 
 

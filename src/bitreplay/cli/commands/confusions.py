@@ -1,4 +1,4 @@
-"""bitreplay confusions STATE: what will be taken for what, from the sums alone."""
+"""bitreplay confusions STATE: which classes will be confused, from the class statistics alone."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def confusions(
     top: Annotated[int, typer.Option(min=1, help="How many pairs of classes to show.")] = 10,
     json: options.Json = False,
 ) -> None:
-    """Say which classes are expected to be confused, before a mistake is made (strategy exact)."""
+    """List the pairs of classes most likely to be confused, without test pictures (strategy exact)."""
     learner = Learner.load(state, model)
-    found, classes = learner.confusions(top), len(learner.labels)
+    confused, classes = learner.confusions(top), len(learner.labels)
     if json:
-        pairs = [{"one": pair.one, "other": pair.other, "share": round(pair.share, 6)} for pair in found]
+        pairs = [{"one": pair.one, "other": pair.other, "share": round(pair.share, 6)} for pair in confused]
         show.as_json({"state": str(state), "pairs": classes * (classes - 1) // 2, "confusions": pairs})
         return
-    rows = [(escaped(pair.one), escaped(pair.other), f"{100 * pair.share:.1f} %") for pair in found]
-    show.say(show.table("expected confusions", ("class", "and", "of either taken for the other"), rows, text=2))
+    rows = [(escaped(pair.one), escaped(pair.other), f"{100 * pair.share:.1f} %") for pair in confused]
+    show.say(show.table("expected confusions", ("class", "other class", "of either taken for the other"), rows, text=2))

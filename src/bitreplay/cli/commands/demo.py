@@ -1,9 +1,8 @@
-"""bitreplay demo: a shop's scale learns fruit it has never seen, two kinds at a time.
+"""bitreplay demo: a shop's scale learns fruit that it has never seen, two kinds at a time.
 
-Groceries, 7 experiences of 2 classes; every strategy beside the others (exact sums, 1-bit latent replay, BNN+CWR*,
-naive fine-tuning), and joint training of tail and head on everything at once. Accuracy is over all 14 classes, also
-those not yet shown: it starts low, rises with what an experience teaches and falls with what it makes the learner
-forget.
+Groceries in 7 experiences of 2 classes, with every strategy (exact, 1-bit latent replay, BNN+CWR*, naive fine-tuning),
+and joint training of tail and head on all classes at once. Accuracy is over all 14 classes, including those not yet
+learned: it starts low, rises with what an experience teaches and falls with what the learner forgets.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from bitreplay.streams.follow import follow
 from bitreplay.streams.scenario import Experience, new_classes
 
 PAIRS = (2,) * 7
-COUNTED = ("exact", "replay")
+SHOWN_FOOTPRINTS = ("exact", "replay")
 JOINT_EPOCHS = 20
-WORDS = {"cwr": "head alone", "naive": "nothing kept"}
+EXPLANATIONS = {"cwr": "head alone", "naive": "nothing kept"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """After one experience: accuracy of each strategy, and the seconds that each needed, the network's included."""
+    """After one experience: each strategy's accuracy and its seconds, including the network's."""
 
     experience: int
     classes: list[str]
@@ -51,47 +50,47 @@ def demo(
         int | None,
         typer.Option(
             min=1,
-            help="Side of the square images that the network sees.",
+            help="Side of the network's input in pixels.",
             show_default="its smallest",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Order of the classes, and everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Order of the classes, and all_at_once random.")] = 0,
     plot: Annotated[Path, typer.Option(help="Where to write the chart.")] = Path("bitreplay-demo.svg"),
-    joint: Annotated[bool, typer.Option(help="Train tail and head on all classes at once too.")] = True,
+    joint: Annotated[bool, typer.Option(help="Also train tail and head on all classes at once.")] = True,
     json: options.Json = False,
 ) -> None:
-    """Learn 14 kinds of fruit, two at a time, and show what is remembered."""
+    """Learn 14 kinds of fruit, two at a time, and show what each strategy remembers."""
     if plot.is_dir() or not plot.parent.is_dir():
-        raise ValueError(f"The chart cannot be written to {plot}: name a file in a folder that exists.")
+        raise ValueError(f"The chart cannot be written to {plot}; expected a file in an existing folder.")
     start = time.perf_counter()
-    found = zoo.find(model)
+    network = zoo.find(model)
     data = groceries()
     names = np.array(data.class_names)
-    side = size or min([found.size, *found.graph.ranges_at])  # the photographs are 64x64: little is lost
+    side = size or min([network.size, *network.graph.ranges_at])  # the photographs are 64x64: little is lost
     learners = {
-        strategy: Learner.from_pretrained(found, strategy=strategy, seed=seed, size=side) for strategy in STRATEGIES
+        strategy: Learner.from_pretrained(network, strategy=strategy, seed=seed, size=side) for strategy in STRATEGIES
     }
     rows: list[Row] = []
     with show.bar(quiet=json) as bar:
         bar.part("test pictures", 0, 1)
-        test, _ = coded_in(learners, data.test_images)
+        test, _ = encoded_by(learners, data.test_images)
         truth = names[data.test_labels]
         for experience in new_classes(data, PAIRS, np.random.default_rng(seed)):
             rows.append(step(experience, names, learners, test, truth, bar))
-        bound = together(found, side, data, names, truth, seed, bar) if joint else None
-    title = f"14 kinds of fruit, two at a time ({found.name} at {side}x{side}): test photographs answered rightly"
-    plot.write_text(line_chart(title, _series(rows, bound), "new kinds of fruit", [row.classes for row in rows]))
+        joint_bound = joint_accuracy(network, side, data, names, truth, seed, bar) if joint else None
+    title = f"14 kinds of fruit, two at a time ({network.name} at {side}x{side}): accuracy on test photographs"
+    plot.write_text(line_chart(title, _series(rows, joint_bound), "new kinds of fruit", [row.classes for row in rows]))
     seconds = round(time.perf_counter() - start, 1)
-    bytes_of = {name: footprint(learners[name]) for name in COUNTED}
+    footprints = {name: footprint(learners[name]) for name in SHOWN_FOOTPRINTS}
     if json:
-        show.as_json({"model": found.name, "seed": seed, "rows": [asdict(row) for row in rows], "joint": bound,
-                      "size": side, "bytes": bytes_of, "seconds": seconds, "plot": str(plot)})  # fmt: skip
+        show.as_json({"model": network.name, "seed": seed, "rows": [asdict(row) for row in rows], "joint": joint_bound,
+                      "size": side, "bytes": footprints, "seconds": seconds, "plot": str(plot)})  # fmt: skip
         return
-    _print(rows, bound, bytes_of, seconds, plot)
+    _print(rows, joint_bound, footprints, seconds, plot)
 
 
-def coded_in(learners: dict[str, Learner], images: np.ndarray) -> tuple[dict[str, Latents], dict[str, float]]:
-    """Codes of pictures by their name, and seconds. The network runs once for all strategies that share latents."""
+def encoded_by(learners: dict[str, Learner], images: np.ndarray) -> tuple[dict[str, Latents], dict[str, float]]:
+    """Encoded pictures and seconds, by kind. The network runs once for all strategies that learn from the same kind."""
     latents, seconds = {}, {}
     for kind, learner in {learner.strategy.latents: learner for learner in learners.values()}.items():
         start = time.perf_counter()
@@ -109,25 +108,25 @@ def step(
     number = experience.index + 1
     bar.part(f"experience {number}", 0, len(learners) + 1)
     labels = names[experience.labels]
-    latents, network = coded_in(learners, experience.images)
+    latents, encoding_seconds = encoded_by(learners, experience.images)
     accuracy, seen, seconds = {}, {}, {}
     for done, (strategy, learner) in enumerate(learners.items(), 1):
         bar.part(f"experience {number}: {STRATEGIES[strategy].title}", done, len(learners) + 1)
         kind = learner.strategy.latents
         (learned,) = follow(learner, [(latents[kind], labels)], test[kind], truth)
-        seconds[strategy] = round(network[kind] + learned.seconds, 2)
+        seconds[strategy] = round(encoding_seconds[kind] + learned.seconds, 2)
         accuracy[strategy], seen[strategy] = learned.evaluation.accuracy, learned.evaluation.seen_accuracy
     classes = names[list(experience.classes)].tolist()
     return Row(experience.index, classes, len(labels), accuracy, seen, seconds)
 
 
-def together(
-    found: zoo.Model, side: int, data: Any, names: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar
+def joint_accuracy(
+    network: zoo.Model, side: int, data: Any, names: np.ndarray, truth: np.ndarray, seed: int, bar: show.Bar
 ) -> float:
     """Accuracy after learning all classes at once."""
-    learner = Learner.from_pretrained(found, strategy="naive", epochs=JOINT_EPOCHS, seed=seed, size=side)
-    everything = [(data.train_images, names[data.train_labels])]
-    (learned,) = follow(learner, everything, data.test_images, truth, progress=bar)
+    learner = Learner.from_pretrained(network, strategy="naive", epochs=JOINT_EPOCHS, seed=seed, size=side)
+    all_at_once = [(data.train_images, names[data.train_labels])]
+    (learned,) = follow(learner, all_at_once, data.test_images, truth, progress=bar)
     return learned.evaluation.accuracy
 
 
@@ -135,33 +134,39 @@ def _titles(rows: list[Row]) -> dict[str, str]:
     return {STRATEGIES[name].title: name for name in rows[0].accuracy}
 
 
-def _series(rows: list[Row], bound: float | None) -> dict[str, list[float]]:
-    """Best first; with words for who does not know the names."""
+def _series(rows: list[Row], joint_bound: float | None) -> dict[str, list[float]]:
+    """Best first, with explanations of the names."""
     series = {
-        f"{name} ({WORDS[key]})" if key in WORDS else name: [row.accuracy[key] for row in rows]
+        f"{name} ({EXPLANATIONS[key]})" if key in EXPLANATIONS else name: [row.accuracy[key] for row in rows]
         for name, key in _titles(rows).items()
     }
-    series |= {} if bound is None else {"all at once (joint)": [bound] * len(rows)}
+    series |= {} if joint_bound is None else {"all at once (joint)": [joint_bound] * len(rows)}
     return dict(sorted(series.items(), key=lambda item: -item[1][-1]))
 
 
-def _print(rows: list[Row], bound: float | None, bytes_of: dict[str, dict], seconds: float, plot: Path) -> None:
+def _print(rows: list[Row], joint_bound: float | None, footprints: dict[str, dict], seconds: float, plot: Path) -> None:
     titles = dict(sorted(_titles(rows).items(), key=lambda item: -rows[-1].accuracy[item[1]]))
     body = [("\n".join(row.classes), *(f"{100 * row.accuracy[key]:.1f} %" for key in titles.values())) for row in rows]
-    taken = ", ".join(f"{STRATEGIES[name].title} {sum(row.seconds[name] for row in rows):.1f} s" for name in COUNTED)
-    joint = [] if bound is None else [f"All classes at once (joint training of tail and head): {100 * bound:.1f} %."]
+    times = ", ".join(
+        f"{STRATEGIES[name].title} {sum(row.seconds[name] for row in rows):.1f} s" for name in SHOWN_FOOTPRINTS
+    )
+    joint = (
+        []
+        if joint_bound is None
+        else [f"All classes at once (joint training of tail and head): {100 * joint_bound:.1f} %."]
+    )
     sizes = [
         show.table(
             f"bytes, {STRATEGIES[strategy].title}",
             ("", ""),
             [(name.replace("_", " "), show.size(count)) for name, count in counted.items()],
         )
-        for strategy, counted in bytes_of.items()
+        for strategy, counted in footprints.items()
     ]
     show.say(
         show.table("accuracy on all 14 classes after each experience", ("new classes", *titles), body),
         *joint,
-        f"Learned in: {taken}.",
+        f"Learned in: {times}.",
         *sizes,
         f"{seconds:.0f} s in all. Chart: {plot}",
     )

@@ -1,4 +1,4 @@
-"""bitreplay export MODEL --out DIR: what a device without Python is built from."""
+"""bitreplay export MODEL --out DIR: a model for the learner in C."""
 
 from __future__ import annotations
 
@@ -25,21 +25,25 @@ def export(
     bits: options.Bits = None,
     memory_per_class: options.MemoryPerClass = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="Of replay: new samples of a minibatch.", show_default="32")
+        int | None, typer.Option(help="For replay: new samples per minibatch.", show_default="32")
     ] = None,
     replay_batch_size: Annotated[
-        int | None, typer.Option(help="Of replay: its replayed ones.", show_default="128")
+        int | None, typer.Option(help="For replay: replayed samples per minibatch.", show_default="128")
     ] = None,
-    samples: Annotated[int, typer.Option(help="Of replay: room for so many pictures of an experience.")] = 64,
-    classes: Annotated[int, typer.Option(help="Room for so many classes.")] = 16,
-    target: Annotated[str, typer.Option(help=f"What it is for: {', '.join(TARGETS)}.")] = "linux",
-    digests: Annotated[bool, typer.Option(help="Unlearn refuses what was never learned.")] = False,
-    exact_forget: Annotated[bool, typer.Option(help="Forget a class as if it had never been seen.")] = False,
-    unknown: Annotated[float, typer.Option(help='Share of known pictures that may be "unknown"; 0 is never.')] = 0,
+    samples: Annotated[int, typer.Option(help="For replay: pictures per experience to reserve memory for.")] = 64,
+    classes: Annotated[int, typer.Option(help="Classes to reserve memory for.")] = 16,
+    target: Annotated[str, typer.Option(help=f"Device: {', '.join(TARGETS)}.")] = "linux",
+    digests: Annotated[
+        bool, typer.Option(help="For exact: let unlearn refuse pictures that were never learned.")
+    ] = False,
+    exact_forget: Annotated[
+        bool, typer.Option(help="For exact: forget a class as if it had never been learned.")
+    ] = False,
+    unknown: Annotated[float, typer.Option(help='Share of known pictures that may be called "unknown"; 0: none.')] = 0,
     json: options.Json = False,
 ) -> None:
-    """Write a model for the learner in C: one file, the same as a C array, sizes for the linker, a main that runs."""
-    given = options.given(
+    """Write a model for the learner in C: as one file and as a C array, with its sizes and an example main.c."""
+    specified = options.specified(
         size=size,
         feature_layers=feature_layers,
         n_components=n_components,
@@ -48,20 +52,20 @@ def export(
         batch_size=batch_size,
         replay_batch_size=replay_batch_size,
     )
-    kept = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
-    learner = Learner.from_pretrained(model, strategy=strategy, **(given | kept))
+    flags = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
+    learner = Learner.from_pretrained(model, strategy=strategy, **(specified | flags))
     try:
-        about = write_folder(learner, out, classes, target, samples)
+        summary = write_folder(learner, out, classes, target, samples)
     except OSError as error:
         raise ValueError(f"{out} cannot be written: {error.strerror}.") from None
     if json:
-        show.as_json({"out": str(out), **about})
+        show.as_json({"out": str(out), **summary})
         return
-    taken, side = dict(about["bytes"]), about["size"]
-    flash, ram = taken.pop("model"), taken.pop("learner")
-    parts = ", ".join(f"{name} {size}" for name, size in taken.items())
+    sizes, side = dict(summary["bytes"]), summary["size"]
+    flash, ram = sizes.pop("model"), sizes.pop("learner")
+    parts = ", ".join(f"{name} {size}" for name, size in sizes.items())
     page = {"linux": "docs/c.md", "wasm": "docs/page.md"}.get(target, "docs/microcontrollers.md")
     show.say(
-        f"{out} has {about['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
-        f"{classes} classes ({parts}). main.c prints {about['main_prints'][:16]}..., {page} says how to build it."
+        f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
+        f"{classes} classes ({parts}). main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."
     )

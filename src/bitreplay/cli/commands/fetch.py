@@ -1,4 +1,4 @@
-"""bitreplay data fetch NAME"""
+"""bitreplay data fetch NAME: download a data set."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from bitreplay.data.fetch import fetch as download
 
 def fetch(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(ARCHIVES)}.")],
-    into: Annotated[Path | None, typer.Option(help="Folder; else the one that BITREPLAY_DATA names.")] = None,
-    time_limit: Annotated[
-        float, typer.Option(min=1, help="Seconds; then it is given up, and goes on from there when called again.")
-    ] = TIME_LIMIT,
+    into: Annotated[Path | None, typer.Option(help="Folder to put it in.", show_default="BITREPLAY_DATA")] = None,
+    time_limit: Annotated[float, typer.Option(min=1, help="Seconds; a later call continues from there.")] = TIME_LIMIT,
     json: options.Json = False,
 ) -> None:
-    """Download the official archive, going on where it stopped, and check it."""
+    """Download the official archive, or the rest of it, and check it."""
     if name not in ARCHIVES:
         raise ValueError(f"There is no archive of {name!r}; expected one of {', '.join(ARCHIVES)}.")
     root = into or (Path(os.environ["BITREPLAY_DATA"]) if os.environ.get("BITREPLAY_DATA") else None)
     if root is None:
-        raise ValueError("Say where to put it: --into FOLDER, or set BITREPLAY_DATA.")
+        raise ValueError("No folder to put it in: use --into FOLDER or set BITREPLAY_DATA.")
     with show.bar(quiet=json) as bar:
         path = download(ARCHIVES[name], root, lambda done, total: bar.part(name, done, total), time_limit)
     if json:

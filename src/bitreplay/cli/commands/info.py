@@ -1,4 +1,4 @@
-"""bitreplay info [FILE]: what is in a state or a model, or what this machine uses."""
+"""bitreplay info [FILE]: describe a state, a model or this installation."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ def info(
     json: options.Json = False,
 ) -> None:
     """Describe a state or a model; without a file, this installation and the machine's instruction sets."""
-    found = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file), whole=True)
+    facts = machine() if file is None else state(file) if is_state(file) else model(zoo.find(file), details=True)
     if json:
-        show.as_json(found)
+        show.as_json(facts)
         return
-    kept_classes, layers = found.pop("stored", None), found.pop("layers", None)
-    if "settings" in found:
-        found["settings"] = _of_strategy(found["settings"])
-    tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(found[key])) for key in found])]
-    if kept_classes:
-        rows = [(escaped(kept["label"]), kept["samples"], kept["seen"], _plain(kept["experiences"]),
-                 show.size(kept["bytes"])) for kept in kept_classes]  # fmt: skip
-        tables.append(show.table("stored", ("class", "samples", "seen", "of experience", "bytes"), rows))
+    stored_classes, layers = facts.pop("stored", None), facts.pop("layers", None)
+    if "settings" in facts:
+        facts["settings"] = _of_strategy(facts["settings"])
+    tables = [show.table(str(file or "bitreplay"), ("", ""), [(key, _plain(facts[key])) for key in facts])]
+    if stored_classes:
+        rows = [(escaped(row["label"]), row["samples"], row["seen"], _plain(row["experiences"]),
+                 show.size(row["bytes"])) for row in stored_classes]  # fmt: skip
+        tables.append(show.table("stored", ("class", "samples", "seen", "by experience", "bytes"), rows))
     if layers:
-        body = [(each["name"], each["kind"], each["weights"], show.size(each["bytes"])) for each in layers]
-        tables.append(show.table("layers", ("layer", "kind", "numbers", "in the file"), body))
+        body = [(layer["name"], layer["kind"], layer["weights"], show.size(layer["bytes"])) for layer in layers]
+        tables.append(show.table("layers", ("layer", "kind", "weights", "in the file"), body))
     show.say(*tables)
 
 
 def _of_strategy(settings: dict[str, Any]) -> dict[str, Any]:
     """Without the settings that only other strategies read."""
-    own = STRATEGIES[settings["strategy"]].own_settings
-    others = {name for kind in STRATEGIES.values() for name in kind.own_settings} - own
+    used = STRATEGIES[settings["strategy"]].own_settings
+    others = {name for kind in STRATEGIES.values() for name in kind.own_settings} - used
     return {name: value for name, value in settings.items() if name not in others}
 
 
@@ -62,16 +62,16 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    found: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
+    facts: dict[str, Any] = {"version": bitreplay.__version__, "models": zoo.names()}
     try:
-        found |= {
+        facts |= {
             "instruction_set_used": native.isa(),
             "instruction_sets_supported": native.available_isas(),
             "instruction_sets_built": native.built_isas(),
         }
     except OSError as error:
-        found["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
-    return found | {"predictions_at_once": machine_pool.most_at_once()}
+        facts["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
+    return facts | {"predictions_at_once": machine_pool.most_at_once()}
 
 
 def is_state(file: Path) -> bool:
@@ -85,53 +85,57 @@ def is_state(file: Path) -> bool:
 
 
 def state(file: Path) -> dict[str, Any]:
-    """Read without its model, so that it works anywhere."""
+    """Needs no model, so that it works anywhere."""
     content, _ = statefile.load(file)
     learned, strategy = content.state, STRATEGIES[content.settings.strategy]
-    sizes = {part: sum(array.nbytes for array in given.arrays.values()) for part, given in learned.parts.items()}
+    sizes = {
+        part: sum(array.nbytes for array in part_state.arrays.values()) for part, part_state in learned.parts.items()
+    }
     return {
         "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
         "can_roll_back": before_of(real_path(file)).exists(), "state_bytes": file.stat().st_size,
         "part_bytes": sizes, "model": content.model, "strategy": strategy.title,
         "settings": content.settings.to_dict(), "hash": learned.hash(), "model_checksum": content.digest,
-        "stored": [_stored(kept) for kept in strategy.stored(learned)],
+        "stored": [_stored(row) for row in strategy.stored(learned)],
     }  # fmt: skip
 
 
-def _stored(kept: Stored) -> dict[str, Any]:
-    experiences = {str(number): count for number, count in kept.experiences.items()}
-    return asdict(kept) | {"ids": list(kept.ids), "experiences": experiences}
+def _stored(row: Stored) -> dict[str, Any]:
+    experiences = {str(number): count for number, count in row.experiences.items()}
+    return asdict(row) | {"ids": list(row.ids), "experiences": experiences}
 
 
-def model(found: zoo.Model, whole: bool = False) -> dict[str, Any]:
-    """What a model file is and says of itself; with `whole` its recipe, conversion and every layer too."""
-    graph, about = found.graph, found.about
-    shipped = zoo.generations(found.name) if found.path.parent == zoo.FOLDER else None
-    said = {
-        "name": found.name,
+def model(network: zoo.Model, details: bool = False) -> dict[str, Any]:
+    """Facts of a model file and its metadata; with `details` also its recipe, conversion and layers."""
+    graph, about = network.graph, network.about
+    shipped = zoo.generations(network.name) if network.path.parent == zoo.FOLDER else None
+    facts = {
+        "name": network.name,
         "input": shape_text(graph.input_shape),
-        "bytes": found.path.stat().st_size,
+        "bytes": network.path.stat().st_size,
         "weights": total_parameters(graph),
-        "top1_integer": _of(about, "accuracy", "top1_integer"),
-        "top1_float": _of(about, "accuracy", "top1_float"),
-        "measured_on": _of(about, "accuracy", "data"),
-        "trained_on": _of(about, "training", "data"),
+        "top1_integer": _entry(about, "accuracy", "top1_integer"),
+        "top1_float": _entry(about, "accuracy", "top1_float"),
+        "measured_on": _entry(about, "accuracy", "data"),
+        "trained_on": _entry(about, "training", "data"),
         "classes_trained_on": len(graph.labels),
         "licence": about.get("licence", ""),
-        "replay_layers": {replay_layer: shape_text(graph.shapes[replay_layer]) for replay_layer in found.replay_layers},
-        "sizes": found.sizes_in_words,
-        "calibrated_at": sorted({found.size, *graph.ranges_at}),
+        "replay_layers": {
+            replay_layer: shape_text(graph.shapes[replay_layer]) for replay_layer in network.replay_layers
+        },
+        "sizes": network.sizes_in_words,
+        "calibrated_at": sorted({network.size, *graph.ranges_at}),
         "generations": shipped,
-        "date": _of(about, "training", "date"),
-        "epochs": _of(about, "training", "epochs"),
-        "checksum": found.digest,
+        "date": _entry(about, "training", "date"),
+        "epochs": _entry(about, "training", "epochs"),
+        "checksum": network.digest,
     }
-    if whole:
-        if found.companion(KIND).exists():
-            said |= {"projection": f"{len(of_model(found))} axes"}
-        said |= {"recipe": _of(about, "training", "recipe"), "conversion": about.get("conversion"),
+    if details:
+        if network.companion(KIND).exists():
+            facts |= {"projection": f"{len(of_model(network))} axes"}
+        facts |= {"recipe": _entry(about, "training", "recipe"), "conversion": about.get("conversion"),
                  "layers": _layers(graph)}  # fmt: skip
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _layers(graph: Graph) -> list[dict[str, Any]]:
@@ -143,10 +147,10 @@ def _layers(graph: Graph) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _of(about: dict[str, Any], part: str, name: str) -> Any:
-    """What a file says about itself is free text: anything may be missing or of another kind."""
-    found = about.get(part)
-    return found.get(name) if isinstance(found, dict) else None
+def _entry(about: dict[str, Any], part: str, name: str) -> Any:
+    """Metadata may be anything: entries may be missing or of another type."""
+    section = about.get(part)
+    return section.get(name) if isinstance(section, dict) else None
 
 
 def _plain(value: Any) -> str:

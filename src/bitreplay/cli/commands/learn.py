@@ -1,4 +1,4 @@
-"""bitreplay learn STATE PICTURES: one experience from a folder of class folders, or of pictures of one class."""
+"""bitreplay learn STATE PICTURES: learn one experience, from a folder of class folders or pictures of one class."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving, show
-from bitreplay.cli.corrections import all_known
-from bitreplay.cli.reading import SkippedFiles, gathered
+from bitreplay.cli.corrections import classes_named
+from bitreplay.cli.reading import SkippedFiles, read_all
 from bitreplay.learner import Learner
 from bitreplay.learning.progress import Progress, Watch
 from bitreplay.learning.reports import Learned
@@ -20,10 +20,11 @@ from bitreplay.statefile import Lock
 def learn(
     state: options.State,
     pictures: Annotated[
-        list[Path], typer.Argument(help="A folder a class in it; or pictures and folders of them, with --label.")
+        list[Path],
+        typer.Argument(help="Folder with one folder per class; or, with --label, pictures and folders of them."),
     ],
     label: Annotated[
-        str | None, typer.Option(help="The class of all these pictures.", show_default="by their folders")
+        str | None, typer.Option(help="Class of all these pictures.", show_default="their folders' names")
     ] = None,
     model: options.ModelToBegin = None,
     size: options.Size = None,
@@ -40,20 +41,22 @@ def learn(
     micro_batch_size: options.MicroBatchSize = None,
     seed: options.Seed = None,
     digests: Annotated[
-        bool | None, typer.Option("--digests", help="Of exact: unlearn refuses what was never learned.")
+        bool | None, typer.Option("--digests", help="For exact: let unlearn refuse pictures that were never learned.")
     ] = None,
     exact_forget: Annotated[
-        bool | None, typer.Option("--exact-forget", help="Of exact: keep products of each class; forget is exact then.")
+        bool | None,
+        typer.Option("--exact-forget", help="For exact: keep products of each class, so that forget is exact."),
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(help="Seconds to read and to learn; then the state stays as it is.", show_default="none"),
+        typer.Option(help="Seconds to read and learn; after that the state stays as it was.", show_default="none"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     json: options.Json = False,
 ) -> None:
-    """Learn one experience and save. A state that does not exist is begun; only then settings may be given."""
-    named = options.given(
+    """Learn one experience and save. A new state is created if the file does not exist; only then settings may be
+    given."""
+    settings = options.specified(
         strategy=strategy,
         bits=bits,
         latent_bits=latent_bits,
@@ -72,14 +75,16 @@ def learn(
     start = time.perf_counter()
     watch = Watch(time_limit=time_limit)
     with Lock(state) as lock:
-        begun = not state.exists()
-        if not begun:
-            if named:
-                raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
+        is_new = not state.exists()
+        if not is_new:
+            if settings:
+                raise ValueError(
+                    f"{state} exists, and its settings cannot be changed: leave out {', '.join(settings)}."
+                )
             learner = Learner.load(state, model, micro_batch_size=micro_batch_size)
         else:
             learner = Learner.from_pretrained(
-                model or options.DEFAULT_MODEL, **named, **options.given(micro_batch_size=micro_batch_size)
+                model or options.DEFAULT_MODEL, **settings, **options.specified(micro_batch_size=micro_batch_size)
             )
         skipped = SkippedFiles(skip_unreadable)
         with show.bar(quiet=json) as bar:
@@ -92,43 +97,43 @@ def learn(
                 watch.check()
                 bar(done)
 
-            images, labels = gathered(pictures, label, learner.strategy.side, skipped, reading)
+            images, labels = read_all(pictures, label, learner.strategy.side, skipped, reading)
             skipped.end()
-            learned = learner.learn(images, all_known(learner, labels), progress=learning, time_limit=time_limit)
+            learned = learner.learn(images, classes_named(learner, labels), progress=learning, time_limit=time_limit)
         saving.save(learner, state, lock)
-    with saving.answering(f"{state} is saved."):
-        _tell(state, learner, learned, skipped, round(time.perf_counter() - start, 2), begun, json)
+    with saving.reporting(f"{state} is saved."):
+        _print_result(state, learner, learned, skipped, round(time.perf_counter() - start, 2), is_new, json)
 
 
-def _tell(
-    state: Path, learner: Learner, learned: Learned, skipped: SkippedFiles, seconds: float, begun: bool, json: bool
+def _print_result(
+    state: Path, learner: Learner, learned: Learned, skipped: SkippedFiles, seconds: float, is_new: bool, json: bool
 ) -> None:
     size, model = state.stat().st_size, learner.model.name if learner.model else None
-    found = {
+    result = {
         "state": str(state), "model": model, "experience": learned.experience, "pictures": learned.pictures,
-        "skipped": skipped.unread, "left_out": skipped.sentences,
-        "new_classes": learned.new_classes, "labels": learner.labels, "classes": learner.labels,
+        "unreadable": skipped.unreadable_count, "skipped": skipped.sentences,
+        "new_classes": learned.new_classes, "classes": learner.labels,
         "samples": [learned.samples.start, learned.samples.stop], "steps": learned.steps, "seconds": seconds,
         "memory_bytes": learner.memory_bytes, "learned_before": learned.known,
         "state_bytes": size, "hash": learner.state_hash(),
     }  # fmt: skip
     if json:
-        show.as_json(found)
+        show.as_json(result)
         return
     new = f", new: {show.names(learned.new_classes)}" if learned.new_classes else ""
     side = learner.strategy.side
-    seen = f" Its model is {model}, which sees pictures at {side}x{side} pixels." if begun else ""
+    model_note = f" Its model is {model} at {side}x{side} pixels." if is_new else ""
     show.say(
         f"Learned {show.counted(learned.pictures, 'picture', 'pictures')} in {seconds} s{new}. "
         f"{show.counted(len(learner.labels), 'class is', 'classes are')} known; "
-        f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored, {state} has {show.size(size)}."
-        + (_again(learned) if learned.known else "")
-        + seen
+        f"{show.size(learner.memory_bytes)} of {learner.strategy.keeps} are stored; {state} is {show.size(size)}."
+        + (_learned_before(learned) if learned.known else "")
+        + model_note
     )
 
 
-def _again(learned: Learned) -> str:
-    """Digests tell it; the sums count what is learned twice twice."""
+def _learned_before(learned: Learned) -> str:
+    """Known from digests: the sums count a picture as often as it is learned."""
     if learned.known == learned.pictures:
-        return " All of them had been learned before as the same classes, and count once more now."
-    return f" {learned.known} of them had been learned before as the same class, and count once more now."
+        return " All of them had been learned before as the same classes and now count once more."
+    return f" {learned.known} of them had been learned before as the same class and now count once more."

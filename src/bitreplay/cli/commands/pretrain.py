@@ -14,10 +14,10 @@ CONTEXT: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": T
 
 
 def pretrain(context: typer.Context) -> None:
-    """Pre-train a model: MODEL --data DIR --out FILE; `bitreplay pretrain --help` lists all options, and
-    `bitreplay pretrain --teacher efficientnet-lite2 --help` those of learning without labels."""
+    """Pre-train a model: MODEL --data DIR --out FILE. `bitreplay pretrain --help` lists all options,
+    `bitreplay pretrain --teacher efficientnet-lite2 --help` those of distillation without labels."""
     without_labels = any(argument.removeprefix("--teacher=") in distillation.TEACHERS for argument in context.args)
-    (distillation.parser() if without_labels else parser()).parse_args(context.args)  # wrong options need no torch
+    (distillation.parser() if without_labels else parser()).parse_args(context.args)  # before torch is loaded
     need_torch()
     if without_labels:
         from bitreplay.torch.distillation.distill import main as distill

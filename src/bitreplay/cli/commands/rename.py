@@ -1,4 +1,4 @@
-"""bitreplay rename STATE OLD NEW: correct a class's name."""
+"""bitreplay rename STATE OLD NEW: rename a class."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Annotated
 import typer
 
 from bitreplay.cli import options, saving
-from bitreplay.cli.corrections import known, tell
+from bitreplay.cli.corrections import class_named, print_classes
 from bitreplay.learner import Learner
 from bitreplay.statefile import Lock
 
 
 def rename(
     state: options.State,
-    old: Annotated[str, typer.Argument(help="Class as it is named now.")],
+    old: Annotated[str, typer.Argument(help="Its present name.")],
     new: Annotated[str, typer.Argument(help="Its new name.")],
     model: options.ModelFile = None,
     json: options.Json = False,
 ) -> None:
-    """Give a class another name."""
+    """Rename a class."""
     with Lock(state) as lock:
         learner = Learner.load(state, model)
-        learner.rename(known(learner, old), new)
+        learner.rename(class_named(learner, old), new)
         saving.save(learner, state, lock)
-    with saving.answering(f"{state} is saved."):
-        tell(learner, f"{old} is now {new}.", json)
+    with saving.reporting(f"{state} is saved."):
+        print_classes(learner, f"{old} is now {new}.", json)

@@ -1,4 +1,4 @@
-"""bitreplay reproduce: make the rows of the paper's experiments that are missing, from a checkout."""
+"""bitreplay reproduce: compute missing rows of the paper's experiments, from a checkout."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ EXPERIMENTS = Path(__file__).resolve().parents[4] / "experiments"
 def reproduce(
     names: Annotated[
         list[str],
-        typer.Argument(help="Names of experiments, such as table1, or all; for another name the command lists them."),
+        typer.Argument(help="Experiments, such as table1, or all; an unknown name lists them."),
     ],
     quick: Annotated[
-        bool, typer.Option(help="A few small runs of each, to see it work; their rows are not kept.")
+        bool, typer.Option(help="A few small runs of each, to see them work; their rows are not stored.")
     ] = False,
-    seeds: Annotated[int, typer.Option(help="Runs of each setting, each with a seed of its own.", min=1)] = 3,
-    jobs: Annotated[int, typer.Option(help="Runs at a time, each on one core.", min=1)] = 1,
-    device: Annotated[str, typer.Option(help="Where tails in floating point run.")] = "cpu",
+    seeds: Annotated[int, typer.Option(help="Runs per setting, each with its own seed.", min=1)] = 3,
+    jobs: Annotated[int, typer.Option(help="Parallel runs, each on one core.", min=1)] = 1,
+    device: Annotated[str, typer.Option(help="PyTorch device for tails in floating point.")] = "cpu",
     ray: options.Ray = None,
 ) -> None:
-    """Repeat experiments of the paper (docs/results.md). Rows that exist are kept, so a cut-off run goes on."""
+    """Repeat experiments of the paper (docs/results.md). Existing rows are kept, so an interrupted run continues."""
     module = experiments()
     known = list(module.EXPERIMENTS)
     for name in names:
@@ -37,10 +37,10 @@ def reproduce(
 
 
 def experiments() -> Any:
-    """The module of that name beside the package's source; an installed package has none."""
+    """The module `reproduce` of a checkout; an installed package has none."""
     if not EXPERIMENTS.is_dir():
         raise ValueError(
-            "The experiments are not part of an installed package; in a clone, `pip install -e .` has them."
+            "The experiments are not part of the installed package; they need a clone and `pip install -e .`."
         )
     sys.path.insert(0, str(EXPERIMENTS))
     return importlib.import_module("reproduce")

@@ -31,7 +31,7 @@ from bitreplay.streams.scenario import Experience, grouped, new_classes, new_ins
 
 
 def run(
-    data: Annotated[str, typer.Option(help=f"{', '.join(SETS)}, a folder of class folders, or a .npz file.")],
+    data: Annotated[str, typer.Option(help=f"{', '.join(SETS)}, a folder with one folder per class, or a .npz file.")],
     scenario: Annotated[str, typer.Option(help="nc: new classes; ni: new instances.")] = "nc",
     model: options.Model = options.DEFAULT_MODEL,
     size: options.Size = None,
@@ -45,28 +45,28 @@ def run(
     epochs: options.Epochs = None,
     learning_rate: options.LearningRate = None,
     augment: options.Augment = None,
-    seed: Annotated[int, typer.Option(help="Order of classes or samples, and everything random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the order of classes or samples and everything else random.")] = 0,
     limit: Annotated[
-        int | None, typer.Option(help="Training images a class, the first ones.", show_default="all")
+        int | None, typer.Option(help="Training images per class: the first ones.", show_default="all")
     ] = None,
     data_dir: Annotated[
-        Path | None, typer.Option(help="Where the data set lies.", show_default="BITREPLAY_DATA")
+        Path | None, typer.Option(help="Folder of the data set.", show_default="BITREPLAY_DATA")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Run folder; a run that was cut off goes on from it.", show_default="named below runs/"),
+        typer.Option(help="Run folder; an interrupted run continues from it.", show_default="a folder in runs/"),
     ] = None,
     skip_unreadable: options.SkipUnreadable = False,
     ray: options.Ray = None,
     config_file: Config = None,
     json: options.Json = False,
 ) -> None:
-    """Run a protocol: config, a row an experience, plot and state go to the run folder."""
+    """Learn a stream of experiences and evaluate after each; config, rows, plot and state go to the run folder."""
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
-    found = zoo.find(model)
-    source = load_dataset(data, data_dir, size or found.size, show.skipped if skip_unreadable else refuse)
-    given = options.given(
+    network = zoo.find(model)
+    source = load_dataset(data, data_dir, size or network.size, show.skipped if skip_unreadable else refuse)
+    specified = options.specified(
         strategy=strategy,
         bits=bits,
         latent_bits=latent_bits,
@@ -77,27 +77,29 @@ def run(
         epochs=epochs,
         learning_rate=learning_rate,
         augment=augment,
-        size=None if size == found.size else size,
+        size=None if size == network.size else size,
     )
-    settings = Settings.of(seed=seed, **given)
+    settings = Settings.of(seed=seed, **specified)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
     if source.splits and not json:
         for sentence in splitting.describe(source.splits):
             show.say(sentence)
-    config = {"data": data, "scenario": scenario, "limit": limit, "model": found.name, "model_checksum": found.digest,
-              "settings": settings.to_dict()}  # fmt: skip
+    config: dict[str, Any] = {
+        "data": data, "scenario": scenario, "limit": limit, "model": network.name,
+        "model_checksum": network.digest, "settings": settings.to_dict(),
+    }  # fmt: skip
     if source.splits:
         config["split"] = "series"
     experiences = stream(source, scenario, limit, settings.seed)
     folder = RunFolder(out or default_path(config), config)
     with Lock(folder.state) as lock, show.bar(quiet=json) as bar:
-        rows, learner = walk(source, experiences, found, settings, folder, lock, bar, quiet=json, ray=ray)
-    with saving.answering(f"{folder.path} is complete."):
-        _tell(folder, config, source, rows, learner, json)
+        rows, learner = walk(source, experiences, network, settings, folder, lock, bar, quiet=json, ray=ray)
+    with saving.reporting(f"{folder.path} is complete."):
+        _print_result(folder, config, source, rows, learner, json)
 
 
-def _tell(
+def _print_result(
     folder: RunFolder, config: dict[str, Any], source: Source, rows: list[dict[str, Any]], learner: Learner, json: bool
 ) -> None:
     data, scenario, model = config["data"], config["scenario"], config["model"]
@@ -123,7 +125,7 @@ def walk(
     source: Source, experiences: Iterator[Experience], model: zoo.Model, settings: Settings, folder: RunFolder,
     lock: Lock, bar: show.Bar, quiet: bool, ray: str | None = None,
 ) -> tuple[list[dict[str, Any]], Learner]:  # fmt: skip
-    """Go through the stream from where the folder's state stands."""
+    """Learns the rest of the stream, from the folder's state on."""
     exists = folder.state.exists()
     learner = Learner.load(folder.state, model) if exists else Learner.from_pretrained(model, **settings.to_dict())
     rows = folder.rows(learner.experiences)
@@ -131,16 +133,16 @@ def walk(
     truth = names[source.data.test_labels]
     workers = None if ray is None else _workers(ray)
     learn = None if workers is None else partial(workers.learn, learner, progress=bar)
-    coded = learner.encode if workers is None else partial(workers.encode, learner)
-    test = Latents(coded(source.data.test_images))
-    waiting = dropwhile(lambda experience: experience.index < len(rows), experiences)
-    if len(rows) < learner.experiences:  # cut off between the state and its row
-        _, labels = next(waiting)
+    encode = learner.encode if workers is None else partial(workers.encode, learner)
+    test = Latents(encode(source.data.test_images))
+    remaining = dropwhile(lambda experience: experience.index < len(rows), experiences)
+    if len(rows) < learner.experiences:  # interrupted between the state and its row
+        _, labels = next(remaining)
         evaluation = learner.evaluate_encoded(test.values, truth)
         step = Step(len(rows), tuple(set(names[labels].tolist())), evaluation, len(labels))
         rows.append(as_row(step, names, learner))
         folder.write_rows(rows)
-    pairs = ((images, names[labels]) for images, labels in waiting)
+    pairs = ((images, names[labels]) for images, labels in remaining)
     for step in follow(learner, pairs, test, truth, progress=bar, learn=learn):
         with saving.uninterrupted(last=False):
             learner.save(folder.state, lock=lock)
@@ -170,7 +172,7 @@ def as_row(step: Step, names: np.ndarray, learner: Learner) -> dict[str, Any]:
 def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Iterator[Experience]:
     if scenario == "ni" and source.sessions is not None:
         if limit is not None:
-            raise ValueError("--limit does not go with ni on this set: its experiences are whole sessions.")
+            raise ValueError("--limit cannot be used with ni on this set: its experiences are whole sessions.")
         return grouped(source.data, source.sessions)
     data, rng = source.data if limit is None else source.data.limit(limit), np.random.default_rng(seed)
     if scenario == "nc":
@@ -179,7 +181,7 @@ def stream(source: Source, scenario: str, limit: int | None, seed: int) -> Itera
 
 
 def transfer(rows: list[dict[str, Any]], scenario: str) -> dict[str, float]:
-    """Forgetting and backward transfer over the classes of each experience; they need new classes in each."""
+    """Forgetting and backward transfer over the classes of each experience; defined for new classes only."""
     if scenario != "nc":
         return {}
     table = metrics.experience_table([row["classes"] for row in rows], [row["per_class"] for row in rows])

@@ -1,4 +1,4 @@
-"""bitreplay serve [STATE]: the page from this device, with the learner on the device."""
+"""bitreplay serve [STATE]: serve the page from this device, where the learner runs."""
 
 from __future__ import annotations
 
@@ -16,61 +16,63 @@ if TYPE_CHECKING:
 
 
 def serve(
-    state: Annotated[Path, typer.Argument(help="State file; begun if it does not exist.")] = Path("bitreplay.state"),
+    state: Annotated[Path, typer.Argument(help="State file; created if it does not exist.")] = Path("bitreplay.state"),
     model: options.ModelToBegin = None,
     size: options.Size = None,
     strategy: options.Strategy = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen at. Another than this machine's own needs the token.")
+        str, typer.Option(help="Address to listen on; any but this machine's own requires the token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8421,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")] = 8421,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="Name that browsers call this machine by; may be repeated.", show_default="its own"),
+        typer.Option(help="Name by which browsers reach this machine; may be repeated.", show_default="its own"),
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(help="File of the token, made if it does not exist.", show_default="a new token each time"),
+        typer.Option(help="File of the token; created if it does not exist.", show_default="a new token each time"),
     ] = None,
     cert: Annotated[Path | None, typer.Option(help="Certificate (PEM), for https.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's key (PEM).")] = None,
 ) -> None:
-    """Serve the page, with the learner on this machine and several people looking."""
+    """Serve the page to browsers, with one learner on this machine for all of them."""
     if (cert is None) != (key is None):
-        raise ValueError("A certificate needs its key: give both --cert and --key.")
+        raise ValueError("--cert and --key belong together: give both.")
     try:
         from bitreplay.serve.keys import Keys, token_of
         from bitreplay.serve.running import Place, Served
     except ModuleNotFoundError as error:
         raise ValueError(f"This command needs {error.name}: pip install 'bitreplay[web]'.") from None
-    named = options.given(strategy=strategy, size=size)
+    settings = options.specified(strategy=strategy, size=size)
     with Lock(state) as lock:
         if state.exists():
-            if named:
-                raise ValueError(f"{state} exists, and its settings stay: leave out {', '.join(named)}.")
+            if settings:
+                raise ValueError(
+                    f"{state} exists, and its settings cannot be changed: leave out {', '.join(settings)}."
+                )
             learner = Learner.load(state, model)
         else:
-            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **named)
+            learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **settings)
         place = Place(host, port, tuple(name or ()), cert, key)
-        token, made, keys = "", False, None
+        token, token_is_new, keys = "", False, None
         if place.for_others or token_file is not None:
-            token, made = token_of(token_file)
+            token, token_is_new = token_of(token_file)
             keys = Keys(token)
         served = Served(learner, state, lock, place, keys)
-        _tell(served.address, keys, token if made else "", place.for_others and cert is None)
+        _print_result(served.address, keys, token if token_is_new else "", place.for_others and cert is None)
         if place.on_all_interfaces and not place.names:
-            show.remark(f"Where {place.called} is not found, the machine's number in its place will do.")
+            show.note(f"If {place.called} is not found, use the machine's IP address instead.")
         served.run()
-    show.remark("The server has ended.")
+    show.note("The server has stopped.")
 
 
-def _tell(address: str, keys: Keys | None, token: str, plain: bool) -> None:
-    """Where it is, and what is needed to look. The token is said once, when it is made."""
-    opens = f"{address} (Ctrl-C ends it)" if keys is None else f"{address}enter?key={keys.link()} opens it once."
-    show.text(f"{opens}\n")  # in one line, so that it can be copied
+def _print_result(address: str, keys: Keys | None, token: str, plain: bool) -> None:
+    """Prints the address and what is needed to open it. A new token is printed once."""
+    link = f"{address} (Ctrl-C stops)" if keys is None else f"{address}enter?key={keys.link()} opens it once."
+    show.text(f"{link}\n")  # on one line, so that it can be copied
     if token:
-        show.say(f"Token, said this once: {token}")
+        show.say(f"Token, printed only this once: {token}")
     if plain:
-        show.remark(
-            "Without --cert, what is sent can be read on the way, and phones give no camera: see docs/serve.md."
+        show.note(
+            "Without --cert the connection is not encrypted, and phones do not allow the camera: see docs/serve.md."
         )
