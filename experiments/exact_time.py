@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from networks import published
@@ -24,7 +25,7 @@ from bitreplay.streams.follow import follow
 from bitreplay.streams.scenario import new_classes
 
 HEADER = ["model", "digest", "strategy", "images", "seed", "final", "cpu_seconds", "isa", "hash"]
-SETTINGS = {"exact": {}, "replay": {"augment": True}}
+SETTINGS: dict[str, dict[str, Any]] = {"exact": {}, "replay": {"augment": True}}
 
 
 def main() -> None:

@@ -1,9 +1,12 @@
+import inspect
+from dataclasses import fields
 from fractions import Fraction
 
 import pytest
 
+from bitreplay import Learner
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.settings import Settings
+from bitreplay.settings import UNSET, Settings
 
 
 def test_decimals_mean_what_they_say():
@@ -89,3 +92,22 @@ def test_settings_made_directly_find_their_strategy_by_value():
     assert Settings().strategy == "exact" and Settings(memory_per_class=5).strategy == "replay"
     assert Settings(memory_per_class=5).changed(memory_per_class=30).strategy == "replay"
     assert Settings.of(**Settings(epochs=2).to_dict()) == Settings(epochs=2)
+
+
+def test_from_pretrained_names_every_setting_and_nothing_else():
+    """With a type for each, in their order, and a default that is told apart from None."""
+    parameters = inspect.signature(Learner.from_pretrained).parameters
+    named = [name for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY]
+    assert named == Settings.names() == [field.name for field in fields(Settings)]
+    assert all(parameters[name].default is UNSET for name in named)
+    assert all("Any" not in parameters[name].annotation for name in named)
+
+
+def test_from_pretrained_changes_only_what_is_named(tiny_model):
+    settings = Settings(strategy="exact", n_components=None, unknown=Fraction(1, 20), seed=3)
+    learner = Learner.from_pretrained(tiny_model, settings, unknown=0, feature_layers="head")
+    assert learner.settings.unknown == 0 and learner.settings.seed == 3 and learner.settings.feature_layers == "head"
+    again = Learner.from_pretrained(tiny_model, settings.changed(feature_layers="head"), feature_layers=None)
+    assert again.settings == Learner.from_pretrained(tiny_model, settings).settings, "None is a value too"
+    with pytest.raises(ValueError, match=r"settings must be Settings, got 'x'; .* memory_per_class=30"):
+        Learner.from_pretrained(tiny_model, "x")  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +37,19 @@ FILE_KEYS = {
     "replay_batch_size": "replayed",
     "replay_layer": "level",
 }
+
+
+class Unset(Enum):
+    """The default of arguments for which None is a value."""
+
+    UNSET = "unset"
+
+    def __repr__(self) -> str:
+        """As a signature shows it."""
+        return "UNSET"
+
+
+UNSET = Unset.UNSET
 
 
 @dataclass(frozen=True)
@@ -121,9 +135,10 @@ class Settings:
     micro_batch_size: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        """Check all values, and bring them into one form."""
         if self.strategy == DEFAULT:
-            given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
-            self._set("strategy", _default_strategy(given))
+            changed = [setting.name for setting in fields(self) if getattr(self, setting.name) != setting.default]
+            self._set("strategy", _default_strategy(changed))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
         _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {short_repr(self.strategy)}.")
         self._set("bits", _bits(self.bits))
@@ -170,7 +185,7 @@ class Settings:
             _need(isinstance(value, bool), f"{name} must be True or False, got {short_repr(value)}.")
 
     def _check_strategy(self) -> None:
-        """What this strategy cannot do."""
+        """Refuse what this strategy cannot do."""
         kind, name = STRATEGIES[self.strategy], self.strategy
         _need(
             not self.augment or kind.augments,
@@ -200,15 +215,66 @@ class Settings:
         return self.batch_size + self.replay_batch_size
 
     @staticmethod
+    def names() -> list[str]:
+        """Return the names of all settings.
+
+        Returns
+        -------
+        list of str
+
+        Examples
+        --------
+        >>> Settings.names()[:3]
+        ['strategy', 'bits', 'replay_layer']
+        """
+        return [setting.name for setting in fields(Settings)]
+
+    @staticmethod
     def of(**values: Any) -> Settings:
-        """Settings(**values), with an error that lists the settings if a name does not exist."""
-        known = [each.name for each in fields(Settings)]
+        """Make settings of values that may have wrong names, such as those of a file.
+
+        Parameters
+        ----------
+        **values
+            The settings that differ from their defaults.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        ValueError
+            If a name or a value is not one of a setting.
+
+        Examples
+        --------
+        >>> Settings.of(n_components=128).strategy, Settings.of(epochs=3).strategy
+        ('exact', 'replay')
+        """
         for name in values:
-            _need(name in known, f"There is no setting {short_repr(name)}; expected one of {', '.join(known)}.")
+            _need(
+                name in Settings.names(),
+                f"There is no setting {short_repr(name)}; expected one of {', '.join(Settings.names())}.",
+            )
         return Settings(**({"strategy": _default_strategy(values)} | values))
 
     def changed(self, **values: Any) -> Settings:
-        """These settings with other values, checked anew.
+        """Return these settings with other values, checked again.
+
+        Parameters
+        ----------
+        **values
+            The settings that change.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        ValueError
+            If a name or a value is not one of a setting.
 
         Examples
         --------
@@ -218,14 +284,35 @@ class Settings:
         return Settings.of(**(dict(vars(self)) | values))
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings that states keep, as values that JSON has; `Settings.of(**settings.to_dict())` is equal."""
+        """Return the settings that states keep, as values for JSON.
+
+        Returns
+        -------
+        dict
+            `Settings.of(**settings.to_dict())` is equal to the settings.
+
+        Examples
+        --------
+        >>> Settings(learning_rate="0.01").to_dict()["learning_rate"]
+        '1/100'
+        """
         rate = None if self.learning_rate is None else str(self.learning_rate)
         values = asdict(self) | {"bits": str(self.bits), "learning_rate": rate, "unknown": str(self.unknown)}
         del values["micro_batch_size"]
         return values
 
     def to_file(self) -> dict[str, Any]:
-        """What a state file keeps, under the names of format 2: the components and their layers are one text there."""
+        """Return what a state file keeps, under the names of format 2: components and their layers are one text.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> Settings(n_components=128).to_file()["numbers"]
+        '128'
+        """
         values = self.to_dict()
         components = values.pop("n_components")
         if components is not None:
@@ -237,7 +324,27 @@ class Settings:
 
     @staticmethod
     def from_file(values: dict[str, Any]) -> Settings:
-        """From what `to_file` returned."""
+        """Make settings of what `to_file` returned.
+
+        Parameters
+        ----------
+        values : dict
+            By the names of format 2.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        ValueError
+            If a name or a value is not one of a setting.
+
+        Examples
+        --------
+        >>> Settings.from_file({"numbers": "128"}).n_components
+        128
+        """
         names = {key: name for name, key in FILE_KEYS.items()}
         for name in values:
             _need(name not in FILE_KEYS, f"There is no setting {short_repr(name)} in a state file.")
@@ -249,9 +356,9 @@ class Settings:
         return Settings.of(**named)
 
 
-def _default_strategy(given: Iterable[str]) -> str:
-    """The first that has one of these settings to itself."""
-    names = set(given)
+def _default_strategy(settings: Iterable[str]) -> str:
+    """Return the first strategy that has one of these settings to itself."""
+    names = set(settings)
     return next((name for name, kind in STRATEGIES.items() if names & kind.own_settings), DEFAULT_STRATEGY)
 
 
@@ -276,7 +383,7 @@ def _fraction(name: str, value: Any) -> Fraction:
 
 
 def _bounded(text: str) -> str:
-    """The text of a number. Fraction computes the power of any exponent, however long that takes."""
+    """Return the text of a number if it is short: Fraction computes the power of any exponent, however long."""
     exponent = text.strip().lower().partition("e")[2]
     _need(len(text) <= MAX_NUMBER_TEXT and len(exponent) <= MAX_EXPONENT_TEXT, "The number is too long.")
     return text

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import unicodedata
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ NASTY = [
     "x" * 200, "\U0001f34e" * 100, "क्ष", "Å", "ﬁ", "İ", "ß", "é",
 ]  # fmt: skip
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-FAST = {"learning_rate": 0.3, "memory_per_class": 2, "min_steps": 1, "epochs": 1}
+FAST: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 2, "min_steps": 1, "epochs": 1}
 
 
 @pytest.fixture

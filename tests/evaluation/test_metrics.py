@@ -87,7 +87,7 @@ def test_lists_do_as_well_as_arrays():
 @pytest.mark.parametrize("table", [[0.5, 0.5], [[0.5, 0.5]], 0.5, np.zeros((2, 2, 2))])
 def test_a_table_that_is_not_square_is_refused(table):
     for metric in (forgetting, backward_transfer):
-        with pytest.raises(ValueError, match="The table needs a row and a column for each experience, got the shape"):
+        with pytest.raises(ValueError, match="The table needs one row and one column per experience, got the shape"):
             metric(table)
 
 
@@ -97,5 +97,5 @@ def test_lists_that_do_not_fit_are_refused():
             measure([0, 1], [0])
     with pytest.raises(ValueError, match="as many predictions as labels"):
         confusion_matrix([0, 1], [0], 2)
-    with pytest.raises(ValueError, match="Classes must be whole numbers, got float64"):
+    with pytest.raises(ValueError, match="Classes must be integers, got float64"):
         confusion_matrix([0.5], [0], 2)

@@ -1,5 +1,7 @@
 """The setting `micro_batch_size`: less memory, the same state; it is the machine's own, and states do not keep it."""
 
+from typing import Any
+
 import pytest
 
 from bitreplay import Learner, Settings
@@ -7,7 +9,7 @@ from bitreplay.planning.plan import plan
 from bitreplay.zoo import find
 from tests import tiny
 
-FEW = {"batch_size": 6, "replay_batch_size": 9, "memory_per_class": 4, "min_steps": 6, "epochs": 1}
+FEW: dict[str, Any] = {"batch_size": 6, "replay_batch_size": 9, "memory_per_class": 4, "min_steps": 6, "epochs": 1}
 
 
 def taught(model, **settings) -> Learner:

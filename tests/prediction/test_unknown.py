@@ -147,7 +147,7 @@ def test_the_most_confused_of_many_classes_are_those_of_all(tiny_model, monkeypa
         assert [pair[:2] for pair in found] == [pair[:2] for pair in all_pairs[:most]]
         assert np.allclose([pair.share for pair in found], [pair.share for pair in all_pairs[:most]])
     for wrong in (0, -1, 1.5, True, "3"):
-        with pytest.raises(ValueError, match="most must be a whole number from 1"):
+        with pytest.raises(ValueError, match="limit must be an integer from 1"):
             learner.confusions(wrong)
 
 
@@ -169,5 +169,5 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 def test_confusions_of_another_strategy_are_refused(tiny_model):
     learner = Learner.from_pretrained(tiny_model, strategy="replay", min_steps=1)
-    with pytest.raises(ValueError, match="Confusions are expected from sums, by the strategy exact, not by replay"):
+    with pytest.raises(ValueError, match="Only the strategy exact expects confusions, from its sums; got replay"):
         learner.confusions()

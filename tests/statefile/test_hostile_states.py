@@ -41,7 +41,7 @@ VALUES: list[Any] = [
 
 
 def made(tiny_model, tmp_path_factory, strategy):
-    fast = {"learning_rate": 0.3, "memory_per_class": 3, "min_steps": 2, "epochs": 1}
+    fast: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 3, "min_steps": 2, "epochs": 1}
     learner = Learner.from_pretrained(tiny_model, strategy=strategy, **fast)
     learner.learn(*tiny.pictures("red", "green"))
     learner.learn(*tiny.pictures("blue"))

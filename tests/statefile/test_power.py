@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from bitreplay import Learner, StateFileError, StateInUse, statefile
 from tests import tiny
 
-FAST = {"learning_rate": 0.3, "memory_per_class": 10}
+FAST: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 10}
 CALLS = ("fsync", "replace", "link", "unlink", "open", "close")
 
 

@@ -2,13 +2,14 @@
 
 import os
 import stat
+from typing import Any
 
 import pytest
 
 from bitreplay import Learner
 from tests import tiny
 
-FAST = {"learning_rate": 0.3, "memory_per_class": 4, "min_steps": 1, "epochs": 1}
+FAST: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 4, "min_steps": 1, "epochs": 1}
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may give files away")
 
 

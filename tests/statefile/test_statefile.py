@@ -1,6 +1,7 @@
 """State files: what is saved is loaded; what does not fit, or belongs to another model, is refused in one sentence."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from bitreplay import Learner, StateFileError, StateInUse, statefile
 from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 
-FAST = {"learning_rate": 0.3, "memory_per_class": 10, "seed": 5}
+FAST: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 10, "seed": 5}
 
 
 @pytest.fixture

@@ -132,7 +132,7 @@ def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):
     with pytest.raises(ValueError, match="products of classes against its settings"):
         one.restore(plain.state())
     with pytest.raises(ValueError, match="exact_forget must be True or False, got 'yes'"):
-        Learner.from_pretrained(tiny_model, strategy="exact", exact_forget="yes")
+        Learner.from_pretrained(tiny_model, strategy="exact", exact_forget="yes")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="exact_forget must be False with replay"):
         Learner.from_pretrained(tiny_model, strategy="replay", exact_forget=True)
     one.save(tmp_path / "state")

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,7 +16,13 @@ from tests import tiny
 from tests.serve.serving import served
 from tests.strategies import toys
 
-FAST = {"learning_rate": 0.3, "memory_per_class": 4, "batch_size": 5, "replay_batch_size": 20, "min_steps": 40}
+FAST: dict[str, Any] = {
+    "learning_rate": 0.3,
+    "memory_per_class": 4,
+    "batch_size": 5,
+    "replay_batch_size": 20,
+    "min_steps": 40,
+}
 PROBE = tiny.pictures(*tiny.COLOURS, each=5, seed=9)
 
 

@@ -61,7 +61,7 @@ def test_a_seed_is_as_good_as_its_generator(data, divide):
             assert a.classes == b.classes
             np.testing.assert_array_equal(a.images, b.images)
     for wrong in (None, -1, 1.0, "7", True, np.random.RandomState(7), [7]):
-        with pytest.raises(ValueError, match="rng must be a numpy Generator or a seed, a whole number from 0, got"):
+        with pytest.raises(ValueError, match="rng must be a numpy Generator or a seed, an integer from 0, got"):
             divide(data, wrong)
 
 

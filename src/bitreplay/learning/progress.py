@@ -12,10 +12,20 @@ from bitreplay.arguments import short_repr
 
 @dataclass(frozen=True)
 class Progress:
-    """How far an experience is. Its parts: "fitting" the pictures to the backbone's size, "pictures" that pass the
-    backbone, and "steps" of training. Pictures that have the size need no fitting.
+    """How far an experience has come.
 
-    Augmented pictures pass the backbone in each step anew, so then there are only steps.
+    Attributes
+    ----------
+    part : str
+        "fitting" images to the size of the network, "pictures" that pass the network, or "steps" of training. Images
+        of the right size are not fitted; augmented images pass the network in every step, so there are only steps.
+    done, total : int
+        How many of them.
+
+    Examples
+    --------
+    >>> Progress("steps", 10, 40).done
+    10
     """
 
     part: str
@@ -24,11 +34,31 @@ class Progress:
 
 
 class LearningStopped(Exception):
-    """`learn` was cancelled or ran out of time; the learner is as it was before."""
+    """Learning was cancelled or ran out of time; the learner is as it was before."""
 
 
 class Watch:
-    """Asked between minibatches. `cancel` returns True to stop; `time_limit` counts seconds from the start."""
+    """Progress, cancelling and the time limit of one `learn`; checked between minibatches.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with a `Progress`.
+    cancel : callable, optional
+        Returns True to stop.
+    time_limit : float, optional
+        Seconds from now.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not of its kind.
+
+    Examples
+    --------
+    >>> Watch(print).report("steps", 1, 40)
+    Progress(part='steps', done=1, total=40)
+    """
 
     def __init__(
         self,
@@ -46,15 +76,18 @@ class Watch:
         self._start = time.monotonic()
 
     def check(self) -> None:
+        """Raise LearningStopped if learning was cancelled or the time is up."""
         if self._cancel is not None and self._cancel():
             raise LearningStopped("Learning was cancelled; nothing has changed.")
         if self._time_limit is not None and time.monotonic() - self._start > self._time_limit:
             raise LearningStopped(f"Learning took longer than {self._time_limit:g} s; nothing has changed.")
 
     def fitting(self, done: int, total: int) -> None:
+        """Check, and report how many images are fitted."""
         self.check()
         self.report("fitting", done, total)
 
     def report(self, part: str, done: int, total: int) -> None:
+        """Call `progress`, if there is one."""
         if self._progress is not None:
             self._progress(Progress(part, done, total))

@@ -3,8 +3,8 @@
     history = History(follow(learner, new_classes(data, [2] * 5, rng=0), data.test_images, data.test_labels))
     print([step.evaluation.accuracy for step in history.steps], history.forgetting)
 
-The backbone is frozen, so the latents of the test pictures are computed once. Whoever has latents already gives
-`Latents(learner.encode(images))` in the place of images.
+The backbone is frozen, so the latents of the test images are computed once. `Latents(learner.encode(images))` may stand
+in place of images.
 """
 
 import time
@@ -29,8 +29,26 @@ Stream = Iterable[tuple[Any, Any] | Experience]
 
 @dataclass(frozen=True)
 class Step:
-    """One experience: its number as the learner counts, the names of its classes, the test after it; how many pictures
-    it had, and the seconds that learning took."""
+    """One experience of a stream.
+
+    Attributes
+    ----------
+    number : int
+        Its number, as the learner counts.
+    classes : tuple
+        The classes in it.
+    evaluation : Evaluation
+        The test after it.
+    pictures : int
+        Images that were learned.
+    seconds : float
+        The time that learning took.
+
+    Examples
+    --------
+    >>> Step(0, ("pear",), Evaluation.of(["pear"], ["pear"], ["pear"])).evaluation.accuracy
+    1.0
+    """
 
     number: int
     classes: tuple[Name, ...]
@@ -42,6 +60,13 @@ class Step:
 class History:
     """The steps of a stream. Forgetting and transfer compare experiences, so each should bring classes of its own.
 
+    Parameters
+    ----------
+    steps : iterable of Step
+        What `follow` yields.
+
+    Examples
+    --------
     >>> first = Evaluation.of(["pear", "pear"], ["pear", "plum"], ["pear"])
     >>> second = Evaluation.of(["plum", "plum"], ["pear", "plum"], ["pear", "plum"])
     >>> History([Step(0, ("pear",), first), Step(1, ("plum",), second)]).forgetting
@@ -53,7 +78,7 @@ class History:
 
     @property
     def table(self) -> np.ndarray:
-        """As metrics.experience_table."""
+        """Accuracies by experience, as `metrics.experience_table` returns them."""
         return measures.experience_table(
             [step.classes for step in self.steps], [step.evaluation.per_class for step in self.steps]
         )
@@ -62,6 +87,8 @@ class History:
     def incremental_accuracy(self) -> float:
         """Average incremental accuracy (Rebuffi et al., 2017): on the classes seen so far, mean over the steps.
 
+        Examples
+        --------
         >>> first = Evaluation.of(["pear", "pear"], ["pear", "plum"], ["pear"])
         >>> second = Evaluation.of(["plum", "plum"], ["pear", "plum"], ["pear", "plum"])
         >>> History([Step(0, ("pear",), first), Step(1, ("plum",), second)]).incremental_accuracy
@@ -71,10 +98,12 @@ class History:
 
     @property
     def forgetting(self) -> float:
+        """How far accuracies fell from their best (`metrics.forgetting`)."""
         return measures.forgetting(self.table)
 
     @property
     def backward_transfer(self) -> float:
+        """How accuracies changed since they were learned (`metrics.backward_transfer`)."""
         return measures.backward_transfer(self.table)
 
 
@@ -84,8 +113,40 @@ def follow(
     metrics: Callable[[Step], None] | Sequence[Callable[[Step], None]] = (),
     learn: Callable[[Any, Any], Learned] | None = None,
 ) -> Iterator[Step]:  # fmt: skip
-    """Learn each (images, labels) of any iterable, and give a Step after each; before that every one of `metrics` hears
-    of it, such as a writer of bitreplay.writers. `learn` changes the learner in another way, such as on a cluster."""
+    """Learn the experiences of a stream, and test the learner after each.
+
+    Parameters
+    ----------
+    learner : Learner
+        It learns while the result is iterated over.
+    stream : iterable of (images, labels)
+        The experiences, such as `scenario.new_classes` yields them.
+    test_images, test_labels
+        The whole test set, as in `Learner.evaluate`.
+    progress : callable, optional
+        As in `Learner.learn`.
+    metrics : callable or sequence of them
+        Called with each `Step`, such as a writer of `bitreplay.writers`.
+    learn : callable, optional
+        Called with images and labels in place of `learner.learn`, such as `Cluster.learn`.
+
+    Yields
+    ------
+    Step
+
+    Raises
+    ------
+    ValueError
+        If the stream does not have pairs, or there are not as many test labels as images.
+
+    Examples
+    --------
+    >>> images = np.stack([np.full((32, 32, 3), value, np.uint8) for value in (0, 255)])
+    >>> stream = [(images[:1], ["black"]), (images[1:], ["white"])]
+    >>> learner = Learner.from_pretrained("react_tiny")
+    >>> [step.evaluation.accuracy for step in follow(learner, stream, images, ["black", "white"])]
+    [0.5, 1.0]
+    """
     listeners = _functions(metrics)
     latents = test_images.values if isinstance(test_images, Latents) else learner.encode(test_images)
     truth = names_of(test_labels)
@@ -114,7 +175,7 @@ def follow(
 
 
 def _functions(metrics: object) -> Sequence[Callable[[Step], None]]:
-    found = [metrics] if callable(metrics) else metrics
-    if not isinstance(found, Sequence) or not all(map(callable, found)):
+    functions = [metrics] if callable(metrics) else metrics
+    if not isinstance(functions, Sequence) or not all(map(callable, functions)):
         raise ValueError(f"metrics must be a function or a list of them, got {short_repr(metrics)}.")
-    return found
+    return functions

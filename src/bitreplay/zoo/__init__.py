@@ -31,7 +31,26 @@ DIGEST = re.compile(r"[0-9a-f]{12,64}")
 
 @dataclass(frozen=True)
 class Model:
-    """A model file as it was read."""
+    """A model file as it was read.
+
+    Attributes
+    ----------
+    name : str
+        The name in the zoo, or that of the file.
+    path : Path
+        The file.
+    graph : Graph
+        The network.
+    about : dict
+        What the file says of itself: licence, training, accuracy.
+    digest : str
+        A sha256 of the network, by which states name it.
+
+    Examples
+    --------
+    >>> find("react_tiny").size
+    32
+    """
 
     name: str
     path: Path
@@ -41,25 +60,45 @@ class Model:
 
     @property
     def size(self) -> int:
-        """The side of the pictures that it was made for."""
+        """The side of the square images that it was made for."""
         return self.graph.input_shape[0]
 
     @property
     def sizes(self) -> list[int]:
-        """All that it can be used at."""
+        """The sizes that it can be used at."""
         return sorted({self.size, *sizes(self.graph)})
 
     @property
     def sizes_in_words(self) -> str:
-        """Such as "64 to 512 in steps of 32"."""
-        found = sizes(self.graph)
-        if not found:
+        """The sizes as text, such as "64 to 512 in steps of 32"."""
+        others = sizes(self.graph)
+        if not others:
             return f"{self.size} alone"
-        own = "" if self.size in found else f", and {self.size}"
-        return f"{found[0]} to {found[-1]} in steps of {found.step}{own}"
+        exception = "" if self.size in others else f", and {self.size}"
+        return f"{others[0]} to {others[-1]} in steps of {others.step}{exception}"
 
     def at_size(self, size: int | None) -> Graph:
-        """The network for squares of this side; None is its own."""
+        """Return the network for square images of another size.
+
+        Parameters
+        ----------
+        size : int or None
+            The side; None for the model's own.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        ValueError
+            If the model cannot be used at this size.
+
+        Examples
+        --------
+        >>> find("react_tiny").at_size(None).input_shape
+        (32, 32, 3)
+        """
         if size in (None, self.size):
             return self.graph
         if size not in self.sizes:
@@ -67,35 +106,111 @@ class Model:
         return at_size(self.graph, size)
 
     def companion(self, kind: str) -> Path:
-        """Where a file lies that belongs to this network, if there is one."""
+        """Return the path of a file that belongs to this network, whether it exists or not.
+
+        Parameters
+        ----------
+        kind : str
+            What the file holds, such as "projection".
+
+        Returns
+        -------
+        Path
+
+        Examples
+        --------
+        >>> find("react_tiny").companion("projection").name
+        'react_tiny.projection.safetensors'
+        """
         return self.path.with_name(f"{self.path.stem}.{kind}{SUFFIX}")
 
     @property
     def replay_layers(self) -> list[str]:
-        """Replay levels, from the image to the head."""
+        """The layers that can be replay layers, from the image to the head."""
         return sorted(self.graph.replay_layers, key=self.graph.position)
 
 
 def names() -> list[str]:
+    """List the shipped models.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "react_tiny" in names()
+    True
+    """
     return sorted(_shipped())
 
 
 def generations(name: str) -> list[int]:
-    """Those that ship of a name, oldest first."""
+    """List the generations of a shipped model, the oldest first.
+
+    Parameters
+    ----------
+    name : str
+        Without a generation.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> generations("quicknet")
+    [1, 2]
+    """
     return sorted(_shipped().get(name, {}))
 
 
 def knows(model: str) -> bool:
-    """Whether it is the name or the checksum of a shipped model."""
+    """Return whether this is the name or the checksum of a shipped model.
+
+    Parameters
+    ----------
+    model : str
+        Also name@generation; of a checksum at least 12 digits.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> knows("quicknet@2"), knows("resnet")
+    (True, False)
+    """
     return _by_name(model) is not None or _by_digest(model) is not None
 
 
 def find(model: str | Path) -> Model:
-    """A model by its name in the zoo, by name@generation, by its checksum, or by the path of its file."""
+    """Read a model.
+
+    Parameters
+    ----------
+    model : str or Path
+        A shipped model by name, name@generation or checksum; or a model file.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ValueError
+        If there is no such model, or the file is not a model.
+
+    Examples
+    --------
+    >>> find("react_tiny").replay_layers[-1]
+    'add_11'
+    """
     path = path_of(model, "A model")
-    found = _by_name(str(path))
-    if found is not None:
-        return _read(found)
+    file = _by_name(str(path))
+    if file is not None:
+        return _read(file)
     if not os.path.exists(path):
         shipped = _by_digest(str(path))
         if shipped is None:
@@ -106,7 +221,24 @@ def find(model: str | Path) -> Model:
 
 
 def find_by_digest(name: str, digest: str) -> Model | None:
-    """The shipped model with this checksum; those of this name are tried first, the newest first of all."""
+    """Find the shipped model with a checksum; those of the name are tried first, the newest first of all.
+
+    Parameters
+    ----------
+    name : str
+        The name that a state has for it; another name may have the model too.
+    digest : str
+        The checksum, or how it begins.
+
+    Returns
+    -------
+    Model or None
+
+    Examples
+    --------
+    >>> find_by_digest("", find("react_tiny").digest).name
+    'react_tiny'
+    """
     table = _shipped()
     for other in sorted(table, key=lambda other: (other != name, other)):
         for generation in sorted(table[other], reverse=True):
@@ -117,12 +249,12 @@ def find_by_digest(name: str, digest: str) -> Model | None:
 
 
 def _shipped() -> dict[str, dict[int, Path]]:
-    """The files by name and generation."""
-    found: dict[str, dict[int, Path]] = {}
+    """Return the files by name and generation."""
+    files: dict[str, dict[int, Path]] = {}
     for path in sorted(FOLDER.glob("*" + SUFFIX)):
         if match := FILE.fullmatch(path.name):
-            found.setdefault(match["name"], {})[int(match["generation"] or 1)] = path
-    return found
+            files.setdefault(match["name"], {})[int(match["generation"] or 1)] = path
+    return files
 
 
 def _by_name(text: str) -> Path | None:
