@@ -14,7 +14,7 @@ from benchmarks.bench.timing import race
 from bitreplay.engine.bit_widths import Bits
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-REPLAY_LAYER = 0.97  # what counts as staying level: the noise of a race
+STEADY = 0.97  # the ratio that still counts as constant: the noise of a race
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -25,6 +25,4 @@ def rows(bench: Bench) -> Iterator[Row]:
         theirs = None if before is None else 1000 * times[str(before)] / before
         name = "-" if before is None else f"ours, minibatch {before}"
         mine = 1000 * times[str(size)] / size
-        yield Row(
-            "minibatch", f"tail step of {size}, per sample", name, "ms", mine, theirs, REPLAY_LAYER if before else None
-        )
+        yield Row("minibatch", f"tail step of {size}, per sample", name, "ms", mine, theirs, STEADY if before else None)

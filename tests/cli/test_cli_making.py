@@ -189,9 +189,9 @@ REFUSED: dict[str, tuple[str, list[str], str]] = {
     "names": ("w.st", ["--class-names", "nowhere.txt"], "No such file or directory: 'nowhere.txt'"),
     "no images": ("w.st", ["--images", "0"], "--images is 0; expected at least 1."),
     "outside": ("w.st", ["--outside", "0.6"], "outside is 0.6; expected a share from 0 to below 0.5."),
-    "code": ("w.st", ["--latent-bits", "3"], "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
+    "code": ("w.st", ["--latent-bits", "3"], "latent_bits is 3; expected one of 1, 2, 4, 8, 16, 32."),
     "folder": ("w.st", ["--out", "."], ". is a folder; expected a file to write."),
-    "checkpoint": ("w.st.checkpoint", [], "is no file of trained weights: it does not say which model it holds."),
+    "checkpoint": ("w.st.checkpoint", [], "is not a file of trained weights: it does not say which model it holds."),
     "h5py": ("w.st", ["--larq"], "Reading Keras files needs h5py: pip install 'bitreplay[larq]'."),
 }
 
@@ -221,9 +221,9 @@ def test_what_is_refused_is_one_sentence(
 def test_a_loss_that_diverges_is_one_sentence(
     places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from bitreplay.torch.pretraining import pupil
+    from bitreplay.torch.pretraining import trainer
 
-    monkeypatch.setattr(pupil, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    monkeypatch.setattr(trainer, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
     command: list[Any] = [
         "pretrain",
         "vgg_small",

@@ -65,10 +65,10 @@ def test_class_folders_are_brought_to_one_side(tmp_path: Path) -> None:
         ({"val_images": np.zeros((6, 8, 8), np.uint8)}, r"expected \(N, S, S, 3\)"),
         ({"train_images": np.zeros((6, 8, 9, 3), np.uint8)}, r"expected \(N, S, S, 3\)"),
         ({"train_images": np.zeros((6, 8, 8, 3), np.float32)}, "float32"),
-        ({"train_images": np.zeros((5, 8, 8, 3), np.uint8)}, "one label an image"),
+        ({"train_images": np.zeros((5, 8, 8, 3), np.uint8)}, "one label per image"),
         ({"train_images": np.zeros((6, 9, 9, 3), np.uint8)}, "has train images"),
-        ({"labels": np.zeros(6)}, "expected whole numbers"),
-        ({"labels": np.full(6, -1)}, "expected whole numbers"),
+        ({"labels": np.zeros(6)}, "expected non-negative integers"),
+        ({"labels": np.full(6, -1)}, "expected non-negative integers"),
     ],
 )
 def test_bad_arrays_give_one_sentence(tmp_path: Path, changes: dict[str, np.ndarray], sentence: str) -> None:

@@ -27,7 +27,7 @@ def test_only_numbered_parts_are_parts(tmp_path: Path, model: torch.nn.Module, n
 
 
 def test_any_part_leads_to_all(tmp_path: Path, model: torch.nn.Module) -> None:
-    paths = export_parts(tmp_path, "best-of-run.v2", model, NOTE, most_bytes=70_000)
+    paths = export_parts(tmp_path, "best-of-run.v2", model, NOTE, max_bytes=70_000)
     assert len(paths) > 1 and all(files_of(path) == paths for path in paths)
     again, _ = load_weights(paths[0])
     assert all(torch.equal(value, again.state_dict()[key]) for key, value in model.state_dict().items())
@@ -40,7 +40,7 @@ def test_any_part_leads_to_all(tmp_path: Path, model: torch.nn.Module) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"model": None}, "is no file of trained weights: it does not say which model it holds"),
+        ({"model": None}, "is not a file of trained weights: it does not say which model it holds"),
         ({"classes": 3}, "does not hold vgg_small with 3 classes: tensors are missing or have another shape"),
         ({"model": "vgg_large"}, "There is no model 'vgg_large'"),
         ({"options": {"widths": [8, 8]}}, "The widths of vgg_small are 8 8; expected 3"),

@@ -1,7 +1,7 @@
 """Labelled images as uint8 tensors on the training device, and where pre-training gets them from.
 
-Three kinds of places: arrays (train_images.npy (N, S, S, 3) uint8, train_labels.npy and the same for val; wnids.txt
-names the classes, one a line, where there is one), Tiny-ImageNet as published (a folder or a .zip), and any folder of
+Three layouts: arrays (train_images.npy (N, S, S, 3) uint8, train_labels.npy and the same for val; wnids.txt
+names the classes, one per line, where there is one), Tiny-ImageNet as published (a folder or a .zip), and any folder of
 class folders, whose pictures are cropped to their middle square and resized to one side.
 """
 
@@ -45,7 +45,7 @@ class Arrays:
 
 
 def hold_out(arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
-    """All but about `count` images, and these, at even distances: of every class where classes lie together."""
+    """All but about `count` images, and these: evenly spaced, so that sorted images give some of every class."""
     if not count:
         return arrays, Arrays(arrays.images[:0], arrays.labels[:0])
     chosen = torch.zeros(len(arrays), dtype=torch.bool)
@@ -54,21 +54,21 @@ def hold_out(arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     return tuple(Arrays(arrays.images[of], arrays.labels[of]) for of in (~chosen, chosen))  # type: ignore[return-value]
 
 
-def open_dataset(place: Path, side: int) -> Dataset:
-    """The images at `place`, whatever its layout; `side` is for pictures of no common size."""
-    if (place / "train_images.npy").exists():
-        return from_arrays(place)
-    if place.is_file() or (place / "wnids.txt").exists():
-        return tiny_imagenet(place)
-    return folder(place, side)
+def open_dataset(path: Path, side: int) -> Dataset:
+    """The images at `path`, in any of the layouts; `side` is for pictures that differ in size."""
+    if (path / "train_images.npy").exists():
+        return from_arrays(path)
+    if path.is_file() or (path / "wnids.txt").exists():
+        return tiny_imagenet(path)
+    return folder(path, side)
 
 
-def from_arrays(place: Path) -> Dataset:
-    train_images, train_labels = load_split(place, "train")
-    val_images, val_labels = load_split(place, "val")
+def from_arrays(root: Path) -> Dataset:
+    train_images, train_labels = load_split(root, "train")
+    val_images, val_labels = load_split(root, "val")
     if train_images.shape[1:] != val_images.shape[1:]:
-        raise ValueError(f"{place} has train images {train_images.shape[1:]}, val images {val_images.shape[1:]}.")
-    names = place / "wnids.txt"
+        raise ValueError(f"{root} has train images {train_images.shape[1:]}, val images {val_images.shape[1:]}.")
+    names = root / "wnids.txt"
     count = int(max(train_labels.max(), val_labels.max())) + 1
     class_names = tuple(names.read_text().split()) if names.exists() else tuple(map(str, range(count)))
     if len(class_names) < count:
@@ -76,18 +76,18 @@ def from_arrays(place: Path) -> Dataset:
     return Dataset(train_images, train_labels, val_images, val_labels, class_names)
 
 
-def load_split(place: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
+def load_split(root: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
     """`split` is "train" or "val"."""
-    images = load_array(place / f"{split}_images.npy", mapped=True)
-    labels = load_array(place / f"{split}_labels.npy")
+    images = load_array(root / f"{split}_images.npy", mapped=True)
+    labels = load_array(root / f"{split}_labels.npy")
     square = images.ndim == 4 and images.shape[1] == images.shape[2] and images.shape[3] == 3
     if not square or images.dtype != np.uint8 or labels.shape != images.shape[:1] or len(images) == 0:
         raise ValueError(
-            f"{place}/{split}_images.npy has shape {images.shape}, {images.dtype}, for labels {labels.shape}; "
-            "expected (N, S, S, 3), uint8, one label an image."
+            f"{root}/{split}_images.npy has shape {images.shape}, {images.dtype}, for labels {labels.shape}; "
+            "expected (N, S, S, 3), uint8, one label per image."
         )
     if not np.issubdtype(labels.dtype, np.integer) or labels.min() < 0:
-        raise ValueError(f"{place}/{split}_labels.npy is {labels.dtype}; expected whole numbers from 0 on.")
+        raise ValueError(f"{root}/{split}_labels.npy is {labels.dtype}; expected non-negative integers.")
     return images, labels.astype(np.int64)
 
 

@@ -17,7 +17,7 @@ CHUNK = 500
 
 
 def resize(images: Tensor, side: int) -> Tensor:
-    """uint8 (N, C, H, W) -> uint8 (N, C, side, side), bit for bit what the door makes of each picture."""
+    """uint8 (N, C, H, W) -> uint8 (N, C, side, side), bit for bit as data/pictures/resize.py resizes each picture."""
     if tuple(images.shape[2:]) == (side, side):
         return images
     area = taps(images.shape[2], side)[2] * taps(images.shape[3], side)[2]

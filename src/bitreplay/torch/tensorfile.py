@@ -1,7 +1,7 @@
 """Named tensors and a JSON note in one file: checkpoints and exported weights. The container is safetensors; no pickle.
 
 Layout: 8 bytes little-endian header length, JSON header {name: {dtype, shape, data_offsets}, "__metadata__": {...}},
-then the bytes of the tensors. Files appear whole or not at all: written beside, synced, renamed.
+then the bytes of the tensors. A file is written beside its target, synced and renamed, so that it is never incomplete.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def save(path: Path, tensors: Mapping[str, Tensor], note: Mapping[str, Any]) -> 
     offset = 0
     for name, tensor in tensors.items():
         size = tensor.numel() * tensor.element_size()
-        place = [offset, offset + size]
-        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": place}
+        offsets = [offset, offset + size]
+        header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": offsets}
         offset += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -65,20 +65,20 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     for name, entry in header.items():
         dtype, shape, (start, stop) = _described(path, name, entry)
         if not 0 <= start <= stop <= len(body) or stop - start != torch.Size(shape).numel() * dtype.itemsize:
-            raise ValueError(f"{path} is damaged: tensor {name!r} does not fit its place in the file.")
+            raise ValueError(f"{path} is damaged: tensor {name!r} does not have the size that its header claims.")
         raw = torch.frombuffer(bytearray(body[start:stop]), dtype=torch.uint8) if stop > start else torch.empty(0)
         tensors[name] = raw.view(dtype).reshape(shape) if stop > start else torch.empty(shape, dtype=dtype)
     return tensors, note
 
 
 def _described(path: Path, name: str, entry: Any) -> tuple[torch.dtype, list[int], tuple[int, int]]:
-    """Type, shape and place of a tensor, as the header has them."""
+    """Type, shape and offsets of a tensor, from the header."""
     try:
         kind, shape, (start, stop) = entry["dtype"], list(entry["shape"]), entry["data_offsets"]
-        whole = all(isinstance(number, int) and number >= 0 for number in (*shape, start, stop))
+        valid = all(isinstance(number, int) and number >= 0 for number in (*shape, start, stop))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: its header does not describe tensor {name!r}.") from error
-    if not whole:
+    if not valid:
         raise ValueError(f"{path} is damaged: tensor {name!r} has shape {shape} at {start} to {stop}.")
     if kind not in DTYPES:
         raise ValueError(f"{path} has a tensor {name!r} of type {kind!r}; expected one of {', '.join(DTYPES)}.")

@@ -33,19 +33,19 @@ def save_weights(path: Path, model: nn.Module, note: Mapping[str, Any]) -> None:
 
 
 def export_parts(
-    folder: Path, name: str, model: nn.Module, note: Mapping[str, Any], most_bytes: int = 15 * 2**20, half: bool = False
+    folder: Path, name: str, model: nn.Module, note: Mapping[str, Any], max_bytes: int = 15 * 2**20, half: bool = False
 ) -> list[Path]:
-    """Write `name.K-of-N.safetensors`, none above `most_bytes`; with `half`, all but vectors in half precision."""
+    """Write `name.K-of-N.safetensors`, none above `max_bytes`; with `half`, all but vectors in half precision."""
     parts: list[dict[str, Tensor]] = [{}]
-    room = most_bytes - 65536  # the header's share
+    room = max_bytes - 65536  # the header's share
     for key, value in model.state_dict().items():
         tensor = half_with_sign(value) if half and value.dim() > 1 else value
         size = tensor.numel() * tensor.element_size()
-        if size > most_bytes - 65536:
+        if size > max_bytes - 65536:
             raise ValueError(f"Tensor {key!r} has {size} bytes, more than a part may hold.")
         if size > room:
             parts.append({})
-            room = most_bytes - 65536
+            room = max_bytes - 65536
         parts[-1][key] = tensor
         room -= size
     paths = [folder / f"{name}.{k}-of-{len(parts)}.safetensors" for k in range(1, len(parts) + 1)]
@@ -79,25 +79,25 @@ def load_weights(path: Path) -> tuple[nn.Module, dict[str, Any]]:
         tensors, note = tensorfile.load(part)
         state |= tensors
     if "model" not in note or "classes" not in note:
-        raise ValueError(f"{path} is no file of trained weights: it does not say which model it holds.")
+        raise ValueError(f"{path} is not a file of trained weights: it does not say which model it holds.")
     model = build(note["model"], note["classes"], **note.get("options", {}))
     try:
         model.load_state_dict({key: x.float() if x.is_floating_point() else x for key, x in state.items()})
     except RuntimeError as error:
-        told = f"{note['model']} with {note['classes']} classes"
-        raise ValueError(f"{path} does not hold {told}: tensors are missing or have another shape.") from error
+        expected = f"{note['model']} with {note['classes']} classes"
+        raise ValueError(f"{path} does not hold {expected}: tensors are missing or have another shape.") from error
     return model, note
 
 
-def class_names(note: Mapping[str, Any], found: Sequence[str] = ()) -> list[str]:
-    """Names for the classes of trained weights: the training's own, else those `found` elsewhere, else numbers.
+def class_names(note: Mapping[str, Any], others: Sequence[str] = ()) -> list[str]:
+    """Names for the classes of trained weights: those of the training, else `others`, else numbers.
 
-    Names of another number than the classes do not count.
+    Names are ignored if there are not as many as classes.
 
     >>> class_names({"classes": 2, "class_names": ["cat", "dog"]}, ["a", "b"]), class_names({"classes": 2}, ["a"])
     (['cat', 'dog'], ['0', '1'])
     """
-    for names in (note.get("class_names") or (), found):
+    for names in (note.get("class_names") or (), others):
         if len(names) == note["classes"]:
             return list(names)
     return [str(k) for k in range(note["classes"])]

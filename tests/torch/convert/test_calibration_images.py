@@ -47,7 +47,7 @@ def test_arrays_and_npz_files(tmp_path: Path) -> None:
 
 
 def test_what_holds_no_pictures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="has no pictures, nor have the folders in it"):
+    with pytest.raises(FileNotFoundError, match="has no pictures, and neither have the folders in it"):
         calibration(tmp_path, 8, 4)
     with pytest.raises(FileNotFoundError, match="There is no .*nothing: expected a folder of pictures"):
         calibration(tmp_path / "nothing", 8, 4)

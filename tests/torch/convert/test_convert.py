@@ -376,12 +376,12 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "rows": (Stacked, {"replay_layers": {}}, r"Layer cat \(call_function\) cannot be converted: dim is 2"),
     "hidden": (Hidden, {}, r"Layer hidden \(Linear\) cannot be converted: the last layer alone may be linear"),
     "level": (Own, {"replay_layer": "add_3"}, "There is no replay layer 'add_3'; expected one of middle"),
-    "level path": (Own, {"replay_layers": {"x": "nothing"}}, "Level 'x' names 'nothing', which is no layer"),
-    "level kind": (Own, {"replay_layers": {"x": "sign"}}, "Level 'x' lies at a layer of kind sign"),
+    "level path": (Own, {"replay_layers": {"x": "nothing"}}, "Replay layer 'x' names 'nothing', which is not a layer"),
+    "level kind": (Own, {"replay_layers": {"x": "sign"}}, "Replay layer 'x' is of kind sign"),
     "class names": (Own, {"class_names": ["a"]}, "1 class names for a head of 5 classes"),
     "same names": (Own, {"class_names": list("aabcd")}, "Two classes have the same label"),
     "outside": (Own, {"outside": 0.6}, "outside is 0.6; expected a share from 0 to below 0.5"),
-    "code": (Own, {"latent_bits": 3}, "code_bits is 3; expected one of 1, 2, 4, 8, 16, 32"),
+    "code": (Own, {"latent_bits": 3}, "latent_bits is 3; expected one of 1, 2, 4, 8, 16, 32"),
 }
 
 
@@ -393,7 +393,7 @@ def test_what_cannot_be_expressed_is_named(name, images):
 
 
 def test_a_level_that_is_no_cut_and_real_weights_are_refused(model, images):
-    with pytest.raises(ConversionError, match="Level 'x' is no cut: add_4 behind it reads blocks.4.conv before it"):
+    with pytest.raises(ConversionError, match="Replay layer 'x' is not a cut: add_4 after it reads blocks.4.conv"):
         convert(model, images, class_names=NAMES, replay_layers={"x": "blocks.4.shortcut.0"})
     with pytest.raises(ConversionError, match="The module cannot read images of 40x40: .*shapes cannot be multiplied"):
         convert(Own(), patches(2, 40), class_names=NAMES)

@@ -104,10 +104,10 @@ def test_converted_it_normalises_at_the_door_and_answers_alike(path: Path, tmp_p
         ({"quant_dense/kernel:0": np.zeros((3, 20, 5))}, "expected a QuickNet"),
         ({"quant_dense/kernel:0": np.zeros((20, 0))}, "channels and 0 classes"),
         ({"quant_dense/bias:0": np.zeros((5, 1))}, r"quant_dense has bias \(5, 1\), which does not fit \(5,\)"),
-        ({"quant_conv2d_2/kernel:0": np.array(["a", "b"], object)}, "quant_conv2d_2.* of type object, .* no numbers"),
-        ({"quant_conv2d_2/kernel:0": np.zeros((3, 3, 8, 8), complex)}, "of type complex128, which are no numbers"),
-        ({"quant_conv2d_2/kernel:0": h5py.Empty("f4")}, "quant_conv2d_2.* of type float32, which are no numbers"),
-        ({"quant_dense/bias:0": np.full(5, 1e300)}, "quant_dense has bias with values that are no numbers"),
+        ({"quant_conv2d_2/kernel:0": np.array(["a", "b"], object)}, "quant_conv2d_2.* of type object, .* not numbers"),
+        ({"quant_conv2d_2/kernel:0": np.zeros((3, 3, 8, 8), complex)}, "of type complex128, which are not numbers"),
+        ({"quant_conv2d_2/kernel:0": h5py.Empty("f4")}, "quant_conv2d_2.* of type float32, which are not numbers"),
+        ({"quant_dense/bias:0": np.full(5, 1e300)}, "quant_dense has bias with values that are not numbers"),
         ({"batch_normalization_4/moving_variance:0": np.full(8, -1.0)}, "4 has a moving_variance below 0"),
         ({"quant_conv2d_1/kernel:0": np.zeros((1, 1, 3, 8))}, r"quant_conv2d_1 has kernel \(1, 1, 3, 8\)"),
         (
@@ -117,7 +117,7 @@ def test_converted_it_normalises_at_the_door_and_answers_alike(path: Path, tmp_p
         ({"quant_conv2d_16/kernel:0": None}, "20 convolutions"),
         ({"batch_normalization_4/beta:0": None}, "batch_normalization_4 has .* expected .*beta"),
         ({"depthwise_conv2d_1/depthwise_kernel:0": np.ones((3, 3, 12, 1))}, "depthwise_conv2d_1 blurs with another"),
-        ({"quant_dense/bias:0": np.full(5, np.nan)}, "quant_dense has bias with values that are no numbers"),
+        ({"quant_dense/bias:0": np.full(5, np.nan)}, "quant_dense has bias with values that are not numbers"),
         ({"quant_conv2d_20/kernel:0": np.zeros((3, 3, 20, 21))}, "which no quicknet has"),
     ],
 )
@@ -169,16 +169,16 @@ def _spoil(path: Path, how: str) -> None:
 
 
 SPOILT = {
-    "numbers for names": "has layer_names that are no names",
-    "one number for names": "has layer_names that are no names",
-    "no names": "has layer_names that are no names",
+    "numbers for names": "has layer_names that are not names",
+    "one number for names": "has layer_names that are not names",
+    "no names": "has layer_names that are not names",
     "bytes that are no text": "codec can't decode",
-    "a name that is missing": "layer nothing is no group",
-    "numbers for the names of weights": "layer quant_conv2d_2 has weight_names that are no names",
+    "a name that is missing": "layer nothing is not a group",
+    "numbers for the names of weights": "layer quant_conv2d_2 has weight_names that are not names",
     "no names of weights": "layer quant_conv2d_2 has no weight_names",
-    "a group for weights": "layer quant_conv2d_2 has quant_conv2d_2/kernel:0, which is no array",
-    "an array for a layer": "layer quant_conv2d_2 is no group",
-    "an array for the model": "model_weights is no group",
+    "a group for weights": "layer quant_conv2d_2 has quant_conv2d_2/kernel:0, which is not an array",
+    "an array for a layer": "layer quant_conv2d_2 is not a group",
+    "an array for the model": "model_weights is not a group",
     "too many names": "has 5000 layer_names, of which at most 512",
 }
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from bitreplay.torch.distillation import loop
-from bitreplay.torch.distillation.distill import distill, main, pupil_of
-from bitreplay.torch.distillation.loop import Distillation
+from bitreplay.torch.distillation import distillation_loop
+from bitreplay.torch.distillation.distill import distill, main, make_student
+from bitreplay.torch.distillation.distillation_loop import Distillation
+from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.distillation.pool import PicturePool
-from bitreplay.torch.distillation.recipe import DistillationRecipe
 from bitreplay.torch.models import build
 from bitreplay.torch.models.efficientnet_lite import EfficientNetLite
 from bitreplay.torch.weights import load_weights, save_weights
@@ -55,10 +55,10 @@ def pool_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_teaches_and_writes_weights_that_load(tmp_path: Path, teacher_file: Path, pool_folder: Path) -> None:
     out, lines = tmp_path / "tiny.safetensors", list[str]()
-    pupil = pupil_of("react_tiny", out)
+    student = make_student("react_tiny", out)
     recipe = DistillationRecipe(**SMALL, views=48, rounding=0.5)
     (note,) = distill(
-        [pupil], pool_folder, recipe, side=32, teacher_weights=teacher_file, export=tmp_path / "parts", device="cpu",
+        [student], pool_folder, recipe, side=32, teacher_weights=teacher_file, export=tmp_path / "parts", device="cpu",
         workers=1, say=lines.append,
     )  # fmt: skip
     assert note["views"] == 48 and note["pictures"] == 18 and note["recipe"]["views"] == 48
@@ -66,8 +66,8 @@ def test_a_run_teaches_and_writes_weights_that_load(tmp_path: Path, teacher_file
     model, read = load_weights(out)
     assert read["model"] == "react_tiny" and read["classes"] == 1000 and read["kept"] in ("running", "last", "average")
     assert model(torch.zeros(1, 3, 32, 32)).shape == (1, 1000)
-    assert len(list((tmp_path / "parts").iterdir())) == 1 and not pupil.checkpoint.exists()
-    going_on = pupil_of("react_tiny", tmp_path / "more.safetensors", out)
+    assert len(list((tmp_path / "parts").iterdir())) == 1 and not student.checkpoint.exists()
+    going_on = make_student("react_tiny", tmp_path / "more.safetensors", out)
     assert going_on.before is not None and going_on.before["views"] == 48 and going_on.before["fresh"] == []
 
 
@@ -76,7 +76,7 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
 ) -> None:
     from bitreplay.torch.models.efficientnet_lite import pretrained
 
-    monkeypatch.setattr(loop, "REPORT_STEPS", 10)
+    monkeypatch.setattr(distillation_loop, "REPORT_STEPS", 10)
 
     recipe = DistillationRecipe(**SMALL, views=4 * 40, rounding=0.0, fall=0.0)
 
@@ -85,7 +85,7 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
         pool = PicturePool(pool_folder, 32, CPU, workers=1)
         pool.refresh(wait=True)
         running = Distillation(
-            recipe, pretrained("efficientnet-lite0", teacher_file), [pupil_of("react_tiny", out)], pool,
+            recipe, pretrained("efficientnet-lite0", teacher_file), [make_student("react_tiny", out)], pool,
             compiled=False, checkpoint_seconds=0.0,
         )  # fmt: skip
         losses = []
@@ -101,13 +101,13 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
     run(tmp_path / "cut", stop=20)
     resumed, _ = run(tmp_path / "cut")
     assert resumed.step == whole.step == 40
-    for key, value in whole.pupils[0].model.state_dict().items():
-        assert torch.equal(value, resumed.pupils[0].model.state_dict()[key]), key
+    for key, value in whole.students[0].model.state_dict().items():
+        assert torch.equal(value, resumed.students[0].model.state_dict()[key]), key
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="react_tiny takes no size"):
-        pupil_of("react_tiny", tmp_path / "x", size=64)
+        make_student("react_tiny", tmp_path / "x", size=64)
     with pytest.raises(ValueError, match="rate is 2"):
         DistillationRecipe(rate=2.0)
     with pytest.raises(SystemExit):
@@ -125,11 +125,13 @@ def test_the_rate_rises_stays_and_falls() -> None:
 def test_weights_of_a_network_without_a_top_start_one_that_has_it(tmp_path: Path) -> None:
     plain = build("quicknet", 1000, size=64)
     save_weights(tmp_path / "plain", plain, {"model": "quicknet", "classes": 1000, "options": {"size": 64}})
-    pupil = pupil_of("quicknet", tmp_path / "x", tmp_path / "plain", size=32, top=96)
-    assert pupil.size == 32 and pupil.model.head.in_features == 96  # type: ignore[union-attr]
-    weights = pupil.model.state_dict()
+    student = make_student("quicknet", tmp_path / "x", tmp_path / "plain", size=32, top=96)
+    assert student.size == 32 and student.model.head.in_features == 96  # type: ignore[union-attr]
+    weights = student.model.state_dict()
     assert all(torch.equal(x, weights[key]) for key, x in plain.state_dict().items() if not key.startswith("head."))
     assert (
-        pupil.before is not None and "top.1.weight" in pupil.before["fresh"] and "head.weight" in pupil.before["fresh"]
+        student.before is not None
+        and "top.1.weight" in student.before["fresh"]
+        and "head.weight" in student.before["fresh"]
     )
-    assert pupil.model.eval()(torch.zeros(1, 3, 32, 32)).shape == (1, 1000)
+    assert student.model.eval()(torch.zeros(1, 3, 32, 32)).shape == (1, 1000)

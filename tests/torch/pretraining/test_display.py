@@ -7,15 +7,15 @@ import torch
 from rich.console import Console
 
 from bitreplay.torch.pretraining.display import Display
-from bitreplay.torch.pretraining.report import ClassStatistics, Report, Step
+from bitreplay.torch.pretraining.report import EpochStatistics, Report, Step
 
 REPORT = Report(3, 10, 2, 1e-3, 1.25, 40.0, 33.5, 7.0, 21.0)
 
 
 def step(at: int) -> Step:
-    tally = ClassStatistics(torch.device("cpu"))
-    tally.add(torch.tensor(1.5), torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
-    return Step(4, 10, at, 20, 2, tally)
+    statistics = EpochStatistics(torch.device("cpu"))
+    statistics.add(torch.tensor(1.5), torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    return Step(4, 10, at, 20, 2, statistics)
 
 
 def shown(terminal: bool, quiet: bool = False) -> str:
@@ -53,10 +53,10 @@ def test_quiet_prints_nothing(terminal: bool) -> None:
 def test_figures_are_read_from_the_device_twice_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[float] = []
 
-    def loss(self: ClassStatistics) -> float:
+    def loss(self: EpochStatistics) -> float:
         read.append(1.0)
         return 1.5
 
-    monkeypatch.setattr(ClassStatistics, "loss", loss)
+    monkeypatch.setattr(EpochStatistics, "loss", loss)
     shown(terminal=True)
     assert len(read) == 5  # 20 steps in two seconds, and the last one

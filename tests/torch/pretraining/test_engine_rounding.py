@@ -42,19 +42,19 @@ def test_ranges_and_code_are_those_of_the_conversion(settled):
     rounding.calibrate()
     rounding.remove()
     ranges = [(float(low), float(high)) for low, high in graph.ranges.values()]
-    assert len(rounding.places) == len(ranges)
+    assert len(rounding.hooks) == len(ranges)
     replay_layer = next(iter(graph.replay_layers))
-    reached, pairs = False, zip(graph.ranges, rounding.places.values(), strict=True)
+    reached, pairs = False, zip(graph.ranges, rounding.hooks.values(), strict=True)
     for (low, high), (name, place) in zip(ranges, pairs, strict=True):
         step = (high - low) / 255
         # Behind the level the conversion also looks at coded values, so its ranges are at least as wide.
         slack = 0.51 * step if not reached else (high - low)
         assert abs(float(place.low) - low) <= slack and abs(float(place.high) - high) <= slack, name
         reached = reached or name == replay_layer
-    (at_level,) = [place for place in rounding.places.values() if place.at_level]
+    (hook,) = [hook for hook in rounding.hooks.values() if hook.at_replay_layer]
     code = graph.replay_layers[replay_layer][1]
-    np.testing.assert_allclose(at_level.threshold.flatten(), as_real(code.thresholds)[:, 0], rtol=1e-3, atol=1e-3)
-    np.testing.assert_allclose(at_level.values.reshape(2, -1).T, as_real(code.values), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(hook.threshold.flatten(), as_real(code.thresholds)[:, 0], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(hook.values.reshape(2, -1).T, as_real(code.values), rtol=1e-3, atol=1e-3)
 
 
 def test_it_rounds_while_it_is_on_and_leaves_no_trace(settled):

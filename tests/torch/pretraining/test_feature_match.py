@@ -18,7 +18,7 @@ from bitreplay.torch.pretraining.feature_match import (
     feature_loss,
     logits_and_features,
 )
-from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe
 from bitreplay.torch.pretraining.report import Report
 from bitreplay.torch.pretraining.teacher_answers import answers_of
@@ -91,10 +91,10 @@ def test_features_are_matched_better_and_the_file_has_the_network_alone(
     kept = run.model.state_dict()
     assert list(network.state_dict()) == list(kept) == list(build("react_tiny", 2, widths=WIDTHS).state_dict())
     assert all(torch.equal(value, kept[key]) for key, value in network.state_dict().items())
-    monkeypatch.setattr(teacher_answers, "judged", None)
+    monkeypatch.setattr(teacher_answers, "judge", None)
     assert losses(make(tmp_path / "two", distill=0.0, label_smoothing=0.0)) == found, "answers are read again"
     plain = make(tmp_path / "three", match=0.0)
-    assert plain.lessons.answers is not None and plain.lessons.answers.of_set("plain", 0).shape == (4, 16, 2)
+    assert plain.data.answers is not None and plain.data.answers.of_set("plain", 0).shape == (4, 16, 2)
 
 
 def test_the_matched_loss_goes_down_by_itself(tmp_path: Path) -> None:
@@ -105,24 +105,24 @@ def test_the_matched_loss_goes_down_by_itself(tmp_path: Path) -> None:
 
 def test_blended_sets_come_first_and_plain_ones_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, seen = make(tmp_path / "one"), list[tuple[bool, int]]()
-    step = run.pupil.step
+    step = run.trainer.step
 
-    def watched(minibatch: Any, answer: Any, scale: float, tally: Any) -> None:
+    def watched(minibatch: Any, answer: Any, scale: float, statistics: Any) -> None:
         seen.append((minibatch.share is not None, answer.shape[1]))
-        step(minibatch, answer, scale, tally)
+        step(minibatch, answer, scale, statistics)
 
-    monkeypatch.setattr(run.pupil, "step", watched)
+    monkeypatch.setattr(run.trainer, "step", watched)
     list(run.walk())
     assert seen[::4] == [(True, 18), (True, 18), (False, 18), (False, 18)]
-    answers = run.lessons.answers
-    assert answers is not None and run.lessons.middle is not None
+    answers = run.data.answers
+    assert answers is not None and run.data.middle is not None
     by_hand = torch.cat([answer for _, answer in answers.minibatches("blended", 0)])[:, 2:].float().mean(0)
-    assert torch.allclose(run.lessons.middle, by_hand, atol=1e-5)
+    assert torch.allclose(run.data.middle, by_hand, atol=1e-5)
 
 
 def test_answers_without_features_are_no_use_to_a_match(tmp_path: Path) -> None:
     make(tmp_path / "one", match=0.0)
-    with pytest.raises(ValueError, match=r"teacher.answers answers to other views: features 0, not 16. Remove it"):
+    with pytest.raises(ValueError, match=r"teacher.answers belongs to other views: features 0, not 16. Remove it"):
         make(tmp_path / "two")
 
 

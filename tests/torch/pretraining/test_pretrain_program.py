@@ -17,9 +17,9 @@ import pytest
 import torch
 
 from bitreplay.torch import tensorfile
-from bitreplay.torch.pretraining import pupil
-from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining import trainer
 from bitreplay.torch.pretraining.pretrain import main, pretrain, program
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 from bitreplay.torch.weights import load_weights
 
 PROGRAM = [sys.executable, "-m", "bitreplay.torch.pretraining.pretrain"]
@@ -30,7 +30,7 @@ SMALL = ["--widths", "8", "8", "8", "--minibatch", "8", "--device", "cpu"]
 WITH_CHECKS = """
 import hashlib, pathlib, sys
 from bitreplay.torch.pretraining.pretrain import main
-from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 
 finish = Pretraining.finish
 
@@ -134,7 +134,7 @@ def test_a_checkpoint_of_another_origin_is_refused(
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Pretraining, "finish", killed)
         pretrain("vgg_small", data, tmp_path / "v", **settings)
-    with pytest.raises(ValueError, match=r"v.checkpoint was made with teacher_sha256 \w{12}, not None: give the same"):
+    with pytest.raises(ValueError, match=r"v.checkpoint was made with teacher_sha256 \w{12}, not None: use the same"):
         pretrain("vgg_small", data, tmp_path / "v", **settings | {"teacher": None})
     with pytest.raises(ValueError, match=r"teacher_sha256 (\w{12}), not (?!\1)\w{12}:"):
         pretrain("vgg_small", data, tmp_path / "v", **settings | {"teacher": tmp_path / "second"})
@@ -150,8 +150,8 @@ def test_a_checkpoint_of_another_origin_is_refused(
 
 
 REFUSED = {
-    "few widths": (["--widths", "8", "8"], "The widths of vgg_small are 8 8; expected 3 whole numbers from 4 on."),
-    "narrow": (["--widths", "8", "0", "8"], "The widths of vgg_small are 8 0 8; expected 3 whole numbers from 4 on."),
+    "few widths": (["--widths", "8", "8"], "The widths of vgg_small are 8 8; expected 3 integers of at least 4."),
+    "narrow": (["--widths", "8", "0", "8"], "The widths of vgg_small are 8 0 8; expected 3 integers of at least 4."),
     "device": (["--device", "foo"], "The device is 'foo'; expected cpu, cuda or cuda:NUMBER."),
     "temperature": (["--temperature", "0"], "temperature is 0.0; expected a number from 0.01 to 1000."),
     "out": (["--out", "."], ". is a folder; expected a file to write."),
@@ -168,7 +168,7 @@ def test_what_is_refused_is_one_sentence(
     options, sentence = REFUSED[name]
     command = ["vgg_small", "--data", str(data), "--out", str(tmp_path / "v"), "--epochs", "1", *SMALL, *options]
     monkeypatch.setattr(sys, "argv", ["pretrain", *command])
-    monkeypatch.setattr(pupil, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
+    monkeypatch.setattr(trainer, "pretraining_loss", lambda logits, *others, **options: logits.sum() * math.nan)
     assert program() == 1
     assert capsys.readouterr().err == f"{sentence}\n"
 

@@ -11,7 +11,7 @@ from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import Arrays
 from bitreplay.torch.models import build
 from bitreplay.torch.models.binarize import BinaryConv2d
-from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe, make_optimizer
 from bitreplay.torch.pretraining.report import Report, Step
 from bitreplay.torch.pretraining.validate import reestimate_batchnorm
@@ -78,8 +78,8 @@ def test_a_step_is_told_after_every_minibatch(tmp_path: Path) -> None:
     assert [type(event) for event in events] == 2 * (4 * [Step] + [Report])
     steps = [event for event in events if isinstance(event, Step)]
     assert [(s.epoch, s.step, s.steps, s.stage) for s in steps[3:5]] == [(1, 4, 4, 1), (2, 1, 4, 2)]
-    assert steps[0].tally.seen == 64 and 0 <= steps[0].tally.accuracy() <= 100
-    assert isinstance(events[-1], Report) and steps[-1].tally.loss() == pytest.approx(events[-1].loss)
+    assert steps[0].statistics.seen == 64 and 0 <= steps[0].statistics.accuracy() <= 100
+    assert isinstance(events[-1], Report) and steps[-1].statistics.loss() == pytest.approx(events[-1].loss)
 
 
 def test_teacher_learns_and_teaches(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
     next(event for event in make("vgg_small", tmp_path / "x", epochs=2).walk() if isinstance(event, Report))
     with pytest.raises(ValueError, match="made with model vgg_small, not bireal18"):
         make("bireal18", tmp_path / "x", epochs=2)
-    with pytest.raises(ValueError, match="made with rate 0.01, not 0.02: give the same settings"):
+    with pytest.raises(ValueError, match="made with rate 0.01, not 0.02: use the same settings"):
         make("vgg_small", tmp_path / "x", epochs=2, rate=0.02)
     assert make("vgg_small", tmp_path / "x", epochs=5).schedule.done == 1
 
@@ -191,7 +191,7 @@ def test_exported_parts_are_small_and_keep_every_sign(tmp_path: Path) -> None:
     convolution = next(m for m in model.modules() if isinstance(m, BinaryConv2d))
     convolution.weight.data.view(-1)[:4] = torch.tensor([-1e-12, 1e-12, -0.0, 0.0])
     note = {"model": "react18", "classes": 2, "options": {"widths": WIDTHS}}
-    paths = export_parts(tmp_path, "react18", model, note, most_bytes=80_000, half=True)
+    paths = export_parts(tmp_path, "react18", model, note, max_bytes=80_000, half=True)
     assert len(paths) > 1
     assert all(path.stat().st_size <= 80_000 for path in paths)
     again, _ = load_weights(paths[1])

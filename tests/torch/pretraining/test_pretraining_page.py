@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bitreplay.torch.distillation import options as distillation
+from bitreplay.torch.distillation import distillation_options as distillation
 from bitreplay.torch.models import TEACHERS
 from bitreplay.torch.pretraining.pretrain import main
 from bitreplay.torch.weights import load_weights

@@ -1,4 +1,4 @@
-"""What a pupil learns from beside labels: blended views, a teacher's answers given once; and which weights it keeps."""
+"""What a student learns from beside labels: blended views, a teacher's answers; and which weights it keeps."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from bitreplay.torch.models import build
 from bitreplay.torch.pretraining import teacher_answers
 from bitreplay.torch.pretraining.augmentation import Augmentation, draw
 from bitreplay.torch.pretraining.average import RunningAverage
-from bitreplay.torch.pretraining.loop import Pretraining
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe
 from bitreplay.torch.pretraining.report import Report
 from bitreplay.torch.pretraining.teacher_answers import Answers, Kind, answers_of
@@ -83,7 +83,7 @@ def test_the_average_is_that_of_the_last_weights_and_comes_and_goes() -> None:
     assert model.weight.item() == 9.0
 
 
-def test_answers_belong_to_the_views_that_a_pupil_sees(tmp_path: Path) -> None:
+def test_answers_belong_to_the_views_that_a_student_sees(tmp_path: Path) -> None:
     views = Views(TRAIN, Augmentation(mix=0.5, cut=0.5), 8, 3, CPU)
     judge = teacher()
     note, said = {"seed": 3, "classes": 2, "features": 0}, list[str]()
@@ -105,29 +105,29 @@ def test_answers_belong_to_the_views_that_a_pupil_sees(tmp_path: Path) -> None:
             assert torch.equal(minibatch.view[~same], plain.view[~same].flip(3))
             assert torch.equal(answer, judge(view_for(judge, plain.view)).bfloat16())
     assert 0 < turned < 24
-    with pytest.raises(ValueError, match="answers to other views: seed 3, not 4"):
+    with pytest.raises(ValueError, match="belongs to other views: seed 3, not 4"):
         Answers(tmp_path / "a", kinds, note | {"seed": 4})
     (tmp_path / "b").write_bytes(b"answers of an earlier version")
-    with pytest.raises(ValueError, match="b is a file; expected a folder of answers, one file a set. Remove it."):
+    with pytest.raises(ValueError, match="b is a file; expected a folder of answers, one file per set. Remove it."):
         Answers(tmp_path / "b", kinds, note)
 
 
 def test_a_teacher_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings: dict[str, Any] = {"sets": 2, "distill": 1.0, "mix": 0.3}
     first = make(tmp_path / "one", teacher(), **settings)
-    assert first.pupil.teacher is None
+    assert first.trainer.teacher is None
     losses = [event.loss for event in first.walk() if isinstance(event, Report)]
     first.finish({"classes": 2, "options": {"widths": WIDTHS}})
-    monkeypatch.setattr(teacher_answers, "judged", None)
+    monkeypatch.setattr(teacher_answers, "judge", None)
     second = make(tmp_path / "two", teacher(), **settings)
     assert losses == [event.loss for event in second.walk() if isinstance(event, Report)]
-    answers = second.lessons.answers
+    answers = second.data.answers
     assert isinstance(answers, Answers) and answers.note["mix"] == 0.3
-    with pytest.raises(ValueError, match="answers to other views: mix 0.3, not 0.0"):
+    with pytest.raises(ValueError, match="belongs to other views: mix 0.3, not 0.0"):
         make(tmp_path / "three", teacher(), sets=2)
     with pytest.raises(ValueError, match="2 sets of views need a teacher"):
         make(tmp_path / "four", sets=2)
-    with pytest.raises(ValueError, match="The teacher tells 3 classes apart; expected the 2 of the data."):
+    with pytest.raises(ValueError, match="The teacher has 3 classes; expected the 2 of the data."):
         make(tmp_path / "five", build("teacher_wide", 3, widths=WIDTHS))
 
 
@@ -145,12 +145,14 @@ def test_held_out_images_choose_what_is_kept(
 ) -> None:
     run = make(tmp_path / "x", average=1.0, held_out=6, first_stage=0.0)
     list(run.walk())
-    assert run.pupil.averaged is not None
-    weights = run.pupil.averaged.weights["head.weight"] if kept == "average" else run.model.get_parameter("head.weight")
+    assert run.trainer.averaged is not None
+    weights = (
+        run.trainer.averaged.weights["head.weight"] if kept == "average" else run.model.get_parameter("head.weight")
+    )
     weights = weights.detach().clone()
     statistics = {name: x.clone() for name, x in run.model.named_buffers() if name.endswith("running_mean")}
     said = iter(scores)
-    monkeypatch.setattr(run, "held_top1", lambda: next(said))
+    monkeypatch.setattr(run, "held_out_top1", lambda: next(said))
     note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
     assert torch.equal(run.model.get_parameter("head.weight"), weights)
     same = all(torch.equal(dict(run.model.named_buffers())[name], x) for name, x in statistics.items())
@@ -172,10 +174,10 @@ def test_a_resumed_run_goes_on_with_its_average(tmp_path: Path) -> None:
         list(resumed.walk())
     finally:
         torch.set_num_threads(threads)
-    assert whole.pupil.averaged is not None and resumed.pupil.averaged is not None
-    assert resumed.pupil.averaged.steps == whole.pupil.averaged.steps
-    for name, weight in whole.pupil.averaged.weights.items():
-        assert torch.equal(weight, resumed.pupil.averaged.weights[name]), name
+    assert whole.trainer.averaged is not None and resumed.trainer.averaged is not None
+    assert resumed.trainer.averaged.steps == whole.trainer.averaged.steps
+    for name, weight in whole.trainer.averaged.weights.items():
+        assert torch.equal(weight, resumed.trainer.averaged.weights[name]), name
 
 
 def test_a_teacher_starts_small_and_ends_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,15 +186,15 @@ def test_a_teacher_starts_small_and_ends_plain(tmp_path: Path, monkeypatch: pyte
     model = build("teacher_wide", 2, widths=WIDTHS)
     run = Pretraining(recipe, model, TRAIN, noise(6, 1), tmp_path / "t", CPU, clock=lambda: 0.0)
     seen: list[tuple[int, bool]] = []
-    step = run.pupil.step
+    step = run.trainer.step
 
-    def watched(minibatch: Any, answer: Any, scale: float, tally: Any) -> None:
+    def watched(minibatch: Any, answer: Any, scale: float, statistics: Any) -> None:
         seen.append((0, minibatch.share is not None))
-        step(minibatch, answer, scale, tally)
+        step(minibatch, answer, scale, statistics)
 
     model.register_forward_pre_hook(
         lambda _, inputs: seen.__setitem__(-1, (inputs[0].shape[2], seen[-1][1])) if model.training else None
     )
-    monkeypatch.setattr(run.pupil, "step", watched)
+    monkeypatch.setattr(run.trainer, "step", watched)
     list(run.walk())
     assert seen[::3] == [(48, True), (48, True), (64, True), (64, False)]

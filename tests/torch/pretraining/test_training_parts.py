@@ -18,7 +18,7 @@ from bitreplay.torch.pretraining.augmentation import Augmentation, draw
 from bitreplay.torch.pretraining.fastest import FastestForward
 from bitreplay.torch.pretraining.loss import pretraining_loss
 from bitreplay.torch.pretraining.schedule import Schedule, rate_factor, stage_of
-from bitreplay.torch.pretraining.world import chosen_device
+from bitreplay.torch.pretraining.world import resolve_device
 from bitreplay.torch.resizing import resize, resize_view
 
 PIXELS = torch.randint(0, 256, (2, 3, 8, 8), generator=torch.Generator().manual_seed(0), dtype=torch.uint8)
@@ -76,15 +76,15 @@ def test_cuda_without_a_number_is_the_processs_own_gpu(monkeypatch: pytest.Monke
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     wanted = {None: "cuda:1", "cuda": "cuda:1", "cuda:0": "cuda:0", "cpu": "cpu"}
-    assert {asked: str(chosen_device(asked, 1)) for asked in wanted} == wanted
-    with pytest.raises(ValueError, match="The device is cuda:2, but PyTorch finds 2 GPUs here"):
-        chosen_device("cuda:2", 0)
+    assert {asked: str(resolve_device(asked, 1)) for asked in wanted} == wanted
+    with pytest.raises(ValueError, match="The device is cuda:2, but PyTorch finds 2 GPUs"):
+        resolve_device("cuda:2", 0)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert str(chosen_device(None, 1)) == "cpu"
-    with pytest.raises(ValueError, match="The device is cuda:0, but PyTorch finds 0 GPUs here"):
-        chosen_device("cuda", 0)
+    assert str(resolve_device(None, 1)) == "cpu"
+    with pytest.raises(ValueError, match="The device is cuda:0, but PyTorch finds 0 GPUs"):
+        resolve_device("cuda", 0)
     with pytest.raises(ValueError, match="The device is 'foo'; expected cpu"):
-        chosen_device("foo", 0)
+        resolve_device("foo", 0)
 
 
 @pytest.mark.parametrize("side", [4, 5, 8, 12, 16])

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from bitreplay.cli.torch_extra import need_torch
-from bitreplay.torch.distillation import options as distillation
+from bitreplay.torch.distillation import distillation_options as distillation
 from bitreplay.torch.pretraining.options import parser
 
 CONTEXT: dict[str, Any] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}

@@ -57,8 +57,8 @@ def convert(
     `replay_layers` maps the name of each replay layer to a module path (by default `module.replay_layers`). With
     `reestimate`, the statistics of the BatchNorms behind `replay_layer` (by default the first named) are those with
     the code of `latent_bits` in place. Ranges leave out a share `outside` of the values at either end; those behind
-    the lowest level are widened by `headroom`, because gamma, beta and the head move there. With
-    `learn_convolutions` the real-valued convolutions behind the lowest level train in a tail too. `also` are
+    the lowest replay layer are widened by `headroom`, because gamma, beta and the head move there. With
+    `learn_convolutions` the real-valued convolutions behind the lowest replay layer train in a tail too. `also` are
     pictures of further sizes.
     """
     named = dict(getattr(module, "replay_layers", {}) if replay_layers is None else replay_layers)
@@ -71,7 +71,7 @@ def convert(
     if not 0 <= outside < 0.5:
         raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
     if latent_bits not in LATENT_BITS:
-        raise ConversionError(f"code_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
+        raise ConversionError(f"latent_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
 
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     try:
@@ -81,32 +81,32 @@ def convert(
         reason = " ".join(str(error).split())
         raise ConversionError(f"The module cannot read images of {height}x{width}: {reason}.") from error
     lowered = Lowering(traced, shapes, named).run()
-    _check_levels(lowered, named)
+    _check_replay_layers(lowered, named)
     at = {name: lowered.values[name] for name in named}
     ranged = lowered.ranged()
-    spreads, whole = watch(traced, images, ranged.values(), at.values())
+    spreads, latents = watch(traced, images, ranged.values(), at.values())
     for node, norm in Lowering(traced, shapes, named).norms_before_signs().items():
         wake_channels(norm, spreads[node])
-    codes = {name: {bits: code_of(whole[node], bits) for bits in WIDTHS} for name, node in at.items()}
+    codes = {name: {bits: code_of(latents[node], bits) for bits in WIDTHS} for name, node in at.items()}
     if chosen is not None and reestimate:
-        reestimate_tail(traced, at[chosen], _decoded(whole[at[chosen]], codes[chosen].get(latent_bits)))
+        reestimate_tail(traced, at[chosen], _decoded(latents[at[chosen]], codes[chosen].get(latent_bits)))
     lowered = Lowering(traced, shapes, named).run()
     moving = behind(traced, *at.values())
 
-    def ranges_of(spreads: dict[fx.Node, Spread], whole: dict[fx.Node, Tensor]) -> Ranges:
+    def ranges_of(spreads: dict[fx.Node, Spread], latents: dict[fx.Node, Tensor]) -> Ranges:
         if chosen is not None:
-            plain = whole[at[chosen]]
+            plain = latents[at[chosen]]
             coded = _decoded(plain, codes[chosen].get(latent_bits))
             tail = {node: Spread() for node in spreads if node in behind(traced, at[chosen])}
             watch_tail(traced, at[chosen], torch.cat([plain, coded]), tail)
             spreads = spreads | tail
-        found = {n: spreads[node].range(outside, headroom if node in moving else 1.0) for n, node in ranged.items()}
+        ranges = {n: spreads[node].range(outside, headroom if node in moving else 1.0) for n, node in ranged.items()}
         for name, window in sign_windows(lowered.nodes).items():
-            if name in found and name not in named:
-                found[name] = (max(found[name][0], -window), min(found[name][1], window))
-        return found
+            if name in ranges and name not in named:
+                ranges[name] = (max(ranges[name][0], -window), min(ranges[name][1], window))
+        return ranges
 
-    ranges = ranges_of(spreads, whole)
+    ranges = ranges_of(spreads, latents)
     height, width, colours = images.shape[1:]
     level_shapes = {name: (s[2], s[3], s[1]) for name, node in at.items() if (s := shapes[node])}
     nodes = _learning(lowered.nodes, named) if learn_convolutions else lowered.nodes
@@ -149,11 +149,11 @@ def _decoded(values: Tensor, code: LatentCode | None) -> Tensor:
 
 
 def _learning(nodes: list[Node], replay_layers: dict[str, str]) -> list[Node]:
-    """The same nodes, with the real-valued convolutions behind the lowest level marked to learn."""
-    first = min((place for place, node in enumerate(nodes) if node.name in replay_layers), default=len(nodes))
+    """The same nodes, with the real-valued convolutions behind the lowest replay layer marked to learn."""
+    first = min((index for index, node in enumerate(nodes) if node.name in replay_layers), default=len(nodes))
     learns = [
-        place > first and node.kind in ("integer_conv", "depthwise_conv") and "learns" not in node.attributes
-        for place, node in enumerate(nodes)
+        index > first and node.kind in ("integer_conv", "depthwise_conv") and "learns" not in node.attributes
+        for index, node in enumerate(nodes)
     ]
     return [
         replace(node, attributes=node.attributes | {"learns": 1}) if learn else node
@@ -161,21 +161,19 @@ def _learning(nodes: list[Node], replay_layers: dict[str, str]) -> list[Node]:
     ]
 
 
-def _check_levels(lowered: Lowered, replay_layers: dict[str, str]) -> None:
+def _check_replay_layers(lowered: Lowered, replay_layers: dict[str, str]) -> None:
     nodes, names = lowered.nodes, [node.name for node in lowered.nodes]
     for replay_layer, path in replay_layers.items():
         if replay_layer not in names:
-            raise ConversionError(f"Level {replay_layer!r} names {path!r}, which is no layer of the module.")
-        place = names.index(replay_layer)
+            raise ConversionError(f"Replay layer {replay_layer!r} names {path!r}, which is not a layer of the module.")
+        index = names.index(replay_layer)
         if replay_layer not in lowered.ranged():
-            raise ConversionError(
-                f"Level {replay_layer!r} lies at a layer of kind {nodes[place].kind}: it has no code."
-            )
-        for node in nodes[place + 1 :]:
-            early = [name for name in node.inputs if names.index(name) < place]
+            raise ConversionError(f"Replay layer {replay_layer!r} is of kind {nodes[index].kind}, which has no code.")
+        for node in nodes[index + 1 :]:
+            early = [name for name in node.inputs if names.index(name) < index]
             if early:
                 raise ConversionError(
-                    f"Level {replay_layer!r} is no cut: {node.name} behind it reads {early[0]} before it."
+                    f"Replay layer {replay_layer!r} is not a cut: {node.name} after it reads {early[0]} before it."
                 )
 
 

@@ -42,12 +42,12 @@ class KerasLayer(NamedTuple):
         with np.errstate(over="ignore"):
             values = np.asarray(self.weights[key][()], np.float32)
         if not np.isfinite(values).all():
-            raise KerasFileError(f"Layer {self.name} has {key} with values that are no numbers.")
+            raise KerasFileError(f"Layer {self.name} has {key} with values that are not numbers.")
         return values
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[h5py.File]:
+def open_file(path: str | Path) -> Iterator[h5py.File]:
     """The open file; what h5py says of a damaged one becomes one sentence."""
     try:
         with h5py.File(path, "r") as file:
@@ -63,16 +63,16 @@ def keras_layers(file: h5py.File) -> list[KerasLayer]:
     """The layers with weights, in the order of the network."""
     size = file.id.get_filesize()
     root = _inside(file, "model_weights", "model_weights") if "model_weights" in file else file
-    _need(isinstance(root, h5py.Group), "model_weights is no group")
+    _need(isinstance(root, h5py.Group), "model_weights is not a group")
     if "layer_names" not in root.attrs and "layers" in root:
         raise KerasFileError(
             f"{file.filename} has the layout of newer Keras (.weights.h5), without the order of its layers; save the "
             "whole model, model.save('NAME.h5'), or with Keras 2 its weights, model.save_weights('NAME_weights.h5')."
         )
-    found, claimed = [], 0
+    layers, claimed = [], 0
     for name in _names(root, "layer_names", "the file", size):
         group = _inside(root, name, f"layer {name[:60]}")
-        _need(isinstance(group, h5py.Group), f"layer {name[:60]} is no group")
+        _need(isinstance(group, h5py.Group), f"layer {name[:60]} is not a group")
         weights = {}
         for key in _names(group, "weight_names", f"layer {name[:60]}", size):
             what = f"layer {name[:60]} has {key[:60]}"
@@ -80,22 +80,22 @@ def keras_layers(file: h5py.File) -> list[KerasLayer]:
             claimed += _bytes(array.shape, array.dtype)
             weights[key.rpartition("/")[2].partition(":")[0]] = array
         if weights:
-            found.append(KerasLayer(name[:60], weights))
+            layers.append(KerasLayer(name[:60], weights))
     _need(claimed <= size, f"its arrays claim {claimed} bytes, and the file has {size}")
-    return found
+    return layers
 
 
 def _inside(group: h5py.Group, path: str, what: str) -> Any:
-    """What stands there, by way of this file's own groups alone: a link may lead anywhere."""
-    place: Any = group
+    """The object at a path, through groups of this file only: a link may lead anywhere."""
+    node: Any = group
     for part in path.split("/"):
-        _need(part not in ("", ".", "..") and isinstance(place, h5py.Group), f"{what}, which is not in the file")
-        link = place.get(part, getlink=True)
+        _need(part not in ("", ".", "..") and isinstance(node, h5py.Group), f"{what}, which is not in the file")
+        link = node.get(part, getlink=True)
         if link is None:
             return None
         _need(isinstance(link, h5py.HardLink), f"{what} by a link, which is not followed")
-        place = place[part]
-    return place
+        node = node[part]
+    return node
 
 
 def _names(group: h5py.Group, attribute: str, whose: str, size: int) -> list[str]:
@@ -106,25 +106,25 @@ def _names(group: h5py.Group, attribute: str, whose: str, size: int) -> list[str
     if not many:
         return []  # of a layer without weights, whatever its type
     text = h5py.check_string_dtype(about.dtype)
-    _need(text is not None, f"{whose} has {attribute} that are no names")
+    _need(text is not None, f"{whose} has {attribute} that are not names")
     _need(text.length is None or many * text.length <= size, f"{whose} has {attribute} longer than the file")
     listed = np.atleast_1d(group.attrs[attribute]).reshape(-1).tolist()
     names = [name.decode() if isinstance(name, bytes) else name for name in listed]
-    _need(all(names), f"{whose} has {attribute} that are no names")
+    _need(all(names), f"{whose} has {attribute} that are not names")
     return names
 
 
-def _array(found: Any, what: str, size: int) -> h5py.Dataset:
-    _need(isinstance(found, h5py.Dataset), f"{what}, which is no array")
-    _need(found.dtype.kind in "fiu" and found.shape is not None, f"{what} of type {found.dtype}, which are no numbers")
-    made = found.id.get_create_plist()
-    here = not made.get_external_count() and not found.is_virtual
+def _array(item: Any, what: str, size: int) -> h5py.Dataset:
+    _need(isinstance(item, h5py.Dataset), f"{what}, which is not an array")
+    _need(item.dtype.kind in "fiu" and item.shape is not None, f"{what} of type {item.dtype}, which are not numbers")
+    properties = item.id.get_create_plist()
+    here = not properties.get_external_count() and not item.is_virtual
     _need(here, f"{what} with its data in another file, which is not read")
-    _need(not made.get_nfilters(), f"{what} compressed, as Keras does not write it")
-    for shape in (found.shape, found.chunks or ()):
-        claimed = _bytes(shape, found.dtype)
+    _need(not properties.get_nfilters(), f"{what} compressed, as Keras does not write it")
+    for shape in (item.shape, item.chunks or ()):
+        claimed = _bytes(shape, item.dtype)
         _need(claimed <= size, f"{what} that claims {claimed} bytes, and the file has {size}")
-    return found
+    return item
 
 
 def _bytes(shape: tuple[int, ...], dtype: np.dtype) -> int:

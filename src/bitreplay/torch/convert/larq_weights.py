@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from bitreplay.engine.graph import Graph
 from bitreplay.torch.convert import convert
 from bitreplay.torch.convert.fold_normalisation import fold_normalisation
-from bitreplay.torch.convert.keras_file import KerasFileError, KerasLayer, keras_layers, opened
+from bitreplay.torch.convert.keras_file import KerasFileError, KerasLayer, keras_layers, open_file
 from bitreplay.torch.models import build
 from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.models.larq_resnets import BinaryResNetE18, LarqBiReal18
@@ -38,8 +38,8 @@ LARGEST_WIDTH, MAX_CLASSES = 1 << 12, 1 << 16
 EXPECTED = "expected a QuickNet, QuickNetLarge, BiRealNet or BinaryResNetE18 with its head"
 
 
-class Found(NamedTuple):
-    """A network of Larq Zoo: our name of it, by what its maps must be divisible, how it is built beside its widths."""
+class LarqNetwork(NamedTuple):
+    """A network of Larq Zoo: its name here, what its input size is a multiple of, and options beside its widths."""
 
     name: str
     multiple: int
@@ -48,18 +48,18 @@ class Found(NamedTuple):
 
 # By convolutions (the depthwise left out) and BatchNorms.
 NETWORKS = {
-    (21, 22): Found("quicknet", 4, {"normalised": True}),
-    (37, 38): Found("quicknet_large", 4, {"normalised": True}),
-    (20, 20): Found("larq_bireal18", 32, {}),
-    (20, 21): Found("larq_resnet_e18", 32, {}),
-    (20, 19): Found("larq_resnet_e18", 8, {"small_stem": True}),
+    (21, 22): LarqNetwork("quicknet", 4, {"normalised": True}),
+    (37, 38): LarqNetwork("quicknet_large", 4, {"normalised": True}),
+    (20, 20): LarqNetwork("larq_bireal18", 32, {}),
+    (20, 21): LarqNetwork("larq_resnet_e18", 32, {}),
+    (20, 19): LarqNetwork("larq_resnet_e18", 8, {"small_stem": True}),
 }
 OURS = {"larq_bireal18": LarqBiReal18, "larq_resnet_e18": BinaryResNetE18}
 
 
 def load_larq(path: str | Path, size: int = SIZE) -> tuple[nn.Module, dict[str, Any]]:
     """The module for images of this side, and a note as `load_weights` gives it; classes have ImageNet's numbers."""
-    with opened(path) as file:
+    with open_file(path) as file:
         return _build(keras_layers(file), Path(path), size)
 
 
@@ -70,82 +70,86 @@ def convert_larq(
     trains at 224), calibrate; without `class_names` the classes are named by ImageNet's numbers."""
     module, note = load_larq(path, images.shape[1] if images.ndim == 4 else SIZE)
     names = names_in(note) if class_names is None else class_names
-    graph, made = convert(module, images, class_names=names, **options)
-    return fold_normalisation(graph), made | note
+    graph, conversion = convert(module, images, class_names=names, **options)
+    return fold_normalisation(graph), conversion | note
 
 
 def _build(layers: list[KerasLayer], path: Path, size: int) -> tuple[nn.Module, dict[str, Any]]:
     kernels = [layer.weights["kernel"].shape for layer in layers if "kernel" in layer.weights]
     convolutions = [shape for shape in kernels if len(shape) == 4]
     norms = sum("moving_mean" in layer.weights for layer in layers)
-    found = NETWORKS.get((len(convolutions), norms))
-    if found is None or len(kernels) != len(convolutions) + 1 or len(kernels[-1]) != 2:
+    network = NETWORKS.get((len(convolutions), norms))
+    if network is None or len(kernels) != len(convolutions) + 1 or len(kernels[-1]) != 2:
         raise KerasFileError(
             f"{path} has {len(convolutions)} convolutions, {len(kernels) - len(convolutions)} linear layers and "
             f"{norms} BatchNorms; {EXPECTED}."
         )
-    if size < found.multiple or size % found.multiple:
-        raise KerasFileError(f"The side of the images is {size}; {found.name} needs a multiple of {found.multiple}.")
-    widths = list(dict.fromkeys(int(shape[3]) for shape in convolutions[found.name.startswith("quicknet") :]))
+    if size < network.multiple or size % network.multiple:
+        raise KerasFileError(
+            f"The side of the images is {size}; {network.name} needs a multiple of {network.multiple}."
+        )
+    widths = list(dict.fromkeys(int(shape[3]) for shape in convolutions[network.name.startswith("quicknet") :]))
     classes = int(kernels[-1][1])
-    options: dict[str, Any] = {"widths": widths, "size": size} | found.options
+    options: dict[str, Any] = {"widths": widths, "size": size} | network.options
     if max(*widths, 0) > LARGEST_WIDTH or not 1 <= classes <= MAX_CLASSES:
         raise KerasFileError(f"{path} has up to {max(widths)} channels and {classes} classes; {EXPECTED}.")
     with torch.device("meta"):  # nothing is allocated for what a file claims, until all of it fits
-        _fits(_made(found, path, classes, options), layers, path, found.name)
-    model = _made(found, path, classes, options)
-    places = _places(model)
+        _fits(_build_module(network, path, classes, options), layers, path, network.name)
+    model = _build_module(network, path, classes, options)
+    modules = _layers_with_weights(model)
     state: dict[str, Tensor] = {"normalise.running_mean": 2 * torch.tensor(MEAN) - 1}
     state["normalise.running_var"] = (2 * torch.tensor(DEVIATION)) ** 2
-    for (target, module), layer in zip(places, layers, strict=True):
+    for (target, module), layer in zip(modules, layers, strict=True):
         for key, tensor in tensors_of(module, layer).items():
             state[f"{target}.{key}"] = tensor
     counters = {key: value for key, value in model.state_dict().items() if key.endswith("num_batches_tracked")}
     model.load_state_dict(state | counters)
     names = [f"imagenet {k}" for k in range(classes)]
-    note = {"model": found.name, "classes": classes, "class_names": names, "options": options, "source": path.name}
+    note = {"model": network.name, "classes": classes, "class_names": names, "options": options, "source": path.name}
     return model.eval(), note
 
 
-def _made(found: Found, path: Path, classes: int, options: dict[str, Any]) -> nn.Module:
+def _build_module(network: LarqNetwork, path: Path, classes: int, options: dict[str, Any]) -> nn.Module:
     try:
-        return OURS[found.name](classes, **options) if found.name in OURS else build(found.name, classes, **options)
+        return (
+            OURS[network.name](classes, **options) if network.name in OURS else build(network.name, classes, **options)
+        )
     except ValueError as error:
         widths = options["widths"]
-        raise KerasFileError(f"{path} has convolutions of {widths} channels, which no {found.name} has.") from error
+        raise KerasFileError(f"{path} has convolutions of {widths} channels, which no {network.name} has.") from error
 
 
-def _places(model: nn.Module) -> list[tuple[str, nn.Module]]:
+def _layers_with_weights(model: nn.Module) -> list[tuple[str, nn.Module]]:
     return [(target, module) for target, module in named_layers(model) if target != "normalise"]
 
 
 def _fits(model: nn.Module, layers: list[KerasLayer], path: Path, name: str) -> None:
     """The file has an array of the right shape for each of ours, or it is refused."""
-    places = _places(model)
-    if len(places) != len(layers):
-        raise KerasFileError(f"{path} has {len(layers)} layers with weights; {name} has {len(places)}.")
-    for (_, module), layer in zip(places, layers, strict=True):
+    modules = _layers_with_weights(model)
+    if len(modules) != len(layers):
+        raise KerasFileError(f"{path} has {len(layers)} layers with weights; {name} has {len(modules)}.")
+    for (_, module), layer in zip(modules, layers, strict=True):
         _shapes_fit(module, layer)
 
 
 def named_layers(model: nn.Module) -> list[tuple[str, nn.Module]]:
     """The layers with weights, in the order in which an image passes them."""
     graph = trace(model)
-    found = [(str(n.target), graph.get_submodule(str(n.target))) for n in graph.graph.nodes if n.op == "call_module"]
-    return [(target, module) for target, module in found if module.state_dict()]
+    layers = [(str(n.target), graph.get_submodule(str(n.target))) for n in graph.graph.nodes if n.op == "call_module"]
+    return [(target, module) for target, module in layers if module.state_dict()]
 
 
 def tensors_of(module: nn.Module, layer: KerasLayer) -> dict[str, Tensor]:
     """The weights of one Keras layer, whose shapes fit, by the names and in the shapes of ours."""
-    found = {}
+    tensors = {}
     for theirs, ours in _named(module).items():
         values = layer.read(theirs).transpose(axes(theirs, len(layer.weights[theirs].shape)))
         if theirs == "moving_variance" and (values < 0).any():
             raise KerasFileError(f"Layer {layer.name} has a moving_variance below 0.")
-        found[ours] = torch.from_numpy(np.ascontiguousarray(values))
-    if isinstance(module, Blur) and not torch.allclose(found["kernel"], module.kernel, atol=1e-6):
+        tensors[ours] = torch.from_numpy(np.ascontiguousarray(values))
+    if isinstance(module, Blur) and not torch.allclose(tensors["kernel"], module.kernel, atol=1e-6):
         raise KerasFileError(f"Layer {layer.name} blurs with another filter than (1 2 1) (1 2 1) / 16.")
-    return found
+    return tensors
 
 
 def _named(module: nn.Module) -> dict[str, str]:

@@ -50,8 +50,8 @@ def fixed(x: NDArray[np.float64], bits: int = 32) -> Fixed:
     """Rounded to the finest binary point that fits, but none beyond FINEST_SHIFT."""
     if not np.isfinite(x).all():
         raise ConversionError("a parameter is not a finite number")
-    found = Fixed.of(x, bits)
-    return found if found.shift <= FINEST_SHIFT else at_shift(x, FINEST_SHIFT)
+    fixed = Fixed.of(x, bits)
+    return fixed if fixed.shift <= FINEST_SHIFT else at_shift(x, FINEST_SHIFT)
 
 
 def at_shift(x: NDArray[np.float64], shift: int) -> Fixed:
@@ -151,8 +151,8 @@ def window_of(layer: nn.AvgPool2d | nn.MaxPool2d) -> dict[str, int | str]:
         raise ConversionError("ceil_mode cannot be expressed")
     window, pad = square(layer.kernel_size, "kernel_size"), square(layer.padding, "padding")
     stride = window if layer.stride is None else square(layer.stride, "stride")
-    found: dict[str, int | str] = {"window": window}
-    return found if (stride, pad) == (window, 0) else found | {"stride": stride, "pad": pad}
+    attributes: dict[str, int | str] = {"window": window}
+    return attributes if (stride, pad) == (window, 0) else attributes | {"stride": stride, "pad": pad}
 
 
 def average_pool(layer: nn.AvgPool2d) -> Made:

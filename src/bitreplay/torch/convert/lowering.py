@@ -48,13 +48,13 @@ def sign_windows(nodes: list[Node]) -> dict[str, Fraction]:
     The window is 1 for 2 - 2|x| and the clip for the clipped identity; a sixteenth more keeps its end inside. So VGG's
     BatchNorms get steps several times finer than their spread would allow.
     """
-    found: dict[str, Fraction] = {}
+    windows: dict[str, Fraction] = {}
     for node in nodes:
         readers = [reader for reader in nodes if node.name in reader.inputs]
         if readers and all(reader.kind == "sign" for reader in readers):
             widest = max(Fraction(str(reader.attributes.get("clip", 1))) for reader in readers)
-            found[node.name] = Fraction(float(np.float32(widest * Fraction(17, 16))))
-    return found
+            windows[node.name] = Fraction(float(np.float32(widest * Fraction(17, 16))))
+    return windows
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Lowering:
         self, traced: fx.GraphModule, shapes: dict[fx.Node, tuple[int, ...]], replay_layers: dict[str, str]
     ) -> None:
         self.traced, self.shapes = traced, shapes
-        self.level_at = {path: name for name, path in replay_layers.items()}
+        self.replay_layer_at = {path: name for name, path in replay_layers.items()}
         self.result = Lowered()
         self.names: dict[fx.Node, str] = {}
         self.offsets: dict[fx.Node, NDArray[np.float64] | None] = {}
@@ -110,9 +110,9 @@ class Lowering:
         if node.kwargs.get("alpha", 1) != 1:
             raise ConversionError(f"alpha is {node.kwargs['alpha']}; a plain sum can be expressed")
         if node.target is torch.cat:
-            given: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", node.kwargs.get("axis", 0))
-            if given % len(self.shapes[node]) != 1:
-                raise ConversionError(f"dim is {given}; maps can be joined along their channels, dim 1")
+            dim: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", node.kwargs.get("axis", 0))
+            if dim % len(self.shapes[node]) != 1:
+                raise ConversionError(f"dim is {dim}; maps can be joined along their channels, dim 1")
 
     def title(self, node: fx.Node) -> str:
         kind = type(self.traced.get_submodule(str(node.target))).__name__ if node.op == "call_module" else node.op
@@ -132,39 +132,37 @@ class Lowering:
 
     def readers(self, node: fx.Node, passing: tuple[type[nn.Module], ...] = TRANSPARENT) -> list[fx.Node]:
         """The layers that read a value, seen through those of the `passing` kinds."""
-        found = []
+        nodes = []
         for user in node.users:
-            passes = self.is_a(user, passing) and str(user.target) not in self.level_at
-            found += self.readers(user, passing) if passes else [user]
-        return found
+            passes = self.is_a(user, passing) and str(user.target) not in self.replay_layer_at
+            nodes += self.readers(user, passing) if passes else [user]
+        return nodes
 
     def norms_before_signs(self) -> dict[fx.Node, nn.BatchNorm2d]:
         """BatchNorms with gamma and beta that nothing but plain signs reads."""
-        found: dict[fx.Node, nn.BatchNorm2d] = {}
+        norms: dict[fx.Node, nn.BatchNorm2d] = {}
         for node in self.traced.graph.nodes:
             layer = self.layer(node) if self.is_a(node, nn.BatchNorm2d) else None
-            if isinstance(layer, nn.BatchNorm2d) and layer.affine and str(node.target) not in self.level_at:
+            if isinstance(layer, nn.BatchNorm2d) and layer.affine and str(node.target) not in self.replay_layer_at:
                 if all(self.is_a(reader, (PolynomialSign, ClippedSign)) for reader in self.readers(node)):
-                    found[node] = layer
-        return found
+                    norms[node] = layer
+        return norms
 
     def _folded_norms(self) -> dict[fx.Node, fx.Node]:
         """Sum -> the BatchNorm that it takes in: one that nothing else reads, best behind a binary convolution."""
-        found: dict[fx.Node, fx.Node] = {}
+        folded: dict[fx.Node, fx.Node] = {}
         for node in self.traced.graph.nodes:
             if self.is_a(node, Add):
                 terms = [self.source(term) for term in node.all_input_nodes]
                 norms = [
                     term for term in terms
                     if self.is_a(term, nn.BatchNorm2d) and self.readers(term) == [node]
-                    and str(term.target) not in self.level_at
+                    and str(term.target) not in self.replay_layer_at
                 ]  # fmt: skip
                 norms.sort(key=lambda term: not self.is_a(self.source(term.all_input_nodes[0]), BinaryConv2d))
                 if norms and len(terms) == 2:
-                    found[node] = norms[0]
-        return found
-
-    # making nodes
+                    folded[node] = norms[0]
+        return folded
 
     def _image(self, node: fx.Node) -> None:
         if "image" in self.result.values:
@@ -183,8 +181,8 @@ class Lowering:
 
     def _name(self, node: fx.Node) -> str:
         path = str(node.target) if node.op == "call_module" else node.name
-        if path in self.level_at:
-            return self.level_at[path]
+        if path in self.replay_layer_at:
+            return self.replay_layer_at[path]
         return path if len(path.encode()) <= LONGEST_NAME else f"layer_{len(self.result.nodes)}"
 
     def _layer(self, node: fx.Node, layer: nn.Module) -> None:
@@ -236,7 +234,7 @@ class Lowering:
     def _sum(self, node: fx.Node, inputs: list[fx.Node]) -> None:
         default = "add" if self.sums == 0 else f"add_{self.sums}"
         self.sums += 1
-        name = self.level_at.get(str(node.target), default)
+        name = self.replay_layer_at.get(str(node.target), default)
         if len(inputs) != 2:
             raise ConversionError("a sum of two layers' outputs is expected")
         norm = self.folded.get(node)
@@ -250,16 +248,16 @@ class Lowering:
 
     def _round_sums(self, node: fx.Node) -> None:
         name, made = self.names[node], self.result.nodes[-1]
-        if self.result.forms[name] != "sums" or (made.kind in ("relu", "max_pool") and not self._at_level(node)):
+        if self.result.forms[name] != "sums" or (made.kind in ("relu", "max_pool") and not self._at_replay_layer(node)):
             return
         # ReLU does not let a bias pass to the BatchNorm behind it.
         passing = TRANSPARENT + (KEEP_SUMS if self.offsets[node] is None else ())
-        if not self._at_level(node) and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node, passing)):
+        if not self._at_replay_layer(node) and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node, passing)):
             return
         raw = f"{name}.sums"
         self.result.nodes[-1] = replace(made, name=raw)
         self.result.values[raw], self.result.forms[raw] = self.result.values.pop(name), self.result.forms.pop(name)
         self._emit(node, name, layers.rounding(self.shapes[node][1], self.offsets[node]), (raw,))
 
-    def _at_level(self, node: fx.Node) -> bool:
-        return str(node.target) in self.level_at
+    def _at_replay_layer(self, node: fx.Node) -> bool:
+        return str(node.target) in self.replay_layer_at

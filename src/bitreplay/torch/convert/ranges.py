@@ -19,17 +19,17 @@ from torch import Tensor, fx, nn
 from bitreplay.torch.arrays import scale_pixels
 
 MINIBATCH = 50
-KEPT = 1 << 15
+SAMPLED = 1 << 15
 ASLEEP, AWAKE = 1 / 16, 1 / 4
 
 
 @dataclass
 class Spread:
-    """The values that a tensor takes: its extremes, an even sample of KEPT values per call, max|x| of each channel."""
+    """The values of a tensor: its extremes, an even sample of SAMPLED values per call, max|x| of each channel."""
 
     low: float = float("inf")
     high: float = float("-inf")
-    kept: list[Tensor] = field(default_factory=list)
+    sampled: list[Tensor] = field(default_factory=list)
     channels: Tensor | None = None
 
     def see(self, x: Tensor) -> None:
@@ -38,13 +38,13 @@ class Spread:
         flat = x.detach().reshape(-1)
         self.low, self.high = min(self.low, float(flat.min())), max(self.high, float(flat.max()))
         # An odd stride meets every channel and pixel.
-        self.kept.append(flat[:: flat.numel() // KEPT | 1].cpu())
+        self.sampled.append(flat[:: flat.numel() // SAMPLED | 1].cpu())
 
     def range(self, outside: float, headroom: float) -> tuple[Fraction, Fraction]:
         """The interval that leaves out a share `outside` at either end, widened by `headroom`, containing 0."""
         low, high = self.low, self.high
         if outside > 0:
-            values = np.sort(torch.cat(self.kept).numpy())
+            values = np.sort(torch.cat(self.sampled).numpy())
             at = round(outside * (len(values) - 1))
             low, high = float(values[at]), float(values[-1 - at])
         low, high = min(low, 0.0) * headroom, max(high, 0.0) * headroom
@@ -109,24 +109,24 @@ def shapes_of(traced: fx.GraphModule, images: NDArray[np.uint8]) -> dict[fx.Node
 def watch(
     traced: fx.GraphModule, images: NDArray[np.uint8], watched: Collection[fx.Node], replay_layers: Collection[fx.Node]
 ) -> tuple[dict[fx.Node, Spread], dict[fx.Node, Tensor]]:
-    """The spread of the watched values, and all values at the levels."""
+    """The spread of the watched values, and all values at the replay layers."""
     spreads = {node: Spread() for node in watched}
-    whole: dict[fx.Node, list[Tensor]] = {node: [] for node in replay_layers}
+    values: dict[fx.Node, list[Tensor]] = {node: [] for node in replay_layers}
 
     def see(node: fx.Node, x: Tensor) -> None:
         if node in spreads:
             spreads[node].see(x)
-        if node in whole:
-            whole[node].append(x)
+        if node in values:
+            values[node].append(x)
 
     with torch.no_grad():
         for part in minibatches(images):
             Watcher(traced, {*watched, *replay_layers}, see).run(part)
-    return spreads, {node: torch.cat(parts) for node, parts in whole.items()}
+    return spreads, {node: torch.cat(parts) for node, parts in values.items()}
 
 
 def behind(traced: fx.GraphModule, *replay_layers: fx.Node) -> set[fx.Node]:
-    """What lies behind the first of these values."""
+    """All that comes after the first of these values."""
     nodes = list(traced.graph.nodes)
     return set(nodes[min((nodes.index(replay_layer) for replay_layer in replay_layers), default=len(nodes)) + 1 :])
 
@@ -159,7 +159,7 @@ def wake_channels(norm: nn.BatchNorm2d, spread: Spread) -> None:
 
 
 def reestimate_tail(traced: fx.GraphModule, replay_layer: fx.Node, values: Tensor) -> None:
-    """Replace the running statistics of every BatchNorm behind the level by those of the whole of `values`.
+    """Replace the running statistics of every BatchNorm behind the level by those of the values of `values`.
 
     All values pass at once, so that each BatchNorm is estimated behind those already re-estimated.
     """

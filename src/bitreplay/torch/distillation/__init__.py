@@ -1,2 +1,1 @@
-"""Pre-training without labels: a teacher that knows ImageNet judges views of any photographs, and a network learns to
-answer alike."""
+"""Pre-training without labels: a network learns to give the outputs of a teacher that was trained on ImageNet."""

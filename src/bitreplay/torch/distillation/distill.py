@@ -12,31 +12,31 @@ from typing import Any
 
 import torch
 
-from bitreplay.torch.distillation.loop import Distillation
-from bitreplay.torch.distillation.options import parser
+from bitreplay.torch.distillation.distillation_loop import Distillation
+from bitreplay.torch.distillation.distillation_options import parser
+from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.distillation.pool import PicturePool
-from bitreplay.torch.distillation.pupil import Pupil
-from bitreplay.torch.distillation.recipe import DistillationRecipe
+from bitreplay.torch.distillation.student import Student
 from bitreplay.torch.models import build
 from bitreplay.torch.models.efficientnet_lite import CLASSES, pretrained
-from bitreplay.torch.pretraining.world import chosen_device
+from bitreplay.torch.pretraining.world import resolve_device
 from bitreplay.torch.weights import digest_of, export_parts, load_weights
 
-TOLD = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
+NOTED = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
 
 
-def pupil_of(name: str, out: Path, init: Path | None = None, **options: int | None) -> Pupil:
-    """A fresh network, or one that goes on from the weights of a file; layers that the file lacks are fresh.
+def make_student(name: str, out: Path, init: Path | None = None, **options: int | None) -> Student:
+    """A fresh network, or one with the weights of a file; layers that the file lacks are fresh.
 
-    `options` are the model's: `size` and `top` of the QuickNets.
+    `options` are those of the model: `size` and `top` of the QuickNets.
     """
-    asked = {key: value for key, value in options.items() if value is not None}
+    chosen = {key: value for key, value in options.items() if value is not None}
     try:
-        network = build(name, CLASSES, **asked)
+        network = build(name, CLASSES, **chosen)
     except TypeError:
-        raise ValueError(f"{name} takes no {' and no '.join(asked)}; the QuickNets do.") from None
+        raise ValueError(f"{name} takes no {' and no '.join(chosen)}; the QuickNets do.") from None
     if init is None:
-        return Pupil(name, network, out, asked)
+        return Student(name, network, out, chosen)
     first, note = load_weights(init)
     if note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
@@ -46,11 +46,11 @@ def pupil_of(name: str, out: Path, init: Path | None = None, **options: int | No
         raise ValueError(f"{init} holds {name} of other widths.")
     network.load_state_dict(mine | fitting)
     before = {"sha256": digest_of(init), "fresh": sorted(set(mine) - set(fitting))}
-    return Pupil(name, network, out, asked, before | {key: note.get(key) for key in TOLD})
+    return Student(name, network, out, chosen, before | {key: note.get(key) for key in NOTED})
 
 
 def distill(
-    pupils: Sequence[Pupil],
+    students: Sequence[Student],
     data: str | Path,
     recipe: DistillationRecipe,
     *,
@@ -63,29 +63,29 @@ def distill(
     checkpoint_seconds: float = 300.0,
     say: Callable[[str], None] = print,
 ) -> list[dict[str, Any]]:
-    """Train the pupils on the pictures at `data`, write their weights, return the notes that the files carry."""
+    """Train the students on the pictures at `data`, write their weights, return the notes that the files carry."""
     began = time.perf_counter()
-    chosen = chosen_device(device, 0)
+    torch_device = resolve_device(device, 0)
     torch.backends.cudnn.benchmark = True
     torch.set_float32_matmul_precision("high")
     torch.manual_seed(recipe.seed)
-    pool = PicturePool(Path(data), side, chosen, workers=workers)
+    pool = PicturePool(Path(data), side, torch_device, workers=workers)
     try:
         teacher = pretrained(recipe.teacher, None if teacher_weights is None else Path(teacher_weights))
-        gpu = chosen.type == "cuda"
+        gpu = torch_device.type == "cuda"
         run = Distillation(
-            recipe, teacher, pupils, pool,
+            recipe, teacher, students, pool,
             compiled=gpu if compiled is None else compiled, checkpoint_seconds=checkpoint_seconds, began=began,
         )  # fmt: skip
         run.warm_up()
         say(f"{time.perf_counter() - began:.0f} s: ready, {len(pool.images)} pictures")
         for report in run.walk():
             if report.step % 200 == 0:
-                each = zip(pupils, report.losses, strict=True)
-                told = ", ".join(f"{pupil.name} {kl:.3f} {apart:.3f}" for pupil, (kl, apart) in each)
+                pairs = zip(students, report.losses, strict=True)
+                losses = ", ".join(f"{student.name} {kl:.3f} {apart:.3f}" for student, (kl, apart) in pairs)
                 say(
                     f"{run.elapsed():.0f} s: {report.views} views, {report.progress:.3f}, rate {report.rate:.2e}, "
-                    f"{report.pictures} pictures, {report.views_a_second:.0f} views/s: {told}"
+                    f"{report.pictures} pictures, {report.views_a_second:.0f} views/s: {losses}"
                 )
         notes = run.finish(
             {
@@ -97,10 +97,10 @@ def distill(
         )
     finally:
         pool.close()
-    for pupil, note in zip(pupils, notes, strict=True):
+    for student, note in zip(students, notes, strict=True):
         if export is not None:
-            export_parts(Path(export), pupil.out.stem, pupil.model, note, half=True)
-        say(f"{pupil.out}: {note['views']} views, agrees with the teacher in {note['agreement']['top1']:.1f} %")
+            export_parts(Path(export), student.out.stem, student.model, note, half=True)
+        say(f"{student.out}: {note['views']} views, agrees with the teacher in {note['agreement']['top1']:.1f} %")
     return notes
 
 
@@ -109,10 +109,10 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     settings = {f.name: args[f.name] for f in fields(DistillationRecipe) if args.get(f.name) is not None}
     init = None if args["init"] is None else Path(args["init"])
     first = {name: Path(file) for name, file in args["also_init"]}
-    pupils = [pupil_of(args["model"], Path(args["out"]), init, size=args["size"], top=args["top"])]
-    pupils += [pupil_of(name, Path(file), first.get(name)) for name, file in args["also"]]
+    students = [make_student(args["model"], Path(args["out"]), init, size=args["size"], top=args["top"])]
+    students += [make_student(name, Path(file), first.get(name)) for name, file in args["also"]]
     notes = distill(
-        pupils,
+        students,
         args["data"],
         DistillationRecipe(**settings),
         side=args["side"],

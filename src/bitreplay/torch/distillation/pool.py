@@ -1,8 +1,8 @@
 """Photographs without labels, on the training device as uint8.
 
-A pool is a folder: packed parts (`part_NNN.bin`, pictures end to end in any format that the picture door reads, and
+A pool is a folder: packed parts (`part_NNN.bin`, pictures end to end in any format that bitreplay reads, and
 `part_NNN.npy`, their offsets, int64, one more than pictures), or any tree of picture files. Processes decode part by
-part beside the training; it begins when the first part is there, and parts that appear in the folder later join in.
+part beside the training, which begins with the first part; parts that appear in the folder later join in.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from bitreplay.data.pictures.picture import decode
 from bitreplay.data.pictures.resize import center_square, resize
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
-PICTURES_A_PART = 4096
+PICTURES_PER_PART = 4096
 
 
 class Part:
-    """A packed file, or some picture files; `name` tells it from others."""
+    """A packed file, or some picture files; `name` is unique."""
 
     def __init__(self, name: str, packed: Path | None, files: tuple[Path, ...] = ()) -> None:
         self.name, self.packed, self.files = name, packed, files
@@ -41,13 +41,13 @@ class Part:
         yield from (body[start:stop] for start, stop in zip(offsets[:-1], offsets[1:], strict=True))
 
 
-def parts_of(place: Path) -> list[Part]:
-    """In the order of their names."""
-    packed = [file for file in sorted(place.glob("part_*.bin")) if file.with_suffix(".npy").exists()]
+def parts_of(folder: Path) -> list[Part]:
+    """The parts of a pool, in the order of their names."""
+    packed = [file for file in sorted(folder.glob("part_*.bin")) if file.with_suffix(".npy").exists()]
     if packed:
         return [Part(file.name, file) for file in packed]
-    files = sorted(file for file in place.rglob("*") if file.suffix.lower() in SUFFIXES)
-    chunks = [tuple(files[k : k + PICTURES_A_PART]) for k in range(0, len(files), PICTURES_A_PART)]
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+    chunks = [tuple(files[k : k + PICTURES_PER_PART]) for k in range(0, len(files), PICTURES_PER_PART)]
     return [Part(str(chunk[0]), None, chunk) for chunk in chunks]
 
 
@@ -61,7 +61,7 @@ def square(encoded: bytes, side: int) -> NDArray[np.uint8] | None:
 
 
 def decode_part(part: Part, side: int, out: Path) -> tuple[Path, str]:
-    """Write the pictures of a part as one array (N, 3, side, side); where, and the sha256 of what they were."""
+    """Write the pictures of a part as one array (N, 3, side, side); returns its path, and the sha256 of the part."""
     digest, pictures = hashlib.sha256(), list[NDArray[np.uint8]]()
     for encoded in part.encoded():
         digest.update(encoded)
@@ -73,44 +73,44 @@ def decode_part(part: Part, side: int, out: Path) -> tuple[Path, str]:
 
 
 class PicturePool:
-    """`held` pictures of the first part are set aside: nothing is trained on them. Call `refresh` now and then."""
+    """`held` pictures of the first part are held out of training. Call `refresh` now and then."""
 
-    def __init__(self, place: Path, side: int, device: torch.device, held: int = 2048, workers: int = 8) -> None:
-        if not place.is_dir():
-            raise ValueError(f"{place} is not a folder; expected a pool of pictures.")
-        self.place, self.side, self.device, self.count_held = place, side, device, held
+    def __init__(self, source: Path, side: int, device: torch.device, held: int = 2048, workers: int = 8) -> None:
+        if not source.is_dir():
+            raise ValueError(f"{source} is not a folder; expected a pool of pictures.")
+        self.source, self.side, self.device, self.n_held = source, side, device, held
         self.images = torch.zeros(0, 3, side, side, dtype=torch.uint8, device=device)
         self.held = self.images
         self.digests: dict[str, str] = {}
-        self.under_way: dict[str, Future[tuple[Path, str]]] = {}
+        self.pending: dict[str, Future[tuple[Path, str]]] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="bitreplay-pool-")
         self.workers = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
         self.start()
-        if not self.under_way:
-            raise ValueError(f"{place} has no pictures: no part_NNN.bin with part_NNN.npy and no picture file.")
+        if not self.pending:
+            raise ValueError(f"{source} has no pictures: no part_NNN.bin with part_NNN.npy and no picture file.")
 
     def start(self) -> None:
-        """Have parts decoded that are new."""
-        for part in parts_of(self.place):
-            if part.name not in self.digests and part.name not in self.under_way:
-                out = Path(self.folder.name) / f"{len(self.digests) + len(self.under_way)}.npy"
-                self.under_way[part.name] = self.workers.submit(decode_part, part, self.side, out)
+        """Start decoding the parts that are new."""
+        for part in parts_of(self.source):
+            if part.name not in self.digests and part.name not in self.pending:
+                out = Path(self.folder.name) / f"{len(self.digests) + len(self.pending)}.npy"
+                self.pending[part.name] = self.workers.submit(decode_part, part, self.side, out)
 
     def refresh(self, wait: bool = False) -> int:
-        """Take in what has been decoded, with `wait` all that is under way; how many pictures there are now."""
+        """Add the parts that are decoded, with `wait` all that are under way; returns the number of pictures."""
         self.start()
-        arrived = [name for name, future in self.under_way.items() if wait or future.done()]
+        arrived = [name for name, future in self.pending.items() if wait or future.done()]
         more = []
         for name in arrived:
-            path, self.digests[name] = self.under_way.pop(name).result()
+            path, self.digests[name] = self.pending.pop(name).result()
             more.append(torch.from_numpy(np.load(path, allow_pickle=False)).to(self.device))
             path.unlink()
         if more:
             if not len(self.held):
-                few = min(self.count_held, len(more[0]) // 4)
+                few = min(self.n_held, len(more[0]) // 4)
                 self.held, more[0] = more[0][:few].clone(), more[0][few:]
             if self.device.type == "cuda":
-                torch.cuda.synchronize()  # another stream may still read what is let go here
+                torch.cuda.synchronize()  # another stream may still read what is freed here
             self.images = torch.cat([self.images, *more])
         return len(self.images)
 
@@ -119,7 +119,7 @@ class PicturePool:
         return self.images[torch.randint(len(self.images), (count,), generator=generator, device=self.device)]
 
     def digest(self) -> str:
-        """Of all pictures, whatever the order in which parts came."""
+        """A sha256 of all pictures, independent of the order in which parts came."""
         return hashlib.sha256("\n".join(sorted(self.digests.values())).encode()).hexdigest()
 
     def close(self) -> None:

@@ -50,19 +50,19 @@ def build(name: str, classes: int = 200, **options: Any) -> nn.Module:
 
 
 def check_widths(name: str, widths: Sequence[int]) -> None:
-    """One width for each group of layers, at least LEAST_WIDTH: stems divide the first one by up to 4."""
+    """One width for each group of layers, at least MIN_WIDTH: stems divide the first one by up to 4."""
     groups = len(inspect.signature(known(name)).parameters["widths"].default)
     if len(widths) != groups or min(widths) < MIN_WIDTH:
-        told = " ".join(map(str, widths))
-        raise ValueError(f"The widths of {name} are {told}; expected {groups} whole numbers from {MIN_WIDTH} on.")
+        listed = " ".join(map(str, widths))
+        raise ValueError(f"The widths of {name} are {listed}; expected {groups} integers of at least {MIN_WIDTH}.")
 
 
 def replay_layer_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
-    """The tensor at every named level of the model for these images (N, 3, H, W), in evaluation mode."""
-    found: dict[str, Tensor] = {}
+    """The tensor at every replay layer of the model for these images (N, 3, H, W), in evaluation mode."""
+    tensors: dict[str, Tensor] = {}
 
     def keep(name: str) -> Any:
-        return lambda module, inputs, output: found.__setitem__(name, output.detach())
+        return lambda module, inputs, output: tensors.__setitem__(name, output.detach())
 
     replay_layers: dict[str, str] = model.replay_layers  # type: ignore[assignment]
     handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in replay_layers.items()]
@@ -75,4 +75,4 @@ def replay_layer_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
         model.train(was_training)
         for handle in handles:
             handle.remove()
-    return found
+    return tensors

@@ -1,4 +1,4 @@
-"""A running average of a model's weights. What the last steps did at random cancels out in it."""
+"""A running average of a model's weights. The noise of the last steps cancels out in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 class RunningAverage:
     """An average over about the last `horizon` steps; over all of them while they are fewer. BatchNorm's statistics are
-    not averaged: they belong to the weights and are estimated anew for those in use."""
+    not averaged: they belong to the weights and are estimated again for those in use."""
 
     def __init__(self, model: nn.Module, horizon: int) -> None:
         self.horizon, self.steps = max(1, horizon), 0
@@ -26,9 +26,9 @@ class RunningAverage:
         """Put the average into the model, and the model's weights here; a second call undoes the first."""
         with torch.no_grad():
             for name, parameter in model.named_parameters():
-                kept = parameter.detach().clone()
+                current = parameter.detach().clone()
                 parameter.copy_(self.weights[name])
-                self.weights[name].copy_(kept)
+                self.weights[name].copy_(current)
 
     def state(self) -> dict[str, Tensor]:
         return {"steps": torch.tensor(self.steps), **{f"weights/{name}": w for name, w in self.weights.items()}}

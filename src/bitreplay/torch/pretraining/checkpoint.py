@@ -1,6 +1,6 @@
-"""The state of a pre-training run between two epochs, so that a killed run goes on where it was.
+"""The state of a pre-training run between two epochs, so that a killed run resumes where it stopped.
 
-Everything random is drawn from (seed, epoch), so weights, optimiser state and the schedule's place are all there is.
+Everything random is drawn from (seed, epoch), so weights, optimiser state and the position in the schedule are enough.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FREE = ("epochs", "time_limit", "compile")
 
 
 def checkpoint_of(out: Path) -> Path:
-    """Where the checkpoint of a run that writes `out` lies."""
+    """The checkpoint of a run that writes `out`."""
     return out.with_name(out.name + ".checkpoint")
 
 
@@ -44,17 +44,17 @@ def load_checkpoint(path: Path, recipe: Recipe, origin: Mapping[str, Any]) -> tu
     """Tensors and note of a checkpoint; one of another recipe or another `origin` is refused."""
     tensors, note = tensorfile.load(path)
     if "recipe" not in note:
-        raise ValueError(f"{path} is no checkpoint: it does not say how it was made.")
-    made, asked = note["recipe"] | note.get("origin", {}), recipe.as_dict() | dict(origin)
-    different = [key for key in asked if key not in FREE and made.get(key) != asked[key]]
+        raise ValueError(f"{path} is not a checkpoint: it does not say how it was made.")
+    saved, current = note["recipe"] | note.get("origin", {}), recipe.as_dict() | dict(origin)
+    different = [key for key in current if key not in FREE and saved.get(key) != current[key]]
     if different:
-        told = ", ".join(f"{key} {_short(made.get(key))}, not {_short(asked[key])}" for key in different)
-        raise ValueError(f"{path} was made with {told}: give the same settings, or ask for a fresh start.")
+        differences = ", ".join(f"{key} {_short(saved.get(key))}, not {_short(current[key])}" for key in different)
+        raise ValueError(f"{path} was made with {differences}: use the same settings, or start afresh.")
     return tensors, note
 
 
 def _short(value: Any) -> str:
-    """A sha256 by its first digits, anything else as it is."""
+    """The first digits of a sha256; anything else unchanged."""
     return value[:12] if isinstance(value, str) and len(value) == 64 else str(value)
 
 

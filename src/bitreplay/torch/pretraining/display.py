@@ -56,11 +56,11 @@ class Display:
                 self.say(event.line())
         elif not self.bar.disable and (event.step == event.steps or self.clock() - self.drawn >= REDRAW_SECONDS):
             self.drawn = self.clock()
-            tally = event.tally
+            statistics = event.statistics
             self.bar.update(
                 self.task,
                 description=f"{self.title} epoch {event.epoch}/{event.expected} stage {event.stage}",
                 completed=(event.epoch - 1) * event.steps + event.step,
                 total=event.expected * event.steps,
-                figures=f"loss {tally.loss():.3f} accuracy {tally.accuracy():.1f} % top-1 {self.top1}",
+                figures=f"loss {statistics.loss():.3f} accuracy {statistics.accuracy():.1f} % top-1 {self.top1}",
             )

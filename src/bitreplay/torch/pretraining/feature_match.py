@@ -1,11 +1,11 @@
-"""Feature distillation: what enters a pupil's head points where the teacher's does, up to a linear map.
+"""Feature distillation: the input of a student's head points in the direction of the teacher's, up to a linear map.
 
-    f     what enters the teacher's head, less its mean over a set of views
-    p     a learned linear projection of what enters the pupil's head
+    f     the input of the teacher's head, less its mean over a set of views
+    p     a learned linear projection of the input of the student's head
     loss  mean over the views of 1 - cos(p, f)
 
-The projection stands beside the head while the pupil learns, and nothing of it is kept: `drop_projection` gives the
-network back as it was built.
+The projection is beside the head during training and is not part of the result: `drop_projection` restores the network
+as it was built.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def head_of(model: nn.Module) -> nn.Linear:
 
 
 def logits_and_features(teacher: nn.Module, view: Tensor) -> Tensor:
-    """(N, classes + features): what the teacher says of the views and, beside it, what enters its head."""
+    """(N, classes + features): the teacher's logits and the inputs of its head."""
     read: list[Tensor] = []
     handle = head_of(teacher).register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
     try:
@@ -35,7 +35,7 @@ def logits_and_features(teacher: nn.Module, view: Tensor) -> Tensor:
 
 
 class ProjectingHead(nn.Module):
-    """The head; in training the projection's numbers stand behind its logits."""
+    """The head; in training its logits are followed by the projected features."""
 
     def __init__(self, linear: nn.Linear, width: int) -> None:
         super().__init__()
@@ -49,12 +49,12 @@ class ProjectingHead(nn.Module):
 
 
 def add_projection(model: nn.Module, width: int) -> None:
-    """Onto `width` features."""
+    """Add a projection onto `width` features beside the head."""
     model.add_module("head", ProjectingHead(head_of(model), width))
 
 
 def drop_projection(model: nn.Module) -> None:
-    """The plain head again; nothing happens where it is."""
+    """Restore the plain head."""
     model.add_module("head", head_of(model))
 
 

@@ -1,4 +1,4 @@
-"""The weights that a run starts from: a network's own, or those of ReAct-18 at 32x32 for the one at 64x64."""
+"""The weights that a run starts from: those of the same network, or those of ReAct-18 at 32x32 for the one at 64x64."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bitreplay.torch.models import build
 from bitreplay.torch.weights import load_weights
 
 ENLARGED = {"react18_64": "react18"}  # the same network for half the size; only the stems differ
-TOLD = ("epochs", "seconds", "top1", "recipe", "date", "before")
+NOTED = ("epochs", "seconds", "top1", "recipe", "date", "before")
 
 
 def start_from(path: Path, model: str, classes: int, options: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
-    """The network asked for with the weights of a file, if they fit, and how they were trained."""
+    """The network with the weights of a file, and how they were trained; raises ValueError if they do not fit."""
     network, note = load_weights(path)
-    found, asked = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
-    before = {key: note.get(key) for key in TOLD}
-    if found == asked:
+    stored, requested = (note["model"], note["classes"], note.get("options", {})), (model, classes, options)
+    before = {key: note.get(key) for key in NOTED}
+    if stored == requested:
         return network, before
-    if (ENLARGED.get(model), classes, options) != found:
-        raise ValueError(f"{path} holds {found[0]} with {found[1]} classes {found[2]}, not {asked}.")
+    if (ENLARGED.get(model), classes, options) != stored:
+        raise ValueError(f"{path} holds {stored[0]} with {stored[1]} classes {stored[2]}, not {requested}.")
     weights = network.state_dict()
     weights["stem.0.weight"] = spread(weights["stem.0.weight"])
     larger = build(model, classes, **options)

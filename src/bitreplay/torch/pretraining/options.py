@@ -13,25 +13,25 @@ NETWORKS = (
 def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="bitreplay pretrain",
-        description="Pre-train a binary model or a real-valued teacher. Options left out keep the model's own recipe.",
+        description="Pre-train a binary model or a real-valued teacher. The rest is the model's recipe.",
     )
     p.add_argument("model", choices=NETWORKS)
     p.add_argument("--data", required=True, help="Tiny-ImageNet (folder, .zip or arrays), or a folder of class folders")
-    p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
+    p.add_argument("--out", required=True, help="file for the weights; FILE.checkpoint is beside it during the run")
     p.add_argument("--teacher", help="weights of a real-valued teacher to learn from")
     p.add_argument("--init", help="weights to start from (a file or any of its parts; react18's serve react18_64 too)")
     p.add_argument("--export", help="folder for the weights in parts of at most 15 MiB")
     p.add_argument("--widths", type=int, nargs="+", help="channels of each group of layers, for another size of model")
-    p.add_argument("--epochs", type=int, help="epochs, or the most of them under a time limit")
-    p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule fits itself to them")
-    p.add_argument("--minibatch", type=int, help="images a step, over all processes")
+    p.add_argument("--epochs", type=int, help="epochs, or their maximum under a time limit")
+    p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule adapts to them")
+    p.add_argument("--minibatch", type=int, help="images per step, over all processes")
     p.add_argument("--optimizer", choices=["adam", "sgd"])
     p.add_argument("--learning-rate", dest="rate", type=float, help="highest learning rate")
     p.add_argument("--rate-shape", choices=["linear", "cosine"])
     p.add_argument("--weight-decay", type=float)
     p.add_argument("--first-stage", type=float, help="share of the run with real weights; 0 leaves the stage out")
     p.add_argument("--label-smoothing", type=float)
-    p.add_argument("--distill", type=float, help="weight of the teacher's word, 0 to 1")
+    p.add_argument("--distill", type=float, help="weight of the teacher's outputs in the loss, 0 to 1")
     p.add_argument("--temperature", type=float)
     p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the image")
     p.add_argument("--jitter", type=float, help="colour jitter")
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int)
     p.add_argument("--compile", choices=["auto", "on", "off"])
     p.add_argument("--device", help="cuda, cpu, ...; a GPU when there is one")
-    p.add_argument("--checkpoint-seconds", type=float, default=60.0, help="least time between two checkpoints (60)")
-    p.add_argument("--fresh", action="store_true", help="leave a checkpoint aside and start anew")
+    p.add_argument("--checkpoint-seconds", type=float, default=60.0, help="minimum time between checkpoints (60)")
+    p.add_argument("--fresh", action="store_true", help="ignore a checkpoint and start again")
     p.add_argument("--json", action="store_true", help="print nothing but the file's note, as JSON, at the end")
     return p

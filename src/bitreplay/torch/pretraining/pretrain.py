@@ -19,8 +19,8 @@ from bitreplay.torch.models import build, check_widths, input_size
 from bitreplay.torch.pretraining.checkpoint import checkpoint_of
 from bitreplay.torch.pretraining.display import Display
 from bitreplay.torch.pretraining.first_weights import start_from
-from bitreplay.torch.pretraining.loop import Pretraining
 from bitreplay.torch.pretraining.options import parser
+from bitreplay.torch.pretraining.pretraining_loop import Pretraining
 from bitreplay.torch.pretraining.recipe import default_recipe
 from bitreplay.torch.pretraining.teacher_answers import answers_of
 from bitreplay.torch.pretraining.world import World
@@ -44,18 +44,46 @@ def pretrain(
     checkpoint_seconds: float = 60.0,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Train `model` on the images at `data`, write its weights to `out`, return the note that the file carries.
+    """Pre-train a model and write its weights.
 
-    `data`: Tiny-ImageNet (folder, .zip or arrays) or a folder of class folders. `settings` are fields of Recipe; None
-    keeps the model's default. `teacher`: weights to learn from; `init`: weights to start from (of
-    the same model, or of react18 for react18_64); `export`: a folder for
-    parts of it; `widths`: channels of each group of layers, for another size of model. A run that was killed
-    goes on from `out`.checkpoint, unless `fresh`. Under torchrun the processes share the work, and the first one alone
-    prints and writes.
+    A run that was killed resumes from `out`.checkpoint. Under torchrun the processes share the work, and the first one
+    alone prints and writes.
+
+    Parameters
+    ----------
+    model : str
+        The name of a network, such as "react18".
+    data : str or Path
+        Tiny-ImageNet (folder, .zip or arrays) or a folder with one folder per class.
+    out : str or Path
+        The file for the weights.
+    teacher : str or Path, optional
+        Weights to learn from.
+    init : str or Path, optional
+        Weights to start from, of the same model, or of react18 for react18_64.
+    export : str or Path, optional
+        A folder for the weights in parts that are small enough to send.
+    widths : sequence of int, optional
+        Channels of each group of layers, for another size of model.
+    device : str, optional
+        "cpu", "cuda" or "cuda:NUMBER"; by default a GPU when there is one.
+    fresh : bool, default False
+        Ignore a checkpoint.
+    quiet : bool, default False
+        Print nothing.
+    checkpoint_seconds : float, default 60
+        The time between two checkpoints.
+    **settings
+        Fields of `Recipe`; None keeps the model's default.
+
+    Returns
+    -------
+    dict
+        The note of the file: accuracy, epochs, recipe and more.
     """
     began = time.perf_counter()
     recipe, out = default_recipe(model, **settings), Path(out)
-    check_places(out, export)
+    check_outputs(out, export)
     if widths is not None:
         check_widths(model, widths)
 
@@ -119,8 +147,8 @@ def pretrain(
         return train(world, display)
 
 
-def check_places(out: Path, export: str | Path | None) -> None:
-    """What a run writes at its end must have a place at its beginning."""
+def check_outputs(out: Path, export: str | Path | None) -> None:
+    """Refuse paths that could not be written at the end of the run."""
     if out.is_dir():
         raise ValueError(f"{out} is a folder; expected a file to write.")
     if export is not None and Path(export).is_file():
@@ -137,7 +165,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
 
 
 def program() -> int:
-    """`main` as a process of its own: what is refused is one sentence and exit code 1."""
+    """`main` as a process: an error is one sentence and exit code 1."""
     try:
         main()
     except (ValueError, OSError, FloatingPointError) as error:

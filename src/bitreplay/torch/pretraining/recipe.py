@@ -1,4 +1,4 @@
-"""What decides a pre-training run, and the settings we found good for each model."""
+"""Every setting of a pre-training run, and the defaults for each model."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Recipe:
 
     Weight decay acts on real-valued convolutions and linear layers, and on the weights of binary convolutions in the
     first stage alone: in the second only their sign counts and pulling them to zero would make them flip at random.
-    For the share `rounding` of the way, at its end, activations are rounded as the engine rounds them, and the level's
-    1-bit code is in the loop.
+    For the share `rounding` of the way, at its end, activations are rounded as the engine rounds them, and the
+    replay layer's 1-bit code is in the loop.
 
     A share `mix` of the views is blended and a share `cut` has a box pasted in, but none in the share `plain_end` at
     the run's end. For the share `small_start` at its beginning views have three quarters of the model's size.
@@ -90,8 +90,8 @@ class Recipe:
         if self.match and not self.sets:
             raise ValueError(f"match is {self.match} and sets is 0; features are matched on fixed sets of views alone.")
         if (self.sets > 0 and self.plain_end > 0) != (self.plain_sets > 0):
-            told = f"sets is {self.sets}, plain_end {self.plain_end}, plain_sets {self.plain_sets}"
-            raise ValueError(f"{told}; expected plain_sets where both others are above 0, and only there.")
+            values = f"sets is {self.sets}, plain_end {self.plain_end}, plain_sets {self.plain_sets}"
+            raise ValueError(f"{values}; expected plain_sets where both others are above 0, and only there.")
 
     def augmentation(self, blended: bool = True) -> Augmentation:
         mix, cut = (self.mix, self.cut) if blended else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""What a pre-training run says of itself: a Step after every minibatch, a Report after every epoch."""
+"""The progress of a pre-training run: a Step after every minibatch, a Report after every epoch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 @dataclass
-class ClassStatistics:
+class EpochStatistics:
     """Sums over the minibatches of an epoch so far, on the device: reading a number waits for it, adding does not."""
 
     device: torch.device
@@ -38,14 +38,14 @@ class ClassStatistics:
 
 @dataclass(frozen=True)
 class Step:
-    """Minibatch `step` of `steps` in an epoch has passed; `tally` goes on counting until the epoch ends."""
+    """Minibatch `step` of `steps` in an epoch has passed; `statistics` goes on counting until the epoch ends."""
 
     epoch: int
     expected: int
     step: int
     steps: int
     stage: int
-    tally: ClassStatistics
+    statistics: EpochStatistics
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One process, or several under torchrun: who am I, and the few sums that all must agree on.
+"""One process, or several under torchrun: the rank of this one, and the few sums that all share.
 
 A group's threads must end before the interpreter does: one that lets go of a tensor while Python shuts down aborts the
 process. They end with the last reference to the group, and two things hold on to one: DistributedDataParallel objects,
@@ -19,19 +19,19 @@ from torch import Tensor
 from torch import distributed as dist
 
 
-def chosen_device(device: str | None, local: int) -> torch.device:
+def resolve_device(device: str | None, local: int) -> torch.device:
     """The device of the process that is number `local` on its machine; "cuda" without a number is its own GPU."""
-    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    asked = device or ("cuda" if there else "cpu")
+    n_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    name = device or ("cuda" if n_gpus else "cpu")
     try:
-        chosen = torch.device(asked)
+        chosen = torch.device(name)
     except RuntimeError:
-        raise ValueError(f"The device is {asked!r}; expected cpu, cuda or cuda:NUMBER.") from None
+        raise ValueError(f"The device is {name!r}; expected cpu, cuda or cuda:NUMBER.") from None
     if chosen.type != "cuda":
         return chosen
     chosen = torch.device("cuda", local if chosen.index is None else chosen.index)
-    if chosen.index >= there:
-        raise ValueError(f"The device is {chosen}, but PyTorch finds {there} GPUs here.")
+    if chosen.index >= n_gpus:
+        raise ValueError(f"The device is {chosen}, but PyTorch finds {n_gpus} GPUs.")
     return chosen
 
 
@@ -45,7 +45,7 @@ class World:
 
     @staticmethod
     def rank_here() -> int:
-        """This process's rank, also where no group is joined."""
+        """The rank of this process, also without a group."""
         return int(os.environ.get("RANK", "0"))
 
     @classmethod
@@ -56,7 +56,7 @@ class World:
         Whatever was built on the group has to be out of reach when the block ends.
         """
         size, rank = int(os.environ.get("WORLD_SIZE", "1")), cls.rank_here()
-        chosen = chosen_device(device, int(os.environ.get("LOCAL_RANK", "0")))
+        chosen = resolve_device(device, int(os.environ.get("LOCAL_RANK", "0")))
         if chosen.type == "cuda":
             torch.cuda.set_device(chosen)
         if size == 1:

@@ -44,7 +44,7 @@ def to_grid(steps: Tensor, spec: Activation) -> Tensor:
 
 @dataclass(frozen=True)
 class NodeConstants:
-    """What the compiler made of a node: the attributes of its forward record and its constants."""
+    """What the compiler records of a node: the attributes of its forward record and its constants."""
 
     operation: str
     attributes: dict[str, int]
@@ -153,11 +153,11 @@ class Twin(nn.Module):
     @torch.no_grad()
     def values(self, images: NDArray[np.uint8]) -> Iterator[tuple[Node, list[Tensor], Tensor]]:
         """Each node in order, what it read and what it yields."""
-        found = {self.image.name: self.pixels(images)}
+        values = {self.image.name: self.pixels(images)}
         for node, layer in zip(self.nodes, self.layers, strict=True):
-            inputs = [found[name] for name in node.inputs]
-            found[node.name] = self.layer(node, layer, inputs)
-            yield node, inputs, found[node.name]
+            inputs = [values[name] for name in node.inputs]
+            values[node.name] = self.layer(node, layer, inputs)
+            yield node, inputs, values[node.name]
 
     def forward(self, images: NDArray[np.uint8]) -> Tensor:
         *_, (_, _, logits) = self.values(images)
@@ -167,15 +167,15 @@ class Twin(nn.Module):
 def compile_forward(graph: Graph, forward_bits: int) -> tuple[dict[str, Value], dict[str, NodeConstants]]:
     """The compiler's values of all nodes, and the numbers of those nodes that the twin computes alike."""
     builder = Builder(graph, Bits(forward_bits, 1, 16), 1, "nothing", keep=True)
-    made: dict[str, Any] = {}
+    records: dict[str, Any] = {}
     for node in graph.nodes:
         inputs = [builder.values[name] for name in node.inputs]
         builder.values[node.name] = ENGINE[node.kind](node).forward(builder, inputs)
         if builder.records and builder.records[-1].operation in ALIKE:
-            made[node.name] = builder.records[-1]
+            records[node.name] = builder.records[-1]
     machine = ReferenceMachine(builder.finish())
     numbers = {}
-    for name, record in made.items():
+    for name, record in records.items():
         entry = OPERATIONS[record.operation]
         tensors = [machine.program.tensors[at] for at in record.tensors if at >= 0]
         roles = [role for role, at in zip(entry.tensors, record.tensors, strict=True) if at >= 0]

@@ -1,9 +1,8 @@
-"""Pre-training of a binary backbone, or of its real-valued teacher.
+"""Pre-train a binary backbone, or its real-valued teacher.
 
-Goes in: labelled images, a recipe, perhaps a teacher. Comes out: a file of weights and, on the way, steps and reports.
-Images stay on the device as uint8; each minibatch is augmented there at the data's own size and then brought to the
-model's (and the teacher's) size, so that the teacher judges the very view that the model sees. A killed run goes on
-from its checkpoint.
+Input: labelled images, a recipe, optionally a teacher. Output: a file of weights and, on the way, steps and reports.
+Images stay on the device as uint8; each minibatch is augmented there at the size of the data and then resized for the
+model and for the teacher, so that both see the same view. A run that was killed resumes from its checkpoint.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from torch import nn
 
 from bitreplay.torch.arrays import Arrays, hold_out
 from bitreplay.torch.models.binarize import BinaryConv2d, set_binary_weights
+from bitreplay.torch.pretraining.best_weights import keep_best
 from bitreplay.torch.pretraining.checkpoint import (
     checkpoint_of,
     load_checkpoint,
@@ -28,12 +28,11 @@ from bitreplay.torch.pretraining.checkpoint import (
     save_checkpoint,
 )
 from bitreplay.torch.pretraining.feature_match import add_projection, drop_projection, head_of
-from bitreplay.torch.pretraining.keeping import keep_the_best
-from bitreplay.torch.pretraining.lessons import Lessons
-from bitreplay.torch.pretraining.pupil import Pupil
 from bitreplay.torch.pretraining.recipe import Recipe
-from bitreplay.torch.pretraining.report import ClassStatistics, Report, Step
+from bitreplay.torch.pretraining.report import EpochStatistics, Report, Step
 from bitreplay.torch.pretraining.schedule import Schedule, stage_of
+from bitreplay.torch.pretraining.trainer import Trainer
+from bitreplay.torch.pretraining.training_data import TrainingData
 from bitreplay.torch.pretraining.validate import reestimate_batchnorm, top1
 from bitreplay.torch.pretraining.views import view_for
 from bitreplay.torch.pretraining.world import World
@@ -45,12 +44,12 @@ SMALL = 0.75
 
 
 class Pretraining:
-    """Construct, go through `walk()`, then call `finish()`.
+    """Construct, iterate over `walk()`, then call `finish()`.
 
     `clock` gives seconds; a time limit counts from its value `began` (now, unless given). A checkpoint is written after
-    an epoch when the last one is `checkpoint_seconds` old. `origin` tells what the run was made from (teacher, first
-    weights, data): a checkpoint of another origin is refused. `answers_at` is the folder where a teacher's answers to
-    fixed sets of views lie, or will. `say` takes a line of text.
+    an epoch when the last one is `checkpoint_seconds` old. `origin` names the teacher, the first weights and the
+    data: a checkpoint of another origin is refused. `answers_at` is the folder for a teacher's answers to fixed sets of
+    views. `say` is called with lines of text.
     """
 
     def __init__(
@@ -78,27 +77,27 @@ class Pretraining:
         self.gpu = world.device.type == "cuda"
         train, held = hold_out(train, recipe.held_out)
         self.held = held.at(self.size)
-        self.lessons = Lessons(recipe, train, world)
+        self.data = TrainingData(recipe, train, world)
         if teacher is not None:
             teacher = teacher.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
             teacher.requires_grad_(False).eval()
-            taught, asked = head_of(teacher).out_features, head_of(model).out_features
-            if taught != asked:
-                raise ValueError(f"The teacher tells {taught} classes apart; expected the {asked} of the data.")
+            taught, n_classes = head_of(teacher).out_features, head_of(model).out_features
+            if taught != n_classes:
+                raise ValueError(f"The teacher has {taught} classes; expected the {n_classes} of the data.")
         if recipe.sets:
-            self.lessons.ask_once(teacher, answers_at, self.origin, say)
+            self.data.ask_once(teacher, answers_at, self.origin, say)
         if recipe.match and teacher is not None:
             add_projection(model, head_of(teacher).in_features)
         self.model = model.to(world.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         every = -(-len(train) // CALIBRATION_IMAGES)
-        self.pupil = Pupil(
+        self.trainer = Trainer(
             self.model,
             recipe,
             world,
             calibration=resize(train.images[::every], self.size),
-            horizon=max(1, round(recipe.average * self.lessons.steps)) if recipe.average else 0,
+            horizon=max(1, round(recipe.average * self.data.steps)) if recipe.average else 0,
             teacher=None if recipe.sets else teacher,
-            middle=self.lessons.middle,
+            middle=self.data.middle,
             say=say,
         )
         self.schedule = Schedule(recipe.epochs, recipe.time_limit, reserve)
@@ -111,7 +110,7 @@ class Pretraining:
         return self.world.agree(self.clock() - self.began)
 
     def resume(self) -> None:
-        self.world.agree(0.0)  # nobody looks before process 0 has come here
+        self.world.agree(0.0)  # process 0 has come here before anyone looks
         here = self.checkpoint.exists()
         if here != bool(self.world.agree(here)):
             raise FileNotFoundError(f"Not every process finds {self.checkpoint}: its folder must be shared.")
@@ -124,13 +123,15 @@ class Pretraining:
             raise ValueError(f"{self.checkpoint} does not fit: another number of classes or another width.") from error
         self.schedule.done, self.schedule.progress = note["done"], note["progress"]
         self.last_top1 = note["top1"]
-        pupil = self.pupil
-        pupil.enter_stage(note["stage"])
-        load_optimizer_state(pupil.optimizer, self.model, tensors)
-        if pupil.averaged is not None:
-            pupil.averaged.load({k.removeprefix("average/"): x for k, x in tensors.items() if k.startswith("average/")})
+        trainer = self.trainer
+        trainer.enter_stage(note["stage"])
+        load_optimizer_state(trainer.optimizer, self.model, tensors)
+        if trainer.averaged is not None:
+            trainer.averaged.load(
+                {k.removeprefix("average/"): x for k, x in tensors.items() if k.startswith("average/")}
+            )
         if note.get("rounding"):
-            pupil.round_from_here()
+            trainer.round_from_here()
         self.say(f"resumed after epoch {note['done']}")
 
     def walk(self) -> Iterator[Step | Report]:
@@ -138,54 +139,56 @@ class Pretraining:
         while (covered := self.schedule.step_size(self.elapsed())) > 0:
             start, progress = self.clock(), self.schedule.progress
             stage, _ = stage_of(progress, self.recipe.first_stage)
-            if stage != self.pupil.stage:
-                self.pupil.enter_stage(stage)
+            if stage != self.trainer.stage:
+                self.trainer.enter_stage(stage)
             if progress >= 1 - self.recipe.rounding - 1e-9:  # ranges are renewed each epoch
-                self.pupil.round_from_here()
+                self.trainer.round_from_here()
             scale = SMALL if progress < self.recipe.small_start - 1e-9 else 1.0
             epoch, expected = self.schedule.done + 1, self.schedule.expected(self.elapsed())
-            tally = ClassStatistics(self.world.device)
+            statistics = EpochStatistics(self.world.device)
             self.model.train()
-            for minibatch, answer in self.lessons.minibatches(self.schedule.done, progress):
-                self.pupil.set_rate(progress + covered * tally.steps / self.lessons.steps)
-                self.pupil.learn(minibatch, answer, scale, tally)
-                yield Step(epoch, expected, tally.steps, self.lessons.steps, stage, tally)
-            loss, accuracy = (self.world.agree_on_mean(x) for x in (tally.loss(), tally.accuracy()))
+            for minibatch, answer in self.data.minibatches(self.schedule.done, progress):
+                self.trainer.set_rate(progress + covered * statistics.steps / self.data.steps)
+                self.trainer.learn(minibatch, answer, scale, statistics)
+                yield Step(epoch, expected, statistics.steps, self.data.steps, stage, statistics)
+            loss, accuracy = (self.world.agree_on_mean(x) for x in (statistics.loss(), statistics.accuracy()))
             if not math.isfinite(loss):
                 raise FloatingPointError(f"The loss is {loss} in epoch {epoch}: a lower rate may help.")
             self.last_top1 = top1(self.model, self.val, self.world, autocast=self.gpu)
             self.schedule.finish_epoch(covered, self.clock() - start)
-            self.save_now_and_then()
+            self.save_if_due()
             elapsed = self.elapsed()
             expected, seconds = self.schedule.expected(elapsed), self.schedule.seconds[-1]
-            rate = self.pupil.rate
+            rate = self.trainer.rate
             yield Report(epoch, expected, stage, rate, loss, accuracy, self.last_top1, seconds, elapsed)
 
-    def save_now_and_then(self) -> None:
+    def save_if_due(self) -> None:
         if self.world.rank == 0 and self.clock() - self.saved_at >= self.checkpoint_seconds:
             note = {
                 "recipe": self.recipe.as_dict(),
                 "origin": self.origin,
-                "rounding": self.pupil.rounding is not None,
+                "rounding": self.trainer.rounding is not None,
                 "done": self.schedule.done,
                 "progress": self.schedule.progress,
-                "stage": self.pupil.stage,
+                "stage": self.trainer.stage,
                 "top1": self.last_top1,
             }
-            average = {} if self.pupil.averaged is None else self.pupil.averaged.state()
-            save_checkpoint(self.checkpoint, self.model, self.pupil.optimizer, note, average)
+            average = {} if self.trainer.averaged is None else self.trainer.averaged.state()
+            save_checkpoint(self.checkpoint, self.model, self.trainer.optimizer, note, average)
             self.saved_at = self.clock()
 
-    def finish(self, note: dict[str, Any], most_minibatches: int = 50) -> dict[str, Any]:
-        """Choose what to keep, measure it in full precision, write the file; its note."""
+    def finish(self, note: dict[str, Any], max_minibatches: int = 50) -> dict[str, Any]:
+        """Choose which weights to keep, measure them in full precision and write the file; returns its note."""
         set_binary_weights(self.model, True)
-        # A rounding flips signs; in a network without signs it is noise.
+        # Rounding flips signs; in a network without signs it is only noise.
         torch.backends.cudnn.allow_tf32 = not any(isinstance(module, BinaryConv2d) for module in self.model.modules())
-        rounding = self.pupil.rounding
-        if rounding is not None:  # with the ranges of the last weights, also when it was resumed behind them
+        rounding = self.trainer.rounding
+        if rounding is not None:  # ranges of the last weights, also after a resume
             rounding.calibrate()
         running = top1(self.model, self.val, self.world, autocast=False)
-        kept = keep_the_best(self.model, self.pupil.averaged, lambda: self.settle(most_minibatches), self.held_top1)
+        kept = keep_best(
+            self.model, self.trainer.averaged, lambda: self.recalibrate(max_minibatches), self.held_out_top1
+        )
         rounded = None
         if rounding is not None:
             rounding.calibrate()
@@ -211,12 +214,12 @@ class Pretraining:
             self.checkpoint.unlink(missing_ok=True)
         return note
 
-    def settle(self, most_minibatches: int) -> None:
-        """BatchNorm's statistics and the rounding's ranges of the weights as they are."""
-        few = itertools.islice(self.lessons.plain_views.minibatches(self.schedule.done), most_minibatches)
+    def recalibrate(self, max_minibatches: int) -> None:
+        """Estimate BatchNorm statistics and rounding ranges for the current weights."""
+        few = itertools.islice(self.data.plain_views.minibatches(self.schedule.done), max_minibatches)
         reestimate_batchnorm(self.model, (view_for(self.model, minibatch.view) for minibatch in few), self.world)
-        if self.pupil.rounding is not None:
-            self.pupil.rounding.calibrate()
+        if self.trainer.rounding is not None:
+            self.trainer.rounding.calibrate()
 
-    def held_top1(self) -> float | None:
+    def held_out_top1(self) -> float | None:
         return top1(self.model, self.held, self.world, autocast=False) if len(self.held) else None

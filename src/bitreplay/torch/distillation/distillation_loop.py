@@ -1,7 +1,7 @@
-"""The loop: fresh views, the teacher's answers to them, a step of each pupil.
+"""The loop: fresh views, the teacher's outputs for them, a step of each student.
 
-Several pupils share views and answers, since the teacher costs more than any of them. Views and answers of the next
-step are made while the pupils learn, on a stream of their own where there is a GPU. Everything random is drawn from
+Several students share views and outputs, since the teacher costs more than any of them. Those of the next step are
+computed while the students learn, on a stream of their own where there is a GPU. Everything random is drawn from
 (seed, step).
 """
 
@@ -17,23 +17,23 @@ from torch.nn import functional as F
 
 from bitreplay.torch import tensorfile
 from bitreplay.torch.arrays import scale_pixels
+from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.distillation.pool import PicturePool
-from bitreplay.torch.distillation.pupil import Pupil
-from bitreplay.torch.distillation.recipe import DistillationRecipe
+from bitreplay.torch.distillation.student import Student
 from bitreplay.torch.models.efficientnet_lite import EfficientNetLite
 from bitreplay.torch.pretraining.augmentation import draw
+from bitreplay.torch.pretraining.best_weights import keep_best
 from bitreplay.torch.pretraining.feature_match import drop_projection
-from bitreplay.torch.pretraining.keeping import keep_the_best
 from bitreplay.torch.pretraining.validate import reestimate_batchnorm
 from bitreplay.torch.pretraining.world import World
 from bitreplay.torch.resizing import resize, resize_view
 from bitreplay.torch.weights import save_weights
 
-REPORT_STEPS, CALIBRATION_STEPS, SETTLE_MINIBATCHES = 50, 400, 40
+REPORT_STEPS, CALIBRATION_STEPS, RECALIBRATION_MINIBATCHES = 50, 400, 40
 
 
-class Lesson(NamedTuple):
-    """Views (N, 3, S, S) in [-1, 1] and the teacher's answers to them: logits, and features less their mean."""
+class TeacherBatch(NamedTuple):
+    """Views (N, 3, S, S) in [-1, 1] and the teacher's outputs for them: logits, and features less their mean."""
 
     view: Tensor
     logits: Tensor
@@ -41,7 +41,7 @@ class Lesson(NamedTuple):
 
 
 class Report(NamedTuple):
-    """After some steps: means of the two losses for each pupil."""
+    """After some steps: means of the two losses for each student."""
 
     step: int
     views: int
@@ -53,13 +53,13 @@ class Report(NamedTuple):
 
 
 class Distillation:
-    """Construct, go through `walk()`, then call `finish()`. `reserve`: seconds of the time limit kept for the end."""
+    """Construct, iterate over `walk()`, then call `finish()`. `reserve`: seconds of the time limit for the end."""
 
     def __init__(
         self,
         recipe: DistillationRecipe,
         teacher: EfficientNetLite,
-        pupils: Sequence[Pupil],
+        students: Sequence[Student],
         pool: PicturePool,
         *,
         compiled: bool,
@@ -68,7 +68,7 @@ class Distillation:
         clock: Callable[[], float] = time.perf_counter,
         began: float | None = None,
     ) -> None:
-        self.recipe, self.pool, self.pupils, self.clock = recipe, pool, list(pupils), clock
+        self.recipe, self.pool, self.students, self.clock = recipe, pool, list(students), clock
         self.began, self.reserve = clock() if began is None else began, reserve
         self.checkpoint_seconds, self.saved_at = checkpoint_seconds, clock()
         self.device, self.gpu = pool.device, pool.device.type == "cuda"
@@ -86,11 +86,9 @@ class Distillation:
             answers = [self._answer(self.for_teacher(part)) for part in scale_pixels(pool.held).split(256)]
         self.held_logits = torch.cat([logits for logits, _ in answers])
         self.middle = torch.cat([features for _, features in answers]).float().mean(0)
-        for pupil in self.pupils:
-            pupil.begin(recipe, self.teacher.head.in_features, self.device, compiled)
+        for student in self.students:
+            student.begin(recipe, self.teacher.head.in_features, self.device, compiled)
         self.resume()
-
-    # --- lessons
 
     def generator(self, stream: int, step: int) -> torch.Generator:
         return torch.Generator(self.device).manual_seed((self.recipe.seed * 1_000_003 + step) * 1009 + stream)
@@ -107,80 +105,78 @@ class Distillation:
     def for_teacher(self, view: Tensor) -> Tensor:
         return resize_view(view, self.recipe.teacher_size).contiguous(memory_format=torch.channels_last)
 
-    def lesson(self, step: int, count: int | None = None) -> Lesson:
+    def batch(self, step: int, count: int | None = None) -> TeacherBatch:
         generator = self.generator(0, step)
         with torch.no_grad():
             images = self.pool.sample(count or self.recipe.minibatch, generator)
             view = self.make_view(images, draw(len(images), generator))
             logits, features = self.ask(self.for_teacher(view))
-            return Lesson(view, logits, features - self.middle.to(features.dtype))
+            return TeacherBatch(view, logits, features - self.middle.to(features.dtype))
 
-    def lessons(self) -> Iterator[Lesson]:
-        """One a step, made a step ahead."""
+    def batches(self) -> Iterator[TeacherBatch]:
+        """One batch per step, made a step ahead."""
         if self.side_stream is None:
             while True:
-                yield self.lesson(self.step)
+                yield self.batch(self.step)
         main = torch.cuda.current_stream()
-        ahead: tuple[Lesson, torch.cuda.Event] | None = None
+        ahead: tuple[TeacherBatch, torch.cuda.Event] | None = None
         while True:
-            lesson, ready = ahead or self.on_side_stream(self.step)
+            batch, ready = ahead or self.on_side_stream(self.step)
             ahead = self.on_side_stream(self.step + 1)
             main.wait_event(ready)
-            for tensor in lesson:
+            for tensor in batch:
                 tensor.record_stream(main)
-            yield lesson
+            yield batch
 
-    def on_side_stream(self, step: int) -> tuple[Lesson, torch.cuda.Event]:
+    def on_side_stream(self, step: int) -> tuple[TeacherBatch, torch.cuda.Event]:
         assert self.side_stream is not None
         self.side_stream.wait_stream(torch.cuda.current_stream())  # the step before last; this one runs beside it
         with torch.cuda.stream(self.side_stream):
-            lesson = self.lesson(step)
+            batch = self.batch(step)
             ready = torch.cuda.Event()
             ready.record()
-        return lesson, ready
-
-    # --- the run
+        return batch, ready
 
     def elapsed(self) -> float:
         return self.spent + self.clock() - self.began
 
     def progress(self) -> float:
-        """0 to 1; by the views, or by the clock where that is further."""
+        """0 to 1, by the views or by the clock, whichever is further."""
         by_views = self.step * self.recipe.minibatch / self.recipe.views
         limit = self.recipe.time_limit
         return max(by_views, self.elapsed() / max(1e-9, limit - self.reserve) if limit else 0.0)
 
     def warm_up(self) -> None:
-        """Compile what will run, with and without the rounding, and change nothing."""
+        """Compile what will run, with and without the rounding; the weights stay."""
         for rounded in (True, False):
-            for pupil in self.pupils:
-                kept = {key: value.clone() for key, value in pupil.model.state_dict().items()}
+            for student in self.students:
+                weights = {key: value.clone() for key, value in student.model.state_dict().items()}
                 if rounded:
-                    pupil.round_from_here(self.pool.held)
-                lesson = self.lesson(0)
-                losses = pupil.losses(pupil.fitted(lesson.view), lesson.logits, lesson.features)
+                    student.round_from_here(self.pool.held)
+                batch = self.batch(0)
+                losses = student.losses(student.fitted(batch.view), batch.logits, batch.features)
                 losses.sum().backward()
-                pupil.optimizer.zero_grad(set_to_none=True)
-                pupil.leave_rounding()
-                pupil.model.load_state_dict(kept)
+                student.optimizer.zero_grad(set_to_none=True)
+                student.leave_rounding()
+                student.model.load_state_dict(weights)
 
     def walk(self) -> Iterator[Report]:
         """Train until views or time are used up; a Report after every REPORT_STEPS steps."""
-        for pupil in self.pupils:
-            pupil.model.train()
-        totals = torch.zeros(len(self.pupils), 2, device=self.device)
+        for student in self.students:
+            student.model.train()
+        totals = torch.zeros(len(self.students), 2, device=self.device)
         rounding, started = False, self.clock()
-        for lesson in self.lessons():
+        for batch in self.batches():
             progress = self.progress()
             if progress >= 1:
                 break
             if progress >= 1 - self.recipe.rounding and (not rounding or self.step % CALIBRATION_STEPS == 0):
                 rounding = True
-                for pupil in self.pupils:
-                    pupil.round_from_here(self.pool.held)
+                for student in self.students:
+                    student.round_from_here(self.pool.held)
             rate = self.recipe.rate_at(self.step, progress)
-            for k, pupil in enumerate(self.pupils):
-                totals[k] += pupil.learn(*lesson, rate)
+            for k, student in enumerate(self.students):
+                totals[k] += student.learn(*batch, rate)
             self.step += 1
             if self.step % REPORT_STEPS:
                 continue
@@ -195,88 +191,88 @@ class Distillation:
             views = self.step * self.recipe.minibatch
             yield Report(self.step, views, progress, rate, pictures, a_second, [(a, b) for a, b in means])
 
-    # --- what is kept
-
     def save(self) -> None:
         note = {"recipe": self.recipe.as_dict(), "step": self.step, "elapsed": self.elapsed()}
-        for pupil in self.pupils:
-            pupil.save({**note, "model": pupil.name})
+        for student in self.students:
+            student.save({**note, "model": student.name})
         self.saved_at = self.clock()
 
     def resume(self) -> None:
-        """Go on from checkpoints, where every pupil has one."""
-        if not all(pupil.checkpoint.exists() for pupil in self.pupils):
+        """Resume from checkpoints, if every student has one."""
+        if not all(student.checkpoint.exists() for student in self.students):
             return
         free = ("views", "time_limit")
-        for pupil in self.pupils:
-            tensors, note = tensorfile.load(pupil.checkpoint)
-            asked = {**self.recipe.as_dict(), "model": pupil.name}
-            made = {**note.get("recipe", {}), "model": note.get("model")}
-            different = [key for key in asked if key not in free and made.get(key) != asked[key]]
+        for student in self.students:
+            tensors, note = tensorfile.load(student.checkpoint)
+            current = {**self.recipe.as_dict(), "model": student.name}
+            saved = {**note.get("recipe", {}), "model": note.get("model")}
+            different = [key for key in current if key not in free and saved.get(key) != current[key]]
             if different:
-                told = ", ".join(f"{key} {made.get(key)}, not {asked[key]}" for key in different)
-                raise ValueError(f"{pupil.checkpoint} was made with {told}: give the same settings, or remove it.")
-            pupil.load(tensors)
+                differences = ", ".join(f"{key} {saved.get(key)}, not {current[key]}" for key in different)
+                raise ValueError(
+                    f"{student.checkpoint} was made with {differences}: use the same settings, or remove it."
+                )
+            student.load(tensors)
             self.step, self.spent = note["step"], note["elapsed"]
 
-    def agreement(self, pupil: Pupil) -> dict[str, float]:
-        """With the teacher on the pictures set aside, in full precision: top-1 in percent, divergence."""
-        was_training = pupil.model.training
-        pupil.model.eval()
-        said = []
+    def agreement(self, student: Student) -> dict[str, float]:
+        """Agreement with the teacher on held-out pictures, in full precision: top-1 in percent, divergence."""
+        was_training = student.model.training
+        student.model.eval()
+        outputs = []
         with torch.no_grad():
-            for part in resize(self.pool.held, pupil.size).split(256):
-                said.append(pupil.model(scale_pixels(part).contiguous(memory_format=torch.channels_last)))
-        pupil.model.train(was_training)
-        logits, wanted = torch.cat(said).float(), self.held_logits.float()
+            for part in resize(self.pool.held, student.size).split(256):
+                outputs.append(student.model(scale_pixels(part).contiguous(memory_format=torch.channels_last)))
+        student.model.train(was_training)
+        logits, wanted = torch.cat(outputs).float(), self.held_logits.float()
         same = (logits.argmax(1) == wanted.argmax(1)).float().mean().item()
         divergence = F.kl_div(logits.log_softmax(1), wanted.log_softmax(1), reduction="batchmean", log_target=True)
         return {"top1": 100 * same, "divergence": divergence.item()}
 
     def finish(self, note: dict[str, Any]) -> list[dict[str, Any]]:
-        """Choose what to keep of each pupil, measure it, write its file; the notes."""
-        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # a rounding flips signs
+        """Choose which weights of each student to keep, measure them and write the files; returns their notes."""
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False  # rounding flips signs
         notes = []
-        for pupil in self.pupils:
-            kept = keep_the_best(
-                pupil.model,
-                pupil.average,
-                lambda pupil=pupil: self.settle(pupil),  # type: ignore[misc]
-                lambda pupil=pupil: 1 / (1 + self.agreement(pupil)["divergence"]),  # type: ignore[misc]
+        for student in self.students:
+            kept = keep_best(
+                student.model,
+                student.average,
+                lambda student=student: self.recalibrate(student),  # type: ignore[misc]
+                lambda student=student: 1 / (1 + self.agreement(student)["divergence"]),  # type: ignore[misc]
             )
-            rounded = self.agreement(pupil) if pupil.rounds else None
-            pupil.leave_rounding()
-            drop_projection(pupil.model)
+            rounded = self.agreement(student) if student.rounds else None
+            student.leave_rounding()
+            drop_projection(student.model)
             described = {
                 **note,
-                "model": pupil.name,
-                "options": pupil.options,
-                "input_size": pupil.size,
+                "model": student.name,
+                "options": student.options,
+                "input_size": student.size,
                 "recipe": self.recipe.as_dict(),
                 "views": self.step * self.recipe.minibatch,
                 "pictures": len(self.pool.images),
                 "pool_sha256": self.pool.digest(),
                 "seconds": round(self.elapsed(), 1),
-                "before": pupil.before,
+                "before": student.before,
                 "kept": kept["kept"],
-                "agreement": self.agreement(pupil),
+                "agreement": self.agreement(student),
                 "agreement_rounded": rounded,
             }
-            save_weights(pupil.out, pupil.model, described)
-            pupil.checkpoint.unlink(missing_ok=True)
+            save_weights(student.out, student.model, described)
+            student.checkpoint.unlink(missing_ok=True)
             notes.append(described)
         return notes
 
-    def settle(self, pupil: Pupil) -> None:
-        """BatchNorm's statistics and the rounding's ranges of the weights as they are."""
+    def recalibrate(self, student: Student) -> None:
+        """Estimate BatchNorm statistics and rounding ranges for the current weights."""
 
         def views() -> Iterator[Tensor]:
-            for k in range(SETTLE_MINIBATCHES):
+            for k in range(RECALIBRATION_MINIBATCHES):
                 images = self.pool.sample(min(512, self.recipe.minibatch), self.generator(1, k))
                 with torch.no_grad():
                     view = self.augment(images, draw(len(images), self.generator(2, k)))
-                yield pupil.fitted(view)
+                yield student.fitted(view)
 
-        reestimate_batchnorm(pupil.model, views(), World(0, 1, self.device))
-        if pupil.rounds:
-            pupil.round_from_here(self.pool.held)
+        reestimate_batchnorm(student.model, views(), World(0, 1, self.device))
+        if student.rounds:
+            student.round_from_here(self.pool.held)

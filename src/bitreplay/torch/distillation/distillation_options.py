@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--teacher-size", type=int, help="side of the views that the teacher judges (192)")
     p.add_argument("--data", required=True, help="packed pool of pictures, or any folder of them")
     p.add_argument("--side", type=int, default=192, help="side at which pictures are kept (192)")
-    p.add_argument("--out", required=True, help="file of weights; FILE.checkpoint lies beside it while the run goes on")
+    p.add_argument("--out", required=True, help="file for the weights; FILE.checkpoint is beside it during the run")
     p.add_argument("--size", type=int, help="side of the pictures that the model reads, where it can be chosen")
     p.add_argument("--top", type=int, help="features that the QuickNets' last layer makes of its channels")
     p.add_argument("--init", help="weights to start from, a file or any of its parts")

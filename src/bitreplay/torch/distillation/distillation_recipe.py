@@ -29,7 +29,7 @@ LIMITS = (
 class DistillationRecipe:
     """A run ends after `views` views or `time_limit` seconds, whichever is first. The learning rate rises for 200
     steps to `rate`, stays there, and falls linearly to 0 in the share `fall` at the end; in the share `rounding` at the
-    end the engine's rounding is in the loop.
+    end the engine's rounding is in the distillation_loop.
 
     The loss of a view is the divergence of the network's 1,000 probabilities from the teacher's, and `match` times
     1 - cos of a linear projection of its features and the teacher's. Views are crops of at least `least_area`, with

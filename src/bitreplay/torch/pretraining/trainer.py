@@ -1,5 +1,5 @@
-"""The network that learns, with all that its steps need: optimiser, running average, the engine's rounding, the faster
-of two ways to compute it, and perhaps a teacher that runs beside it."""
+"""The network that is trained, with all that its steps need: optimiser, running average, the engine's rounding, the
+faster of eager and compiled execution, and optionally a teacher that runs beside it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bitreplay.torch.pretraining.fastest import FastestForward
 from bitreplay.torch.pretraining.feature_match import feature_loss, head_of
 from bitreplay.torch.pretraining.loss import pretraining_loss
 from bitreplay.torch.pretraining.recipe import Recipe, make_optimizer
-from bitreplay.torch.pretraining.report import ClassStatistics
+from bitreplay.torch.pretraining.report import EpochStatistics
 from bitreplay.torch.pretraining.schedule import rate_factor, stage_of
 from bitreplay.torch.pretraining.views import Minibatch, view_for
 from bitreplay.torch.pretraining.world import World
 
 
-class Pupil:
+class Trainer:
     """`calibration`: uint8 images at the model's size, for the rounding's ranges. `horizon`: steps of the average, 0
     for none. `middle`: the mean of the teacher's features, where they are matched."""
 
@@ -62,7 +62,7 @@ class Pupil:
         self.forward = FastestForward([student] + ([self.teacher] if self.teacher is not None else []), mode, self.say)
 
     def round_from_here(self) -> None:
-        """The engine's rounding in the loop, with ranges and code of the model as it is now."""
+        """Switch the engine's rounding on, with ranges and code of the current model."""
         if self.rounding is None:
             self.rounding = EngineRounding(self.model, self.calibration)
             self.rounding.calibrate()
@@ -78,37 +78,37 @@ class Pupil:
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate
 
-    def learn(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: ClassStatistics) -> None:
-        """A step; if the compiled network fails, without the compiler."""
+    def learn(self, minibatch: Minibatch, answer: Tensor | None, scale: float, statistics: EpochStatistics) -> None:
+        """Take a step; if the compiled network fails, again without the compiler."""
         try:
-            self.step(minibatch, answer, scale, tally)
+            self.step(minibatch, answer, scale, statistics)
         except Exception as error:
             if not self.forward.compiled:
                 raise
             self.forward.give_up(error)
-            self.step(minibatch, answer, scale, tally)
+            self.step(minibatch, answer, scale, statistics)
         self.forward.tick()
 
-    def step(self, minibatch: Minibatch, answer: Tensor | None, scale: float, tally: ClassStatistics) -> None:
+    def step(self, minibatch: Minibatch, answer: Tensor | None, scale: float, statistics: EpochStatistics) -> None:
         """One minibatch, at `scale` times the model's size: forward, backward, update."""
         student, *teachers = self.forward.current
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.gpu):
-            said = student(view_for(self.model, minibatch.view, scale))
+            outputs = student(view_for(self.model, minibatch.view, scale))
             if self.teacher is not None:
                 with torch.no_grad():
                     answer = teachers[0](view_for(self.teacher, minibatch.view))
-        loss = self.loss(said, minibatch, answer)
+        loss = self.loss(outputs, minibatch, answer)
         loss.backward()
         self.optimizer.step()
         clip_latent_weights(self.model)
         if self.averaged is not None:
             self.averaged.update(self.model)
-        tally.add(loss, said[:, : self.classes], minibatch.labels)
+        statistics.add(loss, outputs[:, : self.classes], minibatch.labels)
 
-    def loss(self, said: Tensor, minibatch: Minibatch, answer: Tensor | None) -> Tensor:
-        """Of logits and, where features are matched, their projection behind them; the teacher's answer is alike."""
-        logits, projected = said.tensor_split([self.classes], 1)
+    def loss(self, outputs: Tensor, minibatch: Minibatch, answer: Tensor | None) -> Tensor:
+        """The loss. Outputs are logits and, where features are matched, the projection; so is the teacher's answer."""
+        logits, projected = outputs.tensor_split([self.classes], 1)
         taught, features = (None, None) if answer is None else answer.tensor_split([self.classes], 1)
         loss = pretraining_loss(
             logits,

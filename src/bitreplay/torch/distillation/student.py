@@ -1,4 +1,4 @@
-"""A network that learns to answer as its teacher does: weights, optimiser, running average, the engine's rounding."""
+"""A network that learns the outputs of a teacher: weights, optimiser, running average, the engine's rounding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from bitreplay.torch.distillation.recipe import DistillationRecipe
+from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.models.binarize import BinaryConv2d, clip_latent_weights, set_binary_weights
 from bitreplay.torch.pretraining.average import RunningAverage
 from bitreplay.torch.pretraining.checkpoint import load_model_state, load_optimizer_state, save_checkpoint
@@ -21,9 +21,9 @@ from bitreplay.torch.resizing import resize, resize_view
 CALIBRATION_IMAGES = 500
 
 
-class Pupil:
-    """`name` is the model's, `options` what it was built with, `out` where its weights go, `before` how the weights
-    that it starts from were made."""
+class Student:
+    """`name` and `options` are those of the model, `out` is the file for its weights, `before` says how its first
+    weights were made."""
 
     def __init__(
         self,
@@ -55,21 +55,21 @@ class Pupil:
         self.losses: Callable[..., Tensor] = torch.compile(self.loss_of, dynamic=False) if compiled else self.loss_of
 
     def fitted(self, view: Tensor) -> Tensor:
-        """Views at the size that the network reads, in the layout that convolutions like."""
+        """Views at the size of the network, in channels-last layout."""
         return resize_view(view, self.size).contiguous(memory_format=torch.channels_last)
 
     def loss_of(self, small: Tensor, logits: Tensor, features: Tensor) -> Tensor:
         """(2,): the divergence from the teacher's probabilities, and 1 - cos of the features, means over the views."""
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.gpu):
-            said, projected = self.model(small).tensor_split([self.classes], 1)
+            outputs, projected = self.model(small).tensor_split([self.classes], 1)
         divergence = F.kl_div(
-            said.float().log_softmax(1), logits.float().log_softmax(1), reduction="batchmean", log_target=True
+            outputs.float().log_softmax(1), logits.float().log_softmax(1), reduction="batchmean", log_target=True
         )
         apart = 1 - F.cosine_similarity(projected.float(), features.float(), dim=1).mean()
         return torch.stack([divergence, apart])
 
     def learn(self, view: Tensor, logits: Tensor, features: Tensor, rate: float) -> Tensor:
-        """One step; the two losses."""
+        """Take one step; returns the two losses."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -82,14 +82,14 @@ class Pupil:
         return losses.detach()
 
     def round_from_here(self, images: Tensor) -> None:
-        """The engine's rounding in the loop, with ranges of the weights as they are now; again: ranges anew."""
+        """Switch the engine's rounding on, with ranges of the current weights; called again, it renews the ranges."""
         if self.rounding is None:
             few = resize(images[:: max(1, len(images) // CALIBRATION_IMAGES)], self.size)
             self.rounding = EngineRounding(self.model, few)
         self.rounding.calibrate()
 
     def leave_rounding(self) -> None:
-        """The same places round again when it comes back, so that nothing is compiled anew."""
+        """Switch the rounding off. Its hooks are reused later, so that nothing is compiled again."""
         if self.rounding is not None:
             self.rounding.remove()
 

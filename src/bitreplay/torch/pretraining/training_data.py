@@ -1,4 +1,4 @@
-"""What a run learns from: each epoch's minibatches, and the teacher's answers to them where they were given before."""
+"""What a run learns from: the minibatches of each epoch, with the teacher's answers where they were computed before."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from bitreplay.torch.pretraining.teacher_answers import Answers, Kind
 from bitreplay.torch.pretraining.views import Minibatch, Views
 from bitreplay.torch.pretraining.world import World
 
-VIEWS = ("minibatch", "least_area", "jitter", "mix", "cut", "held_out", "seed")  # what decides a view
-PLAIN_SEED = 7  # added to the seed of plain sets: they are no crops of the blended ones again
+VIEWS = ("minibatch", "least_area", "jitter", "mix", "cut", "held_out", "seed")  # the settings that a view depends on
+PLAIN_SEED = 7  # added to the seed of plain sets, so that their crops differ from the blended ones
 
 
-class Lessons:
+class TrainingData:
     """`views` are blended as the recipe says, `plain_views` never. `middle`: the mean of the teacher's features."""
 
     def __init__(self, recipe: Recipe, train: Arrays, world: World) -> None:
@@ -37,10 +37,10 @@ class Lessons:
     def ask_once(
         self, teacher: nn.Module | None, folder: Path | None, origin: Mapping[str, Any], say: Callable[[str], None]
     ) -> None:
-        """The teacher's answers to the recipe's sets of views, from `folder` or put there."""
+        """Load the teacher's answers to the sets of views from `folder`, or compute them and save them there."""
         recipe = self.recipe
         if teacher is None or folder is None or self.world.size > 1:
-            raise ValueError(f"{recipe.sets} sets of views need a teacher that judges them, and one process.")
+            raise ValueError(f"{recipe.sets} sets of views need a teacher and a single process.")
         settings, head = recipe.as_dict(), head_of(teacher)
         note = {key: settings[key] for key in VIEWS} | {"device": self.world.device.type}
         note |= {key: origin.get(key) for key in ("teacher_sha256", "data", "images")}
@@ -55,7 +55,7 @@ class Lessons:
             self.middle = self.answers.mean_features()
 
     def minibatches(self, epoch: int, progress: float) -> Iterator[tuple[Minibatch, Tensor | None]]:
-        """Of an epoch that begins at this progress of the run."""
+        """Minibatches and answers of an epoch that begins at this progress of the run."""
         plain = progress >= 1 - self.recipe.plain_end - 1e-9
         if self.answers is not None:
             yield from self.answers.minibatches("plain" if plain else "blended", epoch)
