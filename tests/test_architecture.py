@@ -38,8 +38,8 @@ ARROWS: dict[str, tuple[set[str], set[str]]] = {
         set(),
     ),
     "learner": (
-        {"arguments", "data", "evaluation", "learning", "lifecycle", "parts", "prediction", "settings", "statefile",
-         "strategies", "zoo"},
+        {"arguments", "data", "engine", "evaluation", "learning", "lifecycle", "parts", "prediction", "settings",
+         "statefile", "strategies", "zoo"},
         {"numpy"},
     ),
     "streams": ({"arguments", "data", "evaluation", "learner", "learning"}, {"numpy"}),
