@@ -42,13 +42,13 @@ static void* read_file(const char* path, size_t* size) {
 /* A P6 picture; `content` is to be freed. */
 static br_picture read_picture(const char* path, void** content) {
   size_t size = 0;
-  unsigned width, height, most;
+  unsigned width, height, max_value;
   int header = 0;
   *content = read_file(path, &size);
   if (!*content) stop(path, "cannot be read");
   char start[64] = "";
   memcpy(start, *content, size < 63 ? size : 63);
-  if (sscanf(start, "P6 %5u %5u %3u%n", &width, &height, &most, &header) != 3 || most != 255 ||
+  if (sscanf(start, "P6 %5u %5u %3u%n", &width, &height, &max_value, &header) != 3 || max_value != 255 ||
       (size_t)width * height * 3 != size - (size_t)header - 1)
     stop(path, "is not a binary PPM of three bytes a pixel");
   const br_picture picture = {(const uint8_t*)*content + header + 1, width, height, 3, 0};

@@ -28,28 +28,29 @@ typedef struct content {
 } content;
 
 static content read_file(const char* path) {
-  content found = {NULL, 0};
+  content file_content = {NULL, 0};
   FILE* file = fopen(path, "rb");
-  if (!file) return found;
+  if (!file) return file_content;
   const long length = !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
   if (length < 0 || length > 1L << 30) stop(path, "cannot be read as a file of at most 1 GiB");
   rewind(file);
-  found.size = (size_t)length;
-  found.bytes = aligned_alloc(64, (found.size + 64) / 64 * 64);
-  if (!found.bytes || fread(found.bytes, 1, found.size, file) != found.size) stop(path, "cannot be read");
+  file_content.size = (size_t)length;
+  file_content.bytes = aligned_alloc(64, (file_content.size + 64) / 64 * 64);
+  if (!file_content.bytes || fread(file_content.bytes, 1, file_content.size, file) != file_content.size)
+    stop(path, "cannot be read");
   fclose(file);
-  return found;
+  return file_content;
 }
 
 /* `file` is to be freed. */
 static br_picture read_picture(const char* path, content* file) {
-  unsigned width, height, most;
+  unsigned width, height, max_value;
   int header = 0;
   char start[64] = "";
   *file = read_file(path);
   if (!file->bytes) stop(path, "cannot be read");
   memcpy(start, file->bytes, file->size < 63 ? file->size : 63);
-  if (sscanf(start, "P6 %5u %5u %3u%n", &width, &height, &most, &header) != 3 || most != 255 ||
+  if (sscanf(start, "P6 %5u %5u %3u%n", &width, &height, &max_value, &header) != 3 || max_value != 255 ||
       (size_t)width * height * 3 != file->size - (size_t)header - 1)
     stop(path, "is not a binary PPM of three bytes a pixel");
   const br_picture picture = {file->bytes + header + 1, width, height, 3, 0};

@@ -24,18 +24,18 @@ OTHERS = [
 ]  # fmt: skip
 
 
-def code_bytes(life: Path, operations: list[str]) -> int:
+def code_bytes(demo: Path, operations: list[str]) -> int:
     words = " ".join(f"EACH({symbol(operation)})" for operation in operations)
-    images.write_changed(life / "operations.h", f"#define BR_OPERATIONS(EACH) {words}\n")
-    return images.code_bytes(images.built(life, "cortex-m7"))
+    images.write_changed(demo / "operations.h", f"#define BR_OPERATIONS(EACH) {words}\n")
+    return images.code_bytes(images.build_image(demo, "cortex-m7"))
 
 
 def main() -> None:
-    life = images.write_life(Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head"), "code")
-    least = code_bytes(life, LEAST)
+    demo = images.write_demo(Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head"), "code")
+    least = code_bytes(demo, LEAST)
     print(f"LEAST = {least}")
     for operation in OTHERS:
-        print(f'    "{operation}": {code_bytes(life, [*LEAST, operation]) - least},', flush=True)
+        print(f'    "{operation}": {code_bytes(demo, [*LEAST, operation]) - least},', flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ void ThreadPool::share(int64_t pieces, Work* work, void* context) {
 }  // namespace bitreplay
 
 int br_worker_run(br_program*) { return BR_BAD_ARGUMENT; }
-uint32_t br_program_helpers(const br_program*) { return 0; }
+uint32_t br_program_workers(const br_program*) { return 0; }
 
 #if __SIZEOF_POINTER__ < 8
 // Counters of 64 bits are added to by one thread: without threads a plain sum is enough.

@@ -1,4 +1,4 @@
-/* The native core: runs a program (docs/law.md) in whole numbers. C, no dependency.
+/* The native core: runs compiled networks (programs, docs/law.md) in integer arithmetic. C99, no dependencies.
  *
  *     br_program* program;
  *     char error[256];
@@ -6,22 +6,24 @@
  *     parameters = aligned_alloc(64, br_program_parameter_bytes(program));
  *     arena = aligned_alloc(64, br_program_arena_bytes(program));      zeroed
  *     memcpy(parameters, br_program_initial_parameters(program), br_program_parameter_bytes(program));
- *     br_run(program, BR_PREPARE, parameters, arena, &args);           once, and after the caller changed parameters
+ *     br_run(program, BR_PREPARE, parameters, arena, &args);           once, and after you change parameters
  *     br_run(program, BR_STEP, parameters, arena, &args);              forward, backward, update, prepare
  *
- * br_program_open reads everything that a file says before it believes it: whatever the bytes, br_run stays inside the
- * regions. It allocates; br_run never does.
+ * Functions that return int return BR_OK (0) or another value of `enum br_error`.
  *
- * An open program does not change, so any number of threads may call br_run on it at the same time, each with an arena
- * of its own. BR_PREPARE and BR_FORWARD write the arena alone: while nobody runs another list in a parameter region,
- * many may run these two in it. What learns has a region of its own; what it has learned is copied out between two
- * runs.
+ * Safety. br_program_open checks every field of a file before it uses it: whatever the bytes, br_run stays inside the
+ * memory regions it was given. Null pointers are refused (with BR_BAD_ARGUMENT, 0 or null) wherever a value is
+ * required. Not detected: a program that is already closed, a program that is closed while it runs, and regions smaller
+ * than the program needs. A small file can describe tensors that need an arena of up to 2^40 bytes (a file that asks
+ * for more than twice what its tensors take, plus a page, is refused). Before you allocate memory for a file you do not
+ * trust, compare br_program_plan with what you have.
  *
- * A null pointer is refused (BR_BAD_ARGUMENT, 0, or null) wherever something must be there. What cannot be noticed is
- * the caller's: a program that was closed already, or is closed while it runs, and regions smaller than the program
- * asks for. The arena is as large as the program's tensors ask for, up to 2^40 bytes, however small the file (one that
- * asks for more than twice what they take, and a page, is refused): before allocating for a file from elsewhere,
- * compare br_program_plan with what there is.
+ * Memory. br_program_open allocates; br_run never does.
+ *
+ * Threads. An open program never changes, so any number of threads may call br_run on it at once, each with its own
+ * arena. BR_PREPARE and BR_FORWARD write only to the arena: many threads may run these two on one parameter region
+ * while nobody runs another list on it. A thread that trains needs its own parameter region; copy the result out
+ * between runs.
  */
 #ifndef BITREPLAY_H
 #define BITREPLAY_H
@@ -41,35 +43,37 @@ extern "C" {
 
 typedef struct br_program br_program;
 
-/* From BR_FULL on: of the learner (bitreplay_learner.h). */
+/* br_error_text has a sentence for each. */
 enum br_error {
   BR_OK,
-  BR_MALFORMED,
-  BR_NO_MEMORY,
-  BR_BAD_ARGUMENT,
-  BR_MISALIGNED,
-  BR_BAD_LABEL,
-  BR_UNKNOWN_ISA,
-  BR_FULL,
-  BR_UNKNOWN_CLASS,
-  BR_TAKEN_NAME,
-  BR_NEVER_LEARNED,
-  BR_NOTHING_LEARNED,
-  BR_BAD_ORDER,
-  BR_DAMAGED,
-  BR_OTHER_MODEL,
-  BR_OTHER_SETTINGS,
-  BR_NO_STATE,
-  BR_STORAGE,
-  BR_OTHER_BASE,
-  BR_IMPOSSIBLE
+  BR_MALFORMED,    /* a program, model or state file is not valid */
+  BR_NO_MEMORY,    /* an allocation failed, or the caller's memory is too small */
+  BR_BAD_ARGUMENT, /* an argument is null or out of range */
+  BR_MISALIGNED,   /* a pointer does not have the required alignment */
+  BR_BAD_LABEL,    /* a label is not one of the program's classes */
+  BR_UNKNOWN_ISA,  /* the instruction set does not exist or the CPU lacks it */
+  /* Returned by the learners only (bitreplay_learner.h, bitreplay_replay.h). */
+  BR_FULL,            /* a limit of the learner's options, or of a counter, is reached */
+  BR_UNKNOWN_CLASS,   /* no class has this name */
+  BR_NAME_TAKEN,      /* another class has this name */
+  BR_NEVER_LEARNED,   /* what should be removed was never learned */
+  BR_NOTHING_LEARNED, /* no class has been learned yet */
+  BR_BAD_ORDER,       /* not allowed before, or during, an experience */
+  BR_DAMAGED,         /* a state file does not match its checksum */
+  BR_OTHER_MODEL,     /* a state belongs to another model */
+  BR_OTHER_SETTINGS,  /* a state was learned with other settings */
+  BR_NO_STATE,        /* no slot holds a state */
+  BR_STORAGE,         /* a callback of the caller failed */
+  BR_OTHER_BASE,      /* a state does not contain the base */
+  BR_IMPOSSIBLE       /* no images have these class statistics */
 };
+/* The lists of operations that a program has. BR_STEP runs forward, backward, update and prepare in turn. */
 enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
 enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA };
 enum br_dtype { BR_INT8, BR_INT16, BR_INT32, BR_INT64, BR_UINT8, BR_UINT32, BR_UINT64 };
 
 typedef struct br_run_args {
-  uint64_t seed;
+  uint64_t seed; /* seed and step select the random bits of stochastic rounding */
   uint64_t step;
   int64_t samples;       /* 1 to br_program_max_samples */
   int64_t rate_mantissa; /* the learning rate is rate_mantissa / 2^rate_shift; |rate_mantissa| < 2^31 */
@@ -77,81 +81,100 @@ typedef struct br_run_args {
 } br_run_args;
 
 typedef struct br_tensor_info {
-  uint64_t offset; /* in its region */
-  uint32_t region;
-  uint32_t dtype;
-  uint32_t per_sample; /* `shape` is of one sample; samples follow one another */
+  uint64_t offset;     /* bytes from the start of its region */
+  uint32_t region;     /* enum br_region */
+  uint32_t dtype;      /* enum br_dtype */
+  uint32_t per_sample; /* 1: `shape` is that of one sample, and samples are contiguous */
   uint32_t dimensions;
   uint32_t shape[4];
 } br_tensor_info;
 
-/* All that running a program takes, in bytes: the sum of these. */
+/* All memory that running a program takes, in bytes. */
 typedef struct br_memory {
-  uint64_t image;          /* the program's bytes, which the caller keeps (or maps) */
+  uint64_t image;          /* the program's bytes; the caller keeps them, or maps them */
   uint64_t tables;         /* owned by the program */
-  uint64_t packed_weights; /* owned by the program: operands made of constant weights */
-  uint64_t parameters;     /* the caller's, as br_program_parameter_bytes */
-  uint64_t arena;          /* the caller's: tensors, laid out by lifetime, as the program asks for */
-  uint64_t scratch;        /* the caller's, behind them in the same region: what operations work in, one at a time */
+  uint64_t packed_weights; /* owned by the program: constant weights in the order in which kernels read them */
+  uint64_t parameters;     /* the caller's: br_program_parameter_bytes */
+  uint64_t arena;          /* the caller's: tensors, placed by lifetime */
+  uint64_t scratch;        /* the caller's, behind the tensors in the same region: work space of operations */
 } br_memory;
 
 typedef struct br_operation_info {
   const char* name;
-  const char* reads;
-  const char* writes;
-  const char* attributes;
+  const char* reads;      /* tensor roles, separated by spaces */
+  const char* writes;     /* tensor roles, separated by spaces */
+  const char* attributes; /* names, separated by spaces */
   uint32_t code;
 } br_operation_info;
 
-/* `bytes` must be aligned to 8 and stay unchanged until br_program_close: constants are read where they lie (so a file
- * may be mapped). On failure `*program` is null and `error` (if `error_size` > 0) holds one sentence. */
+/* ---- Opening programs ---- */
+
+/* Opens a program. `bytes` must be aligned to 8 and must stay unchanged until br_program_close: constants are read in
+ * place, so a file may be mapped. On success `*program` is the program, to be closed with br_program_close. On failure
+ * `*program` is null and `error`, if `error_size` > 0, holds one sentence. */
 BR_API int br_program_open(const void* bytes, size_t size, br_program** program, char* error, size_t error_size);
-/* The same without the heap: tables and rearranged weights lie in `memory`, which is aligned to 64 and holds `tables`
- * and `packed_weights` of br_memory, and 64 bytes. It is the caller's again when the program is no longer used;
- * br_program_close is not called. */
+/* Opens a program without the heap. Tables and packed weights are placed in `memory`, which must be aligned to 64 and
+ * hold `tables` + `packed_weights` of br_memory + 64 bytes. The caller owns `memory` and may reuse it once the program
+ * is no longer used; do not call br_program_close. */
 BR_API int br_program_open_in(const void* bytes, size_t size, void* memory, size_t memory_size, br_program** program,
                               char* error, size_t error_size);
-/* Once, after all runs have returned; null does nothing. Threads in br_worker_run are sent home first. */
-BR_API void br_program_close(br_program* program);
-
-/* Threads are the caller's and optional: br_run shares its work with those that wait in br_worker_run, and ends in the
- * same bits whether they are many or none. `threads` (1 to 64, with the one that calls br_run) sets how much scratch
- * there is for work that needs it; br_program_open has 1. br_worker_run returns when the program is closed; no thread
- * may call it after that, so wait until br_program_helpers has counted those that you started. Where runs of one
- * program overlap, one of them has the helpers. A forked child has none and works alone. */
+/* Opens a program whose runs may share their work among `threads` threads (1 to 64, including the caller of br_run).
+ * More threads need more scratch memory. br_program_open is the same with 1. */
 BR_API int br_program_open_threads(const void* bytes, size_t size, uint32_t threads, br_program** program, char* error,
                                    size_t error_size);
+/* Releases a program. Call it once, after all runs have returned; null does nothing. Threads in br_worker_run return
+ * first. */
+BR_API void br_program_close(br_program* program);
+/* Makes the calling thread a worker of `program`: br_run shares its work with all workers. The results have the same
+ * bits for any number of workers. Returns when the program is closed. No thread may call it after that, so wait until
+ * br_program_workers counts the threads that you started before you close the program. Where runs of one program
+ * overlap, one of them gets the workers. A forked child has no workers and runs alone. */
 BR_API int br_worker_run(br_program* program);
-BR_API uint32_t br_program_helpers(const br_program* program);
+/* The number of threads in br_worker_run. */
+BR_API uint32_t br_program_workers(const br_program* program);
 
-BR_API uint32_t br_program_max_samples(const br_program* program);
-BR_API uint64_t br_program_parameter_bytes(const br_program* program);
-BR_API uint64_t br_program_constant_bytes(const br_program* program);
-/* `arena` and `scratch` of br_memory. */
-BR_API uint64_t br_program_arena_bytes(const br_program* program);
-/* Operands derived from constant weights when the program was opened; owned by the program. */
-BR_API uint64_t br_program_packed_weights_bytes(const br_program* program);
-BR_API void br_program_memory(const br_program* program, br_memory* memory);
-/* The same figures before a program is opened; takes no more than its tables meanwhile. */
+/* ---- Sizes and tensors ---- */
+
+/* Computes what br_program_memory would return, without opening the program. Allocates no more than its tables
+ * meanwhile. Errors as br_program_open. */
 BR_API int br_program_plan(const void* bytes, size_t size, uint32_t threads, br_memory* memory, char* error,
                            size_t error_size);
+/* Writes the memory that running the program takes to `*memory`. */
+BR_API void br_program_memory(const br_program* program, br_memory* memory);
+/* The most samples that one run takes. */
+BR_API uint32_t br_program_max_samples(const br_program* program);
+/* The sizes of the regions. The arena's includes `scratch` of br_memory. */
+BR_API uint64_t br_program_parameter_bytes(const br_program* program);
+BR_API uint64_t br_program_constant_bytes(const br_program* program);
+BR_API uint64_t br_program_arena_bytes(const br_program* program);
+/* The size of the packed weights, which the program owns. */
+BR_API uint64_t br_program_packed_weights_bytes(const br_program* program);
+/* The parameters before training, br_program_parameter_bytes of them, and the constants. Both lie in the program's
+ * bytes. */
 BR_API const void* br_program_initial_parameters(const br_program* program);
 BR_API const void* br_program_constants(const br_program* program);
+/* Writes to `*info` where the tensor called `name` is. BR_BAD_ARGUMENT if there is none. */
 BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);
 /* The instruction set that the program was opened for. */
 BR_API const char* br_program_isa(const br_program* program);
 
-/* `parameters` and `arena` must be aligned to 64; a region of no bytes may be null. */
+/* ---- Running programs ---- */
+
+/* Runs one list (enum br_list) on the caller's `parameters` and `arena`, which must be aligned to 64; a region of 0
+ * bytes may be null. Inputs are written to, and results read from, the arena by br_program_tensor. */
 BR_API int br_run(const br_program* program, int list, void* parameters, void* arena, const br_run_args* args);
 
-/* A step whose minibatch comes in parts of at most max_samples: it ends in the same bits as BR_STEP over the whole one,
- * in the arena of a part. Every part is written into the arena and passes twice:
+/* A training step over a minibatch larger than max_samples, in parts. The result has the same bits as BR_STEP over the
+ * whole minibatch. Each part is written to the arena twice:
+ *
  *     br_parts_begin                   once
- *     br_parts_measure                 each part: forward, backward, and the exponents that its sums need
- *     br_parts_gather                  each part: forward, backward, its share of the sums over `minibatch` samples
- *     br_parts_end                     once: update, prepare; args->samples is `minibatch`
- * Between them nothing else runs in this arena. br_parts_bytes is the size of `work`, aligned to 64, whose content
- * nobody needs; 0 for a program that was not compiled for it, or whose weights learn within the backward pass. */
+ *     br_parts_measure                 for each part: forward, backward, and the exponents that the sums need
+ *     br_parts_gather                  for each part: forward, backward, and its share of the sums
+ *     br_parts_end                     once: update, prepare
+ *
+ * `minibatch` is the number of all samples; args->samples is that of the part, and in br_parts_end `minibatch`. Nothing
+ * else may run in this arena in between. `work` is the caller's: br_parts_bytes bytes, aligned to 64, of any content.
+ * br_parts_bytes is 0 for programs that were not compiled for it or whose weights learn within the backward pass. */
 BR_API uint64_t br_parts_bytes(const br_program* program);
 BR_API int br_parts_begin(const br_program* program, void* arena);
 BR_API int br_parts_measure(const br_program* program, void* parameters, void* arena, const br_run_args* args,
@@ -160,74 +183,90 @@ BR_API int br_parts_gather(const br_program* program, void* parameters, void* ar
                            uint32_t minibatch, void* work);
 BR_API int br_parts_end(const br_program* program, void* parameters, void* arena, const br_run_args* args);
 
-/* Instruction sets. Programs opened later use the chosen one; the first choice is the environment variable
- * BITREPLAY_ISA, or else the fastest that the CPU has. */
-BR_API const char* br_isas(void); /* those built, separated by spaces, slowest first */
+/* ---- Instruction sets ---- */
+
+/* The names of the instruction sets that the library was built for, separated by spaces, slowest first. */
+BR_API const char* br_isas(void);
+/* 1 if the library and the CPU have this instruction set, else 0. */
 BR_API int br_isa_supported(const char* name);
-BR_API const char* br_isa(void); /* null if BITREPLAY_ISA names none that can be used */
+/* The instruction set for programs opened from now on: the one of br_set_isa, else that of the environment variable
+ * BITREPLAY_ISA, else the fastest that the CPU has. Null if BITREPLAY_ISA names one that cannot be used. */
+BR_API const char* br_isa(void);
+/* Chooses the instruction set for programs opened from now on. BR_UNKNOWN_ISA if it cannot be used. */
 BR_API int br_set_isa(const char* name);
 
-/* Learning by sums (docs/law.md section 13): a discriminant from exact sums over pictures of `features` whole numbers
- * in [-127, 127]. All memory is the caller's; `work` is aligned to 64, holds what br_sums_..._bytes says, and keeps
- * nothing between calls. None of these functions allocates. A call that fails with anything but BR_OK has changed
- * nothing. */
+/* ---- Class statistics and the discriminant: docs/law.md section 13 ----
+ *
+ * Features are int8 in [-127, 127]. All memory is the caller's, and no function allocates. `work` must be aligned to 64
+ * and hold as many bytes as the function's description says; its content is not kept between calls. A call that does
+ * not return BR_OK has changed nothing. */
+
+/* Per class the number of images and the sum of their features; for all classes together the sums of products. */
 typedef struct br_sums {
   uint32_t features; /* d: 1 to 8192 */
   uint32_t classes;  /* 1 or more */
-  uint32_t bits;     /* of class_sums and products, 32 or 64; the law has br_sums_bits of the extent */
+  uint32_t bits;     /* of class_sums and products: 32 or 64; states use br_sums_bits of the extent */
   int64_t* counts;   /* [classes] */
-  void* class_sums;  /* [classes][numbers] */
-  void* products;    /* [numbers (numbers + 1) / 2], the lower triangle by rows */
+  void* class_sums;  /* [classes][features] */
+  void* products;    /* [features (features + 1) / 2], the lower triangle by rows */
 } br_sums;
 
-/* Consecutive numbers of a picture that are shrunk alike, by lambda = top / bottom: in [1/1024, 8], top bottom <
- * 2^62. */
+/* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. */
 typedef struct br_sums_part {
   int64_t length;
   int64_t top;
   int64_t bottom;
 } br_sums_part;
 
+/* A linear discriminant. The real score is the integer score times pictures * 2^exponent. */
 typedef struct br_solution {
-  int32_t* weights; /* [classes][numbers], the caller's */
-  int64_t* biases;  /* [classes], the caller's; -2^62 for a class without pictures */
+  int32_t* weights; /* [classes][features], the caller's */
+  int64_t* biases;  /* [classes], the caller's; -2^62 for a class without images */
   uint32_t features;
   uint32_t classes;
-  int64_t pictures; /* the real score is the integer one times pictures 2^exponent */
+  int64_t pictures;
   int32_t exponent;
-  uint32_t dropped_features; /* numbers whose weights are 0 since others determine them */
+  uint32_t dropped_features; /* features with weights 0, since others determine them */
 } br_solution;
 
-BR_API uint32_t br_sums_bits(int64_t pictures); /* 32 up to 131,072 pictures, then 64 */
-/* The pictures that there are, or, where a class was forgotten that left its scatter, as many as the products need at
- * least; -1 for what are no sums. */
+/* The width that sums of this extent are stored with: 32 up to 131,072, else 64. */
+BR_API uint32_t br_sums_bits(int64_t pictures);
+/* The number of images; if a forgotten class left its scatter, at least as many as the products imply. -1 if the sums
+ * are invalid. */
 BR_API int64_t br_sums_extent(const br_sums* sums);
-/* BR_IMPOSSIBLE unless these can be the sums of pictures; `forgot` is 1 if a class may have left its scatter. `work`
- * holds 8 bytes a number. */
+/* BR_OK if images with these sums can exist as far as single features and pairs tell, else BR_IMPOSSIBLE. `forgot` is 1
+ * if a class may have left its scatter. `work` holds 8 bytes per feature. */
 BR_API int br_sums_possible(const br_sums* sums, int forgot, void* work);
-/* The same of the scatter within classes as a whole, of sums that are possible: it has a factor. `work` holds
- * br_sums_solve_bytes. */
+/* BR_OK if the scatter within classes, of sums that are possible, has a factor (is positive semidefinite), else
+ * BR_IMPOSSIBLE. `work` holds br_sums_solve_bytes. */
 BR_API int br_sums_has_factor(const br_sums* sums, void* work);
-BR_API uint64_t br_sums_add_bytes(uint32_t features);
-/* Adds pictures (sign 1) or takes them away (sign -1). With 32 bits the sums hold 131,072 pictures at most. */
+/* Adds (sign 1) or subtracts (sign -1) images: x[pictures][features] with labels[pictures]. Sums of 32 bits hold
+ * 131,072 images at most. `work` holds br_sums_add_bytes. */
 BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);
-/* Adds or takes away the sums of other pictures; their width may differ, so it also widens and narrows (from zeros). */
+BR_API uint64_t br_sums_add_bytes(uint32_t features);
+/* Adds or subtracts other sums, which may have another width. Adding to zeros thus widens or narrows. */
 BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
-/* The law's lambda for a part: min(1, d / 4n), at least 1/1024. */
+/* The default lambda = top / bottom: min(1, d / 4n), at least 1/1024. */
 BR_API void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom);
-BR_API uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes);
+/* Computes the discriminant into the arrays of `solution`. The lengths of all parts add up to the number of features.
+ * `work` holds br_sums_solve_bytes. */
 BR_API int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                          br_solution* solution);
-/* scores[pictures][classes]; the answer is the first class with the largest. */
+BR_API uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes);
+/* Writes scores[pictures][classes]. The answer is the first class with the largest score. */
 BR_API int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores);
 
+/* ---- The library ---- */
+
+/* A sentence about a value of `enum br_error`, without a full stop. */
 BR_API const char* br_error_text(int error);
+/* The library's version, the package's: "0.3.0". */
 BR_API const char* br_version(void);
-/* Raised when a function or a structure changes so that programs must be compiled anew: the library's, to compare with
- * the header's. */
-#define BR_ABI 2
+/* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
+ * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
+#define BR_ABI 3
 BR_API int br_abi(void);
-/* The operations that this library knows, to compare with the reference's table. Returns 0 beyond the last. */
+/* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);
 
 #ifdef __cplusplus

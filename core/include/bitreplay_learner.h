@@ -1,23 +1,27 @@
-/* The learner in C: pictures in, answers out, one state on every machine. C99, no dependency, no heap.
+/* The learner in C: images in, answers out, the same state on every machine. C99, no dependencies, no heap.
  *
  *     br_learner* learner;
  *     br_learner_options options = {.classes = 16};
  *     br_learner_memory memory;
- *     br_learner_plan(model, model_size, &options, &memory, error, sizeof error);     on a machine with a heap, or by
- *     room = aligned_alloc(64, memory.total);                                         `bitreplay export`
+ *     br_learner_plan(model, model_size, &options, &memory, error, sizeof error);     on a machine with a heap, or
+ *     room = aligned_alloc(64, memory.total);                                         sizes.h of `bitreplay export`
  *     br_learner_open(model, model_size, &options, room, memory.total, &learner, error, sizeof error);
  *
  *     br_learn_begin(learner);                                 an experience, as learner.learn in Python
- *     br_learn_add(learner, &picture, &name);                  for each of its pictures
+ *     br_learn_add(learner, &picture, &name);                  for each of its images
  *     br_learn_end(learner);
  *     br_predict(learner, &picture, &answer);
  *     br_learner_save(learner, &slots);
  *
- * `model` is what `bitreplay export` writes: the frozen network as a program, with the model's name and the settings.
- * The strategy is exact (docs/exact.md). Everything equals Python bit for bit: numbers of a picture, sums, answers,
- * state files and the state's hash. A state that Python saved is read here, and the other way round.
+ * `model` is a file that `bitreplay export` wrote: the frozen network, the model's name and the settings. The strategy
+ * is exact (docs/exact.md). Features, class statistics, answers, state files and the state hash equal Python's bit for
+ * bit. C reads the states that Python saved, and Python those of C.
  *
- * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise.
+ * Functions that return int return BR_OK (0) or another value of `enum br_error` (bitreplay.h). A call that fails has
+ * changed nothing, unless its description says otherwise. BR_BAD_ARGUMENT means a null pointer or a value out of range
+ * and is not mentioned below. One thread at a time may use a learner.
+ *
+ * The learner keeps no pointer that it is given, except for `model` and `memory` of br_learner_open.
  */
 #ifndef BITREPLAY_LEARNER_H
 #define BITREPLAY_LEARNER_H
@@ -30,147 +34,190 @@ extern "C" {
 
 typedef struct br_learner br_learner;
 
-/* 0 takes the default. Each is a size that is taken from the caller's memory, and a limit then (BR_FULL). */
+/* Limits, for which memory is reserved; beyond them a call returns BR_FULL. 0 takes the default. */
 typedef struct br_learner_options {
-  uint32_t classes;    /* at most 65,535; 16 */
-  uint32_t name_bytes; /* of each name in UTF-8, at most 800 (200 characters of 4 bytes); 64 */
-  uint32_t marks;      /* of the lineage, 8 bytes each: experiences and merged states; 1,024 */
-  uint32_t wide;       /* 1: room for more than 131,072 pictures, twice the memory for sums; 0 */
-  uint32_t texts;      /* bytes of the settings that a state file may bring; 2,048 */
-  uint32_t factor;   /* 1: room for what `share` of an answer needs, 2 numbers (numbers + 1) bytes; 0: made each time */
-  uint32_t pictures; /* with the setting `digests`: at most so many, 8 bytes each; 4,096 */
+  uint32_t classes;        /* up to 65,535; default 16 */
+  uint32_t name_bytes;     /* of each name in UTF-8, up to 800 (200 characters of 4 bytes); default 64 */
+  uint32_t marks;          /* of the lineage, one per experience and merged state, 8 bytes each; default 1,024 */
+  uint32_t wide;           /* 1: more than 131,072 images, with twice the memory for statistics; default 0 */
+  uint32_t settings_bytes; /* of the settings in a state file; default 2,048 */
+  uint32_t factor;         /* 1: keep the factor that `share` of an answer needs, in 2 d (d + 1) bytes for d features;
+                            * 0, the default: recompute it for every such answer */
+  uint32_t pictures;       /* with the setting `digests`: images, 8 bytes each; default 4,096 */
 } br_learner_options;
 
+/* The memory of a learner, in bytes. */
 typedef struct br_learner_memory {
-  size_t total;   /* what br_learner_open is given: the sum of the others */
-  size_t network; /* its tables, and weights rearranged for kernels that do not read them where they lie */
-  size_t state;   /* counts, sums, names, lineage */
+  size_t total;   /* what br_learner_open takes: the sum of the others */
+  size_t network; /* tables and packed weights */
+  size_t state;   /* class statistics, names, lineage */
   size_t answers; /* the discriminant */
-  size_t work;    /* shared by the network's arena, the discriminant's making, reading and writing states */
+  size_t work;    /* shared by the network's arena, computing the discriminant, reading and writing states */
 } br_learner_memory;
 
-/* uint8 pixels of any size; the middle square is fitted to the network by docs/pictures.md's law. */
+/* An image of uint8 pixels, of any size. Its middle square is resized to the network's input (docs/pictures.md). */
 typedef struct br_picture {
   const uint8_t* pixels;
   uint32_t width, height; /* 1 to 16,384 */
-  uint32_t pixel_bytes;   /* 3: RGB; 4: RGB and a byte that is not looked at */
-  size_t row_bytes;       /* from a row to the next; 0: width * pixel_bytes */
+  uint32_t pixel_bytes;   /* 3: RGB; 4: RGB and a byte that is ignored */
+  size_t row_bytes;       /* from one row to the next; 0: width * pixel_bytes */
 } br_picture;
 
-/* A class has a text or a whole number as its name. Text is UTF-8 in Unicode's form NFC (ASCII always is), 1 to 200
- * characters, not necessarily ended by 0; with `text` null the name is `number`, within 2^53. States of older versions
- * may hold halves of characters (U+D800 to U+DFFF) as if they were characters: such names are found, but not given. */
+/* The name of a class: `length` bytes of `text` (no terminating 0 needed), or, if `text` is null, `number` (within
+ * +-2^53). Text is 1 to 200 characters of UTF-8 in Unicode's form NFC (ASCII always is). States of older versions may
+ * contain single surrogates (U+D800 to U+DFFF) in names: such classes can be looked up, but no new ones can be made. */
 typedef struct br_name {
   const char* text;
-  size_t length; /* in bytes */
+  size_t length;
   int64_t number;
 } br_name;
 
+/* A share for br_answer: BR_SHARE(0.05) is 5 %. */
 #define BR_SHARE(part) ((uint32_t)(65536 * (part) + 0.5))
 
+/* What br_predict answers. The caller sets `scores`, `probabilities` and `share`; the other fields are results. */
 typedef struct br_answer {
-  uint32_t label;         /* number of the class, 0 to br_learner_classes - 1: the first with the largest score */
-  int64_t* scores;        /* [classes], or null */
-  int32_t* probabilities; /* [classes], 30 bits behind the point, or null */
-  uint32_t share;   /* given: of pictures of known classes, so many may be called unknown (docs/unknown.md), 16 bits
-                            * behind the point: BR_SHARE(0.05). 0: none is, and nothing is computed for it */
-  uint32_t unknown; /* 1: the picture is unlike those that were learned; `label` is the best class even so */
+  uint32_t label;         /* number of the first class with the largest score: see br_learner_class */
+  int64_t* scores;        /* [classes], or null if not wanted */
+  int32_t* probabilities; /* [classes], scaled by 2^30, or null if not wanted */
+  uint32_t share;         /* the share of images of known classes that may be called unknown (docs/unknown.md), scaled
+                           * by 2^16: BR_SHARE(0.05). 0: no image is called unknown, and nothing is computed for it */
+  uint32_t unknown;       /* 1: the image is unlike those that were learned; `label` is the best class even so */
 } br_answer;
 
-/* How much memory a learner takes. Uses the heap meanwhile; builds without a heap lack it. */
+/* ---- Opening ---- */
+
+/* Computes the memory that a learner takes. `options` may be null for the defaults. On failure `error`, if `error_size`
+ * > 0, holds one sentence. Uses the heap meanwhile; builds without a heap lack this function. */
 BR_API int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
                            char* error, size_t error_size);
-/* `model` (aligned to 64) stays unchanged and in place while the learner is used: weights are read where they lie.
- * `memory` is aligned to 64. The learner lies in it, and is gone when the memory is. It knows nothing yet. */
+/* Opens a learner that has learned nothing yet. `model` and `memory` must be aligned to 64; the caller owns both, and
+ * both must stay in place while the learner is used: weights are read from `model`, and the learner lives in `memory`.
+ * There is no function to close it. On failure `*learner` is null and `error`, if `error_size` > 0, holds one
+ * sentence. */
 BR_API int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory,
                            size_t memory_size, br_learner** learner, char* error, size_t error_size);
-/* What it really took. */
-BR_API void br_learner_taken(const br_learner* learner, br_learner_memory* memory);
-/* Forgets everything; the next save leaves nothing of the past. */
+/* Writes the memory that the learner uses to `*memory`. */
+BR_API void br_learner_memory_used(const br_learner* learner, br_learner_memory* memory);
+/* Forgets everything. The next save leaves nothing of the past. */
 BR_API void br_learner_clear(br_learner* learner);
 
-/* Numbers of a picture, and the side of the square that it is fitted to. */
+/* ---- Features ---- */
+
+/* The number of features. */
 BR_API uint32_t br_learner_features(const br_learner* learner);
+/* The side of the network's input, a square. */
 BR_API uint32_t br_learner_side(const br_learner* learner);
-/* The picture as the network sees it: side * side * 3 bytes. */
+/* Writes the middle square of an image, resized, to fitted[side][side][3]. */
 BR_API int br_fit(const br_picture* picture, uint32_t side, uint8_t* fitted);
-/* x[numbers], int8 in [-127, 127]: all that learning and answering know of a picture. */
+/* Writes the features of an image to x[features], in [-127, 127]. Learning and answering use nothing else of it. */
 BR_API int br_learner_extract(br_learner* learner, const br_picture* picture, int8_t* x);
 
-/* One experience. Pictures are in the sums as soon as they are added; `end` counts the experience and writes its mark.
- * An experience that is given up is undone by loading the state before, or by unlearning its pictures. */
+/* ---- Learning ---- */
+
+/* Begins an experience. BR_BAD_ORDER if one has begun already, BR_FULL if no more can be counted. */
 BR_API int br_learn_begin(br_learner* learner);
+/* Learns an image, or the features of one, at once. A new name makes a new class. BR_FULL beyond the options' limits,
+ * BR_BAD_ORDER outside of an experience. */
 BR_API int br_learn_add(br_learner* learner, const br_picture* picture, const br_name* name);
 BR_API int br_learn_add_features(br_learner* learner, const int8_t* x, const br_name* name);
+/* Ends the experience, counts it and adds its mark to the lineage; an experience without images is not counted. To undo
+ * an experience, end it, and then read an earlier state or unlearn its images. */
 BR_API int br_learn_end(br_learner* learner);
 
-/* The discriminant is made when it is first needed after a change; br_learner_ready makes it now. */
+/* ---- Answers ---- */
+
+/* Computes the discriminant now. Otherwise the first answer after a change does. BR_NOTHING_LEARNED without a class. */
 BR_API int br_learner_ready(br_learner* learner);
+/* Answers for an image, or for the features of one. BR_NOTHING_LEARNED without a class. */
 BR_API int br_predict(br_learner* learner, const br_picture* picture, br_answer* answer);
 BR_API int br_predict_features(br_learner* learner, const int8_t* x, br_answer* answer);
-/* The setting `unknown` of the model or of the state that was read, as a share. */
+/* The setting `unknown` of the model, or of the state that was read, for `share` of br_answer. */
 BR_API uint32_t br_learner_share(const br_learner* learner);
 
-/* As if the picture had never been learned as that class; BR_NEVER_LEARNED if it cannot have been. */
+/* ---- Unlearning: not during an experience (BR_BAD_ORDER) ---- */
+
+/* Removes an image from a class, as if it had never been learned. BR_NEVER_LEARNED if it cannot have been learned as
+ * that class, BR_UNKNOWN_CLASS if there is no such class. A class that has no images left is removed. */
 BR_API int br_unlearn(br_learner* learner, const br_picture* picture, const br_name* name);
 BR_API int br_unlearn_features(br_learner* learner, const int8_t* x, const br_name* name);
+/* Removes a class. BR_UNKNOWN_CLASS if there is none of that name. */
 BR_API int br_forget(br_learner* learner, const br_name* name);
+/* Renames a class. BR_UNKNOWN_CLASS if there is no `from`, BR_NAME_TAKEN if there is a `to`. */
 BR_API int br_rename(br_learner* learner, const br_name* from, const br_name* to);
 
-/* Classes stand in the order of their names: whole numbers, then texts. `name` points into the learner, until the next
- * change. */
+/* ---- Classes ---- */
+
+/* The number of classes. */
 BR_API uint32_t br_learner_classes(const br_learner* learner);
+/* The name of class number `label` and the number of its images; either pointer may be null. Classes are numbered in
+ * the order of their names: integers first, then text. `name->text` points into the learner and is valid until the next
+ * change. */
 BR_API int br_learner_class(const br_learner* learner, uint32_t label, br_name* name, int64_t* pictures);
+/* The number of images that were learned, of all classes. */
 BR_API int64_t br_learner_pictures(const br_learner* learner);
+/* The number of experiences. */
 BR_API int64_t br_learner_experiences(const br_learner* learner);
 
-/* State files (docs/state-format.md), the bytes that Python writes. Functions of the caller return 0, or anything else
- * for a failure, which becomes BR_STORAGE. `read` may be asked for any place, several times. */
+/* ---- States: docs/state-format.md ---- */
+
+/* Callbacks of the caller: read or write `size` bytes at `offset`. They return 0, or anything else on failure, which
+ * becomes BR_STORAGE. `read` is called for any offset, several times; `write` from 0 on, without gaps. */
 typedef int br_read(void* context, size_t offset, void* bytes, size_t size);
 typedef int br_write(void* context, size_t offset, const void* bytes, size_t size);
 
-/* The hash of docs/learner.md's state_hash: 64 digits and a 0. */
+/* Writes the state hash to `hash`: 64 hexadecimal digits and a 0. Equal to `state_hash` in Python. */
 BR_API int br_state_hash(br_learner* learner, char hash[65]);
+/* The size of the state file. */
 BR_API size_t br_state_bytes(br_learner* learner);
-BR_API int br_state_write(br_learner* learner, br_write* write, void* context); /* from 0 on, without gaps */
-/* The whole file is checked as a stranger's before anything changes (BR_IMPOSSIBLE: its sums are those of no pictures);
- * if reading fails after that, the learner knows nothing. */
+/* Writes the state file. */
+BR_API int br_state_write(br_learner* learner, br_write* write, void* context);
+/* Replaces what was learned by the state in a file of `size` bytes. BR_BAD_ORDER during an experience. The whole file
+ * is checked before anything changes: BR_DAMAGED, BR_MALFORMED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_FULL, or
+ * BR_IMPOSSIBLE if no images have its statistics. If reading fails after that (BR_STORAGE), the learner is empty. */
 BR_API int br_state_read(br_learner* learner, br_read* read, void* context, size_t size);
-/* Whether what was written can be read again: everything that br_state_read checks but the factor of the sums, which
- * takes as long as a discriminant. The bytes are read one after another, and the learner stays as it is. */
+/* Checks a state file as br_state_read does, without changing the learner, reading it front to back. It leaves out one
+ * check that takes as long as computing a discriminant: that the scatter is positive semidefinite. Meant for files that
+ * this learner has just written. */
 BR_API int br_state_verify(br_learner* learner, br_read* read, void* context, size_t size);
-/* Adds what another state of the same model and settings has learned. */
+/* Adds what another state, of the same model and settings, has learned. Errors as br_state_read; BR_BAD_ORDER during an
+ * experience. */
 BR_API int br_state_merge(br_learner* learner, br_read* read, void* context, size_t size);
-/* The same where both began as one state, the base: what it saw counts once. BR_OTHER_BASE if one does not contain
- * it. */
+/* The same for two states that both began as a third one, the base, whose images count once. BR_OTHER_BASE if one of
+ * them does not contain the base. */
 BR_API int br_state_merge_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
                                 void* base_context, size_t base_size);
-/* As if a state that was merged before, now or long ago, never had been: BR_OTHER_BASE if it cannot have been,
- * BR_NEVER_LEARNED if what is left could not be sums of pictures. */
+/* Removes a state that was merged before, as if it never had been. BR_OTHER_BASE if it cannot have been merged,
+ * BR_NEVER_LEARNED if no images have the statistics that would be left. The second is for a state that was merged with
+ * a base. */
 BR_API int br_state_take_out(br_learner* learner, br_read* read, void* context, size_t size);
 BR_API int br_state_take_out_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
                                    void* base_context, size_t base_size);
 
-/* Two places of non-volatile memory, numbered 0 and 1, each with room for a state and BR_SLOT_HEADER bytes. `erase`
- * makes a place ready to be written, `write` is asked for rising offsets except for the header, which comes last, after
- * a `sync`; `sync` returns when what was written will survive a loss of power. `size` is that of a place. */
+/* ---- Saving in non-volatile memory ---- */
+
 #define BR_SLOT_HEADER 64
+/* Two slots of non-volatile memory, numbered 0 and 1, of `size` bytes each: BR_SLOT_HEADER and a state file. Callbacks
+ * return 0, or anything else on failure (BR_STORAGE). */
 typedef struct br_slots {
   void* context;
   size_t size;
   int (*read)(void* context, uint32_t slot, size_t offset, void* bytes, size_t size);
+  /* Makes the first `size` bytes of a slot writable. */
   int (*erase)(void* context, uint32_t slot, size_t size);
+  /* Called with rising offsets, and last for the header, after a sync. */
   int (*write)(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size);
+  /* Returns when everything that was written will survive a loss of power. */
   int (*sync)(void* context, uint32_t slot);
 } br_slots;
 
-/* Writes a new generation over the older of the two, and reads it again before it counts. Whenever power fails,
- * br_learner_load finds the state before or the new one. After forget and unlearn both places are written anew, so that
- * nothing of the past stays. */
+/* Saves the state in the slot with the older generation, and reads it back before it counts. Whenever power fails,
+ * br_learner_load finds the previous or the new state. After unlearning and forgetting, both slots are rewritten, so
+ * that nothing of the past is left. BR_FULL if a slot is too small, BR_BAD_ORDER during an experience. */
 BR_API int br_learner_save(br_learner* learner, const br_slots* slots);
-/* The last whole generation; BR_NO_STATE if there is none. */
+/* Loads the newest generation that is intact. BR_NO_STATE if there is none; other errors as br_state_read. */
 BR_API int br_learner_load(br_learner* learner, const br_slots* slots);
-/* The generation before the last one, which is gone then. */
+/* Loads the generation before the newest, and erases the newest. BR_NO_STATE if there are not two. */
 BR_API int br_learner_rollback(br_learner* learner, const br_slots* slots);
 
 #ifdef __cplusplus

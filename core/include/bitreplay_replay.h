@@ -1,42 +1,47 @@
-/* The paper's strategy in C: a memory of 1-bit latents, a tail that learns from new and replayed ones, a CWR* head.
- * C99, no dependency, no heap, no floating point, no threads.
+/* The paper's strategy in C: a replay memory of binary latents, a tail that learns from new and replayed ones, a CWR*
+ * head. C99, no dependencies, no heap, no floating point, no threads.
  *
  *     br_replay* learner;
  *     br_replay_options options = {.classes = 16, .samples = 64};
  *     br_replay_memory memory;
- *     br_replay_plan(model, model_size, &options, &memory, error, sizeof error);      on a machine with a heap, or by
- *     room = aligned_alloc(64, memory.total);                                         `bitreplay export`
+ *     br_replay_plan(model, model_size, &options, &memory, error, sizeof error);      on a machine with a heap, or
+ *     room = aligned_alloc(64, memory.total);                                         sizes.h of `bitreplay export`
  *     br_replay_open(model, model_size, &options, room, memory.total, &learner, error, sizeof error);
  *
  *     br_replay_begin(learner);                                an experience, as learner.learn in Python
- *     br_replay_add(learner, &picture, &name);                 for each of its pictures
+ *     br_replay_add(learner, &picture, &name);                 for each of its images
  *     do br_replay_step(learner, &progress);                   one minibatch each: forward, backward, update
  *     while (progress.done < progress.steps);
- *     br_replay_end(learner);                                  consolidates the head, offers the pictures to the memory
+ *     br_replay_end(learner);                                  consolidates the head, updates the replay memory
  *     br_replay_predict(learner, &picture, &answer);
  *     br_replay_save(learner, &slots);
  *
- * `model` is what `bitreplay export --strategy replay` writes: frozen backbone, tail and settings. Everything equals
- * Python bit for bit: latents, minibatches, weights, answers, state files and the state's hash. A state that Python
- * saved is read here and learning goes on as it would there, and the other way round.
+ * `model` is a file that `bitreplay export --strategy replay` wrote: frozen backbone, tail and settings. Latents,
+ * minibatches, weights, answers, state files and the state hash equal Python's bit for bit. C reads the states that
+ * Python saved and goes on learning as Python would, and the other way round.
  *
- * What is refused:
- *   settings with augment, unknown above 0, bits float    BR_MALFORMED (`bitreplay export` writes no such model)
- *   states of other bits, level, code_bits, new, replayed, per_class                          BR_OTHER_SETTINGS
- *   states of version 1 (those of bitreplay 0.1; save them once with a later one)             BR_MALFORMED
- *   more classes than `classes`, pictures of an experience than `samples`, longer names       BR_FULL
- *   an experience more when a counter is at its end (2^31 - 1 experiences, 2^61 samples)       BR_FULL
- *   `share` of an answer above 0: to say "unknown" by stored latents is Python's               BR_BAD_ARGUMENT
- *   merging, unlearning single pictures                                                        there is no function
+ * Not supported:
+ *   models with augmentation, the setting `unknown` above 0, or bits "float"                   BR_MALFORMED
+ *   states with another bits, replay_layer, latent_bits, batch_size, replay_batch_size
+ *   or memory_per_class                                                                        BR_OTHER_SETTINGS
+ *   states of format 1 (bitreplay 0.1; load and save them with a later Python version)         BR_MALFORMED
+ *   more than `classes` classes, `samples` images per experience, or `name_bytes` per name     BR_FULL
+ *   experiences beyond the counters (2^31 - 1 experiences, 2^61 samples)                       BR_FULL
+ *   `share` of br_answer above 0                                                               BR_BAD_ARGUMENT
+ *   merging states, unlearning single images                                                   no function
  *
- * One thread at a time may use a learner. A call that fails has changed nothing, unless it says otherwise. A learner
- * that comes to know more than 16 classes opens a larger tail in its memory: br_set_isa in between may leave no room
- * for it (BR_NO_MEMORY), and then every call is refused until clear, with the old instruction set, has begun anew.
+ * Functions that return int return BR_OK (0) or another value of `enum br_error` (bitreplay.h). A call that fails has
+ * changed nothing, unless its description says otherwise. BR_BAD_ARGUMENT means a null pointer or a value out of range
+ * and is not mentioned below. One thread at a time may use a learner.
+ *
+ * A learner with more than 16 classes opens a larger tail in its memory. If br_set_isa was called since it was opened,
+ * there may be no room for that tail (BR_NO_MEMORY). Every call is then refused until br_replay_clear, with the former
+ * instruction set, starts anew.
  */
 #ifndef BITREPLAY_REPLAY_H
 #define BITREPLAY_REPLAY_H
 
-#include "bitreplay_learner.h" /* pictures, names, answers, slots */
+#include "bitreplay_learner.h" /* br_picture, br_name, br_answer, br_slots */
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,81 +49,111 @@ extern "C" {
 
 typedef struct br_replay br_replay;
 
-/* 0 takes the default. Each is a size that is taken from the caller's memory, and a limit then (BR_FULL). */
+/* Limits, for which memory is reserved; beyond them a call returns BR_FULL. 0 takes the default. */
 typedef struct br_replay_options {
-  uint32_t classes;    /* at most as many as the model was exported for; 16 */
-  uint32_t name_bytes; /* of each name in UTF-8, at most 800; 64 */
-  uint32_t samples;    /* pictures of one experience; 64 */
-  uint32_t texts;      /* bytes of the settings that a state file may bring; 2,048 */
+  uint32_t classes;        /* up to the number that the model was exported for; default 16 */
+  uint32_t name_bytes;     /* of each name in UTF-8, up to 800; default 64 */
+  uint32_t samples;        /* images in one experience; default 64 */
+  uint32_t settings_bytes; /* of the settings in a state file; default 2,048 */
 } br_replay_options;
 
+/* The memory of a learner, in bytes. */
 typedef struct br_replay_memory {
-  size_t total;      /* what br_replay_open is given: the sum of the others */
-  size_t network;    /* tables of backbone and tail, rearranged weights */
-  size_t state;      /* learned parameters, head, stored latents, names */
-  size_t experience; /* latents and labels of the pictures that are being learned */
+  size_t total;      /* what br_replay_open takes: the sum of the others */
+  size_t network;    /* tables and packed weights of backbone and tail */
+  size_t state;      /* learned parameters, head, replay memory, names */
+  size_t experience; /* latents and labels of the images being learned */
   size_t work;       /* arenas of backbone and tail, reading and writing states */
 } br_replay_memory;
 
-/* How much memory a learner takes. Uses the heap meanwhile; builds without a heap lack it. */
+/* ---- Opening ---- */
+
+/* Computes the memory that a learner takes. `options` may be null for the defaults. On failure `error`, if `error_size`
+ * > 0, holds one sentence. Uses the heap meanwhile; builds without a heap lack this function. */
 BR_API int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory,
                           char* error, size_t error_size);
-/* `model` (aligned to 64) stays unchanged and in place while the learner is used. `memory` is aligned to 64. The
- * learner lies in it, and is gone when the memory is. It knows nothing yet. */
+/* Opens a learner that has learned nothing yet. `model` and `memory` must be aligned to 64; the caller owns both, and
+ * both must stay in place while the learner is used. There is no function to close it. On failure `*learner` is null
+ * and `error`, if `error_size` > 0, holds one sentence. */
 BR_API int br_replay_open(const void* model, size_t size, const br_replay_options* options, void* memory,
                           size_t memory_size, br_replay** learner, char* error, size_t error_size);
-/* What it really took. */
-BR_API void br_replay_taken(const br_replay* learner, br_replay_memory* memory);
-/* Forgets everything, an experience that has begun too; the next save leaves nothing of the past. */
+/* Writes the memory that the learner uses to `*memory`. */
+BR_API void br_replay_memory_used(const br_replay* learner, br_replay_memory* memory);
+/* Forgets everything, and drops an experience that has begun. The next save leaves nothing of the past. */
 BR_API void br_replay_clear(br_replay* learner);
 
-/* The side of the square that pictures are fitted to, and words of a latent. */
+/* ---- Latents ---- */
+
+/* The side of the network's input, a square. */
 BR_API uint32_t br_replay_side(const br_replay* learner);
+/* The number of words of a latent. */
 BR_API uint32_t br_replay_latent_words(const br_replay* learner);
-/* code[words]: all that learning and answering know of a picture. */
+/* Writes the latent of an image to code[words]. Learning and answering use nothing else of it. */
 BR_API int br_replay_latent(br_replay* learner, const br_picture* picture, uint64_t* code);
 
-/* One experience. Pictures are coded as they are added. The first step gives new names their numbers; none can be added
- * after it. `end` makes what steps are left: who does not want to know calls begin, add and end alone. An experience
- * without a picture counts as none. One that is given up is undone by reading a state, or by clear. */
+/* ---- Learning ---- */
+
 typedef struct br_replay_progress {
-  uint64_t done, steps;
+  uint64_t done, steps; /* training steps done, and in all */
 } br_replay_progress;
+
+/* Begins an experience. BR_BAD_ORDER if one has begun already, BR_FULL if no more can be counted. To undo an
+ * experience, read an earlier state, or clear the learner. */
 BR_API int br_replay_begin(br_replay* learner);
+/* Adds an image, which is encoded at once, or a latent, to the experience. BR_FULL beyond the options' limits,
+ * BR_BAD_ORDER outside of an experience or after its first step. */
 BR_API int br_replay_add(br_replay* learner, const br_picture* picture, const br_name* name);
 BR_API int br_replay_add_latent(br_replay* learner, const uint64_t* code, const br_name* name);
-BR_API int br_replay_step(br_replay* learner, br_replay_progress* progress); /* progress, or null */
+/* Trains one minibatch. The first step numbers the new classes. `progress` may be null. */
+BR_API int br_replay_step(br_replay* learner, br_replay_progress* progress);
+/* Trains the steps that are left, consolidates the head and offers the latents to the replay memory. Calling
+ * br_replay_step is thus optional. An experience without images is not counted. */
 BR_API int br_replay_end(br_replay* learner);
 
-/* Scores are logits, 16 bits behind the point. Not during an experience (BR_BAD_ORDER). */
+/* ---- Answers ---- */
+
+/* Answers for an image, or for a latent. Scores are logits, scaled by 2^16. BR_NOTHING_LEARNED without a class,
+ * BR_BAD_ORDER during an experience. */
 BR_API int br_replay_predict(br_replay* learner, const br_picture* picture, br_answer* answer);
 BR_API int br_replay_predict_latent(br_replay* learner, const uint64_t* code, br_answer* answer);
 
-/* Stored latents and the head's weights of a class go; what the tail's other weights have learned stays. */
+/* ---- Forgetting: not during an experience (BR_BAD_ORDER) ---- */
+
+/* Removes the stored latents and the head's weights of a class. What the tail has learned from it stays.
+ * BR_UNKNOWN_CLASS if there is none of that name. */
 BR_API int br_replay_forget(br_replay* learner, const br_name* name);
-/* One stored sample, by its number in the order of arrival; BR_NEVER_LEARNED if it is not stored. */
+/* Removes one stored latent, by the number of its sample in the order of arrival. BR_NEVER_LEARNED if it is not
+ * stored. */
 BR_API int br_replay_forget_sample(br_replay* learner, int64_t sample);
+/* Renames a class. BR_UNKNOWN_CLASS if there is no `from`, BR_NAME_TAKEN if there is a `to`. */
 BR_API int br_replay_rename(br_replay* learner, const br_name* from, const br_name* to);
 
-/* Classes in the order of their numbers; answers name them by their place here. `name` points into the learner, until
- * the next change. `pictures` were ever learned of it, `stored` latents are kept. */
+/* ---- Classes ---- */
+
+/* The number of classes. */
 BR_API uint32_t br_replay_classes(const br_replay* learner);
+/* The name of class number `label`, the number of its images ever learned, and of its stored latents; each pointer may
+ * be null. Classes are in the order in which they were numbered. `name->text` points into the learner and is valid
+ * until the next change. */
 BR_API int br_replay_class(const br_replay* learner, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored);
+/* The number of images, experiences and training steps ever learned. */
 BR_API int64_t br_replay_pictures(const br_replay* learner);
 BR_API int64_t br_replay_experiences(const br_replay* learner);
 BR_API int64_t br_replay_steps(const br_replay* learner);
 
-/* As br_state_hash and so on of bitreplay_learner.h. */
+/* ---- States: as br_state_hash, br_state_bytes and br_state_write in bitreplay_learner.h ---- */
+
 BR_API int br_replay_hash(br_replay* learner, char hash[65]);
 BR_API size_t br_replay_bytes(br_replay* learner);
 BR_API int br_replay_write(br_replay* learner, br_write* write, void* context);
-/* Ends an experience that has begun. The whole file is checked before anything changes; if reading fails after that,
- * the learner knows nothing. */
+/* Replaces what was learned by the state in a file of `size` bytes. Ends an experience. The whole file is checked
+ * before anything changes; if reading fails after that (BR_STORAGE), the learner is empty. */
 BR_API int br_replay_read(br_replay* learner, br_read* read, void* context, size_t size);
-/* What br_replay_read would say of these bytes; the learner stays as it is. */
+/* Checks a state file as br_replay_read does, without changing the learner. */
 BR_API int br_replay_verify(br_replay* learner, br_read* read, void* context, size_t size);
 
-/* Two generations in two places, as br_learner_save and so on. */
+/* ---- Saving in non-volatile memory: as br_learner_save, br_learner_load and br_learner_rollback ---- */
+
 BR_API int br_replay_save(br_replay* learner, const br_slots* slots);
 BR_API int br_replay_load(br_replay* learner, const br_slots* slots);
 BR_API int br_replay_rollback(br_replay* learner, const br_slots* slots);

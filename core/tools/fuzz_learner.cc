@@ -38,8 +38,8 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
   br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr, draw(2) ? draw(70000) : 0, 0};
   Bytes given = copy(draw(4) ? state : begun);
   Bytes base = copy(draw(3) ? begun : state);
-  if (draw(2)) spoil(given, draw(2) ? 1200 : kMost), seal_state(given);
-  if (draw(4) == 0) spoil(base, draw(2) ? 1200 : kMost), seal_state(base);
+  if (draw(2)) spoil(given, draw(2) ? 1200 : kMaxBytes), seal_state(given);
+  if (draw(4) == 0) spoil(base, draw(2) ? 1200 : kMaxBytes), seal_state(base);
   switch (draw(20)) {
     case 0: br_learn_begin(learner); break;
     case 1: br_learn_end(learner); break;
@@ -72,14 +72,14 @@ int main(int count, char** argument) {
   if (count != 6) return 2;
   const Bytes model = read_file(argument[1]), state = read_file(argument[2]), begun = read_file(argument[3]);
   random_state = strtoull(argument[5], nullptr, 10);
-  for (Bytes& place : places) place = room(kPlace);
+  for (Bytes& place : allocator) place = room(kPlace);
   int8_t* const x = reinterpret_cast<int8_t*>(room(8192).at);
   const Bytes whole = copy(model);
   unsigned long opened = 0, inputs = strtoul(argument[4], nullptr, 10);
   for (unsigned long done = 0; done < inputs;) {
     const bool spoiled = draw(3) > 0;
     Bytes changed = copy(whole), memory;
-    if (spoiled) spoil(changed, draw(2) ? 12000 : kMost), seal_model(changed);
+    if (spoiled) spoil(changed, draw(2) ? 12000 : kMaxBytes), seal_model(changed);
     br_learner* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;

@@ -4,7 +4,8 @@
 //   fuzz_reader -runs=N FOLDER      states to begin with: tests/corpus/states;
 //                                   the model is FUZZ_MODEL: tests/corpus/model.bin
 //
-// What is refused changes nothing. What is taken is written again, verified, asked, and forgotten class by class.
+// What is refused changes nothing. What is accepted is written again, verified, used for answers, and forgotten class
+// by class.
 #include "bitreplay_learner.h"
 #include "hostile.h"
 
@@ -60,8 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Bytes state = room(size);
   if (size) memcpy(state.at, data, size);
   seal_state(state);
-  const int found = br_state_read(learner, read_exactly, &state, state.size);
-  if (found) {
+  const int failed = br_state_read(learner, read_exactly, &state, state.size);
+  if (failed) {
     br_state_hash(learner, after);
     if (memcmp(before, after, 64)) abort();
   } else {

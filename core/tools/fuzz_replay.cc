@@ -38,9 +38,9 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
   int32_t probabilities[64];
   br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr, draw(9) == 0, 0};
   br_replay_progress progress;
-  br_name found;
+  br_name class_name;
   Bytes given = copy(state);
-  if (draw(2)) spoil(given, draw(2) ? 2400 : kMost), seal_state(given);
+  if (draw(2)) spoil(given, draw(2) ? 2400 : kMaxBytes), seal_state(given);
   switch (draw(20)) {
     case 0:
     case 1: br_replay_begin(learner); break;
@@ -63,7 +63,7 @@ void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
     case 18: draw(2) ? br_replay_load(learner, &kSlots) : br_replay_rollback(learner, &kSlots); break;
     default:
       br_replay_hash(learner, hash);
-      br_replay_class(learner, draw(4), &found, &pictures, &stored);
+      br_replay_class(learner, draw(4), &class_name, &pictures, &stored);
       if (draw(20) == 0) br_replay_clear(learner);
   }
   free(given.at);
@@ -75,13 +75,13 @@ int main(int count, char** argument) {
   if (count != 5) return 2;
   const Bytes model = read_file(argument[1]), state = read_file(argument[2]);
   random_state = strtoull(argument[4], nullptr, 10);
-  for (Bytes& place : places) place = room(kPlace);
+  for (Bytes& place : allocator) place = room(kPlace);
   const Bytes whole = copy(model);
   unsigned long opened = 0, inputs = strtoul(argument[3], nullptr, 10);
   for (unsigned long done = 0; done < inputs;) {
     const bool spoiled = draw(3) > 0;
     Bytes changed = copy(whole), memory;
-    if (spoiled) spoil(changed, draw(2) ? 2000 : kMost), seal_model(changed);
+    if (spoiled) spoil(changed, draw(2) ? 2000 : kMaxBytes), seal_model(changed);
     br_replay* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;

@@ -1,5 +1,5 @@
-// Whole lives of the learner in C against a list of what it should know. To be built with sanitizers, which end the
-// process.
+// Random sequences of calls of the learner in C, compared with a list of what it should know. To be built with
+// sanitizers, which end the process.
 //
 //   fuzz_sequences MODEL SEQUENCES FIRST_SEED    sequence k has the seed FIRST_SEED + k, so that runs can be continued
 //
@@ -77,7 +77,7 @@ int read_vector(void* context, size_t offset, void* to, size_t size) {
   return 0;
 }
 
-// Pictures of few, near numbers are hard to tell apart; those at the ends fill the bounds.
+// Features from a narrow range are hard to tell apart; those at the ends fill the bounds.
 Shown any_picture(uint32_t features) {
   Shown shown = {std::vector<int8_t>(features), std::string(1, char('a' + draw(4)))};
   const uint32_t kind = draw(4);
@@ -184,7 +184,7 @@ void spoiled(Device& device) {
   std::vector<uint8_t> state = device.bytes();
   Bytes changed = room(state.size());
   memcpy(changed.at, state.data(), state.size());
-  spoil(changed, kMost);
+  spoil(changed, kMaxBytes);
   seal_state(changed);
   std::vector<uint8_t> given(changed.at, changed.at + changed.size);
   free(changed.at);

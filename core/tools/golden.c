@@ -19,13 +19,13 @@ static uint8_t* place(const br_program* program, const char* name, uint8_t* aren
 /* A step in parts: every part passes twice. `codes` and `labels` are one sample's bytes. */
 static int step_in_parts(const br_program* program, uint8_t* parameters, uint8_t* arena, const br_run_args* args,
                          const uint8_t* from, size_t codes, size_t labels, uint8_t* work) {
-  const int64_t most = br_program_max_samples(program);
+  const int64_t max_samples = br_program_max_samples(program);
   size_t unused;
   int failed = br_parts_begin(program, arena);
   for (int gather = 0; gather < 2; ++gather)
-    for (int64_t first = 0; first < args->samples && !failed; first += most) {
+    for (int64_t first = 0; first < args->samples && !failed; first += max_samples) {
       br_run_args part = *args;
-      part.samples = args->samples - first < most ? args->samples - first : most;
+      part.samples = args->samples - first < max_samples ? args->samples - first : max_samples;
       const uint8_t* label = from + (size_t)args->samples * codes + (size_t)first * labels;
       memcpy(place(program, "latents", arena, 1, &unused), from + (size_t)first * codes, (size_t)part.samples * codes);
       memcpy(place(program, "labels", arena, 1, &unused), label, (size_t)part.samples * labels);

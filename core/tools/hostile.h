@@ -11,7 +11,7 @@
 
 namespace hostile {
 
-constexpr size_t kMost = 1 << 22, kPlace = 1 << 16, kDigitsAt = 8 + 27;
+constexpr size_t kMaxBytes = 1 << 22, kPlace = 1 << 16, kDigitsAt = 8 + 27;
 
 inline uint64_t random_state;
 inline uint32_t draw(uint32_t below) {
@@ -31,12 +31,12 @@ inline Bytes room(size_t size) {
 }
 
 inline Bytes read_file(const char* path) {
-  Bytes found = room(kMost);
+  Bytes content = room(kMaxBytes);
   FILE* file = fopen(path, "rb");
   if (!file) exit(2);
-  found.size = fread(found.at, 1, kMost, file);
+  content.size = fread(content.at, 1, kMaxBytes, file);
   fclose(file);
-  return found;
+  return content;
 }
 
 // A copy of its own size, so that a byte behind the end is seen.
@@ -46,10 +46,10 @@ inline Bytes copy(const Bytes& from) {
   return made;
 }
 
-inline void spoil(Bytes& bytes, size_t most) {
+inline void spoil(Bytes& bytes, size_t limit) {
   static const uint8_t likely[] = {0, 1, 255, 127, 128, '0', '9', '"', '\\', '{', '}', '[', ']', ',', '/', 'f'};
   for (uint32_t times = 1 + draw(4); times; --times) {
-    const size_t at = draw(uint32_t(most < bytes.size ? most : bytes.size));
+    const size_t at = draw(uint32_t(limit < bytes.size ? limit : bytes.size));
     bytes.at[at] = draw(2) ? likely[draw(sizeof likely)] : uint8_t(bytes.at[at] ^ 1u << draw(8));
   }
   if (draw(8) == 0) bytes.size = draw(uint32_t(bytes.size) + 1);
@@ -91,20 +91,20 @@ inline int read_bytes(void* context, size_t offset, void* to, size_t size) {
   return draw(5000) == 0;
 }
 
-inline Bytes places[2];
+inline Bytes allocator[2];
 inline int read_place(void*, uint32_t slot, size_t offset, void* to, size_t size) {
   if (slot > 1 || offset + size > kPlace) abort();
-  memcpy(to, places[slot].at + offset, size);
+  memcpy(to, allocator[slot].at + offset, size);
   return draw(2000) == 0;
 }
 inline int erase_place(void*, uint32_t slot, size_t size) {
   if (slot > 1 || size > kPlace) abort();
-  memset(places[slot].at, 255, size);
+  memset(allocator[slot].at, 255, size);
   return draw(50) == 0;
 }
 inline int write_place(void*, uint32_t slot, size_t offset, const void* from, size_t size) {
   if (slot > 1 || offset + size > kPlace) abort();
-  memcpy(places[slot].at + offset, from, size);
+  memcpy(allocator[slot].at + offset, from, size);
   return draw(200) == 0;
 }
 inline int sync_place(void*, uint32_t) { return draw(50) == 0; }

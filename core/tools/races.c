@@ -73,8 +73,8 @@ static void* ask(void* count) {
   for (int64_t seen = 0; seen < steps; ++*(int64_t*)count) {
     seen = __atomic_load_n(&latest, __ATOMIC_ACQUIRE);
     place.parameters = careless ? learning.parameters : states[seen]; /* shared with other threads, read alone */
-    const uint8_t* found = answer(place);
-    if (!careless && memcmp(found, answers[seen], answer_bytes)) stop("answered", "otherwise than one thread alone");
+    const uint8_t* reply = answer(place);
+    if (!careless && memcmp(reply, answers[seen], answer_bytes)) stop("answered", "otherwise than one thread alone");
   }
   free(place.arena);
   return NULL;
@@ -120,7 +120,7 @@ int main(int count, char** words) {
   pthread_t teacher, asking[ANSWERING], helping[HELPING];
   int64_t answered[ANSWERING] = {0}, all = 0;
   for (int i = 0; i < HELPING; ++i) pthread_create(&helping[i], NULL, help, NULL);
-  while (br_program_helpers(program) < HELPING) usleep(100);
+  while (br_program_workers(program) < HELPING) usleep(100);
   for (int i = 0; i < ANSWERING; ++i) pthread_create(&asking[i], NULL, ask, &answered[i]);
   pthread_create(&teacher, NULL, teach, NULL);
   pthread_join(teacher, NULL);

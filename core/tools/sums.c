@@ -2,7 +2,7 @@
  *
  *     sums CASES RESULTS
  *
- * CASES: for each case six u64 (numbers, classes, bits, parts, pictures, taken), the parts, counts, class sums,
+ * CASES: for each case six u64 (features, classes, bits, parts, pictures, taken), the parts, counts, class sums,
  * products, labels and pictures, each padded to 8 bytes (tests/engine/paths/sums_cases.py). The pictures are added, the
  * first `taken` of them taken away again. RESULTS: sums, weights, biases, exponent and left_out, scores, one behind the
  * other. Prints the instruction set and the number of cases. */

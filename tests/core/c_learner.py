@@ -17,7 +17,9 @@ Name = str | int
 
 
 class Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts", "factor", "pictures")]
+    _fields_ = [
+        (name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "settings_bytes", "factor", "pictures")
+    ]
 
 
 class Memory(ctypes.Structure):

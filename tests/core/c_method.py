@@ -17,8 +17,8 @@ KINDS = ("given", "fitted", "fitted with flips")
 
 def core() -> Any:
     library = c_library()
-    library.br_reservoir_place.restype = c_int64
-    library.br_reservoir_place.argtypes = [c_uint64, c_uint32, c_uint64, c_uint32, c_uint32]
+    library.br_reservoir_slot.restype = c_int64
+    library.br_reservoir_slot.argtypes = [c_uint64, c_uint32, c_uint64, c_uint32, c_uint32]
     library.br_draw.argtypes = [c_uint64, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p]
     library.br_epoch_order.argtypes = [c_uint64, c_uint64, c_uint64, c_uint32, c_void_p]
     library.br_consolidate.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]
@@ -45,7 +45,7 @@ def reservoir(memory_per_class: int, seed: int, experiences: Any, draws: Any) ->
     seen: dict[int, int] = {}
     for number, c in enumerate(label for labels in experiences for label in labels):
         held = slots.setdefault(c, [])
-        place = core().br_reservoir_place(seed, c, seen.get(c, 0), len(held), memory_per_class)
+        place = core().br_reservoir_slot(seed, c, seen.get(c, 0), len(held), memory_per_class)
         seen[c] = seen.get(c, 0) + 1
         if place >= 0:
             held[place : place + 1] = [number]

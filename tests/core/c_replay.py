@@ -15,7 +15,7 @@ from tests.core.c_learner import READ, WRITE, Answer, Name, NameInfo, check, lib
 
 
 class Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "texts")]
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "settings_bytes")]
 
 
 class Memory(ctypes.Structure):

@@ -117,7 +117,7 @@ def test_power_may_fail_at_any_moment_of_a_save(image, change, saves):
         try:
             found.add(hash_now := loaded(image, cut).state_hash())
         except Failed as error:
-            assert str(error) == "there is no state" and old is None and not done
+            assert str(error) == "there is no saved state" and old is None and not done
             continue
         assert hash_now == new if done else hash_now in (old, new)
         if done:
@@ -138,7 +138,7 @@ def _forget_something(learner: CLearner) -> None:
 
 def test_a_damaged_generation_leaves_the_one_before(image):
     learner, flash = CLearner(image), Flash()
-    with pytest.raises(Failed, match="there is no state"):
+    with pytest.raises(Failed, match="there is no saved state"):
         loaded(image, flash)
     learner.learn(POOL[:4], COLOURS[:4])
     save(learner, flash)
@@ -153,7 +153,7 @@ def test_a_damaged_generation_leaves_the_one_before(image):
     assert loaded(image, flash).state_hash() == learner.state_hash()
     check(learner.core.br_learner_rollback(learner.learner, byref(flash.slots)))
     assert learner.state_hash() == before == loaded(image, flash).state_hash()
-    with pytest.raises(Failed, match="there is no state"):
+    with pytest.raises(Failed, match="there is no saved state"):
         check(learner.core.br_learner_rollback(learner.learner, byref(flash.slots)))
 
 

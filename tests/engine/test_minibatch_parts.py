@@ -135,7 +135,7 @@ def test_weights_that_learn_in_the_backward_pass_are_refused(bits):
     with pytest.raises(ProgramError, match="in parts only where convolutions' weights stay"):
         compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES, in_parts=True)
     machine = native.NativeMachine(compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES))
-    with pytest.raises(ValueError, match="an argument is out of range"):
+    with pytest.raises(ValueError, match="an argument is null or out of range"):
         machine.begin_parts()
 
 
@@ -147,7 +147,7 @@ def test_a_program_that_was_not_compiled_for_it_is_refused():
         lambda: machine.gather(networks.run_of(4, 0), 8),
         lambda: machine.end_parts(networks.run_of(8, 0)),
     ):
-        with pytest.raises(ValueError, match="an argument is out of range"):
+        with pytest.raises(ValueError, match="an argument is null or out of range"):
             call()
 
 
@@ -156,7 +156,7 @@ def test_sizes_out_of_range_are_refused(samples, size):
     graph = networks.tail_graph((3, 3, 40), np.random.default_rng(0))
     machine = native.NativeMachine(programs(graph, networks.REPLAY_LAYER, 8, 4, Bits())[1])
     machine.begin_parts()
-    with pytest.raises(ValueError, match="an argument is out of range"):
+    with pytest.raises(ValueError, match="an argument is null or out of range"):
         machine.gather(networks.run_of(samples, 0), size)
 
 

@@ -42,7 +42,7 @@ def program_of(desk: Learner) -> Program:
     return programs_of(desk.model, desk.settings)["features"]
 
 
-def write_life(desk: Learner, name: str = "life") -> Path:
+def write_demo(desk: Learner, name: str = "exact") -> Path:
     """The folder that an image is built from."""
     folder = ROOT / "build" / "mcu" / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,13 +50,13 @@ def write_life(desk: Learner, name: str = "life") -> Path:
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
     sizes = exported_sizes(desk)
     write_changed(folder / "operations.h", operations_header(program_of(desk)))
-    feature_layers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
+    pixels = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *sorted(set(NAMES))])
     (folder / "pictures.h").write_text(
         f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
         f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {sizes.total}\n#define LEARNER_CLASSES {CLASSES}\n"
         f"#define CUTS {CUTS}\n#define CUT_STEP {CUT_STEP}\n"
-        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{feature_layers}}};\n"
+        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{pixels}}};\n"
         f"static const char* const names[] = {{{names}}};\n"
     )
     return folder
@@ -68,8 +68,8 @@ def write_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def built(life: Path, cpu: str, *flags: str) -> Path:
-    folder = ROOT / "build" / "mcu" / (cpu if life.name == "life" else f"{cpu}-{life.name}")
+def build_image(demo: Path, cpu: str, *flags: str) -> Path:
+    folder = ROOT / "build" / "mcu" / (cpu if demo.name == "exact" else f"{cpu}-{demo.name}")
     command: list[str | Path] = [
         "cmake",
         "-S",
@@ -83,39 +83,40 @@ def built(life: Path, cpu: str, *flags: str) -> Path:
     ]
     toolchain = EMBEDDED / ("riscv32.cmake" if cpu == RISC_V else "arm-none-eabi.cmake")
     command += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "--log-level=WARNING"]
-    command += [f"-DBITREPLAY_LIFE={life}", f"-DBITREPLAY_OPERATIONS={life / 'operations.h'}"]
+    command += [f"-DBITREPLAY_MCU_DEMO={demo}", f"-DBITREPLAY_OPERATIONS={demo / 'operations.h'}"]
     command += flags
-    again: list[str | Path] = ["cmake", "--build", folder, "--target", "life"]
+    again: list[str | Path] = ["cmake", "--build", folder, "--target", "mcu_demo"]
     for step in (command, again):
         done = subprocess.run(step, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "mcu" / "life"
+    return folder / "mcu" / "mcu_demo"
 
 
 def sizes(image: Path) -> tuple[int, int]:
     """Bytes in flash and in RAM."""
     tool = "riscv64-unknown-elf-size" if RISC_V in image.parts else "arm-none-eabi-size"
     done = subprocess.run([tool, "-A", image], capture_output=True, text=True, check=True)
-    found = {name: int(size) for name, size in re.findall(r"^(\.\w+)\s+(\d+)", done.stdout, re.MULTILINE)}
-    return found[".vectors"] + found[".text"] + found[".data"], found[".data"] + found[".bss"] + found[".stack"]
+    sections = {name: int(size) for name, size in re.findall(r"^(\.\w+)\s+(\d+)", done.stdout, re.MULTILINE)}
+    flash = sections[".vectors"] + sections[".text"] + sections[".data"]
+    return flash, sections[".data"] + sections[".bss"] + sections[".stack"]
 
 
 def code_bytes(image: Path) -> int:
-    """In flash, but the model and what main.c and its pictures take, by the linker's map."""
-    own = linked(image)
+    """In flash, but the model and what exact_demo.c and its pictures take, by the linker's map."""
+    parts = linked(image).items()
     flash, _ = sizes(image)
-    return flash - sum(count for (section, file), count in own.items() if section != "bss" and file in OF_THE_PROGRAM)
+    return flash - sum(count for (section, file), count in parts if section != "bss" and file in DEMO_OBJECTS)
 
 
-OF_THE_PROGRAM = ("main.c.obj", "model.S.obj")
+DEMO_OBJECTS = ("exact_demo.c.obj", "model.S.obj")
 ENTRY = re.compile(r"^ \.(\w+)[\w.$*]*\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+(\S+)$", re.MULTILINE)
 
 
 def linked(image: Path) -> Counter[tuple[str, str]]:
     """Bytes by section and file."""
     text = image.with_suffix(".map").read_text()
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for section, address, size, file in ENTRY.findall(text[text.index("Linker script and memory map") :]):
         if int(address, 16) and section in ("text", "rodata", "data", "model", "bss"):
-            found[section, file.rpartition("/")[2]] += int(size, 16)
-    return found
+            counts[section, file.rpartition("/")[2]] += int(size, 16)
+    return counts

@@ -1,8 +1,7 @@
-"""A life on microcontrollers that qemu emulates, beside the desk's: `make test-mcu`.
+"""The exact learner on microcontrollers that qemu emulates, compared with Python: `make test-mcu`.
 
 The zoo's smallest model in 1 MB of flash and 512 KB of RAM (the linker script refuses more) learns three classes from
-pictures, loses its power in the middle of saves, comes back, answers and forgets: with the hashes of the same life in
-Python.
+pictures, loses power in the middle of saves, restarts, answers and forgets, with the same hashes as in Python.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from tests.mcu.images import (
     NAMES,
     RISC_V,
     ROOT,
-    built,
+    build_image,
     code_bytes,
     exported_sizes,
     pictures,
     sizes,
-    write_life,
+    write_demo,
 )
 
 BOARDS = {"cortex-m4": "mps2-an386", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
@@ -57,11 +56,11 @@ def desk() -> Learner:
 
 
 @pytest.fixture(scope="module")
-def life(desk) -> Path:
-    return write_life(desk)
+def demo(desk) -> Path:
+    return write_demo(desk)
 
 
-def said(image: Path, cpu: str) -> list[tuple[str, str]]:
+def output_of(image: Path, cpu: str) -> list[tuple[str, str]]:
     machine = ["qemu-system-riscv32", "-machine", "virt", "-bios", "none", "-m", "8M"]
     if cpu in BOARDS:
         machine = ["qemu-system-arm", "-machine", BOARDS[cpu]]
@@ -74,9 +73,9 @@ def said(image: Path, cpu: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("cpu", [*BOARDS, pytest.param(RISC_V, marks=needs_risc_v)])
-def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_property):
-    image = built(life, cpu)
-    lines = said(image, cpu)
+def test_a_microcontroller_learns_as_python_does(cpu, demo, desk, record_property):
+    image = build_image(demo, cpu)
+    lines = output_of(image, cpu)
     images, learner = pictures(), Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head")
     learner.learn(images[:FIRST], NAMES[:FIRST])
     first = learner.state_hash()
@@ -107,9 +106,9 @@ def test_a_life_on_a_microcontroller_is_the_desk_s(cpu, life, desk, record_prope
     )
 
 
-def test_an_image_has_no_heap_no_stdio_and_no_floating_point(life):
+def test_an_image_has_no_heap_no_stdio_and_no_floating_point(demo):
     """The linker's map names everything that is in it."""
-    text = (built(life, "cortex-m7").parent / "life.map").read_text()
+    text = (build_image(demo, "cortex-m7").parent / "mcu_demo.map").read_text()
     linked = text[text.index("Linker script and memory map") :]
     for word in ("malloc", "_sbrk", "calloc", "printf", "getenv", "__aeabi_dadd", "__aeabi_fadd", "__aeabi_dmul"):
         assert not re.search(rf"^ \.text\.?_?{word}\w*\s*\n?\s+0x0*[1-9a-f]", linked, re.MULTILINE), word

@@ -1,4 +1,4 @@
-"""Replay on microcontrollers that qemu emulates, beside the desk's: `make test-mcu`.
+"""Replay on microcontrollers that qemu emulates, compared with Python: `make test-mcu`.
 
 The zoo's smallest model in 1 MB of flash and 512 KB of RAM (the linker script refuses more) learns two experiences by
 minibatches of two new and four replayed latents: forward, backward and update of its tail, a CWR* head.
@@ -17,8 +17,8 @@ from bitreplay.export import image_of
 from bitreplay.export.c_source import model_assembly, operations_header
 from bitreplay.export.image import programs_of
 from bitreplay.export.replay_sizes import ReplaySizes, replay_sizes_of
-from tests.mcu.images import FIRST, HEIGHT, NAMES, ROOT, WIDTH, built, pictures, sizes, write_changed
-from tests.mcu.test_mcu import FLASH, RAM, TICK, TICKS, pytestmark, said  # noqa: F401
+from tests.mcu.images import FIRST, HEIGHT, NAMES, ROOT, WIDTH, build_image, pictures, sizes, write_changed
+from tests.mcu.test_mcu import FLASH, RAM, TICK, TICKS, output_of, pytestmark  # noqa: F401
 
 TRAINING = "-DBITREPLAY_TRAINING=ON"
 CLASSES = 4
@@ -40,7 +40,7 @@ def exported_sizes() -> ReplaySizes:
 
 
 @pytest.fixture(scope="module")
-def life() -> Path:
+def demo() -> Path:
     """The folder that an image is built from."""
     folder, desk = ROOT / "build" / "mcu" / "replay", learner()
     assert desk.model is not None
@@ -49,13 +49,13 @@ def life() -> Path:
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
     programs = programs_of(desk.model, desk.settings, CLASSES)
     write_changed(folder / "operations.h", operations_header(*programs.values()))
-    feature_layers = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
+    pixels = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *known()])
     (folder / "pictures.h").write_text(
         f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
         f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {exported_sizes().total}\n"
         f"#define LEARNER_CLASSES {CLASSES}\n"
-        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{feature_layers}}};\n"
+        f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{pixels}}};\n"
         f"static const char* const names[] = {{{names}}};\n"
     )
     return folder
@@ -68,9 +68,9 @@ def known() -> list[str]:
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m7", "cortex-m33"])
-def test_replay_on_a_microcontroller_is_the_desk_s(cpu, life, record_property):
-    image = built(life, cpu, TRAINING)
-    lines = said(image, cpu)
+def test_replay_on_a_microcontroller_learns_as_python_does(cpu, demo, record_property):
+    image = build_image(demo, cpu, TRAINING)
+    lines = output_of(image, cpu)
     images, desk = pictures(), learner()
     desk.learn(images[:FIRST], NAMES[:FIRST])
     first = desk.state_hash()
@@ -94,9 +94,9 @@ def test_replay_on_a_microcontroller_is_the_desk_s(cpu, life, record_property):
     )
 
 
-def test_a_replay_image_has_no_heap_no_stdio_and_no_floating_point(life):
+def test_a_replay_image_has_no_heap_no_stdio_and_no_floating_point(demo):
     """The linker's map names everything that is in it."""
-    text = (built(life, "cortex-m7", TRAINING).parent / "life.map").read_text()
+    text = (build_image(demo, "cortex-m7", TRAINING).parent / "mcu_demo.map").read_text()
     linked = text[text.index("Linker script and memory map") :]
     for word in ("malloc", "_sbrk", "calloc", "printf", "getenv", "__aeabi_dadd", "__aeabi_fadd", "__aeabi_dmul"):
         assert not re.search(rf"^ \.text\.?_?{word}\w*\s*\n?\s+0x0*[1-9a-f]", linked, re.MULTILINE), word

@@ -1,4 +1,4 @@
-// Rounding, saturation and shifts in whole numbers: the twin of engine/arithmetic/fixedpoint.py, docs/law.md sections 1
+// Rounding, saturation and shifts of integers: the twin of engine/arithmetic/fixedpoint.py, docs/law.md sections 1
 // and 2.
 //
 // Sums and products wrap modulo 2^64 as NumPy's do, so that no input is undefined behaviour. Functions are static:

@@ -30,14 +30,14 @@ static inline void look_up(const int8_t* table, const int8_t* x, int64_t size, i
   // otherwise at least 0x80, for which vpshufb gives 0.
   for (; i + 32 <= size; i += 32) {
     const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
-    __m256i found = _mm256_setzero_si256();
+    __m256i result = _mm256_setzero_si256();
     for (int part = 0; part < 16; ++part) {
       const __m128i* entries = reinterpret_cast<const __m128i*>(table + (16 * part + 128) % 256);
       const __m256i place = _mm256_xor_si256(at, _mm256_set1_epi8(char(16 * part)));
       const __m256i own = _mm256_adds_epu8(place, _mm256_set1_epi8(0x70));
-      found = _mm256_or_si256(found, _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(entries)), own));
+      result = _mm256_or_si256(result, _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(entries)), own));
     }
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i), found);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i), result);
   }
 #elif defined(__ARM_NEON) && defined(__aarch64__)
   // Places outside a table of 64 keep what was found before.
@@ -45,12 +45,12 @@ static inline void look_up(const int8_t* table, const int8_t* x, int64_t size, i
   for (int part = 0; part < 4; ++part) tables[part] = vld1q_u8_x4(reinterpret_cast<const uint8_t*>(table) + 64 * part);
   for (; i + 16 <= size; i += 16) {
     uint8x16_t at = veorq_u8(vreinterpretq_u8_s8(vld1q_s8(x + i)), vdupq_n_u8(128));
-    uint8x16_t found = vqtbl4q_u8(tables[0], at);
+    uint8x16_t result = vqtbl4q_u8(tables[0], at);
     for (int part = 1; part < 4; ++part) {
       at = vsubq_u8(at, vdupq_n_u8(64));
-      found = vqtbx4q_u8(found, tables[part], at);
+      result = vqtbx4q_u8(result, tables[part], at);
     }
-    vst1q_s8(y + i, vreinterpretq_s8_u8(found));
+    vst1q_s8(y + i, vreinterpretq_s8_u8(result));
   }
 #endif
   for (; i < size; ++i) y[i] = table[x[i] + 128];

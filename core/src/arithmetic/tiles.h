@@ -44,11 +44,11 @@ struct Stored {
 
   __attribute__((always_inline)) int64_t operator()(int64_t* x, int64_t count) const {
     round_tile(x, count, shift);
-    const int64_t offset = zero, least_y = low, most_y = high;
+    const int64_t offset = zero, min_y = low, max_y = high;
     int64_t outside = 0;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t y = add(x[i], offset);
-      x[i] = saturate(y, least_y, most_y);
+      x[i] = saturate(y, min_y, max_y);
       outside += y != x[i];
     }
     return outside;

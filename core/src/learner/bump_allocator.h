@@ -6,9 +6,9 @@
 namespace bitreplay {
 
 // Where the pieces of an area lie, one after another, each aligned to 64; sizes alone while there is no memory.
-class Places {
+class BumpAllocator {
  public:
-  explicit Places(uint8_t* memory) : memory_(memory) {}
+  explicit BumpAllocator(uint8_t* memory) : memory_(memory) {}
   template <class T>
   T* next(size_t count) {
     T* at = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;

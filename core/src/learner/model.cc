@@ -22,11 +22,10 @@ T number_at(const uint8_t* from) {
 const char* Model::read(const void* from, size_t size, bool replay) {
   const uint8_t* bytes = static_cast<const uint8_t*>(from);
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % kAlignment) return "the model's bytes must be aligned to 64";
-  if (size < kHeader || memcmp(bytes, "BITLEARN", 8))
-    return "not a model for the C learner: it does not begin with BITLEARN";
-  if (number_at<uint32_t>(bytes + 8) != kVersion) return "the model file has another version; expected 1";
+  if (size < kHeader || memcmp(bytes, "BITLEARN", 8)) return "not a model file for C: it does not begin with BITLEARN";
+  if (number_at<uint32_t>(bytes + 8) != kVersion) return "unsupported version of the model file; expected 1";
   if (number_at<uint32_t>(bytes + 12) != crc32(bytes + 16, size - 16))
-    return "the model file is damaged: its checksum does not fit its content";
+    return "the model file is damaged: its checksum does not match its content";
   const uint32_t sections = number_at<uint32_t>(bytes + 16);
   if (sections > kMaxSections || kHeader + sections * kEntry > size) return "the model file is malformed";
   *this = {};

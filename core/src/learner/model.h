@@ -15,7 +15,7 @@ constexpr uint32_t kMaxTails = 8;
 
 struct Model {
   Section model, settings, parts;  // JSON, as state files have it
-  Section features;                // the program: images -> numbers
+  Section features;                // the program: images -> features
   // Of replay: images -> latents; the tail for 16 classes, for 32 and so on; the rate that a model is fitted for.
   Section backbone, tails[kMaxTails], rate;
 

@@ -1,4 +1,4 @@
-// Names of classes: a whole number, or text in UTF-8. What may be one, how they stand in order, and a table of them.
+// Names of classes: an integer, or text in UTF-8. Which names are valid, their order, and a table of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ size_t put_character(int32_t character, char* to);
 // What a state may hold. Of new names a text is whole characters: classes.py.
 bool is_name(const br_name* name);
 bool is_new_name(const br_name* name);
-// Negative, 0 or positive: whole numbers before texts, both rising, texts by their characters.
+// Negative, 0 or positive: integers before texts, both ascending, texts by their characters.
 int compare(const br_name& a, const br_name& b);
 
 // Rows of the caller's memory, one a name.

@@ -46,8 +46,8 @@ struct Call {
     return reinterpret_cast<T*>(roles[role]);
   }
   BR_INLINE uint8_t* packed_weights() const {
-    if (record.packed_weights == Derived::none) return nullptr;
-    return record.packed_weights == Derived::scratch ? scratch : program.packed_weights + record.derived_offset;
+    if (record.packed_weights == PackedIn::none) return nullptr;
+    return record.packed_weights == PackedIn::scratch ? scratch : program.packed_weights + record.packed_offset;
   }
 };
 

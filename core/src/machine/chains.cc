@@ -16,11 +16,11 @@ struct Use {
 int uses_of(const Record& record, Use uses[kMaxRoles]) {
   Role roles[kMaxRoles];
   const int count = roles_of(*record.operation, roles);
-  int found = 0;
+  int use_count = 0;
   for (int role = 0; role < count; ++role)
     if (record.tensors[role] >= 0)
-      uses[found++] = {record.tensors[role], roles[role].written, role == record.operation->counts};
-  return found;
+      uses[use_count++] = {record.tensors[role], roles[role].written, role == record.operation->counts};
+  return use_count;
 }
 
 bool sample_by_sample(const br_program& program, const Record& record) {
@@ -67,15 +67,15 @@ void find_chains(br_program* program) {
       continue;
     }
     uint32_t end = start + 1;
-    bool scratch = first.packed_weights == Derived::scratch;
+    bool scratch = first.packed_weights == PackedIn::scratch;
     for (; end < program->record_count && end - start < kLongestChain; ++end) {
       const Record& next = program->records[end];
       if (next.list != first.list || !sample_by_sample(*program, next)) break;
-      if (scratch && next.packed_weights == Derived::scratch) break;  // there is one scratch
+      if (scratch && next.packed_weights == PackedIn::scratch) break;  // there is one scratch
       bool disturbed = false;
       for (uint32_t i = start; i < end && !disturbed; ++i) disturbed = disturb(*program, program->records[i], next);
       if (disturbed) break;
-      scratch = scratch || next.packed_weights == Derived::scratch;
+      scratch = scratch || next.packed_weights == PackedIn::scratch;
     }
     first.chain = end - start;
     start = end;

@@ -10,14 +10,14 @@ namespace bitreplay {
 void Checker::shape(int role, unsigned types, int dimensions, bool per_sample) {
   if (!ok()) return;
   const br_tensor_info& info = tensor(role).info;
-  require(types & type_bit(int(info.dtype)), "a tensor has a type that it does not take");
-  require(info.dimensions == uint32_t(dimensions), "a tensor has another number of dimensions");
-  require((info.per_sample != 0) == per_sample, "a tensor is per sample and should not be, or the reverse");
+  require(types & type_bit(int(info.dtype)), "a tensor has the wrong type");
+  require(info.dimensions == uint32_t(dimensions), "a tensor has the wrong number of dimensions");
+  require((info.per_sample != 0) == per_sample, "a tensor is per sample where it should not be, or the reverse");
 }
 
 void Checker::vector(int role, int type, int64_t length) {
   whole(role, type_bit(type), 1);
-  if (ok()) require(size(role, 0) == length, "a row of numbers has the wrong length");
+  if (ok()) require(size(role, 0) == length, "a vector has the wrong length");
 }
 
 void Checker::exponents(int role) { per_sample(role, type_bit(BR_INT32), 0); }
@@ -37,8 +37,8 @@ void Checker::gradient_bits(int number, int stored_role) {
   if (!ok()) return;
   int64_t bits = attribute(number);
   int type = bits == 8 ? BR_INT8 : bits == 16 ? BR_INT16 : BR_INT32;
-  require(bits == 8 || bits == 16 || bits == 32, "a gradient has neither 8, 16 nor 32 bits");
-  require(tensor(stored_role).info.dtype == uint32_t(type), "a tensor is stored with another width than its bits");
+  require(bits == 8 || bits == 16 || bits == 32, "a gradient must have 8, 16 or 32 bits");
+  require(tensor(stored_role).info.dtype == uint32_t(type), "a tensor's type does not match its bits");
 }
 
 void Checker::rescale() {
@@ -70,7 +70,7 @@ void Checker::packed(int map, int bits) {
   per_sample(bits, type_bit(BR_UINT64), 3);
   if (ok())
     require(size(map, 0) == size(bits, 0) && size(map, 1) == size(bits, 1) && words_for(size(map, 2)) == size(bits, 2),
-            "the bits do not fit the map");
+            "the bits do not match the map");
 }
 
 void Checker::input_grad(unsigned types, int dimensions) {
@@ -82,9 +82,9 @@ void Checker::input_grad(unsigned types, int dimensions) {
   gradient_bits(attribute_named("bits"), gx);
 }
 
-void Checker::second_gradient(int64_t most_bound) {
+void Checker::second_gradient(int64_t max_bound) {
   const int g = role_named("g"), other = role_named("other"), other_e = role_named("other_e");
-  require(has(other) == has(other_e), "a second gradient lacks its exponents");
+  require(has(other) == has(other_e), "a second gradient has no exponents");
   if (has(other) && ok()) {
     per_sample(other, kWide, int(tensor(g).info.dimensions));
     same_shape(g, other);
@@ -92,7 +92,7 @@ void Checker::second_gradient(int64_t most_bound) {
   }
   value(attribute_named("other_factor"));
   shift(attribute_named("other_shift"));
-  range(attribute_named("other_bound"), 0, most_bound);
+  range(attribute_named("other_bound"), 0, max_bound);
 }
 
 // An operation that lacks the name has no such check: its first record would stop every test.
@@ -105,9 +105,9 @@ int Checker::role_named(const char* name) const {
 }
 
 int Checker::attribute_named(const char* name) const {
-  const int found = position_in(record_.operation->attributes, name);
-  if (found < 0) __builtin_trap();
-  return found;
+  const int position = position_in(record_.operation->attributes, name);
+  if (position < 0) __builtin_trap();
+  return position;
 }
 
 }  // namespace bitreplay

@@ -45,7 +45,7 @@ class Checker {
   // g e gx ex, attribute bits: a gradient of one of the types comes in, one of `bits` bits goes out.
   void input_grad(unsigned types = kStored, int dimensions = 3);
   // other? other_e?, attributes other_factor other_shift other_bound: of the shape of g.
-  void second_gradient(int64_t most_bound = 62);
+  void second_gradient(int64_t max_bound = 62);
 
  private:
   int role_named(const char* name) const;

@@ -22,9 +22,10 @@ struct Operation {
   const char* attributes = "";
   void (*check)(Checker&);
   int (*run)(const Call&);
-  int weights = -1;                                  // the role that is rearranged
-  uint64_t (*derived_bytes)(const Call&) = nullptr;  // reads no tensor's content; nor does derive, but for the weights
-  void (*derive)(const Call&, uint8_t* packed_weights) = nullptr;
+  int weights = -1;  // the role that is rearranged
+  uint64_t (*packed_weights_bytes)(const Call&) =
+      nullptr;  // reads no tensor's content; pack_weights reads that of the weights
+  void (*pack_weights)(const Call&, uint8_t* packed_weights) = nullptr;
   int counts = -1;  // the role that counts saturated numbers: one int64, which only grows
   bool in_parts = false;
   // What it writes are sums over the samples, int64, and last their exponents, int32: one, or one for each of the sums.

@@ -103,10 +103,10 @@ void merge(Runner& runner, const Record& record, void* given) {
   const Merged merged(whole.program, record);
   int32_t* tops = whole.data<int32_t>(merged.exponents);
   if (!minibatch.gather) {
-    const int32_t* found = aside(runner, merged, whole, minibatch.work).data<int32_t>(merged.exponents);
+    const int32_t* exponents = aside(runner, merged, whole, minibatch.work).data<int32_t>(merged.exponents);
     const int32_t bits = int32_t(bit_length(runner.samples()));
     for (int64_t k = 0; k < whole.elements(merged.exponents); ++k)
-      if (found[k] > kNone) tops[k] = int32_t(max_of(tops[k], int64_t(found[k]) - bits));
+      if (exponents[k] > kNone) tops[k] = int32_t(max_of(tops[k], int64_t(exponents[k]) - bits));
     return;
   }
   for (int64_t n = 0; n < runner.samples(); ++n) {

@@ -54,7 +54,7 @@ class Reader {
   int record(Record* record, const uint8_t* at, int32_t** numbers, int64_t** attributes);
   int overlaps(const Record& record);
   int packed_weights();  // how large
-  int derive();
+  int pack_weights();
   int allocate(size_t bytes);
   int read_all();
 
@@ -93,7 +93,7 @@ const char* wanted_path() { return getenv("BITREPLAY_ISA"); }
 
 int Reader::header() {
   if (size_ < kHeader || memcmp(bytes_, "BITREPLY", 8))
-    return fail(BR_MALFORMED, "not a bitreplay program: the first bytes are not BITREPLY and a whole header");
+    return fail(BR_MALFORMED, "not a bitreplay program: it does not begin with BITREPLY and a complete header");
   if (read<uint32_t>(bytes_ + 8) != 1)
     return fail(BR_MALFORMED, "program version %u cannot be read; expected 1", read<uint32_t>(bytes_ + 8));
   if (crc32(bytes_ + 16, size_ - 16) != read<uint32_t>(bytes_ + 12))
@@ -103,7 +103,7 @@ int Reader::header() {
   if (h.max_samples < 1 || h.max_samples > kLargestMinibatch || h.arena > kLargestRegion || h.scratch > h.arena ||
       h.parameters % 8 || h.constants % 8 || h.parameters > size_ || h.constants > size_ ||
       h.tensors > size_ / kTensorBytes || h.records > size_ / kRecordBytes)
-    return fail(BR_MALFORMED, "program is malformed: its header asks for sizes that it cannot have");
+    return fail(BR_MALFORMED, "program is malformed: sizes in its header are out of range");
   return BR_OK;
 }
 
@@ -154,7 +154,7 @@ int Reader::tensors() {
     if (at[0] == BR_ARENA && end > used) used = end;
   }
   if (header_.arena > 2 * used + kSpareArena)
-    return fail(BR_MALFORMED, "program asks for an arena of %llu bytes, and its tensors take %llu",
+    return fail(BR_MALFORMED, "program asks for an arena of %llu bytes, but its tensors take %llu",
                 static_cast<unsigned long long>(header_.arena), static_cast<unsigned long long>(used));
   return BR_OK;
 }
@@ -183,12 +183,12 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
         *numbers,
         *attributes,
         0,
-        Derived::none,
+        PackedIn::none,
         read<uint32_t>(at + 4),
         0,
         0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
-    return fail(BR_MALFORMED, "a record of %s does not fit the operation", operation->name);
+    return fail(BR_MALFORMED, "a record of %s does not match the operation", operation->name);
   r->tensor_count = tensors;
   memcpy(*numbers, at + kRecordBytes, 4 * tensors);
   memcpy(*attributes, at + kRecordBytes + 4 * (tensors + tensors % 2), 8 * count);
@@ -197,7 +197,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
   for (int role = 0; role < role_count; ++role) {
     int32_t number = r->tensors[role];
     if (number < -1 || number >= int64_t(header_.tensors))
-      return fail(BR_MALFORMED, "a record of %s names a tensor that is not there", operation->name);
+      return fail(BR_MALFORMED, "a record of %s refers to a tensor that does not exist", operation->name);
     if (number < 0 && !roles[role].optional)
       return fail(BR_MALFORMED, "a record of %s lacks its tensor %.*s", operation->name, roles[role].length,
                   roles[role].name);
@@ -235,45 +235,45 @@ int Reader::overlaps(const Record& r) {
 
 // Rearranged weights: constant ones are kept in the program, learned ones pass through the shared scratch.
 int Reader::packed_weights() {
-  const uint64_t most_derived = 16 * uint64_t(size_) + (1 << 20);
+  const uint64_t max_packed_bytes = 16 * uint64_t(size_) + (1 << 20);
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   for (uint32_t i = 0; i < header_.records; ++i) {
     Record& r = program_->records[i];
     if (r.operation->weights < 0) continue;
     const Call call = call_of(*program_, r, none, regions, 0, 1);
-    const uint64_t bytes = (r.operation->derived_bytes(call) + 63) / 64 * 64;
+    const uint64_t bytes = (r.operation->packed_weights_bytes(call) + 63) / 64 * 64;
     if (bytes == 0) continue;
     if (call.tensor(r.operation->weights).info.region == BR_CONSTANT) {
-      r.packed_weights = Derived::program;
-      r.derived_offset = program_->derived_bytes;
-      program_->derived_bytes += bytes;
+      r.packed_weights = PackedIn::program;
+      r.packed_offset = program_->packed_weights_bytes;
+      program_->packed_weights_bytes += bytes;
     } else {
-      r.packed_weights = Derived::scratch;
+      r.packed_weights = PackedIn::scratch;
       program_->scratch_bytes = bytes > program_->scratch_bytes ? bytes : program_->scratch_bytes;
     }
-    if (program_->derived_bytes > most_derived || program_->scratch_bytes > kLargestRegion)
+    if (program_->packed_weights_bytes > max_packed_bytes || program_->scratch_bytes > kLargestRegion)
       return fail(BR_MALFORMED, "program uses its weights in too many operations");
   }
   return BR_OK;
 }
 
-int Reader::derive() {
-  if (program_->derived_bytes == 0) return BR_OK;
+int Reader::pack_weights() {
+  if (program_->packed_weights_bytes == 0) return BR_OK;
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   const size_t tables = (program_->table_bytes + 63) / 64 * 64;
-  if (!memory_) program_->packed_weights = static_cast<uint8_t*>(from_heap(size_t(program_->derived_bytes)));
-  else if (tables <= memory_size_ && program_->derived_bytes <= memory_size_ - tables)
+  if (!memory_) program_->packed_weights = static_cast<uint8_t*>(from_heap(size_t(program_->packed_weights_bytes)));
+  else if (tables <= memory_size_ && program_->packed_weights_bytes <= memory_size_ - tables)
     program_->packed_weights = memory_ + tables;
   if (!program_->packed_weights)
-    return fail(BR_NO_MEMORY, "no memory for %llu bytes of rearranged weights",
-                static_cast<unsigned long long>(program_->derived_bytes));
+    return fail(BR_NO_MEMORY, "not enough memory for %llu bytes of packed weights",
+                static_cast<unsigned long long>(program_->packed_weights_bytes));
   for (uint32_t i = 0; i < header_.records; ++i) {
     const Record& r = program_->records[i];
-    if (r.packed_weights != Derived::program) continue;
+    if (r.packed_weights != PackedIn::program) continue;
     const Call call = call_of(*program_, r, none, regions, 0, 1);
-    r.operation->derive(call, call.packed_weights());
+    r.operation->pack_weights(call, call.packed_weights());
   }
   return BR_OK;
 }
@@ -281,15 +281,15 @@ int Reader::derive() {
 int Reader::allocate(size_t bytes) {
   void* const room = !memory_ ? from_heap(bytes) : bytes <= memory_size_ ? memory_ : nullptr;
   if (room) program_ = static_cast<br_program*>(memset(room, 0, bytes));
-  return program_ ? BR_OK : fail(BR_NO_MEMORY, "no memory for %zu bytes of the program's tables", bytes);
+  return program_ ? BR_OK : fail(BR_NO_MEMORY, "not enough memory for %zu bytes of the program's tables", bytes);
 }
 
-// With nothing derived yet: enough to tell how much memory it takes.
+// Without packed weights yet: enough to tell how much memory it takes.
 int Reader::read_all() {
-  if (!bytes_) return fail(BR_BAD_ARGUMENT, "there is no program: its bytes are a null pointer");
+  if (!bytes_) return fail(BR_BAD_ARGUMENT, "no program: its bytes are a null pointer");
   if (reinterpret_cast<uintptr_t>(bytes_) % 8) return fail(BR_MISALIGNED, "program bytes must be aligned to 8");
   if (threads_ < 1 || threads_ > kMaxThreads)
-    return fail(BR_BAD_ARGUMENT, "a program has 1 to %u threads, not %u", kMaxThreads, threads_);
+    return fail(BR_BAD_ARGUMENT, "a program takes 1 to %u threads, not %u", kMaxThreads, threads_);
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return fail(BR_UNKNOWN_ISA, "BITREPLAY_ISA is %s; built here: %s", wanted_path(), br_isas());
   int error = header();
@@ -321,7 +321,7 @@ int Reader::read_all() {
 
 int Reader::open(br_program** result) {
   int error = read_all();
-  if (!error) error = derive();
+  if (!error) error = pack_weights();
   if (error) br_program_close(program_);
   else *result = program_;
   return error;
@@ -333,7 +333,7 @@ int Reader::open_in(void* memory, size_t size, br_program** result) {
   memory_ = static_cast<uint8_t*>(memory);
   memory_size_ = size;
   int error = read_all();
-  if (!error) error = derive();
+  if (!error) error = pack_weights();
   if (!error) *result = program_;
   return error;
 }
@@ -377,7 +377,8 @@ void br_program_memory(const br_program* p, br_memory* memory) {
   if (!memory) return;
   *memory = {};
   if (!p) return;
-  *memory = {p->image_bytes, p->table_bytes, p->derived_bytes, p->parameter_bytes, p->arena_bytes, p->scratch_bytes};
+  *memory = {p->image_bytes,     p->table_bytes, p->packed_weights_bytes,
+             p->parameter_bytes, p->arena_bytes, p->scratch_bytes};
 }
 
 void br_program_close(br_program* program) {
@@ -391,7 +392,7 @@ uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples
 uint64_t br_program_parameter_bytes(const br_program* p) { return p ? p->parameter_bytes : 0; }
 uint64_t br_program_constant_bytes(const br_program* p) { return p ? p->constant_bytes : 0; }
 uint64_t br_program_arena_bytes(const br_program* p) { return p ? p->arena_bytes + p->scratch_bytes : 0; }
-uint64_t br_program_packed_weights_bytes(const br_program* p) { return p ? p->derived_bytes : 0; }
+uint64_t br_program_packed_weights_bytes(const br_program* p) { return p ? p->packed_weights_bytes : 0; }
 const void* br_program_initial_parameters(const br_program* p) { return p ? p->parameters : nullptr; }
 const void* br_program_constants(const br_program* p) { return p ? p->constants : nullptr; }
 

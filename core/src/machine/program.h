@@ -1,4 +1,4 @@
-// A program in memory: tables decoded from the bytes, constants where they lie, operands derived from constant weights.
+// A program in memory: tables decoded from the bytes, constants where they lie, packed weights.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,17 +27,17 @@ struct Tensor {
   uint64_t bytes(uint64_t samples) const;  // with `samples` samples
 };
 
-// Where the derived operand of a record is: nowhere, in the program, or in the scratch behind the arena's tensors,
+// Where the packed weights of a record are: nowhere, in the program, or in the scratch behind the arena's tensors,
 // which all records share: it is made just before its record runs.
-enum class Derived : uint32_t { none, program, scratch };
+enum class PackedIn : uint32_t { none, program, scratch };
 
 struct Record {
   const Operation* operation;
   int (*run)(const Call&);  // the operation's own, or the one compiled for the instruction set
   const int32_t* tensors;   // numbers, -1 where an optional one is absent
   const int64_t* attributes;
-  uint64_t derived_offset;
-  Derived packed_weights;
+  uint64_t packed_offset;
+  PackedIn packed_weights;
   uint32_t list;
   uint32_t tensor_count;
   uint32_t chain;  // records in the chain that begins here (chains.h); 0 inside one, and where none is
@@ -45,7 +45,7 @@ struct Record {
 
 }  // namespace bitreplay
 
-// Two allocations: this with tensors, records and their numbers; derived operands.
+// Two allocations: this with tensors, records and their numbers; packed weights.
 struct br_program {
   const bitreplay::Kernels* kernels;
   bitreplay::Tensor* tensors;
@@ -53,7 +53,7 @@ struct br_program {
   const uint8_t* parameters;
   const uint8_t* constants;
   uint8_t* packed_weights;
-  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, derived_bytes;
+  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, packed_weights_bytes;
   uint32_t max_samples, tensor_count, record_count, threads;
   mutable bitreplay::ThreadPool pool;
 };

@@ -2,8 +2,8 @@
 #include "machine/runner.h"
 
 int bitreplay::run_regions(const br_program* program, void* parameters, void* arena, const br_run_args* args,
-                           int64_t most_samples, uint8_t* regions[3]) {
-  if (!args || args->samples < 1 || args->samples > most_samples) return BR_BAD_ARGUMENT;
+                           int64_t max_samples, uint8_t* regions[3]) {
+  if (!args || args->samples < 1 || args->samples > max_samples) return BR_BAD_ARGUMENT;
   const int64_t largest_rate = int64_t(1) << 31, largest_shift = 4096;
   if (args->rate_mantissa <= -largest_rate || args->rate_mantissa >= largest_rate) return BR_BAD_ARGUMENT;
   if (args->rate_shift < -largest_shift || args->rate_shift > largest_shift) return BR_BAD_ARGUMENT;
@@ -32,26 +32,26 @@ int br_run(const br_program* program, int list, void* parameters, void* arena, c
 const char* br_error_text(int error) {
   switch (error) {
     case BR_OK: return "no error";
-    case BR_MALFORMED: return "the program, the model or the state is malformed";
-    case BR_NO_MEMORY: return "there is not enough memory";
-    case BR_BAD_ARGUMENT: return "an argument is out of range";
-    case BR_MISALIGNED: return "a region is not aligned";
+    case BR_MALFORMED: return "the program, model or state is malformed";
+    case BR_NO_MEMORY: return "not enough memory";
+    case BR_BAD_ARGUMENT: return "an argument is null or out of range";
+    case BR_MISALIGNED: return "a pointer is not aligned";
     case BR_BAD_LABEL: return "a label is not one of the program's classes";
-    case BR_UNKNOWN_ISA: return "the instruction set is unknown, or this CPU lacks it";
-    case BR_FULL: return "the learner has no room for more";
-    case BR_UNKNOWN_CLASS: return "there is no class of that name";
-    case BR_TAKEN_NAME: return "there is a class of that name already";
-    case BR_NEVER_LEARNED: return "the picture cannot have been learned as that class";
+    case BR_UNKNOWN_ISA: return "the instruction set is unknown or not supported by this CPU";
+    case BR_FULL: return "no room for more: a limit of the learner is reached";
+    case BR_UNKNOWN_CLASS: return "there is no class with this name";
+    case BR_NAME_TAKEN: return "another class already has this name";
+    case BR_NEVER_LEARNED: return "this was never learned, or not as this class";
     case BR_NOTHING_LEARNED: return "nothing has been learned yet";
-    case BR_BAD_ORDER: return "an experience is not begun, or not ended";
+    case BR_BAD_ORDER: return "not allowed now: an experience has not begun, or has not ended";
     case BR_DAMAGED: return "the state is truncated or damaged";
     case BR_OTHER_MODEL: return "the state belongs to another model";
     case BR_OTHER_SETTINGS: return "the state was learned with other settings";
-    case BR_NO_STATE: return "there is no state";
+    case BR_NO_STATE: return "there is no saved state";
     case BR_STORAGE: return "reading or writing failed";
     case BR_OTHER_BASE:
-      return "a state does not contain the base: it began as another state, or something was forgotten since";
-    case BR_IMPOSSIBLE: return "these cannot be the sums of pictures";
+      return "a state does not contain the base: it began as another state, or something has been forgotten since";
+    case BR_IMPOSSIBLE: return "no images have these class statistics";
     default: return "unknown error";
   }
 }

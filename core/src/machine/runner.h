@@ -24,7 +24,7 @@ class Runner {
       first_ = program_.records + i;
       records_ = first_->chain ? first_->chain : 1;
       if (first_->list != list) continue;
-      derive();
+      pack_weights();
       if (first_->chain) run_chain();
       else if (merge_ && first_->operation->merges) merge_(*this, *first_, merging_);
       else run_record();
@@ -42,10 +42,10 @@ class Runner {
 
  private:
   // At most one record of a chain has its operand in the scratch.
-  void derive() {
+  void pack_weights() {
     for (const Record* record = first_; record < first_ + records_; ++record)
-      if (record->packed_weights == Derived::scratch)
-        record->operation->derive(call(*record, 0, args_.samples), scratch());
+      if (record->packed_weights == PackedIn::scratch)
+        record->operation->pack_weights(call(*record, 0, args_.samples), scratch());
   }
 
   void run_chain() {
@@ -105,7 +105,7 @@ class Runner {
 };
 
 // Whether a call can run, in regions by br_region; at most so many samples.
-int run_regions(const br_program* program, void* parameters, void* arena, const br_run_args* args, int64_t most_samples,
+int run_regions(const br_program* program, void* parameters, void* arena, const br_run_args* args, int64_t max_samples,
                 uint8_t* regions[3]);
 
 }  // namespace bitreplay

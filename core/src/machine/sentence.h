@@ -1,4 +1,4 @@
-// A sentence about what is wrong, with its numbers: devices have no stdio.
+// Formats an error message: devices have no stdio.
 #pragma once
 #include <cstdarg>
 #include <cstddef>
@@ -34,13 +34,13 @@ inline void put_sentence(char* to, size_t size, const char* format, va_list list
       put_number(va_arg(list, unsigned long long));
       format += 2;
     } else {
-      size_t most = SIZE_MAX;
+      size_t limit = SIZE_MAX;
       if (*format == '.') {
-        most = size_t(va_arg(list, int));
+        limit = size_t(va_arg(list, int));
         format += 2;
       }
       const char* text = va_arg(list, const char*);
-      for (text = text ? text : "(null)"; *text && most; ++text, --most) put(*text);
+      for (text = text ? text : "(null)"; *text && limit; ++text, --limit) put(*text);
     }
   }
   to[used] = 0;

@@ -79,8 +79,8 @@ void ThreadPool::dismiss() {
 uint32_t ThreadPool::members() const { return load(&process_) == uint32_t(getpid()) ? load(&members_) : 0; }
 
 uint32_t ThreadPool::take() {
-  const uint32_t found = members();
-  return found == 0 || __atomic_exchange_n(&taken_, 1u, __ATOMIC_SEQ_CST) ? 0 : found;
+  const uint32_t count = members();
+  return count == 0 || __atomic_exchange_n(&taken_, 1u, __ATOMIC_SEQ_CST) ? 0 : count;
 }
 
 void ThreadPool::give_back() { __atomic_store_n(&taken_, 0u, __ATOMIC_SEQ_CST); }
@@ -133,4 +133,4 @@ int br_worker_run(br_program* program) {
   return BR_OK;
 }
 
-uint32_t br_program_helpers(const br_program* program) { return program ? program->pool.members() : 0; }
+uint32_t br_program_workers(const br_program* program) { return program ? program->pool.members() : 0; }

@@ -38,7 +38,7 @@ struct Fraction {
     return *at > start;
   }
 
-  void at_most(uint64_t parts) {  // 1 / parts
+  void clamp_to(uint64_t parts) {  // 1 / parts
     Wide limit = bottom, scaled = top;
     scaled.times(parts);
     if (!limit.below(scaled)) return;
@@ -53,25 +53,25 @@ void multiplier(Fraction f, int64_t* mantissa, int64_t* shift) {
   Wide top = f.top, bottom = f.bottom;
   if (up > 0) top.shift(up);
   else bottom.shift(-up);
-  Wide least = bottom;
-  least.shift(kMantissaBits - 1);
-  if (top.below(least)) {
+  Wide divisor = bottom;
+  divisor.shift(kMantissaBits - 1);
+  if (top.below(divisor)) {
     ++up;
     top.shift(1);
   }
-  uint64_t found = 0;
-  for (int bit = kMantissaBits - 1; bit >= 0; --bit) {  // `least` is bottom 2^bit
-    found <<= 1;
-    if (!top.below(least)) {
-      top.minus(least);
-      found |= 1;
+  uint64_t mantissa_bits = 0;
+  for (int bit = kMantissaBits - 1; bit >= 0; --bit) {  // `divisor` is bottom 2^bit
+    mantissa_bits <<= 1;
+    if (!top.below(divisor)) {
+      top.minus(divisor);
+      mantissa_bits |= 1;
     }
-    if (bit) least.halve();
+    if (bit) divisor.halve();
   }
   top.shift(1);
-  found += !top.below(bottom);
-  const bool carried = found >> kMantissaBits;
-  *mantissa = int64_t(carried ? found >> 1 : found);
+  mantissa_bits += !top.below(bottom);
+  const bool carried = mantissa_bits >> kMantissaBits;
+  *mantissa = int64_t(carried ? mantissa_bits >> 1 : mantissa_bits);
   *shift = carried ? up - 1 : up;
 }
 
@@ -89,7 +89,7 @@ int br_rate(const char* top_bottom, size_t length, int kind, uint64_t done, uint
   if (kind != BR_RATE_GIVEN) {
     rate.top.times(root(quotient({kReferenceSteps, 0}, steps)));
     rate.bottom.shift(kRootPoint);
-    rate.at_most(kind == BR_RATE_FITTED ? 1 : kMaxWithFlips);
+    rate.clamp_to(kind == BR_RATE_FITTED ? 1 : kMaxWithFlips);
   }
   rate.top.times(steps - done);
   rate.bottom.times(steps);

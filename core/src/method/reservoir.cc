@@ -20,13 +20,13 @@ struct Exchanged {
     return nullptr;
   }
   uint32_t at(uint32_t place) const {
-    const uint32_t* found = find(place);
-    return found ? *found : place;
+    const uint32_t* moved = find(place);
+    return moved ? *moved : place;
   }
   void set(uint32_t place, uint32_t value) {
-    uint32_t* const found = find(place);
-    if (found) {
-      *found = value;
+    uint32_t* const moved = find(place);
+    if (moved) {
+      *moved = value;
       return;
     }
     places[count] = place;
@@ -64,7 +64,7 @@ void sort(uint64_t* keys, uint32_t count) {
 
 using namespace bitreplay;
 
-int64_t br_reservoir_place(uint64_t seed, uint32_t label, uint64_t seen, uint32_t held, uint32_t slots) {
+int64_t br_reservoir_slot(uint64_t seed, uint32_t label, uint64_t seen, uint32_t held, uint32_t slots) {
   if (held < slots) return held;
   const uint64_t random = random_bits(counter_key(seed, label, kReservoir), uint32_t(seen));
   const uint64_t slot = random * (seen + 1) >> 32;  // modulo 2^64, as the reference's

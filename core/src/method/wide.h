@@ -1,4 +1,4 @@
-// Whole numbers of many bits, as much of them as learning rates need: products, shifts, comparisons, differences.
+// Integers of many bits, as much of them as learning rates need: products, shifts, comparisons, differences.
 #pragma once
 #include <cstddef>
 #include <cstdint>

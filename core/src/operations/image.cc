@@ -11,7 +11,8 @@ void check(Checker& c) {
   c.whole(TABLE, type_bit(BR_INT16), 2);
   c.per_sample(Y, type_bit(BR_INT16), 3);
   c.same_shape(IMAGE, Y);
-  if (c.ok()) c.require(c.size(TABLE, 0) == 256 && c.size(TABLE, 1) == c.size(IMAGE, 2), "the table has another size");
+  if (c.ok())
+    c.require(c.size(TABLE, 0) == 256 && c.size(TABLE, 1) == c.size(IMAGE, 2), "the table has the wrong size");
 }
 
 int run(const Call& c) {

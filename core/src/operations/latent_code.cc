@@ -15,13 +15,13 @@ void check_code(Checker& c, int x, int code, int table, int64_t dropped, int bit
   if (!c.ok()) return;
   c.require(c.size(x, 0) == c.size(code, 0) && c.size(x, 1) == c.size(code, 1) &&
                 c.attribute(bits) * words_for(c.size(x, 2)) == c.size(code, 2),
-            "the code does not fit the activations");
+            "the code does not match the activations");
   if (!c.has(table)) return;
   c.whole(table, type_bit(BR_INT32), 2);
   c.range(bits, 1, 8);
   if (!c.ok()) return;
   c.require(c.size(table, 0) == c.size(x, 2) && c.size(table, 1) == (int64_t(1) << c.attribute(bits)) - dropped,
-            "the table of the code has another size");
+            "the table of the code has the wrong size");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The Cholesky factor of the scaled matrix, 30 bits behind the point: docs/law.md section 13, "Scale" and "Factor".
 //
-// Rows are made 16 at a time. Their numbers are copied, scaled, before the factor is written over them; then, four
+// Rows are made 16 at a time. Their elements are copied, scaled, before the factor is written over them; then, four
 // columns by four, the products of earlier columns are one kernel call for four rows, and the rest is done entry by
 // entry.
 #include "sums/solve.h"
@@ -44,14 +44,14 @@ struct Rows {
     s.kernels->row_products(left, right, 4, first_column, sums);
     for (int64_t i = four; i <= min_of(four + 3, last); ++i) {
       int32_t* entries = row(i);
-      const int64_t* features = scaled + (i - first) * s.features;
+      const int64_t* values = scaled + (i - first) * s.features;
       for (int64_t j = first_column; j < min_of(first_column + 4, i); ++j) {
         const int32_t* other = row(j);
-        int64_t rest = sub(features[j], sums[4 * (i - four) + j - first_column]);
+        int64_t rest = sub(values[j], sums[4 * (i - four) + j - first_column]);
         for (int64_t k = first_column; k < j; ++k) rest = sub(rest, int64_t(entries[k]) * other[k]);
         entries[j] = other[j] ? int32_t(saturate(divide_round(rest, other[j]), -kLimit, kLimit)) : 0;
       }
-      if (i < first_column + 4) finish(i, features[i]);
+      if (i < first_column + 4) finish(i, values[i]);
     }
   }
 

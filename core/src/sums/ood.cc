@@ -26,17 +26,17 @@ struct Measure {
     low = high + s.features;
   }
 
-  // Of the vector in s.means, whole numbers.
+  // Of the vector in s.means, in integers.
   int64_t squares(int64_t* exponent) {
     for (int64_t i = 0; i < s.features; ++i) s.means[i] = left(s.means[i], kMeanBits);
-    int64_t found;
-    const int64_t top = top_of(s), room = forward_fitting(s, top, high, low, &found);
+    int64_t length;
+    const int64_t top = top_of(s), room = forward_fitting(s, top, high, low, &length);
     *exponent = 2 * (top - room - kMeanBits);
-    return found;
+    return length;
   }
 };
 
-// lambda D times the trace of A^-1 over numbers start to start + length.
+// lambda D times the trace of A^-1 over features start to start + length.
 int64_t unfitted(Measure& m, const br_factor& factor, uint32_t part, int64_t start, int64_t length) {
   int64_t sum = 0;
   for (uint64_t step = 0; step < uint64_t(1) << kProbesBits; ++step) {
@@ -141,8 +141,8 @@ int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_facto
     rest += unfitted(m, *factor, p, start, parts[p].length);
   }
   const int64_t pictures = left(factor->pictures, kPoint);
-  const int64_t most_fitted = pictures - (pictures >> 4), features = m.s.features - factor->dropped_features;
-  ood->fitted = saturate(left(features, kPoint) - rest, 0, most_fitted);
+  const int64_t max_fitted = pictures - (pictures >> 4), features = m.s.features - factor->dropped_features;
+  ood->fitted = saturate(left(features, kPoint) - rest, 0, max_fitted);
   const int64_t down = max_of(bit_length(pictures) - 38, 0);
   ood->ratio = divide_round(left(pictures >> down, kRatioPoint), (pictures - ood->fitted) >> down);
   const int64_t once = round_shift(ood->fitted * ood->ratio, kRatioPoint);

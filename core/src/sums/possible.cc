@@ -7,17 +7,17 @@ namespace {
 
 int64_t square_at(const br_sums* s, int64_t i) { return sum_at(s->products, s->bits, triangle(i) + i); }
 
-bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t* least) {
+bool rows_are_possible(const br_sums* s, int64_t pictures, bool forgot, int64_t* min_squares) {
   const int64_t features = s->features;
-  for (int64_t i = 0; i < features; ++i) least[i] = 0;
+  for (int64_t i = 0; i < features; ++i) min_squares[i] = 0;
   for (int64_t c = 0, at = 0; c < s->classes; ++c)
     for (int64_t i = 0; i < features; ++i, ++at) {
       const int64_t sum = sum_at(s->class_sums, s->bits, at), count = s->counts[c];
       if (!is_within(sum, kLargestNumber * count)) return false;
-      if (count) least[i] += least_square(sum, count);
+      if (count) min_squares[i] += min_square(sum, count);
     }
   for (int64_t i = 0; i < features; ++i)
-    if (!is_square(square_at(s, i), least[i], pictures, forgot)) return false;
+    if (!is_square(square_at(s, i), min_squares[i], pictures, forgot)) return false;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Whether whole numbers can be the sums of pictures, number by number, wherever they lie: docs/law.md section 13,
+// Whether images with these sums can exist, feature by feature, wherever the sums are stored: docs/law.md section 13,
 // "Possible".
 #pragma once
 #include "arithmetic/fixedpoint.h"
@@ -9,8 +9,8 @@ namespace bitreplay {
 constexpr int64_t kLargestSquare = kLargestNumber * kLargestNumber;
 constexpr int64_t kRootBits = 8;  // behind the point of a square root
 
-// The least sum of the squares of `count` whole numbers whose sum this is; count > 0.
-static inline int64_t least_square(int64_t sum, int64_t count) {
+// The smallest sum of squares of `count` integers with this sum; count > 0.
+static inline int64_t min_square(int64_t sum, int64_t count) {
   int64_t q = sum / count, r = sum - q * count;
   if (r < 0) {
     --q;
@@ -39,14 +39,14 @@ static inline uint32_t root_above(int64_t square) {
   return uint32_t(root + (root * root < scaled));
 }
 
-static inline bool is_square(int64_t square, int64_t least, int64_t pictures, bool forgot) {
-  return square >= least && square <= kLargestSquare * (forgot ? kMaxPictures : pictures);
+static inline bool is_square(int64_t square, int64_t min_squares, int64_t pictures, bool forgot) {
+  return square >= min_squares && square <= kLargestSquare * (forgot ? kMaxPictures : pictures);
 }
 
-// Any numbers may be asked about; those of the other functions are within their bounds.
+// Takes any values; the other functions take values within their bounds.
 static inline bool is_within(int64_t value, int64_t bound) { return value <= bound && value >= -bound; }
 
-// Cauchy and Schwarz of two numbers, by the roots of their squares; |product| < 2^46.
+// The Cauchy-Schwarz inequality of two features, by the roots of their squares; |product| < 2^46.
 static inline bool is_product(int64_t product, uint32_t root, uint32_t other) {
   return absolute(product) * (int64_t(1) << 2 * kRootBits) <= int64_t(root) * other;
 }

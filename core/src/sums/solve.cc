@@ -159,9 +159,9 @@ void give(const Solving& s, br_factor* factor) {
 using namespace bitreplay;
 
 void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom) {
-  const bool all = features >= 4 * pictures, least_of_all = 256 * features < pictures;
-  *top = all || least_of_all ? 1 : features;
-  *bottom = all ? 1 : least_of_all ? 1024 : 4 * pictures;
+  const bool all = features >= 4 * pictures, is_smallest = 256 * features < pictures;
+  *top = all || is_smallest ? 1 : features;
+  *bottom = all ? 1 : is_smallest ? 1024 : 4 * pictures;
 }
 
 uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {

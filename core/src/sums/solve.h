@@ -1,7 +1,7 @@
 // The steps of a discriminant (docs/law.md section 13), each in its own file, over one piece of the caller's memory.
 //
 //     scatter.cc      matrix = n S, then n A: int64, the lower triangle by rows
-//     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows' numbers
+//     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows begin
 //     substitute.cc   L z = h and L^T w = z for one class
 //     solve.cc        checks, means, weights, biases
 //     has_factor.cc   whether the matrix is that of pictures
@@ -24,16 +24,16 @@ struct Solving {
   const SumsKernels* kernels;
   const br_sums* sums;
   int64_t features, pictures, point;
-  uint8_t* matrix;  // int64[triangle(numbers)], then int32 from the start: read and written as bytes where both lie
-  int64_t* means;   // [numbers]: of one class about the centre, then what is substituted
-  int64_t* rest;    // [numbers]
-  int64_t* fine;    // [numbers]
+  uint8_t* matrix;  // int64[triangle(features)], then int32 from the start: read and written as bytes where both lie
+  int64_t* means;   // [features]: of one class about the centre, then what is substituted
+  int64_t* rest;    // [features]
+  int64_t* fine;    // [features]
   int64_t* places;  // [classes]
-  int32_t* low;     // [classes][numbers]
-  int32_t* centre;  // [numbers]
-  int32_t* halves;  // [numbers]
+  int32_t* low;     // [classes][features]
+  int32_t* centre;  // [features]
+  int32_t* halves;  // [features]
   int64_t* ridges;  // [parts], or null: what each part's diagonal is raised by
-  void* shared;     // scatter: int32[2][numbers][4 kClasses]; factor: int64[kRows][numbers]
+  void* shared;     // scatter: int32[2][features][4 kClasses]; factor: int64[kRows][features]
 
   int64_t number(int64_t at) const {
     int64_t value;

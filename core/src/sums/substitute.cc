@@ -27,10 +27,10 @@ int64_t forward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
   memset(high, 0, size_t(start) * sizeof *high);
   memset(low, 0, size_t(start) * sizeof *low);
   for (int64_t first = start; first < s.features; first += 4) {
-    const int32_t *rows[4], *found[4] = {high + start, low + start, high + start, low + start};
+    const int32_t *rows[4], *solved[4] = {high + start, low + start, high + start, low + start};
     for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(min_of(first + t, s.features - 1)) + start;
     int64_t sums[16];
-    s.kernels->row_products(rows, found, 2, first - start, sums);
+    s.kernels->row_products(rows, solved, 2, first - start, sums);
     for (int64_t j = first; j < min_of(first + 4, s.features); ++j) {
       const int32_t* row = rows[j - first] - start;
       int64_t rest = sub(round_shift(s.means[j], s.halves[j] + shift), sums[4 * (j - first)]);
@@ -63,14 +63,14 @@ bool backward(const Solving& s, int64_t shift, int32_t* high, int32_t* low) {
     for (int64_t t = 0; t < 4; ++t) rows[t] = s.row(min_of(first + t, s.features - 1));
     for (int64_t j = min_of(first + 4, s.features) - 1; j >= first; --j) {
       const int32_t* row = rows[j - first];
-      const Quotient found = quotient(sub(s.rest[j], round_shift(s.fine[j], kLow)), row[j]);
-      highs[j - first] = high[j] = int32_t(found.high);
-      lows[j - first] = low[j] = int32_t(found.low);
-      squares += found.high * found.high;
+      const Quotient solved = quotient(sub(s.rest[j], round_shift(s.fine[j], kLow)), row[j]);
+      highs[j - first] = high[j] = int32_t(solved.high);
+      lows[j - first] = low[j] = int32_t(solved.low);
+      squares += solved.high * solved.high;
       if (squares > limit) return false;
       for (int64_t k = first; k < j; ++k) {
-        s.rest[k] = sub(s.rest[k], int64_t(row[k]) * found.high);
-        s.fine[k] = add(s.fine[k], int64_t(row[k]) * found.low);
+        s.rest[k] = sub(s.rest[k], int64_t(row[k]) * solved.high);
+        s.fine[k] = add(s.fine[k], int64_t(row[k]) * solved.low);
       }
     }
     s.kernels->take_away(rows, first, highs, lows, s.rest, s.fine);

@@ -75,7 +75,7 @@ SIGNATURES = {
     "br_program_plan": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(MemoryInfo), c_char_p, c_size_t]),
     "br_program_close": (None, [c_void_p]),
     "br_worker_run": (c_int, [c_void_p]),
-    "br_program_helpers": (c_uint32, [c_void_p]),
+    "br_program_workers": (c_uint32, [c_void_p]),
     "br_program_arena_bytes": (c_uint64, [c_void_p]),
     "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
     "br_program_isa": (c_char_p, [c_void_p]),
@@ -153,7 +153,7 @@ class OpenedProgram:
             raise ProgramError(error.value.decode())
         for _ in range(1, threads):
             Thread(target=self.core.br_worker_run, args=(self.handle,), name="bitreplay", daemon=True).start()
-        while self.core.br_program_helpers(self.handle) < threads - 1:
+        while self.core.br_program_workers(self.handle) < threads - 1:
             time.sleep(0.0001)
         self._close = weakref.finalize(self, self.core.br_program_close, self.handle)
 

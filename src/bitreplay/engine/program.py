@@ -138,7 +138,7 @@ class Program:
     def from_bytes(data: bytes | memoryview) -> Program:
         """Checks everything before it believes it; keeps a copy of `data`."""
         if len(data) < _HEADER.size or bytes(data[:8]) != MAGIC:
-            raise ProgramError("not a bitreplay program: the first bytes are not BITREPLY and a whole header")
+            raise ProgramError("not a bitreplay program: it does not begin with BITREPLY and a complete header")
         _, version, crc, samples, n_tensors, n_records, _, arena, n_param, n_const, scratch = _HEADER.unpack_from(data)
         if version != VERSION:
             raise ProgramError(f"program version {version} cannot be read; expected {VERSION}")
@@ -194,12 +194,12 @@ def check(program: Program) -> None:
     ends = (t.offset + t.bytes(program.max_samples) for t in program.tensors if t.region == "arena")
     used = max(ends, default=0)
     if program.arena_bytes > 2 * used + SPARE_ARENA:
-        raise ProgramError(f"program asks for an arena of {program.arena_bytes} bytes, and its tensors take {used}")
+        raise ProgramError(f"program asks for an arena of {program.arena_bytes} bytes, but its tensors take {used}")
     for record in program.records:
         operation = OPERATIONS[record.operation]
         fits = len(record.tensors) == len(operation.tensors) and len(record.attributes) == len(operation.attributes)
         if not fits or any(not -1 <= number < len(program.tensors) for number in record.tensors):
-            raise ProgramError(f"a record of {record.operation} does not fit the operation")
+            raise ProgramError(f"a record of {record.operation} does not match the operation")
         for role, number in zip(operation.tensors, record.tensors, strict=True):
             if number < 0 and not operation.optional(role):
                 raise ProgramError(f"a record of {record.operation} lacks its tensor {role}")

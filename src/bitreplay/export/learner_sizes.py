@@ -13,7 +13,9 @@ from bitreplay.engine.aligned import aligned
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "texts", "factor", "pictures")]
+    _fields_ = [
+        (name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "settings_bytes", "factor", "pictures")
+    ]
 
 
 class _Memory(ctypes.Structure):

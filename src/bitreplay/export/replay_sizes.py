@@ -16,7 +16,7 @@ from bitreplay.engine.program import Program
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "texts")]
+    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "settings_bytes")]
 
 
 class _Memory(ctypes.Structure):

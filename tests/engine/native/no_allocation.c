@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   pthread_t helpers[64];
   for (uint32_t i = 1; i < threads; ++i)
     if (pthread_create(&helpers[i], NULL, serve, program)) return 8;
-  while (br_program_helpers(program) < threads - 1) sched_yield();
+  while (br_program_workers(program) < threads - 1) sched_yield();
   void *parameters = room(br_program_parameter_bytes(program)), *arena = room(br_program_arena_bytes(program));
   memcpy(parameters, br_program_initial_parameters(program), br_program_parameter_bytes(program));
   br_run_args args = {1, 0, (int64_t)br_program_max_samples(program), 1717986918, 35};

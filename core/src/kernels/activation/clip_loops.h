@@ -47,14 +47,14 @@ bool in_lanes(const Call& c, const T* g, const S* x) {
   const int64_t low = -kInt32Max - 1, first = max_of(add(c.attribute(ABOVE), 1), low);
   const int64_t last = min_of(sub(c.attribute(BELOW), 1), kInt32Max), factor = c.attribute(MANTISSA);
   if (first > kInt32Max || last < low || factor != int32_t(factor)) return false;
-  const Lanes least_x = all_lanes(int32_t(first)), most_x = all_lanes(int32_t(last)), none = all_lanes(0);
+  const Lanes min_x = all_lanes(int32_t(first)), max_x = all_lanes(int32_t(last)), none = all_lanes(0);
   const Lanes mantissa = all_lanes(int32_t(factor));
   for (int64_t n = 0; n < c.samples(); ++n, g += size, x += size) {
     auto make = [&](auto width, int64_t) {
       return [=](int64_t at) {
         const Lanes here = width.load(x + at);
-        const Lanes passes = choose(least_x > here, none, width.load(g + at));
-        return choose(here > most_x, none, passes) * mantissa;
+        const Lanes passes = choose(min_x > here, none, width.load(g + at));
+        return choose(here > max_x, none, passes) * mantissa;
       };
     };
     quantise_columns(make, pixels, channels, c.data<int32_t>(E)[n] - c.attribute(SHIFT), c.attribute(BITS),

@@ -93,7 +93,7 @@ bool rprelu_input_grad_lanes(const RPReLUGradArgs& a, const G* g, const X* x, G*
   return true;
 }
 
-// p: the sums for s, b and o, null where one is not asked for.
+// p: the sums for s, b and o, null where one is not wanted.
 template <class X, class G>
 bool rprelu_param_grad_lanes(const RPReLUGradArgs& a, const G* g, const X* x, int64_t slope_down, int64_t z_down,
                              const int64_t* common, int64_t* const* p) {

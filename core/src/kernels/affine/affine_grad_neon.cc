@@ -14,13 +14,13 @@ void input_grad(const AffineInputGradArgs& a) {
     T* gx = static_cast<T*>(a.gx) + n * size;
     int64_t largest = INT64_MIN, c = 0;
     for (; c + 8 <= a.channels; c += 8) {
-      uint32x4_t most_g[2] = {vdupq_n_u32(0), vdupq_n_u32(0)};  // max |g a| = max |g| |a|, at most 2^31 2^31
+      uint32x4_t max_g[2] = {vdupq_n_u32(0), vdupq_n_u32(0)};  // max |g a| = max |g| |a|, at most 2^31 2^31
       for (int64_t at = c; at < size; at += a.channels) {
         const Narrow8 row = load8(g + at);
-        for (int k = 0; k < 2; ++k) most_g[k] = vmaxq_u32(most_g[k], vreinterpretq_u32_s32(vabsq_s32(row.v[k])));
+        for (int k = 0; k < 2; ++k) max_g[k] = vmaxq_u32(max_g[k], vreinterpretq_u32_s32(vabsq_s32(row.v[k])));
       }
       uint32_t row[8];
-      for (int k = 0; k < 2; ++k) vst1q_u32(row + 4 * k, most_g[k]);
+      for (int k = 0; k < 2; ++k) vst1q_u32(row + 4 * k, max_g[k]);
       for (int k = 0; k < 8; ++k) largest = max_of(largest, mul(row[k], absolute(a.a[c + k])));
     }
     for (; c < a.channels; ++c)

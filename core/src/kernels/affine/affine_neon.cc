@@ -25,13 +25,13 @@ struct Ending {
   explicit Ending(const AffineArgs& a)
       : zero(vdupq_n_s32(int32_t(a.y_zero))), low(vdupq_n_s32(int32_t(a.low))), high(vdupq_n_s32(int32_t(a.high))) {}
   void operator()(Wide8 sums, Y* y) {
-    Narrow8 found = saturated_halves(sums);
+    Narrow8 sum = saturated_halves(sums);
     for (int k = 0; k < 2; ++k) {
-      const int32x4_t value = vqaddq_s32(found.v[k], zero);
-      found.v[k] = vminq_s32(vmaxq_s32(value, low), high);
-      inside = vaddq_s32(inside, vreinterpretq_s32_u32(vceqq_s32(found.v[k], value)));
+      const int32x4_t value = vqaddq_s32(sum.v[k], zero);
+      sum.v[k] = vminq_s32(vmaxq_s32(value, low), high);
+      inside = vaddq_s32(inside, vreinterpretq_s32_u32(vceqq_s32(sum.v[k], value)));
     }
-    store8(y, found);
+    store8(y, sum);
   }
   int64_t counted() const { return vaddlvq_s32(inside); }
 };
@@ -45,8 +45,8 @@ struct NarrowEnding {
   explicit NarrowEnding(const AffineArgs& a)
       : zero(vdupq_n_s32(int32_t(a.y_zero))), low(vdupq_n_s16(int16_t(a.low))), high(vdupq_n_s16(int16_t(a.high))) {}
   void operator()(Wide8 sums, Y* y) {
-    const Narrow8 found = saturated_halves(sums);
-    const int16x8_t value = vqmovn_high_s32(vqmovn_s32(vqaddq_s32(found.v[0], zero)), vqaddq_s32(found.v[1], zero));
+    const Narrow8 sum = saturated_halves(sums);
+    const int16x8_t value = vqmovn_high_s32(vqmovn_s32(vqaddq_s32(sum.v[0], zero)), vqaddq_s32(sum.v[1], zero));
     const int16x8_t kept = vminq_s16(vmaxq_s16(value, low), high);
     inside = vaddq_s16(inside, vreinterpretq_s16_u16(vceqq_s16(kept, value)));
     if constexpr (sizeof(Y) == 1) vst1_s8(y, vmovn_s16(kept));

@@ -2,8 +2,8 @@
 // read outside (padding 1); K = channels * those taps.
 //
 // In     x: samples * height * width rows of `words` words.
-//        w: what the same table's `derive` made of the weights (outputs, kernel, kernel, words), 64-byte aligned. Most
-//           take interleave_outputs: [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then
+//        w: what the same table's `pack_weights` made of the weights (outputs, kernel, kernel, words), 64-byte aligned.
+//           Most take interleave_outputs: [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then
 //           `words` words of +1 (the channels' bits set), which stand for a pixel outside the map.
 //           binary_conv_in_place reads the weights themselves, 8-byte aligned.
 // Out    sums: samples * out_h * out_w rows of `outputs` int16.
@@ -25,11 +25,12 @@ struct BinaryConvArgs {
 
 constexpr int64_t kInterleaved = 8;
 
-// derived_bytes reads sizes alone; derive reads the weights themselves as `w`. Without derived_bytes, so does run.
+// packed_weights_bytes reads sizes only; pack_weights reads the weights themselves as `w`. Where both are null, so does
+// run.
 struct BinaryConv {
   void (*run)(const BinaryConvArgs&);
-  uint64_t (*derived_bytes)(const BinaryConvArgs&);
-  void (*derive)(const BinaryConvArgs&, uint8_t* packed_weights);
+  uint64_t (*packed_weights_bytes)(const BinaryConvArgs&);
+  void (*pack_weights)(const BinaryConvArgs&, uint8_t* packed_weights);
 };
 
 uint64_t interleaved_bytes(const BinaryConvArgs& a);

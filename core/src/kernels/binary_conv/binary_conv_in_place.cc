@@ -52,9 +52,9 @@ uint32_t differing_from_ones(const uint64_t* w, int64_t words, int64_t channels)
   uint32_t total = 0;
   for (int64_t i = 0; i < words; ++i) {
     const int64_t bits = channels - 64 * i;
-    const uint64_t found = (bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1) ^ w[i];
-    total += fold_bytes(fold_nibbles(in_nibbles(uint32_t(found))));
-    total += fold_bytes(fold_nibbles(in_nibbles(uint32_t(found >> 32))));
+    const uint64_t differences = (bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1) ^ w[i];
+    total += fold_bytes(fold_nibbles(in_nibbles(uint32_t(differences))));
+    total += fold_bytes(fold_nibbles(in_nibbles(uint32_t(differences >> 32))));
   }
   return total;
 }

@@ -2,8 +2,9 @@
 // map are skipped.
 //
 // In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32.
-//        derived: what the same table's `derive` made of the weights w (outputs, kernel, kernel, words): for each tap
-//           and input channel the bits over outputs, in an order that each instruction set chooses. 64-byte aligned.
+//        packed_weights: what the same table's `pack_weights` made of the weights w (outputs, kernel, kernel, words):
+//           for each tap and input channel the bits over outputs, in an order that each instruction set chooses.
+//           64-byte aligned.
 // Out    gx: samples * height * width rows of `channels` int32 or int64, sums modulo 2^32 or 2^64.
 // Way    the sums of all subsets of a few gradients stand in a table, looked up by as many weight bits.
 // Bound  kernel^2 * outputs < 2^31.
@@ -25,10 +26,10 @@ struct BinaryConvInputGradArgs {
   int gx_type;
 };
 
-// derived_bytes reads sizes and types alone; derive reads `w` besides, and run everything but `w`.
+// packed_weights_bytes reads sizes and types only; pack_weights also reads `w`; run reads everything but `w`.
 struct BinaryConvInputGrad {
-  uint64_t (*derived_bytes)(const BinaryConvInputGradArgs&);
-  void (*derive)(const BinaryConvInputGradArgs&, uint8_t* packed_weights);
+  uint64_t (*packed_weights_bytes)(const BinaryConvInputGradArgs&);
+  void (*pack_weights)(const BinaryConvInputGradArgs&, uint8_t* packed_weights);
   void (*run)(const BinaryConvInputGradArgs&);
 };
 extern const BinaryConvInputGrad kBinaryConvInputGradScalar, kBinaryConvInputGradAvx2, kBinaryConvInputGradAvx512,

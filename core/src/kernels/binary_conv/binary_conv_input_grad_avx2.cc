@@ -1,4 +1,4 @@
-// Tables of 16 bytes looked up by vpshufb, 32 channels and 32 outputs at a time; derived weights as in nibble_tables.h.
+// Tables of 16 bytes looked up by vpshufb, 32 channels and 32 outputs at a time; packed weights as in nibble_tables.h.
 //
 // The subset sums of four gradients, above the least of them, are at most R, the sum of |g|: digits of 5 bits, of which
 // eight add up in a byte (8 * 31 < 256), or of 6 bits, of which four do. Below 2^16 an R of 16-bit gradients takes 5, 5
@@ -99,17 +99,17 @@ struct Magnitudes {
 
   Magnitudes(const int16_t* g, int64_t count) {
     const __m256i lower = _mm256_set1_epi32(0xFFFF);
-    __m256i sums = _mm256_setzero_si256(), most = sums;
+    __m256i sums = _mm256_setzero_si256(), largest_fours = sums;
     for (int64_t o = 0; o < count; o += 16) {
       const __m256i each = _mm256_abs_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(g + o)));
       const __m256i two = _mm256_add_epi32(_mm256_and_si256(each, lower), _mm256_srli_epi32(each, 16));
       const __m256i four = _mm256_add_epi32(two, _mm256_shuffle_epi32(two, 0xB1));
       sums = _mm256_add_epi32(sums, two);
-      most = _mm256_max_epi32(most, four);
+      largest_fours = _mm256_max_epi32(largest_fours, four);
     }
     alignas(32) int32_t lanes[8], fours[8];
     _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sums);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(fours), most);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(fours), largest_fours);
     for (int k = 0; k < 8; ++k) {
       all += uint32_t(lanes[k]);
       largest = fours[k] > largest ? fours[k] : largest;
@@ -167,11 +167,11 @@ class InputGrad {
     const int64_t pixels = a_.samples * a_.out_h * a_.out_w;
     __builtin_memset(a_.gx, 0, size_t(a_.samples * a_.height * a_.width * a_.channels) * sizeof(uint32_t));
     for (int64_t first = 0; first < a_.outputs; first += kPixelOutputs) {
-      const int64_t outputs = least_of(kPixelOutputs, a_.outputs - first);
+      const int64_t outputs = min_of_two(kPixelOutputs, a_.outputs - first);
       count_ = (outputs + kOutputs - 1) / kOutputs;
-      const int64_t together = least_of(kMaxPixels, kHeld / count_);
+      const int64_t together = min_of_two(kMaxPixels, kHeld / count_);
       for (int64_t q = 0; q < pixels; q += together) {
-        const int64_t held = least_of(together, pixels - q);
+        const int64_t held = min_of_two(together, pixels - q);
         for (int64_t k = 0; k < held; ++k) prepare(q + k, first, outputs, k);
         add_taps(first / kNibbleOutputs, (outputs + kNibbleOutputs - 1) / kNibbleOutputs, held);
       }
@@ -180,7 +180,7 @@ class InputGrad {
 
  private:
   static constexpr int kDigits = sizeof(G) == 1 ? 2 : 3;
-  static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+  static int64_t min_of_two(int64_t a, int64_t b) { return a < b ? a : b; }
 
   void prepare(int64_t q, int64_t first, int64_t outputs, int64_t k) {
     const int64_t in_sample = q % (a_.out_h * a_.out_w), row = in_sample / a_.out_w, column = in_sample % a_.out_w;
@@ -211,7 +211,7 @@ class InputGrad {
   void add_taps(int64_t block, int64_t blocks, int64_t held) {
     const int64_t taps = a_.kernel * a_.kernel, all_blocks = nibble_blocks(a_);
     for (int64_t channel = 0; channel < a_.channels; channel += kNibbleChannels) {
-      const int64_t channels = least_of(kNibbleChannels, a_.channels - channel);
+      const int64_t channels = min_of_two(kNibbleChannels, a_.channels - channel);
       for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t r = tap / a_.kernel, c = tap % a_.kernel;
         bool is_cut = false;
@@ -243,8 +243,8 @@ class InputGrad {
   alignas(64) uint8_t cut_[kPixelOutputs / kOutputs * kCutBytes];
 };
 
-uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
-  return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
+uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
+  return nibbles_serve(a) ? nibble_packed_bytes(a) : kBinaryConvInputGradScalar.packed_weights_bytes(a);
 }
 
 // transpose8 (packing.h) of four squares.
@@ -260,7 +260,7 @@ inline __m256i transpose_squares(__m256i x) {
 }
 
 // nibble_derive: a word of eight outputs is eight squares of bits, which its bytes make one after the other.
-void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+void pack_nibbles(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   const int64_t taps = a.kernel * a.kernel, octets = 2 * nibble_blocks(a),
                 group_bytes = taps * octets * kNibbleChannels;
   for (int64_t at = 0; at < taps * octets; ++at) {
@@ -288,9 +288,9 @@ void derive_nibbles(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   }
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
-  if (nibbles_serve(a)) return derive_nibbles(a, packed_weights);
-  kBinaryConvInputGradScalar.derive(a, packed_weights);
+void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  if (nibbles_serve(a)) return pack_nibbles(a, packed_weights);
+  kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
 }
 
 void run(const BinaryConvInputGradArgs& a) {
@@ -301,6 +301,6 @@ void run(const BinaryConvInputGradArgs& a) {
 
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradAvx2 = {derived_bytes, derive, run};
+extern const BinaryConvInputGrad kBinaryConvInputGradAvx2 = {packed_weights_bytes, pack_weights, run};
 
 }  // namespace bitreplay

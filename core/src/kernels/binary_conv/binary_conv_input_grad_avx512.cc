@@ -31,16 +31,16 @@ bool own(const BinaryConvInputGradArgs& a) {
   return (a.g_type == BR_INT8 || a.g_type == BR_INT16) && a.gx_type == BR_INT32;
 }
 
-uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
-  if (!own(a)) return kBinaryConvInputGradScalar.derived_bytes(a);
+uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
+  if (!own(a)) return kBinaryConvInputGradScalar.packed_weights_bytes(a);
   const int64_t groups = (a.channels + kChannels - 1) / kChannels;
   return uint64_t(groups * a.kernel * a.kernel * vectors_of(a) * kVectorBytes);
 }
 
 // A word of weights is a mask of 64 channels: six of them set the bits of an index, and a permutation brings the
 // indices of both tables side by side, in an order in which unpacking leaves 16 neighbours to `finish`.
-void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
-  if (!own(a)) return kBinaryConvInputGradScalar.derive(a, packed_weights);
+void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  if (!own(a)) return kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
   const int64_t taps = a.kernel * a.kernel, vectors = vectors_of(a);
   alignas(64) uint8_t places[64];
   for (int i = 0; i < 32; ++i) {
@@ -208,10 +208,10 @@ void run_as(const BinaryConvInputGradArgs& a) {
   alignas(64) uint8_t tables[kMaxVectors * D::kCount * kTableBytes];
   for (int64_t first = 0; first < vectors; first += kMaxVectors) {
     const int64_t held = vectors - first < kMaxVectors ? vectors - first : kMaxVectors;
-    const int64_t most = kMaxVectors / held < kPixels ? kMaxVectors / held : kPixels;
+    const int64_t max_together = kMaxVectors / held < kPixels ? kMaxVectors / held : kPixels;
     const int64_t table_bytes = held * D::kCount * kTableBytes;
-    for (int64_t q0 = 0; q0 < a.samples * pixels; q0 += most) {
-      const int64_t together = a.samples * pixels - q0 < most ? a.samples * pixels - q0 : most;
+    for (int64_t q0 = 0; q0 < a.samples * pixels; q0 += max_together) {
+      const int64_t together = a.samples * pixels - q0 < max_together ? a.samples * pixels - q0 : max_together;
       TapRange rows[kPixels], columns[kPixels];
       for (int64_t k = 0; k < together; ++k) {
         int16_t row[kMaxVectors * kOutputs];
@@ -250,6 +250,6 @@ void run(const BinaryConvInputGradArgs& a) {
 
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradAvx512 = {derived_bytes, derive, run};
+extern const BinaryConvInputGrad kBinaryConvInputGradAvx512 = {packed_weights_bytes, pack_weights, run};
 
 }  // namespace bitreplay

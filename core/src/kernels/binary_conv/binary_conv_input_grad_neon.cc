@@ -239,17 +239,17 @@ void run(const BinaryConvInputGradArgs& a) {
   run_as<int16_t>(a);
 }
 
-uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
-  return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
+uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
+  return nibbles_serve(a) ? nibble_packed_bytes(a) : kBinaryConvInputGradScalar.packed_weights_bytes(a);
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   if (nibbles_serve(a)) return nibble_derive(a, packed_weights);
-  kBinaryConvInputGradScalar.derive(a, packed_weights);
+  kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
 }
 
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradNeon = {derived_bytes, derive, run};
+extern const BinaryConvInputGrad kBinaryConvInputGradNeon = {packed_weights_bytes, pack_weights, run};
 
 }  // namespace bitreplay

@@ -13,11 +13,11 @@ constexpr int64_t kTogether = 4;
 
 int64_t groups_of(const BinaryConvInputGradArgs& a) { return (a.outputs + 7) / 8; }
 
-uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
+uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
   return uint64_t(a.kernel * a.kernel * groups_of(a) * a.channels);
 }
 
-void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
   const int64_t taps = a.kernel * a.kernel;
   for (int64_t tap = 0; tap < taps; ++tap) {
     for (int64_t group = 0; group < groups_of(a); ++group) {
@@ -97,6 +97,6 @@ void run(const BinaryConvInputGradArgs& a) {
 
 }  // namespace
 
-extern const BinaryConvInputGrad kBinaryConvInputGradScalar = {derived_bytes, derive, run};
+extern const BinaryConvInputGrad kBinaryConvInputGradScalar = {packed_weights_bytes, pack_weights, run};
 
 }  // namespace bitreplay

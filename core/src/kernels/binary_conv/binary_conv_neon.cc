@@ -45,10 +45,10 @@ struct Place {
   }
   // total - 2 count of the outputs that there are.
   INLINE void store(int64_t total, int16_t* to, int64_t outputs) const {
-    const int16x8_t found = vsubq_s16(vdupq_n_s16(int16_t(total)), vreinterpretq_s16_u16(vshlq_n_u16(sums, 1)));
-    if (outputs >= kInterleaved) return vst1q_s16(to, found);
+    const int16x8_t dots = vsubq_s16(vdupq_n_s16(int16_t(total)), vreinterpretq_s16_u16(vshlq_n_u16(sums, 1)));
+    if (outputs >= kInterleaved) return vst1q_s16(to, dots);
     int16_t all[kInterleaved];
-    vst1q_s16(all, found);
+    vst1q_s16(all, dots);
     for (int64_t lane = 0; lane < outputs; ++lane) to[lane] = all[lane];
   }
 };

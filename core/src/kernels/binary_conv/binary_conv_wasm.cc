@@ -77,8 +77,9 @@ void binary_conv_wasm(const BinaryConvArgs& a) {
         }
         taps = a.kernel * a.kernel;
       }
-      const v128_t found = counts.total();
-      const v128_t signs = wasm_i16x8_sub(wasm_i16x8_splat(int16_t(taps * a.channels)), wasm_i16x8_add(found, found));
+      const v128_t differences = counts.total();
+      const v128_t signs =
+          wasm_i16x8_sub(wasm_i16x8_splat(int16_t(taps * a.channels)), wasm_i16x8_add(differences, differences));
       int16_t* sums = a.sums + p * a.outputs + block * kInterleaved;
       const int64_t left = a.outputs - block * kInterleaved;
       if (left >= kInterleaved) {

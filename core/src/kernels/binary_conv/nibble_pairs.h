@@ -40,8 +40,8 @@ static inline const uint8_t* pair_table(uint16_t index) { return kPairTables.at[
 // Bytes of channels whose nibbles, at most 4 each, add up in a byte; where more are left, a multiple of three.
 static inline int64_t bytes_together(int64_t left) { return left > 31 ? 30 : left; }
 
-static inline int64_t pair_least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t pair_most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t pair_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t pair_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // A place of the output.
 struct PairPlace {
@@ -75,13 +75,12 @@ class PairConvolution {
   void run() {
     if (a_.stride == 1 && a_.out_w > kMaxPairs && row_nibbles(kMaxPairs) * a_.kernel <= kMaxNibbles) return run_rows();
     for (int64_t left = a_.samples * a_.out_h * a_.out_w, count; left > 0; left -= count) {
-      count = pair_least(places_together(), left);
+      count = pair_min(places_together(), left);
       for (int64_t k = 0; k < 2 * kMaxPairs; ++k) places_[k] = k < count ? next_place() : PairPlace{};
       choose_taps(count);
       gather((count + 1) / 2);
       const bool whole = columns_.first == 0 && columns_.last == a_.kernel;
-      const int64_t columns = pair_most(columns_.last - columns_.first, 0),
-                    rows = pair_most(rows_.last - rows_.first, 0);
+      const int64_t columns = pair_max(columns_.last - columns_.first, 0), rows = pair_max(rows_.last - rows_.first, 0);
       count_all(count, {kPairNibbles, whole ? 1 : rows, (whole ? rows : 1) * columns * tap_bytes_, 0});
     }
   }
@@ -115,7 +114,7 @@ class PairConvolution {
     for (sample_ = 0; sample_ < a_.samples; ++sample_) {
       for (row_ = 0; row_ < a_.out_h; ++row_) {
         for (column_ = 0; column_ < a_.out_w;) {
-          const int64_t count = pair_least(2 * kMaxPairs, a_.out_w - column_), pairs = (count + 1) / 2;
+          const int64_t count = pair_min(2 * kMaxPairs, a_.out_w - column_), pairs = (count + 1) / 2;
           const int64_t column = column_ - a_.pad;
           places_[0] = place();
           for (int64_t k = 1; k < count; ++k) {
@@ -152,13 +151,13 @@ class PairConvolution {
             taps_inside(column_, a_.stride, a_.pad, a_.kernel, a_.width)};
   }
   PairPlace next_place() {
-    const PairPlace found = place();
-    if (++sample_ < a_.samples) return found;
+    const PairPlace current = place();
+    if (++sample_ < a_.samples) return current;
     sample_ = 0;
-    if (++column_ < a_.out_w) return found;
+    if (++column_ < a_.out_w) return current;
     column_ = 0;
     ++row_;
-    return found;
+    return current;
   }
 
   // Those that are inside for some place; all of them where +1 is read outside.
@@ -168,8 +167,8 @@ class PairConvolution {
     rows_ = columns_ = {a_.kernel, 0};
     for (int64_t k = 0; k < count; ++k) {
       const TapRange rows = places_[k].rows, columns = places_[k].columns;
-      rows_ = {pair_least(rows_.first, rows.first), pair_most(rows_.last, rows.last)};
-      columns_ = {pair_least(columns_.first, columns.first), pair_most(columns_.last, columns.last)};
+      rows_ = {pair_min(rows_.first, rows.first), pair_max(rows_.last, rows.last)};
+      columns_ = {pair_min(columns_.first, columns.first), pair_max(columns_.last, columns.last)};
     }
   }
 
@@ -233,12 +232,12 @@ template <class Set>
 struct PairKernel {
   using Convolution = PairConvolution<Set>;
 
-  static uint64_t derived_bytes(const BinaryConvArgs& a) {
+  static uint64_t packed_weights_bytes(const BinaryConvArgs& a) {
     if (!Convolution::serves(a)) return interleaved_bytes(a);
     return uint64_t((a.outputs + Set::kOutputs - 1) / Set::kOutputs * Set::kOutputs * Convolution::window_bytes(a));
   }
 
-  static void derive(const BinaryConvArgs& a, uint8_t* packed_weights) {
+  static void pack_weights(const BinaryConvArgs& a, uint8_t* packed_weights) {
     if (!Convolution::serves(a)) return interleave_outputs(a, packed_weights);
     const int64_t taps = a.kernel * a.kernel, tap_bytes = (a.channels + 7) / 8;
     for (int64_t first = 0; first < a.outputs; first += Set::kOutputs) {
@@ -246,7 +245,7 @@ struct PairKernel {
         for (int64_t word = 0; word < a.words; ++word) {
           alignas(32) uint8_t bytes[8 * Set::kOutputs];
           Set::transpose(a.w + (first * taps + tap) * a.words + word, taps * a.words, a.outputs - first, bytes);
-          const int64_t some = pair_least(8, tap_bytes - 8 * word);
+          const int64_t some = pair_min(8, tap_bytes - 8 * word);
           __builtin_memcpy(packed_weights, bytes, size_t(some * Set::kOutputs));
           packed_weights += some * Set::kOutputs;
         }
@@ -259,7 +258,7 @@ struct PairKernel {
     Convolution(a).run();
   }
 
-  static constexpr BinaryConv kKernel = {run, derived_bytes, derive};
+  static constexpr BinaryConv kKernel = {run, packed_weights_bytes, pack_weights};
 };
 
 }  // namespace bitreplay

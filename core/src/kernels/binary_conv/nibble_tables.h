@@ -38,7 +38,7 @@ static inline bool nibbles_serve(const BinaryConvInputGradArgs& a) {
   return (a.g_type == BR_INT8 || a.g_type == BR_INT16) && a.gx_type == BR_INT32;
 }
 
-static inline uint64_t nibble_derived_bytes(const BinaryConvInputGradArgs& a) {
+static inline uint64_t nibble_packed_bytes(const BinaryConvInputGradArgs& a) {
   const int64_t groups = (a.channels + kNibbleChannels - 1) / kNibbleChannels;
   return uint64_t(groups * a.kernel * a.kernel * nibble_blocks(a) * kNibbleBlockBytes);
 }
@@ -126,13 +126,13 @@ static inline void nibble_run(const BinaryConvInputGradArgs& a) {
 // kernel's.
 template <template <int> class LookUp, template <int> class Build>
 struct Nibbles {
-  static uint64_t derived_bytes(const BinaryConvInputGradArgs& a) {
-    return nibbles_serve(a) ? nibble_derived_bytes(a) : kBinaryConvInputGradScalar.derived_bytes(a);
+  static uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
+    return nibbles_serve(a) ? nibble_packed_bytes(a) : kBinaryConvInputGradScalar.packed_weights_bytes(a);
   }
 
-  static void derive(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
+  static void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
     if (nibbles_serve(a)) return nibble_derive(a, packed_weights);
-    kBinaryConvInputGradScalar.derive(a, packed_weights);
+    kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
   }
 
   static void run(const BinaryConvInputGradArgs& a) {
@@ -141,7 +141,7 @@ struct Nibbles {
     nibble_run<int16_t, LookUp<3>, Build<3>>(a);
   }
 
-  static constexpr BinaryConvInputGrad kKernel = {derived_bytes, derive, run};
+  static constexpr BinaryConvInputGrad kKernel = {packed_weights_bytes, pack_weights, run};
 };
 
 }  // namespace bitreplay

@@ -1,7 +1,7 @@
 // integer_conv: sums[p, o] = round(sum over taps inside the map and channels of (x - x_zero) w / 2^down).
 //
 // In     x: samples * height * width rows of `channels` int8, int16 or int32; w: (outputs, kernel, kernel, channels) of
-//        int8, int16 or int32; derived: what the same table's `derive` made of w, 64-byte aligned.
+//        int8, int16 or int32; packed_weights: what the same table's `pack_weights` made of w, 64-byte aligned.
 // Out    sums: samples * out_h * out_w rows of `outputs` int32.
 // Bound  sums before rounding wrap modulo 2^64; for compiled programs |sum / 2^down| < 2^31.
 // Reads and writes nothing outside; nothing overlaps.
@@ -22,10 +22,10 @@ struct IntegerConvArgs {
   int32_t* sums;
 };
 
-// derived_bytes reads sizes, types and attributes alone; derive reads `w` besides.
+// packed_weights_bytes reads sizes, types and attributes only; pack_weights also reads `w`.
 struct IntegerConv {
-  uint64_t (*derived_bytes)(const IntegerConvArgs&);
-  void (*derive)(const IntegerConvArgs&, uint8_t* packed_weights);
+  uint64_t (*packed_weights_bytes)(const IntegerConvArgs&);
+  void (*pack_weights)(const IntegerConvArgs&, uint8_t* packed_weights);
   void (*run)(const IntegerConvArgs&);
 };
 extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,

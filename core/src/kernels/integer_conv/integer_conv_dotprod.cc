@@ -36,13 +36,15 @@ bool serves(const IntegerConvArgs& a) {
   if (a.x_type == BR_INT8 ? a.x_zero != int8_t(a.x_zero) : a.x_type != BR_INT16 || a.x_zero) return false;
   const int64_t largest = a.x_type == BR_INT8 ? 128 + absolute(a.x_zero) : 1 << 15;
   return (a.down <= 0 || row_of(a) * largest * 128 < int64_t(1) << 31) &&
-         bytes_of(a) <= kIntegerConvNeon.derived_bytes(a);
+         bytes_of(a) <= kIntegerConvNeon.packed_weights_bytes(a);
 }
 
-uint64_t derived_bytes(const IntegerConvArgs& a) { return serves(a) ? bytes_of(a) : kIntegerConvNeon.derived_bytes(a); }
+uint64_t packed_weights_bytes(const IntegerConvArgs& a) {
+  return serves(a) ? bytes_of(a) : kIntegerConvNeon.packed_weights_bytes(a);
+}
 
-void derive(const IntegerConvArgs& a, uint8_t* packed_weights) {
-  if (!serves(a)) return kIntegerConvNeon.derive(a, packed_weights);
+void pack_weights(const IntegerConvArgs& a, uint8_t* packed_weights) {
+  if (!serves(a)) return kIntegerConvNeon.pack_weights(a, packed_weights);
   const int64_t row = row_of(a), padded = padded_row(a), outputs = groups_of(a) * kOutputs;
   const int8_t* w = static_cast<const int8_t*>(a.w);
   int8_t* to = reinterpret_cast<int8_t*>(packed_weights);
@@ -181,14 +183,14 @@ void run_as(const IntegerConvArgs& a) {
         dots.p.shift(start), dots.q.shift(start), dots.r.shift(start), dots.s.shift(start);
       }
       dots.run(row.x, w, padded);
-      int32_t found[kPixels][kOutputs];
-      dots.p.store(found[0]), dots.q.store(found[1]), dots.r.store(found[2]), dots.s.store(found[3]);
+      int32_t results[kPixels][kOutputs];
+      dots.p.store(results[0]), dots.q.store(results[1]), dots.r.store(results[2]), dots.s.store(results[3]);
       const int64_t outputs = min_of(kOutputs, a.outputs - group * kOutputs);
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (first + p) * a.outputs + group * kOutputs;
-        if (a.down == 0 && outputs == kOutputs) memcpy(to, found[p], sizeof found[p]);
+        if (a.down == 0 && outputs == kOutputs) memcpy(to, results[p], sizeof results[p]);
         else
-          for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(found[p][o], a.down));
+          for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(results[p][o], a.down));
       }
     }
   }
@@ -202,6 +204,6 @@ void run(const IntegerConvArgs& a) {
 
 }  // namespace
 
-extern const IntegerConv kIntegerConvDotprod = {derived_bytes, derive, run};
+extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights, run};
 
 }  // namespace bitreplay

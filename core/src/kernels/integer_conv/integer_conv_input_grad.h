@@ -1,10 +1,11 @@
 // integer_conv_input_grad: gx[n, p, i] = sum over the outputs q that read pixel p through tap t, and o, of
 // g'[n, q, o] w[o, t, i], then quantised with an exponent of the sample's own (quant.h).
 //
-// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample; w: (outputs,
-//        kernel, kernel, channels) of int8, int16 or int32; derived: what the same table's `derive` made of w, 64-byte
-//        aligned. exponents: one for each output, or null. With them g' = round(g 2^room / 2^(largest of them - its
-//        own)), else g.
+// In     g: samples * out_h * out_w rows of `outputs` int8, int16 or int32; e: one exponent a sample.
+//        w: (outputs, kernel, kernel, channels) of int8, int16 or int32.
+//        packed_weights: what the same table's `pack_weights` made of w, 64-byte aligned.
+//        exponents: one for each output, or null. With them g' = round(g 2^room / 2^(largest of them - its own)),
+//        else g' = g.
 // Out    gx: samples * height * width rows of `channels` int8, int16 or int32 of `bits` bits; ex: e + shift + what they
 //        were quantised by.
 // Bound  sums wrap modulo 2^64.
@@ -31,10 +32,10 @@ struct IntegerConvInputGradArgs {
   int32_t* ex;
 };
 
-// derived_bytes reads sizes, types and attributes alone; derive reads `w` besides.
+// packed_weights_bytes reads sizes, types and attributes only; pack_weights also reads `w`.
 struct IntegerConvInputGrad {
-  uint64_t (*derived_bytes)(const IntegerConvInputGradArgs&);
-  void (*derive)(const IntegerConvInputGradArgs&, uint8_t* packed_weights);
+  uint64_t (*packed_weights_bytes)(const IntegerConvInputGradArgs&);
+  void (*pack_weights)(const IntegerConvInputGradArgs&, uint8_t* packed_weights);
   void (*run)(const IntegerConvInputGradArgs&);
 };
 extern const IntegerConvInputGrad kIntegerConvInputGradScalar, kIntegerConvInputGradAvx2, kIntegerConvInputGradAvx512,

@@ -27,11 +27,11 @@ struct InputGradPairs {
            a.channels >= kGroup / 2;
   }
 
-  static uint64_t derived_bytes(const Args& a) {
+  static uint64_t packed_weights_bytes(const Args& a) {
     return serves(a) ? uint64_t(groups_of(a) * kGroup * ((row_of(a) + 1) / 2) * 4) : 0;
   }
 
-  static void derive(const Args& a, uint8_t* packed_weights) {
+  static void pack_weights(const Args& a, uint8_t* packed_weights) {
     if (!serves(a)) return;
     const int64_t taps = a.kernel * a.kernel, row = row_of(a), pairs = (row + 1) / 2;
     int16_t* to = reinterpret_cast<int16_t*>(packed_weights);
@@ -73,10 +73,10 @@ struct InputGradPairs {
       }
       const int32_t* w = reinterpret_cast<const int32_t*>(a.packed_weights);
       for (int64_t first = 0; first < a.channels; first += kGroup, w += pairs * kGroup) {
-        const PixelSums<Lanes> found = pixel_sums<Lanes>({{x[0], x[1], x[2], x[3]}, 1, pairs, 0}, w);
+        const PixelSums<Lanes> pixel = pixel_sums<Lanes>({{x[0], x[1], x[2], x[3]}, 1, pairs, 0}, w);
         for (int64_t k = 0; k < count; ++k) {
-          Lanes::store(sums, found.of[k][0]);
-          Lanes::store(sums + Lanes::kLanes, found.of[k][1]);
+          Lanes::store(sums, pixel.of[k][0]);
+          Lanes::store(sums + Lanes::kLanes, pixel.of[k][1]);
           each((p + k) * a.channels + first, min_of(kGroup, a.channels - first), sums);
         }
       }
@@ -132,7 +132,7 @@ struct InputGradPairs {
 template <class Lanes>
 constexpr IntegerConvInputGrad integer_conv_input_grad_with() {
   using Pairs = InputGradPairs<Lanes>;
-  return {Pairs::derived_bytes, Pairs::derive, Pairs::run};
+  return {Pairs::packed_weights_bytes, Pairs::pack_weights, Pairs::run};
 }
 
 }  // namespace

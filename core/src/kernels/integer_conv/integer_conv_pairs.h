@@ -195,13 +195,13 @@ void run_pairs(const IntegerConvArgs& a) {
     }
     const int32_t* w = reinterpret_cast<const int32_t*>(a.packed_weights);
     for (int64_t first = 0; first < a.outputs; first += group, w += pairs * group) {
-      const PixelSums<Lanes> found = pixel_sums<Lanes>(from, w);
+      const PixelSums<Lanes> pixel = pixel_sums<Lanes>(from, w);
       const int64_t outputs = min_of(group, a.outputs - first);
       for (int64_t p = 0; p < count; ++p) {
         int32_t* to = a.sums + (q + p) * a.outputs + first;
         int32_t* place = outputs == group ? to : sums;
-        Lanes::store(place, found.of[p][0]);
-        Lanes::store(place + Lanes::kLanes, found.of[p][1]);
+        Lanes::store(place, pixel.of[p][0]);
+        Lanes::store(place + Lanes::kLanes, pixel.of[p][1]);
         if (outputs == group && a.down == 0) continue;
         for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
       }

@@ -39,7 +39,7 @@ inline void round_columns(Make make, int64_t pixels, int64_t channels, int64_t l
   const bool outside = shift <= 0 || shift > kLargestShift;
 #ifdef __wasm__  // a module is fetched before it runs: one loop for every shift
   columns([=](Wide x) { return outside ? whole(x) : shift < 32 ? lower(x) : upper(x); });
-#else  // The shift is asked about once, not for every number.
+#else  // The shift is tested once, not for every element.
   if (outside) return columns(whole);
   if (shift < 32) return columns(lower);
   columns(upper);

@@ -38,9 +38,9 @@ class EightLanes {
   }
   // Entry `number` of each of `count` rows of a table with `columns` columns.
   static Vector column(const int32_t* table, int64_t columns, int64_t number, int64_t count) {
-    int32_t found[kEight] = {};
-    for (int64_t i = 0; i < count; ++i) found[i] = table[i * columns + number];
-    return Lanes::load(found);
+    int32_t column[kEight] = {};
+    for (int64_t i = 0; i < count; ++i) column[i] = table[i * columns + number];
+    return Lanes::load(column);
   }
 
  public:

@@ -34,17 +34,17 @@ struct LatentRuns {
         run(tables + r * row_tables + k * run_tables, index + block + r * row_index + k * run_index);
   }
 
-  // The same items in parts of at most `most_items`, counting each run as a multiple of `unit`: add(part).
+  // The same items in parts of at most `max_items`, counting each run as a multiple of `unit`: add(part).
   template <class Add>
-  void in_parts(int64_t most_items, int64_t unit, int64_t table_bytes, Add add) const {
-    if (rows * runs * ((length + unit - 1) / unit * unit) <= most_items) return add(*this);
+  void in_parts(int64_t max_items, int64_t unit, int64_t table_bytes, Add add) const {
+    if (rows * runs * ((length + unit - 1) / unit * unit) <= max_items) return add(*this);
     LatentRuns part = *this;
     part.rows = part.runs = 1;
     each(0, [&](const uint8_t* table, const uint8_t* places) {
-      for (int64_t at = 0; at < length; at += most_items) {
+      for (int64_t at = 0; at < length; at += max_items) {
         part.tables = table + at * table_bytes;
         part.index = places + at * lanes;
-        part.length = min_of(most_items, length - at);
+        part.length = min_of(max_items, length - at);
         add(part);
         part.minus = 0;
       }

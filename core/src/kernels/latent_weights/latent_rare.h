@@ -50,12 +50,12 @@ struct Outputs {
   bool has(int64_t o) const { return words[o / kWord] >> (o % kWord) & 1; }
 };
 
-// `most_bytes`: as many channels at a time as fit, at least one word of them.
+// `max_bytes`: as many channels at a time as fit, at least one word of them.
 struct RarePlan {
   int64_t pitch, length, chunks, string_bytes, words, gradients, sums, masks, strings, valid, end;
   bool spread;  // signs as masks, too
 
-  RarePlan(const LatentUpdateArgs& a, int64_t most_bytes, int64_t most_masks) {
+  RarePlan(const LatentUpdateArgs& a, int64_t max_bytes, int64_t max_masks) {
     pitch = a.width + 2 * a.pad;
     length = (a.height + 2 * a.pad) * pitch;
     chunks = ((a.out_h - 1) * pitch + a.out_w + kChunk - 1) / kChunk;
@@ -64,12 +64,12 @@ struct RarePlan {
     gradients = 0;
     sums = kOutputsTogether * a.samples * chunks * kChunk * 2;
     const int64_t mask_bytes = a.samples * a.height * a.width * a.words * kWord * 2;
-    spread = mask_bytes <= most_masks;
+    spread = mask_bytes <= max_masks;
     masks = sums + a.words * kWord * 4;
     valid = masks + (spread ? mask_bytes : 0);
     strings = valid + string_bytes;
     const int64_t word_bytes = kWord * a.samples * string_bytes;
-    words = max_of(1, min_of(a.words, (most_bytes - (strings - (valid - masks))) / word_bytes));
+    words = max_of(1, min_of(a.words, (max_bytes - (strings - (valid - masks))) / word_bytes));
     end = strings + words * word_bytes;
   }
 };
@@ -77,8 +77,8 @@ struct RarePlan {
 template <class Scan, class Path>
 class RareSteps {
  public:
-  RareSteps(const LatentUpdateArgs& a, int64_t most_bytes)
-      : a_(a), plan_(a, most_bytes, Scan::kMaxMasks), narrow_(narrow_step(a)), down_(min_of(narrow_.shift - 32, 63)) {}
+  RareSteps(const LatentUpdateArgs& a, int64_t max_bytes)
+      : a_(a), plan_(a, max_bytes, Scan::kMaxMasks), narrow_(narrow_step(a)), down_(min_of(narrow_.shift - 32, 63)) {}
 
   static bool fits(const LatentUpdateArgs& a) {
     return a.stride == 1 && sums_are_narrow(a) && a.outputs <= kMaxOutputs;

@@ -8,8 +8,8 @@
 namespace bitreplay {
 
 struct ScanAvx512 {
-  template <class Found>
-  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+  template <class Visit>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Visit visit) {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512i high = _mm512_set1_epi32(int32_t(key >> 32)), next = _mm512_set1_epi32(int32_t(16 * kElementFactor));
     const __m512i add = _mm512_set1_epi32(int32_t(reach)), end = _mm512_set1_epi32(int32_t(2 * reach));
@@ -26,7 +26,7 @@ struct ScanAvx512 {
         mask |= uint64_t(_mm512_cmplt_epu32_mask(_mm512_add_epi32(x, add), end)) << k;
       }
       if (count - i < 64) mask &= (uint64_t(1) << (count - i)) - 1;
-      if (mask) found(i, mask);
+      if (mask) visit(i, mask);
     }
   }
 

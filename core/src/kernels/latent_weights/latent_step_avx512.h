@@ -94,8 +94,8 @@ class Change16 {
   }
 
   static __m512i cut(__m512i x) {
-    const __m512i most = _mm512_set1_epi64(1 << 20);
-    return _mm512_max_epi64(_mm512_min_epi64(x, most), _mm512_sub_epi64(_mm512_setzero_si512(), most));
+    const __m512i limit = _mm512_set1_epi64(1 << 20);
+    return _mm512_max_epi64(_mm512_min_epi64(x, limit), _mm512_sub_epi64(_mm512_setzero_si512(), limit));
   }
 
   bool large_;

@@ -111,8 +111,8 @@ inline __m256i sixteen_bits() {
 
 // The Scan of latent_rare.h.
 struct ScanAvx2 {
-  template <class Found>
-  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+  template <class Visit>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Visit visit) {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
                   factor = _mm256_set1_epi32(int32_t(kElementFactor));
     const __m256i high = _mm256_set1_epi32(int32_t(key >> 32)), next = _mm256_set1_epi32(int32_t(8 * kElementFactor));
@@ -134,7 +134,7 @@ struct ScanAvx2 {
       for (int k = 0; k < 4; ++k)
         mask |= uint64_t(uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(less[k])))) << (8 * k);
       if (count - i < 32) mask &= (uint64_t(1) << (count - i)) - 1;
-      if (mask) found(i, mask);
+      if (mask) visit(i, mask);
     }
   }
 

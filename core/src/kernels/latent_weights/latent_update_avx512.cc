@@ -60,8 +60,8 @@ struct Sums {
         __m512i entries = _mm512_load_si512(table + (n * kDigits + d) * 64);
         asm("" : "+v"(entries));
         for (int v = 0; v < V; ++v) {
-          const __m512i found = _mm512_permutexvar_epi8(places[n][v], entries);
-          digits[v] = n == 0 ? found : _mm512_add_epi8(digits[v], found);
+          const __m512i entry = _mm512_permutexvar_epi8(places[n][v], entries);
+          digits[v] = n == 0 ? entry : _mm512_add_epi8(digits[v], entry);
         }
       }
       for (int v = 0; v < V; ++v) {

@@ -88,8 +88,8 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
 
 // The Scan of latent_rare.h.
 struct ScanNeon {
-  template <class Found>
-  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+  template <class Visit>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Visit visit) {
     const uint32_t counting[4] = {0, kElementFactor, 2 * kElementFactor, 3 * kElementFactor};
     const uint32x4_t high = vdupq_n_u32(uint32_t(key >> 32)), next = vdupq_n_u32(4 * kElementFactor);
     const uint32x4_t add = vdupq_n_u32(reach), end = vdupq_n_u32(2 * reach);
@@ -106,7 +106,7 @@ struct ScanNeon {
       const uint8x16_t bytes = vcombine_u8(vmovn_u16(low), vmovn_u16(up));
       uint64_t nibbles = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(bytes), 4)), 0);
       if (count - i < 16) nibbles &= (uint64_t(1) << (4 * (count - i))) - 1;
-      for (nibbles &= 0x1111111111111111u; nibbles; nibbles &= nibbles - 1) found(i + __builtin_ctzll(nibbles) / 4, 1);
+      for (nibbles &= 0x1111111111111111u; nibbles; nibbles &= nibbles - 1) visit(i + __builtin_ctzll(nibbles) / 4, 1);
     }
   }
 

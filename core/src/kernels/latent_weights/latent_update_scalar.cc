@@ -60,10 +60,10 @@ struct ScanScalar {
       for (int64_t i = 0; i < kWord; ++i) to[i] = uint16_t(to[i] + (row->x[word] >> i & 1 ? row->g : 0));
   }
 
-  template <class Found>
-  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+  template <class Visit>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Visit visit) {
     for (int64_t i = 0; i < count; ++i, place += kElementFactor)
-      if (random_bits_at(place, key) + reach < 2 * reach) found(i, 1);
+      if (random_bits_at(place, key) + reach < 2 * reach) visit(i, 1);
   }
 
   class Total {

@@ -90,8 +90,8 @@ void changes(const LatentUpdateArgs& a, const NarrowStep& step, uint32_t first, 
 
 // The Scan of latent_rare.h.
 struct ScanWasm {
-  template <class Found>
-  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Found found) {
+  template <class Visit>
+  static void find(uint32_t place, uint64_t key, uint32_t reach, int64_t count, Visit visit) {
     const v128_t high = wasm_i32x4_splat(int32_t(uint32_t(key >> 32))), add = wasm_i32x4_splat(int32_t(reach));
     const v128_t next = wasm_i32x4_splat(int32_t(4 * kElementFactor)), end = wasm_i32x4_splat(int32_t(2 * reach));
     const v128_t first = wasm_i32x4_splat(int32_t(0x85EBCA6Bu)), second = wasm_i32x4_splat(int32_t(0xC2B2AE35u));
@@ -107,7 +107,7 @@ struct ScanWasm {
       uint64_t mask = wasm_i8x16_bitmask(wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(less[0], less[1]),
                                                                  wasm_i16x8_narrow_i32x4(less[2], less[3])));
       if (count - i < 16) mask &= (uint64_t(1) << (count - i)) - 1;
-      if (mask) found(i, mask);
+      if (mask) visit(i, mask);
     }
   }
 

@@ -17,10 +17,10 @@ enum { ZERO, LIMIT };
 // In 32-bit lanes where x, zero and limit have at most 24 bits: bits and mask of `kLanes` channels at a time.
 template <class T>
 bool in_lanes(const Call& c, const T* x) {
-  constexpr int64_t most_value = 1 << 24;
+  constexpr int64_t max_value = 1 << 24;
   const int64_t channels = c.size(X, 2), words = c.size(BITS, 2), rows = c.samples() * c.size(X, 0) * c.size(X, 1);
   const int64_t zero = c.attribute(ZERO), limit = c.attribute(LIMIT);
-  if (absolute(zero) > most_value || absolute(limit) > most_value) return false;
+  if (absolute(zero) > max_value || absolute(limit) > max_value) return false;
   const Lanes below = all_lanes(int32_t(zero - 1)), outside = all_lanes(int32_t(limit + 1)),
               at = all_lanes(int32_t(zero));
   for (int64_t row = 0; row < rows; ++row, x += channels) {

@@ -23,14 +23,14 @@ namespace {
 // The bounds of up to 64 channels.
 template <class X>
 struct SignBounds {
-  X least_x[kWord] = {};
+  X min_x[kWord] = {};
   uint64_t possible = 0;
 
   SignBounds(const int32_t* threshold, int64_t lanes, int64_t zero, int64_t point) {
     constexpr int64_t high = (int64_t(1) << (8 * sizeof(X) - 1)) - 1, low = -high - 1;
     for (int64_t i = 0; i < lanes; ++i) {
       const int64_t bound = zero - (-int64_t(threshold[i]) >> point);
-      least_x[i] = X(saturate(bound, low, high));
+      min_x[i] = X(saturate(bound, low, high));
       possible |= uint64_t(bound <= high) << i;
     }
   }
@@ -113,7 +113,7 @@ bool pack_signs_above_bounds(int64_t rows, int64_t channels, const X* x, const i
       const X* from = x + row * channels + first;
       X some[kWord] = {};
       if (lanes < kWord) from = static_cast<const X*>(memcpy(some, from, size_t(lanes) * sizeof(X)));
-      bits[row * words + word] = at_least(from, bounds.least_x) & bounds.possible;
+      bits[row * words + word] = at_least(from, bounds.min_x) & bounds.possible;
     }
   }
   return true;

@@ -37,9 +37,9 @@ void run_as(const SignInputGradArgs& a, const O* other) {
       const __mmask8 mask = lanes_mask(a.size - at);  // lanes outside must not count: they hold peak * 0
       largest = _mm512_mask_max_epi64(largest, mask, largest, _mm512_abs_epi64(value(at, mask)));
     }
-    const int64_t most_value = _mm512_reduce_max_epi64(largest);
-    const int64_t shift = quantising_shift(most_value, a.bits);
-    a.ex[n] = quantised_exponent(most_value, both.exponent, shift);
+    const int64_t max_value = _mm512_reduce_max_epi64(largest);
+    const int64_t shift = quantising_shift(max_value, a.bits);
+    a.ex[n] = quantised_exponent(max_value, both.exponent, shift);
     const RoundShift8 round(shift);
     for (int64_t at = 0; at < a.size; at += kLanes8) {
       const __mmask8 mask = lanes_mask(a.size - at);

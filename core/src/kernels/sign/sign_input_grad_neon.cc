@@ -37,9 +37,9 @@ struct DerivativeNeon {
   int32x4_t zero, furthest, up, slope;
   uint32x4_t peak;
 
-  DerivativeNeon(const SignInputGradArgs& a, int64_t least_of_none, bool live)
-      : zero16(vdupq_n_s16(int16_t(a.zero))), furthest16(vdupq_n_s16(int16_t(min_of(least_of_none, INT16_MAX)))),
-        zero(vdupq_n_s32(int32_t(a.zero))), furthest(vdupq_n_s32(int32_t(least_of_none))),
+  DerivativeNeon(const SignInputGradArgs& a, int64_t first_zero_distance, bool live)
+      : zero16(vdupq_n_s16(int16_t(a.zero))), furthest16(vdupq_n_s16(int16_t(min_of(first_zero_distance, INT16_MAX)))),
+        zero(vdupq_n_s32(int32_t(a.zero))), furthest(vdupq_n_s32(int32_t(first_zero_distance))),
         up(vdupq_n_s32(int32_t(31 - a.slope_shift))), slope(vdupq_n_s32(int32_t(a.slope_mantissa))),
         peak(vdupq_n_u32(live ? uint32_t(a.peak) : 0)) {}
 
@@ -49,35 +49,35 @@ struct DerivativeNeon {
     return {{vmovl_s16(vget_low_s16(near)), vmovl_high_s16(near)}};
   }
   Narrow8 distance(const int16_t* x) const {
-    Narrow8 found = load8(x);
-    for (int k = 0; k < 2; ++k) found.v[k] = vminq_s32(vabdq_s32(found.v[k], zero), furthest);
-    return found;
+    Narrow8 result = load8(x);
+    for (int k = 0; k < 2; ++k) result.v[k] = vminq_s32(vabdq_s32(result.v[k], zero), furthest);
+    return result;
   }
   template <class X>
   Narrow8 at(const X* x) const {
-    Narrow8 found = distance(x);
+    Narrow8 result = distance(x);
     for (int k = 0; k < 2; ++k) {
-      const int32x4_t down = vqrdmulhq_s32(vshlq_s32(found.v[k], up), slope);
-      found.v[k] = vreinterpretq_s32_u32(vqsubq_u32(peak, vreinterpretq_u32_s32(down)));
+      const int32x4_t down = vqrdmulhq_s32(vshlq_s32(result.v[k], up), slope);
+      result.v[k] = vreinterpretq_s32_u32(vqsubq_u32(peak, vreinterpretq_u32_s32(down)));
     }
-    return found;
+    return result;
   }
 };
 
 // What the shift of a sample can be, by the upper halves of its values.
 struct UpperHalves {
-  int32x4_t most = vdupq_n_s32(0), least = most;
+  int32x4_t largest = vdupq_n_s32(0), smallest = largest;
 
   void add(Wide8 x) {
     for (int k = 0; k < 4; k += 2) {
       const int32x4_t upper = vuzp2q_s32(vreinterpretq_s32_s64(x.v[k]), vreinterpretq_s32_s64(x.v[k + 1]));
-      most = vmaxq_s32(most, upper);
-      least = vminq_s32(least, upper);
+      largest = vmaxq_s32(largest, upper);
+      smallest = vminq_s32(smallest, upper);
     }
   }
   // Whether the largest size is above 0 and its shift known.
   bool knows(int64_t bits, int64_t* shift) const {
-    const int64_t unit = int64_t(1) << 32, above = vmaxvq_s32(most), below = vminvq_s32(least);
+    const int64_t unit = int64_t(1) << 32, above = vmaxvq_s32(largest), below = vminvq_s32(smallest);
     if (below == INT32_MIN) return false;
     const int64_t low = bitreplay::max_of(above * unit, below < 0 ? (-below - 1) * unit + 1 : 0);
     const int64_t high = bitreplay::max_of(above * unit + unit - 1, -below * unit);

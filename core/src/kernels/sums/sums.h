@@ -7,8 +7,8 @@ namespace bitreplay {
 
 constexpr int64_t kPairColumns = 16;  // rows of picture pairs and of their products are padded to so many columns
 
-// Products of pictures' numbers. `pairs` holds two pictures a row, int16 and interleaved: number j of both at 2 j; a
-// row has `stride` columns, a multiple of kPairColumns, as has a row of `out`.
+// Products of the features of images. `pairs` holds two pictures a row, int16 and interleaved: feature j of both at 2
+// j; a row has `stride` columns, a multiple of kPairColumns, as has a row of `out`.
 //     out[r][j] = sum over the pictures of x[row + r] x[j],     r < 4, j < columns (rounded up to kPairColumns)
 // row + 3 < stride. |x| <= 127 and at most 131,072 pictures: the sums fit int32.
 using PairProducts = void(const int16_t* pairs, int64_t count, int64_t stride, int64_t row, int64_t columns,

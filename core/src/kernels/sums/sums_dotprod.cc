@@ -1,4 +1,4 @@
-// Products of pictures by sdot (ARMv8.2): numbers of four pictures are bytes side by side. All else is NEON's.
+// Products of pictures by sdot (ARMv8.2): features of four images are bytes side by side. All else is NEON's.
 #include <arm_neon.h>
 
 #include "kernels/sums/sums.h"
@@ -8,7 +8,7 @@ namespace {
 
 #define INLINE __attribute__((always_inline))
 
-// Numbers are at most 127 in size: the lower bytes are all of them. Eight of two pictures and eight of two others
+// Features are at most 127 in size: the lower bytes are all of them. Eight of two pictures and eight of two others
 // become 16 of which neighbours are four pictures' number j; `low` has the first four j, `high` the others.
 struct Quads {
   int8x16_t low, high;
@@ -23,7 +23,7 @@ struct Quads {
   }
 };
 
-// Products with 16 numbers of one row. Fields, not arrays, which compilers would keep in memory.
+// Products with 16 features of one row. Fields, not arrays, which compilers would keep in memory.
 struct Row {
   int32x4_t a = vdupq_n_s32(0), b = a, c = a, d = a;
 

@@ -26,7 +26,7 @@ int64_t drawn(int64_t value, int64_t count) {
   return value - divide_round(kShrinkingPictures * value, count + kShrinkingPictures);
 }
 
-// |whole| < 2^8, |rest| <= 2^15, |weights| <= 2^30, 2^13 numbers: sums below 2^51 and 2^58.
+// |whole| < 2^8, |rest| <= 2^15, |weights| <= 2^30, 2^13 features: sums below 2^51 and 2^58.
 void shrink_means(br_learner* l) {
   const br_sums& s = l->sums;
   const int64_t features = l->features, pictures = pictures_of(*l);

@@ -20,8 +20,8 @@ bool are_numbers(const br_learner& l, const int8_t* x) {
 
 // Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
 void bring_names(br_learner* l, uint32_t count) {
-  const Out out = {&l->experience,
-                   [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
+  const Output out = {&l->experience,
+                      [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
   for (uint32_t i = 0; i < count; ++i) {
     out.text(i ? ", " : "[");
     put_repr(out, l->known.names.at(l->labels[i]));
@@ -56,9 +56,9 @@ bool without_products(const br_learner& l) {
 
 int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
-  bool found;
-  *row = l.known.names.find(*name, &found);
-  return found ? BR_OK : BR_UNKNOWN_CLASS;
+  bool known;
+  *row = l.known.names.find(*name, &known);
+  return known ? BR_OK : BR_UNKNOWN_CLASS;
 }
 
 // s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes
@@ -238,7 +238,7 @@ int br_rename(br_learner* l, const br_name* from, const br_name* to) {
   if (compare(*from, *to) == 0) return BR_OK;
   bool taken;
   uint32_t place = l->known.names.find(*to, &taken);
-  if (taken) return BR_TAKEN_NAME;
+  if (taken) return BR_NAME_TAKEN;
   if (!l->known.names.fits(*to)) return BR_FULL;
   if (place > row) --place;
   // The new name may lie in the table, in the row that goes: only as the old one, which was ruled out.

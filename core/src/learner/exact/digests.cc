@@ -34,10 +34,10 @@ int64_t place_of(const uint64_t* values, int64_t first, int64_t count, uint64_t 
 uint64_t digest_of(const int8_t* x, uint32_t features) {
   Sha256 digest;
   digest.update(x, features);
-  uint8_t found[32];
-  digest.finish(found);
+  uint8_t hash[32];
+  digest.finish(hash);
   uint64_t value = 0;
-  for (int i = 8; i-- > 0;) value = value << 8 | found[i];
+  for (int i = 8; i-- > 0;) value = value << 8 | hash[i];
   return value;
 }
 

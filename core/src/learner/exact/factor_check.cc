@@ -22,31 +22,31 @@ void take_out(const Solving& s, int64_t count, const int32_t* q, const int32_t* 
 
 }  // namespace
 
-int check_factor(br_learner* l, const File& file, const Found& found) {
+int check_factor(br_learner* l, const File& file, const ParsedState& parsed) {
   // Of what a forgotten class left nothing is known: sums/possible.h.
-  if (found.known.forgotten || !found.pictures) return BR_OK;
+  if (parsed.known.forgotten || !parsed.pictures) return BR_OK;
   const Kernels* const kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
-  const Layout layout(found.shape);
-  const uint32_t bits = found.shape.bits;
-  const auto array = [&](Layout::Array name) { return file.in(found.arrays_at + layout.at[name]); };
+  const Layout layout(parsed.shape);
+  const uint32_t bits = parsed.shape.bits;
+  const auto array = [&](Layout::Array name) { return file.in(parsed.arrays_at + layout.at[name]); };
   Solving s = {};
   s.kernels = &kernels->sums;
   s.features = l->features;
-  s.pictures = found.pictures;
-  s.point = point_of(found.pictures);
+  s.pictures = parsed.pictures;
+  s.point = point_of(parsed.pictures);
   place(s, l->use_work(), s.features, 1);
-  In products = array(Layout::kProducts), counts = array(Layout::kCounts), sums = array(Layout::kClassSums);
+  Input products = array(Layout::kProducts), counts = array(Layout::kCounts), sums = array(Layout::kClassSums);
   for (int64_t at = 0; at < triangle(s.features); ++at) {
     int64_t product;
     if (!element(products, bits, &product)) return BR_STORAGE;
     s.set_number(at, left(product, s.point));
   }
   int32_t *const q = static_cast<int32_t*>(s.shared), *const r = q + s.features, *const v = r + s.features;
-  for (uint64_t c = 0; c < found.shape.classes; ++c) {
+  for (uint64_t c = 0; c < parsed.shape.classes; ++c) {
     int64_t count, sum;
     if (!counts.bytes(&count, 8)) return BR_STORAGE;
-    if (count < 1 || count > kMaxPictures) return BR_STORAGE;  // it is no more what was found right
+    if (count < 1 || count > kMaxPictures) return BR_STORAGE;  // the file has changed since it was checked
     for (int64_t i = 0; i < s.features; ++i) {
       if (!element(sums, bits, &sum)) return BR_STORAGE;
       q[i] = int32_t(divide_round(sum, count));

@@ -24,7 +24,7 @@ namespace bitreplay {
 constexpr uint32_t kMaxParts = 32;
 constexpr uint32_t kBroughtAtOnce = 512;  // pictures of an experience whose names its digest sees together
 
-// What a state has beside the numbers in its arrays.
+// What a state has besides its arrays.
 struct Known {
   Names names;
   Lineage lineage;
@@ -36,7 +36,7 @@ struct Known {
 struct br_learner {
   bitreplay::Model model;
   br_learner_options options;
-  br_learner_memory taken;
+  br_learner_memory memory_used;
 
   // the network
   br_program* program;
@@ -49,7 +49,7 @@ struct br_learner {
   bitreplay::Known known;
   br_sums sums;
   bool keeps_digests, keeps_class_products;
-  uint8_t* class_products;     // [classes][numbers (numbers + 1) / 2] of the sums' width, or null: class_products.h
+  uint8_t* class_products;     // [classes][features (features + 1) / 2] of the sums' width, or null: class_products.h
   bitreplay::Digests digests;  // values are null without them
   char* settings;              // [options.texts]
   size_t settings_size;
@@ -69,7 +69,7 @@ struct br_learner {
   br_factor factor;
   int32_t* factor_rows;  // room for it, or null
   uint8_t* asking;       // with it: work that leaves the arena as it is
-  int8_t* x;             // [numbers] of one picture
+  int8_t* x;             // [features] of one image
   int64_t* scores;       // [options.classes]
 
   // shared, one use at a time

@@ -25,14 +25,14 @@ void Lineage::learned(const uint8_t experience[32]) {
   }
   digest.update(" ", 1);
   digest.update(experience, 32);
-  uint8_t found[32];
-  digest.finish(found);
+  uint8_t hash[32];
+  digest.finish(hash);
   uint64_t mark = 0;
-  for (int i = 0; i < 8; ++i) mark = mark << 8 | found[i];
+  for (int i = 0; i < 8; ++i) mark = mark << 8 | hash[i];
   marks_[merged_ + own_++] = mark;
 }
 
-void Lineage::put(const Out& out) const {
+void Lineage::put(const Output& out) const {
   char digits[kDigits];
   for (uint32_t i = 0; i <= merged_ + own_; ++i) {
     if (i == merged_) out.text("/");

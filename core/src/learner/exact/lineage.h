@@ -15,7 +15,7 @@ class Lineage {
   void clear() { merged_ = own_ = 0; }
   // An experience of this digest was learned. Without room it has no mark.
   void learned(const uint8_t experience[32]);
-  void put(const Out& out) const;  // as files keep it: merged, "/", own
+  void put(const Output& out) const;  // as files keep it: merged, "/", own
   // Marks as they are read: rising ones of merged states, then own ones. False: there is no room, or they do not fit.
   bool add_merged(uint64_t mark);
   bool add_own(uint64_t mark);

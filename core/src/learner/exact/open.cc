@@ -10,7 +10,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxTexts = 1 << 16;
+constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxSettingsBytes = 1 << 16;
 
 uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
 
@@ -19,10 +19,11 @@ br_learner_options checked(const br_learner_options* given, bool* right) {
   options.classes = chosen(options.classes, 16);
   options.name_bytes = chosen(options.name_bytes, 64);
   options.marks = chosen(options.marks, 1024);
-  options.texts = chosen(options.texts, 2048);
+  options.settings_bytes = chosen(options.settings_bytes, 2048);
   options.pictures = chosen(options.pictures, 4096);
   *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
-           options.texts <= kMaxTexts && options.wide <= 1 && options.factor <= 1 && options.pictures <= kMaxPictures;
+           options.settings_bytes <= kMaxSettingsBytes && options.wide <= 1 && options.factor <= 1 &&
+           options.pictures <= kMaxPictures;
   return options;
 }
 
@@ -33,16 +34,16 @@ int failed(char* error, size_t error_size, int code, const char* sentence) {
   return code;
 }
 
-// The numbers of a picture, from the program's tensors: `features.0` and so on are its parts.
+// The features, from the program's tensors: `features.0` and so on are its parts.
 const char* describe(br_learner* l) {
   br_tensor_info images, features;
   if (br_program_tensor(l->program, "images", &images) || br_program_tensor(l->program, "features", &features))
     return "the model's program has no images or no features";
   const bool square = images.dimensions == 3 && images.shape[0] == images.shape[1] && images.shape[2] == 3;
   if (!square || images.dtype != BR_UINT8 || images.region != BR_ARENA || !images.per_sample)
-    return "the model's program reads something else than square pictures";
+    return "the model's program does not take square RGB images";
   if (features.dtype != BR_INT8 || features.region != BR_ARENA || !features.per_sample)
-    return "the model's program makes something else than numbers of pictures";
+    return "the model's program does not produce int8 features";
   uint64_t count = 1, together = 0;
   for (uint32_t axis = 0; axis < 4; ++axis) count *= features.shape[axis];
   for (l->part_count = 0; l->part_count < kMaxParts; ++l->part_count) {
@@ -58,10 +59,11 @@ const char* describe(br_learner* l) {
     l->parts[l->part_count].length = int64_t(length);
     together += length;
   }
-  if (count != together || count > uint64_t(kMaxFeatures)) return "the model's numbers of a picture do not add up";
+  if (count != together || count > uint64_t(kMaxFeatures))
+    return "the parts of the model's features do not add up, or there are too many features";
   const uint64_t products = uint64_t(triangle(int64_t(count))) * l->options.classes;
   if (l->keeps_class_products && (count < 2 || products > SIZE_MAX / 64))
-    return "the model's numbers of a picture are too few or too many for exact_forget";
+    return "the model has too few or too many features for exact_forget";
   l->side = images.shape[0];
   l->features = uint32_t(count);
   l->images_at = images.offset;
@@ -69,53 +71,53 @@ const char* describe(br_learner* l) {
   return nullptr;
 }
 
-void place_state(br_learner* l, Places& places) {
+void place_state(br_learner* l, BumpAllocator& allocator) {
   const br_learner_options& o = l->options;
   const size_t width = o.wide ? 8 : 4, classes = o.classes, features = l->features;
-  l->sums.counts = places.next<int64_t>(classes);
-  l->sums.class_sums = places.next<uint8_t>(width * classes * features);
-  l->sums.products = places.next<uint8_t>(width * size_t(triangle(int64_t(features))));
+  l->sums.counts = allocator.next<int64_t>(classes);
+  l->sums.class_sums = allocator.next<uint8_t>(width * classes * features);
+  l->sums.products = allocator.next<uint8_t>(width * size_t(triangle(int64_t(features))));
   if (l->keeps_class_products)
-    l->class_products = places.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
-  if (l->keeps_digests) l->digests = {places.next<uint64_t>(o.pictures), int64_t(o.pictures)};
-  l->known.names = Names(places.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
-  l->known.lineage = Lineage(places.next<uint64_t>(o.marks), o.marks);
-  l->settings = places.next<char>(o.texts);
-  l->labels = places.next<uint16_t>(kBroughtAtOnce);
+    l->class_products = allocator.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
+  if (l->keeps_digests) l->digests = {allocator.next<uint64_t>(o.pictures), int64_t(o.pictures)};
+  l->known.names = Names(allocator.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
+  l->known.lineage = Lineage(allocator.next<uint64_t>(o.marks), o.marks);
+  l->settings = allocator.next<char>(o.settings_bytes);
+  l->labels = allocator.next<uint16_t>(kBroughtAtOnce);
 }
 
-void place_answers(br_learner* l, Places& places) {
-  l->solution.weights = places.next<int32_t>(size_t(l->options.classes) * l->features);
-  l->solution.biases = places.next<int64_t>(l->options.classes);
-  l->scores = places.next<int64_t>(l->options.classes);
-  l->x = places.next<int8_t>(l->features);
-  place_unknown(l, places);
+void place_answers(br_learner* l, BumpAllocator& allocator) {
+  l->solution.weights = allocator.next<int32_t>(size_t(l->options.classes) * l->features);
+  l->solution.biases = allocator.next<int64_t>(l->options.classes);
+  l->scores = allocator.next<int64_t>(l->options.classes);
+  l->x = allocator.next<int8_t>(l->features);
+  place_unknown(l, allocator);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
 size_t work_of(const br_learner& l, size_t arena) {
-  size_t most = largest(arena, br_sums_add_bytes(l.features));
-  most = largest(most, making_bytes(l));
-  return (largest(most, reading_bytes(l)) + 63) / 64 * 64;
+  size_t bytes = largest(arena, br_sums_add_bytes(l.features));
+  bytes = largest(bytes, making_bytes(l));
+  return (largest(bytes, read_memory_bytes(l)) + 63) / 64 * 64;
 }
 
 // Everything behind the network's tables; the learner's description is there already.
-void place_rest(br_learner* l, Places& places, size_t arena, size_t parameters) {
-  const size_t before = places.used();
-  l->parameters = places.next<uint8_t>(parameters);
-  l->taken.network += places.used() - before;
-  const size_t network_end = places.used();
-  place_state(l, places);
-  const size_t state_end = places.used();
-  place_answers(l, places);
-  const size_t answers_end = places.used();
+void place_rest(br_learner* l, BumpAllocator& allocator, size_t arena, size_t parameters) {
+  const size_t before = allocator.used();
+  l->parameters = allocator.next<uint8_t>(parameters);
+  l->memory_used.network += allocator.used() - before;
+  const size_t network_end = allocator.used();
+  place_state(l, allocator);
+  const size_t state_end = allocator.used();
+  place_answers(l, allocator);
+  const size_t answers_end = allocator.used();
   l->work_bytes = work_of(*l, arena);
-  l->work = places.next<uint8_t>(l->work_bytes);
-  l->taken.state = state_end - network_end;
-  l->taken.answers = answers_end - state_end;
-  l->taken.work = l->work_bytes;
-  l->taken.total = places.used();
+  l->work = allocator.next<uint8_t>(l->work_bytes);
+  l->memory_used.state = state_end - network_end;
+  l->memory_used.answers = answers_end - state_end;
+  l->memory_used.work = l->work_bytes;
+  l->memory_used.total = allocator.used();
 }
 
 // The sentence and the code of what is wrong.
@@ -129,8 +131,8 @@ Trouble begin(br_learner* l, const void* model, size_t size, const br_learner_op
   l->options = checked(options, &right);
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > l->options.texts)
-    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  if (l->model.settings.size > l->options.settings_bytes)
+    return {BR_BAD_ARGUMENT, "the option settings_bytes is too small for the model's settings"};
   l->keeps_digests = is_on(l->model.settings, "digests");
   l->keeps_class_products = is_on(l->model.settings, "exact_forget");
   return {BR_OK, nullptr};
@@ -155,13 +157,13 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   const char* wrong = describe(&l);
   br_program_close(l.program);
   if (wrong) return failed(error, error_size, BR_MALFORMED, wrong);
-  Places places(nullptr);
-  places.next<br_learner>(1);
-  places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.packed_weights));
-  l.taken.network = places.used();
-  place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
-  *memory = l.taken;
+  BumpAllocator allocator(nullptr);
+  allocator.next<br_learner>(1);
+  allocator.next<uint8_t>(size_t(network.tables));
+  allocator.next<uint8_t>(size_t(network.packed_weights));
+  l.memory_used.network = allocator.used();
+  place_rest(&l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
+  *memory = l.memory_used;
   return BR_OK;
 }
 
@@ -175,21 +177,21 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   const Trouble trouble = begin(&l, model, size, options);
   if (trouble.code) return failed(error, error_size, trouble.code, trouble.sentence);
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
-  Places places(bytes);
-  br_learner* const own = places.next<br_learner>(1);
+  BumpAllocator allocator(bytes);
+  br_learner* const own = allocator.next<br_learner>(1);
   const char* const little = "the learner's memory is too small";
-  if (memory_size < places.used()) return failed(error, error_size, BR_NO_MEMORY, little);
-  if (const int code = br_program_open_in(l.model.features.bytes, l.model.features.size, bytes + places.used(),
-                                          memory_size - places.used(), &l.program, error, error_size))
+  if (memory_size < allocator.used()) return failed(error, error_size, BR_NO_MEMORY, little);
+  if (const int code = br_program_open_in(l.model.features.bytes, l.model.features.size, bytes + allocator.used(),
+                                          memory_size - allocator.used(), &l.program, error, error_size))
     return code;
   if (const char* wrong = describe(&l)) return failed(error, error_size, BR_MALFORMED, wrong);
   br_memory network;
   br_program_memory(l.program, &network);
-  places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.packed_weights));
-  l.taken.network = places.used();
-  place_rest(&l, places, size_t(network.arena + network.scratch), size_t(network.parameters));
-  if (l.taken.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
+  allocator.next<uint8_t>(size_t(network.tables));
+  allocator.next<uint8_t>(size_t(network.packed_weights));
+  l.memory_used.network = allocator.used();
+  place_rest(&l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
+  if (l.memory_used.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
   memcpy(own, &l, sizeof l);
   if (network.parameters)
     memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
@@ -199,8 +201,8 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   return BR_OK;
 }
 
-void br_learner_taken(const br_learner* learner, br_learner_memory* memory) {
-  if (memory) *memory = learner ? learner->taken : br_learner_memory{};
+void br_learner_memory_used(const br_learner* learner, br_learner_memory* memory) {
+  if (memory) *memory = learner ? learner->memory_used : br_learner_memory{};
 }
 
 void br_learner_clear(br_learner* learner) {

@@ -1,4 +1,4 @@
-// Rows of the sums: classes that come and go, the width of the numbers, and whether they can be sums at all.
+// Rows of the sums: classes that come and go, the width of the sums, and whether images with these sums can exist.
 #include <cstring>
 
 #include "arithmetic/fixedpoint.h"

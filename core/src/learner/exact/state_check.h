@@ -1,4 +1,4 @@
-// What a state file says, checked: its texts in the work memory until it is believed, its arrays where they are.
+// Parses and checks a state file. Its texts go to the work memory; its arrays stay in the file.
 #pragma once
 #include "learner/exact/learner.h"
 #include "learner/exact/state_layout.h"
@@ -12,10 +12,10 @@ struct File {
   void* context;
   size_t size;
 
-  In in(uint64_t offset) const { return In(read, context, size, size_t(offset)); }
+  Input in(uint64_t offset) const { return Input(read, context, size, size_t(offset)); }
 };
 
-struct Found {
+struct ParsedState {
   Known known;
   char* settings;
   size_t settings_size;
@@ -25,29 +25,28 @@ struct Found {
   int64_t pictures;
 };
 
-// The work memory of reading: two files at a time, and numbers to add up.
-struct Reading {
-  Found state, base;
+// The work memory of reading: two parsed files, and scratch for sums.
+struct ReadMemory {
+  ParsedState state, base;
   int64_t* scratch;
 
-  Reading(const br_learner& learner, Places& places);
+  ReadMemory(const br_learner& learner, BumpAllocator& allocator);
 };
-// The bytes of a Reading.
-size_t reading_bytes(const br_learner& learner);
+// The size of a ReadMemory.
+size_t read_memory_bytes(const br_learner& learner);
 
-// The whole file, everything that can be wrong but its factor.
-int find(const br_learner& learner, const File& file, int64_t* scratch, Found* found);
-// What a file that was found right says, once more, after the work memory was used for something else.
-int find_again(const br_learner& learner, const File& file, Found* found);
-// Whether the scatter of a file that was found right has a factor, in all of the work memory: BR_IMPOSSIBLE,
-// BR_STORAGE.
-int check_factor(br_learner* learner, const File& file, const Found& found);
+// Parses and checks a whole file, except for the factor of its sums.
+int parse_state(const br_learner& learner, const File& file, int64_t* scratch, ParsedState* parsed);
+// Parses a file that was checked before, after the work memory was used for something else.
+int parse_again(const br_learner& learner, const File& file, ParsedState* parsed);
+// Checks that the scatter of a parsed file has a factor; uses all of the work memory. BR_IMPOSSIBLE, BR_STORAGE.
+int check_factor(br_learner* learner, const File& file, const ParsedState& parsed);
 
-// What the learner knows from now on: state_read.cc. `outside`: its factor is tried too.
-int read_state(br_learner* learner, const File& file, bool outside);
+// Replaces what was learned by the file's state: state_read.cc. `untrusted`: the factor is checked too.
+int read_state(br_learner* learner, const File& file, bool untrusted);
 
-// The next of an array's numbers.
-inline bool element(In& in, uint32_t bits, int64_t* value) {
+// The next element of an array.
+inline bool element(Input& in, uint32_t bits, int64_t* value) {
   if (bits == 64) return in.bytes(value, 8);
   int32_t narrow;
   const bool read = in.bytes(&narrow, 4);

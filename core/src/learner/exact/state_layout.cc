@@ -44,7 +44,7 @@ Layout::Layout(const Shape& shape) {
   }
 }
 
-void put_descriptions(const Out& out, const Shape& shape) {
+void put_descriptions(const Output& out, const Shape& shape) {
   const Layout layout(shape);
   bool first = true;
   for (const bool wide : kWideFirst)
@@ -69,7 +69,7 @@ void put_descriptions(const Out& out, const Shape& shape) {
   out.text("}");
 }
 
-void put_same(const Out& out, uint64_t classes, bool digests) {
+void put_same(const Output& out, uint64_t classes, bool digests) {
   out.text(digests && classes > 1 ? "{\"sums.counts\":\"digests.sizes\"}" : "{}");
 }
 

@@ -35,8 +35,8 @@ inline bool is_wide(const Shape& shape, Layout::Array array) {
 }
 
 // The descriptions of the arrays, with the brace that ends the header.
-void put_descriptions(const Out& out, const Shape& shape);
+void put_descriptions(const Output& out, const Shape& shape);
 // The table of those that are not stored.
-void put_same(const Out& out, uint64_t classes, bool digests);
+void put_same(const Output& out, uint64_t classes, bool digests);
 
 }  // namespace bitreplay

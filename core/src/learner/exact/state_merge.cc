@@ -19,7 +19,7 @@ struct Values {
   const void* memory;
   uint32_t bits;
   int64_t at;
-  In in;
+  Input in;
 
   bool next(int64_t* value) {
     if (!memory) return element(in, bits, value);
@@ -31,14 +31,14 @@ struct Values {
 // A state in a file, or the learner's own.
 struct State {
   const br_learner* own;  // or null
-  const Found* found;
+  const ParsedState* parsed;
   const File* file;
 
-  const Known& known() const { return own ? own->known : found->known; }
-  int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : found->counts[row]; }
+  const Known& known() const { return own ? own->known : parsed->known; }
+  int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : parsed->counts[row]; }
   Values values(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
-    if (own) return {memory, bits, first, In(nullptr, nullptr, 0)};
-    const uint64_t offset = found->arrays_at + Layout(found->shape).at[array] + bits / 8 * uint64_t(first);
+    if (own) return {memory, bits, first, Input(nullptr, nullptr, 0)};
+    const uint64_t offset = parsed->arrays_at + Layout(parsed->shape).at[array] + bits / 8 * uint64_t(first);
     return {nullptr, bits, 0, file->in(offset)};
   }
   Values class_sums(uint32_t row, uint32_t width) const {
@@ -50,7 +50,7 @@ struct State {
     for (uint32_t c = 0; c < row; ++c) first += count(c);
     return values(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
   }
-  uint32_t bits() const { return own ? own->sums.bits : found->shape.bits; }
+  uint32_t bits() const { return own ? own->sums.bits : parsed->shape.bits; }
 };
 
 // Whether all of the base's digests of a class are among the state's, as often: both are in order.
@@ -68,11 +68,11 @@ int has_digests(const State& state, uint32_t row, const State& base, uint32_t ba
   return BR_OK;
 }
 
-// Whether the state can be the base and more pictures: merging.py, `_check_contains`. `least` has room for the numbers.
-int contains(const br_learner& l, const State& state, const State& base, int64_t* least) {
+// Whether the state can be the base and more images: merging.py, `_check_contains`. min_squares[features] is scratch.
+int contains(const br_learner& l, const State& state, const State& base, int64_t* min_squares) {
   const int64_t rounded = state.known().forgotten - base.known().forgotten;
   if (rounded < 0) return BR_OTHER_BASE;
-  for (uint32_t i = 0; i < l.features; ++i) least[i] = 0;
+  for (uint32_t i = 0; i < l.features; ++i) min_squares[i] = 0;
   const Names &names = state.known().names, &others = base.known().names;
   uint32_t met = 0;
   int64_t pictures = 0;
@@ -90,7 +90,7 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
       sum -= gone;
       if (absolute(sum) > kLargestNumber * count) return BR_OTHER_BASE;
       if (!count) continue;
-      least[i] += least_square(sum, count);
+      min_squares[i] += min_square(sum, count);
     }
     if (!there || !l.keeps_digests) continue;
     if (const int wrong = has_digests(state, row, base, other)) return wrong;
@@ -102,12 +102,12 @@ int contains(const br_learner& l, const State& state, const State& base, int64_t
       int64_t product, gone;
       if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
       product -= gone;
-      if (i == j && !is_square(product, least[i], pictures, rounded > 0)) return BR_OTHER_BASE;
+      if (i == j && !is_square(product, min_squares[i], pictures, rounded > 0)) return BR_OTHER_BASE;
     }
   return BR_OK;
 }
 
-bool change_array(In in, uint32_t bits, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
+bool change_array(Input in, uint32_t bits, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
   for (int64_t at = first; at < first + count; ++at) {
     int64_t value;
     if (!element(in, bits, &value)) return false;
@@ -118,7 +118,7 @@ bool change_array(In in, uint32_t bits, void* sums, uint32_t own_bits, int64_t f
 
 // Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the
 // front.
-bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t more) {
+bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input in, int64_t more) {
   uint64_t *to = own.values + first, *from = to + more, *const end = from + count, value;
   memmove(from, to, size_t(all - first) * sizeof *to);
   for (; more; --more) {
@@ -130,7 +130,7 @@ bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in,
 }
 
 // Those of the base, which are all among them.
-bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in, int64_t fewer) {
+bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input in, int64_t fewer) {
   uint64_t *to = own.values + first, *from = to, *const end = to + count, value;
   for (int64_t left = fewer; left; --left) {
     if (!in.bytes(&value, 8)) return false;
@@ -143,21 +143,21 @@ bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, In in
 }
 
 // Adds a checked state to the learner's, or takes it out.
-bool change(br_learner* l, const File& file, const Found& found, int sign) {
-  const Layout layout(found.shape);
-  const uint32_t bits = found.shape.bits;
+bool change(br_learner* l, const File& file, const ParsedState& parsed, int sign) {
+  const Layout layout(parsed.shape);
+  const uint32_t bits = parsed.shape.bits;
   const int64_t entries = triangle(l->features);
   const auto array = [&](Layout::Array name, int64_t first, uint32_t width) {
-    return file.in(found.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
+    return file.in(parsed.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
   };
   int64_t before = 0;  // pictures of the other state's rows so far
-  for (uint32_t row = 0; row < found.shape.classes; ++row) {
+  for (uint32_t row = 0; row < parsed.shape.classes; ++row) {
     uint32_t to = 0;
-    row_of(l, found.known.names.at(row), &to);
-    const int64_t count = found.counts[row], own = l->sums.counts[to];
+    row_of(l, parsed.known.names.at(row), &to);
+    const int64_t count = parsed.counts[row], own = l->sums.counts[to];
     if (l->keeps_digests) {
       const auto change_digests = sign > 0 ? add_digests : take_digests;
-      const In in = array(Layout::kValues, before, 64);
+      const Input in = array(Layout::kValues, before, 64);
       if (!change_digests(l->digests, first_of(*l, to), own, pictures_of(*l), in, count)) return false;
     }
     before += count;
@@ -183,31 +183,31 @@ uint32_t missing(const br_learner& l, const Names& others) {
 }
 
 // What both files say, after the work memory was used for something else.
-int read_again(const br_learner& l, const File& file, const File* base_file, Reading* reading) {
-  if (const int wrong = find_again(l, file, &reading->state)) return wrong;
-  return base_file ? find_again(l, *base_file, &reading->base) : BR_OK;
+int read_again(const br_learner& l, const File& file, const File* base_file, ReadMemory* memory) {
+  if (const int wrong = parse_again(l, file, &memory->state)) return wrong;
+  return base_file ? parse_again(l, *base_file, &memory->base) : BR_OK;
 }
 
 // Both files, checked; the learner and the state contain the base.
-int read_both(br_learner* l, const File& file, const File* base_file, Reading* reading) {
+int read_both(br_learner* l, const File& file, const File* base_file, ReadMemory* memory) {
   if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  if (const int wrong = find(*l, file, reading->scratch, &reading->state)) return wrong;
-  if (const int wrong = check_factor(l, file, reading->state)) return wrong;
+  if (const int wrong = parse_state(*l, file, memory->scratch, &memory->state)) return wrong;
+  if (const int wrong = check_factor(l, file, memory->state)) return wrong;
   if (base_file) {
-    if (const int wrong = find(*l, *base_file, reading->scratch, &reading->base)) return wrong;
-    if (const int wrong = check_factor(l, *base_file, reading->base)) return wrong;
+    if (const int wrong = parse_state(*l, *base_file, memory->scratch, &memory->base)) return wrong;
+    if (const int wrong = check_factor(l, *base_file, memory->base)) return wrong;
   }
-  if (const int wrong = read_again(*l, file, base_file, reading)) return wrong;
+  if (const int wrong = read_again(*l, file, base_file, memory)) return wrong;
   if (!base_file) return BR_OK;
-  const State common = {nullptr, &reading->base, base_file};
-  if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, reading->scratch)) return wrong;
-  return contains(*l, {nullptr, &reading->state, &file}, common, reading->scratch);
+  const State common = {nullptr, &memory->base, base_file};
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, memory->scratch)) return wrong;
+  return contains(*l, {nullptr, &memory->state, &file}, common, memory->scratch);
 }
 
 // What is counted beside the sums.
-void count(br_learner* l, const Reading& reading, int sign) {
-  const Known &known = reading.state.known, &base = reading.base.known;
+void count(br_learner* l, const ReadMemory& memory, int sign) {
+  const Known &known = memory.state.known, &base = memory.base.known;
   l->known.forgotten += sign * (known.forgotten - base.forgotten);
   l->known.experiences = max_of(l->known.experiences + sign * (known.experiences - base.experiences), 0);
 }
@@ -224,11 +224,11 @@ bool is_settled(const br_learner& l, void* work) {
 }
 
 // The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
-int64_t merged_extent(const br_learner& l, const File& file, const File* base_file, const Reading& reading) {
-  const Known &known = reading.state.known, &base = reading.base.known;
-  const int64_t pictures = pictures_of(l) + reading.state.pictures - reading.base.pictures;
+int64_t merged_extent(const br_learner& l, const File& file, const File* base_file, const ReadMemory& memory) {
+  const Known &known = memory.state.known, &base = memory.base.known;
+  const int64_t pictures = pictures_of(l) + memory.state.pictures - memory.base.pictures;
   if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
-  const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &reading.state, &file}, {nullptr, &reading.base, base_file}};
+  const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &memory.state, &file}, {nullptr, &memory.base, base_file}};
   Values ours = all[0].products(), theirs = all[1].products();
   Values common = base_file ? all[2].products() : all[0].products();
   int64_t largest = 0;
@@ -241,8 +241,8 @@ int64_t merged_extent(const br_learner& l, const File& file, const File* base_fi
   return extent_of(pictures, largest);
 }
 
-bool can_count(const br_learner& l, const Reading& reading) {
-  const Known &known = reading.state.known, &base = reading.base.known;
+bool can_count(const br_learner& l, const ReadMemory& memory) {
+  const Known &known = memory.state.known, &base = memory.base.known;
   return l.known.forgotten + known.forgotten - base.forgotten < kMaxCounted &&
          l.known.experiences + known.experiences - base.experiences < kMaxCounted;
 }
@@ -254,33 +254,33 @@ void leave_out_the_empty(br_learner* l) {
 
 int merge(br_learner* l, const File& file, const File* base_file) {
   if (!l) return BR_BAD_ARGUMENT;
-  Places places(l->use_work());
-  Reading reading(*l, places);
-  const Found &found = reading.state, &base = reading.base;
-  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
-  const int64_t pictures = pictures_of(*l) + found.pictures - base.pictures;
-  const int64_t extent = merged_extent(*l, file, base_file, reading), before = l->known.experiences;
+  BumpAllocator allocator(l->use_work());
+  ReadMemory memory(*l, allocator);
+  const ParsedState &parsed = memory.state, &base = memory.base;
+  if (const int wrong = read_both(l, file, base_file, &memory)) return wrong;
+  const int64_t pictures = pictures_of(*l) + parsed.pictures - base.pictures;
+  const int64_t extent = merged_extent(*l, file, base_file, memory), before = l->known.experiences;
   if (extent < 0) return BR_STORAGE;
-  if (!can_count(*l, reading) || !has_room_for(*l, extent, pictures)) return BR_FULL;
-  if (!l->known.lineage.can_unite(found.known.lineage)) return BR_FULL;
-  if (l->sums.classes + missing(*l, found.known.names) > l->options.classes) return BR_FULL;
+  if (!can_count(*l, memory) || !has_room_for(*l, extent, pictures)) return BR_FULL;
+  if (!l->known.lineage.can_unite(parsed.known.lineage)) return BR_FULL;
+  if (l->sums.classes + missing(*l, parsed.known.names) > l->options.classes) return BR_FULL;
   l->ready = false;
   set_width(l, max_of(extent, extent_of(*l)));
-  bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
-  count(l, reading, 1);
+  bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, parsed, 1);
+  count(l, memory, 1);
   // Without a base the sums of states that are possible are.
-  const bool right = done && (!base_file || (is_settled(*l, reading.scratch) && have_factor(l)));
+  const bool right = done && (!base_file || (is_settled(*l, memory.scratch) && have_factor(l)));
   if (done && !right) {  // as it was
-    done = read_again(*l, file, base_file, &reading) == BR_OK && change(l, file, found, -1) &&
+    done = read_again(*l, file, base_file, &memory) == BR_OK && change(l, file, parsed, -1) &&
            change(l, *base_file, base, 1);
-    count(l, reading, -1);
+    count(l, memory, -1);
     l->known.experiences = before;
     leave_out_the_empty(l);
   }
   if (!done) clear(l);
   if (!right) return set_width(l, extent_of(*l)), done ? BR_IMPOSSIBLE : BR_STORAGE;
-  if (base_file && read_again(*l, file, base_file, &reading)) return clear(l), BR_STORAGE;
-  l->known.lineage.unite(found.known.lineage);
+  if (base_file && read_again(*l, file, base_file, &memory)) return clear(l), BR_STORAGE;
+  l->known.lineage.unite(parsed.known.lineage);
   leave_out_the_empty(l);
   set_width(l, extent_of(*l));
   return BR_OK;
@@ -288,27 +288,27 @@ int merge(br_learner* l, const File& file, const File* base_file) {
 
 int take_out(br_learner* l, const File& file, const File* base_file) {
   if (!l) return BR_BAD_ARGUMENT;
-  Places places(l->use_work());
-  Reading reading(*l, places);
-  const Found &found = reading.state, &base = reading.base;
-  if (const int wrong = read_both(l, file, base_file, &reading)) return wrong;
-  if (const int wrong = contains(*l, {l, nullptr, nullptr}, {nullptr, &found, &file}, reading.scratch)) return wrong;
+  BumpAllocator allocator(l->use_work());
+  ReadMemory memory(*l, allocator);
+  const ParsedState &parsed = memory.state, &base = memory.base;
+  if (const int wrong = read_both(l, file, base_file, &memory)) return wrong;
+  if (const int wrong = contains(*l, {l, nullptr, nullptr}, {nullptr, &parsed, &file}, memory.scratch)) return wrong;
   const int64_t before = l->known.experiences;
   l->ready = false;
-  bool done = change(l, file, found, -1) && (!base_file || change(l, *base_file, base, 1));
-  count(l, reading, -1);
-  const bool right = done && is_settled(*l, reading.scratch) && have_factor(l);
-  if (done) done = read_again(*l, file, base_file, &reading) == BR_OK;
+  bool done = change(l, file, parsed, -1) && (!base_file || change(l, *base_file, base, 1));
+  count(l, memory, -1);
+  const bool right = done && is_settled(*l, memory.scratch) && have_factor(l);
+  if (done) done = read_again(*l, file, base_file, &memory) == BR_OK;
   if (done && !right) {  // as it was
-    done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, found, 1);
-    count(l, reading, 1);
+    done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, parsed, 1);
+    count(l, memory, 1);
     l->known.experiences = before;
   }
   if (!done) clear(l);
   if (!done || !right) return done ? BR_NEVER_LEARNED : BR_STORAGE;
   l->past_is_gone = true;
   if (!pictures_of(*l)) return leave_nothing(l), BR_OK;
-  l->known.lineage.leave_out(found.known.lineage, base.known.lineage);
+  l->known.lineage.leave_out(parsed.known.lineage, base.known.lineage);
   leave_out_the_empty(l);
   set_width(l, extent_of(*l));
   return BR_OK;

@@ -1,49 +1,49 @@
-// A state from bytes. They are read for the checksum, for everything that can be wrong, from outside for the factor of
-// the sums, and then for the numbers.
+// A state from bytes. They are read for the checksum, for all checks, if untrusted for the factor of the sums, and then
+// for the arrays.
 #include "learner/exact/state_check.h"
 
 namespace bitreplay {
 namespace {
 
-// The numbers of an array, straight into their place.
-bool load(const File& file, const Found& found, const Layout& layout, Layout::Array array, void* to) {
+// Reads an array into its final place.
+bool load(const File& file, const ParsedState& parsed, const Layout& layout, Layout::Array array, void* to) {
   const uint64_t size = layout.there[array] ? layout.bytes[array] : 0;
-  return !size || file.read(file.context, size_t(found.arrays_at + layout.at[array]), to, size_t(size)) == 0;
+  return !size || file.read(file.context, size_t(parsed.arrays_at + layout.at[array]), to, size_t(size)) == 0;
 }
 
 }  // namespace
 
-int read_state(br_learner* l, const File& file, bool outside) {
+int read_state(br_learner* l, const File& file, bool untrusted) {
   if (!l || !file.read) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  Places places(l->use_work());
-  Reading reading(*l, places);
-  Found& found = reading.state;
-  if (const int wrong = find(*l, file, reading.scratch, &found)) return wrong;
-  if (outside) {
-    if (const int wrong = check_factor(l, file, found)) return wrong;
-    if (const int wrong = find_again(*l, file, &found)) return wrong;
+  BumpAllocator allocator(l->use_work());
+  ReadMemory memory(*l, allocator);
+  ParsedState& parsed = memory.state;
+  if (const int wrong = parse_state(*l, file, memory.scratch, &parsed)) return wrong;
+  if (untrusted) {
+    if (const int wrong = check_factor(l, file, parsed)) return wrong;
+    if (const int wrong = parse_again(*l, file, &parsed)) return wrong;
   }
-  const uint32_t classes = found.known.names.count();
-  const Layout layout(found.shape);
+  const uint32_t classes = parsed.known.names.count();
+  const Layout layout(parsed.shape);
   clear(l);
-  const bool loaded = load(file, found, layout, Layout::kClassSums, l->sums.class_sums) &&
-                      load(file, found, layout, Layout::kProducts, l->sums.products) &&
-                      load(file, found, layout, Layout::kClassProducts, l->class_products) &&
-                      load(file, found, layout, Layout::kValues, l->digests.values);
+  const bool loaded = load(file, parsed, layout, Layout::kClassSums, l->sums.class_sums) &&
+                      load(file, parsed, layout, Layout::kProducts, l->sums.products) &&
+                      load(file, parsed, layout, Layout::kClassProducts, l->class_products) &&
+                      load(file, parsed, layout, Layout::kValues, l->digests.values);
   if (!loaded) {
     clear(l);
     return BR_STORAGE;
   }
-  memcpy(l->sums.counts, found.counts, classes * sizeof *found.counts);
-  memcpy(l->settings, found.settings, found.settings_size);
-  l->settings_size = found.settings_size;
+  memcpy(l->sums.counts, parsed.counts, classes * sizeof *parsed.counts);
+  memcpy(l->settings, parsed.settings, parsed.settings_size);
+  l->settings_size = parsed.settings_size;
   l->sums.classes = classes;
-  l->sums.bits = found.shape.bits;
-  l->known.names.copy(found.known.names);
-  l->known.lineage.copy(found.known.lineage);
-  l->known.forgotten = found.known.forgotten;
-  l->known.experiences = found.known.experiences;
+  l->sums.bits = parsed.shape.bits;
+  l->known.names.copy(parsed.known.names);
+  l->known.lineage.copy(parsed.known.lineage);
+  l->known.forgotten = parsed.known.forgotten;
+  l->known.experiences = parsed.known.experiences;
   l->past_is_gone = false;
   return BR_OK;
 }
@@ -58,7 +58,7 @@ int br_state_read(br_learner* l, br_read* read, void* context, size_t size) {
 
 int br_state_verify(br_learner* l, br_read* read, void* context, size_t size) {
   if (!l || !read) return BR_BAD_ARGUMENT;
-  Places places(l->use_work());
-  Reading reading(*l, places);
-  return find(*l, {read, context, size}, reading.scratch, &reading.state);
+  BumpAllocator allocator(l->use_work());
+  ReadMemory memory(*l, allocator);
+  return parse_state(*l, {read, context, size}, memory.scratch, &memory.state);
 }

@@ -9,7 +9,7 @@
 namespace bitreplay {
 namespace {
 
-void put_learned(const Out& out, const br_learner& l) {
+void put_learned(const Output& out, const br_learner& l) {
   out.text("{\"experiences\":");
   out.number(l.known.experiences);
   out.text(",\"forgotten\":");
@@ -28,9 +28,9 @@ void put_learned(const Out& out, const br_learner& l) {
   out.text("}");
 }
 
-void put_header(const Out& out, const br_learner& l, const char* digits) {
+void put_header(const Output& out, const br_learner& l, const char* digits) {
   put_texts(out, digits, l.model.model, {l.settings, l.settings_size},
-            [&](const Out& inside) { put_learned(inside, l); });
+            [&](const Output& inside) { put_learned(inside, l); });
   out.text(",");
   put_descriptions(out, shape_of(l));
 }
@@ -52,7 +52,7 @@ const void* bytes_of(const br_learner& l, Layout::Array array) {
   }
 }
 
-void put_arrays(const Out& out, const br_learner& l) {
+void put_arrays(const Output& out, const br_learner& l) {
   const Shape shape = shape_of(l);
   const Layout layout(shape);
   for (const bool wide : kWideFirst)
@@ -61,7 +61,7 @@ void put_arrays(const Out& out, const br_learner& l) {
         out.bytes(bytes_of(l, Layout::Array(array)), size_t(layout.bytes[array]));
 }
 
-void put_file(const Out& out, const br_learner& l, const char* digits) {
+void put_file(const Output& out, const br_learner& l, const char* digits) {
   const uint64_t length = header_bytes(l);
   size_t used = 0;
   put_header(to_count(&used), l, digits);
@@ -71,7 +71,7 @@ void put_file(const Out& out, const br_learner& l, const char* digits) {
   put_arrays(out, l);
 }
 
-void put_array_head(const Out& out, const Shape& shape, Layout::Array array) {
+void put_array_head(const Output& out, const Shape& shape, Layout::Array array) {
   uint64_t rows, columns;
   extent_of(shape, array, &rows, &columns);
   out.text(name_of(array));
@@ -82,7 +82,7 @@ void put_array_head(const Out& out, const Shape& shape, Layout::Array array) {
   out.text(")");
 }
 
-Kept kept(br_learner* l) {
+SavedLearner kept(br_learner* l) {
   return {l,
           l ? &l->past_is_gone : nullptr,
           [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
@@ -103,7 +103,7 @@ using namespace bitreplay;
 int br_state_hash(br_learner* l, char hash[65]) {
   if (!l || !hash) return BR_BAD_ARGUMENT;
   Sha256 digest;
-  const Out out = to_digest(&digest);
+  const Output out = to_digest(&digest);
   const uint32_t classes = l->sums.classes;
   out.text("((");
   for (uint32_t row = 0; row < classes; ++row) {
@@ -139,7 +139,7 @@ int br_state_write(br_learner* l, br_write* write, void* context) {
   Sha256 digest;
   put_file(to_digest(&digest), *l, digits);
   digest.finish_hex(digits);
-  Written written = {write, context, 0, false, 0, {}};
+  BufferedOutput written = {write, context, 0, false, 0, {}};
   put_file(written.out(), *l, digits);
   written.flush();
   return written.failed ? BR_STORAGE : BR_OK;

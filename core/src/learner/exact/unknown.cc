@@ -17,18 +17,18 @@ struct Making {
   uint8_t* solving;
   int64_t* ridges;
 
-  Making(const br_learner& l, Places& places)
-      : solving(places.next<uint8_t>(size_t(br_sums_solve_bytes(l.features, l.options.classes)))),
-        ridges(places.next<int64_t>(l.part_count)) {}
+  Making(const br_learner& l, BumpAllocator& allocator)
+      : solving(allocator.next<uint8_t>(size_t(br_sums_solve_bytes(l.features, l.options.classes)))),
+        ridges(allocator.next<int64_t>(l.part_count)) {}
 };
 
 struct Asking {
   uint8_t* lengths;
   int16_t* away;
 
-  Asking(const br_learner& l, Places& places)
-      : lengths(places.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))),
-        away(places.next<int16_t>(l.features)) {}
+  Asking(const br_learner& l, BumpAllocator& allocator)
+      : lengths(allocator.next<uint8_t>(size_t(br_sums_mahalanobis_bytes(l.features)))),
+        away(allocator.next<int16_t>(l.features)) {}
 };
 
 // rows, halves and centre, one after another.
@@ -57,9 +57,9 @@ int fill_unseen(br_learner* l, const br_factor& factor, const Asking& asking) {
 
 // In the work memory.
 int make(br_learner* l, br_factor* factor, Asking* asking) {
-  Places places(l->use_work());
-  const Making making(*l, places);
-  *asking = Asking(*l, places);
+  BumpAllocator allocator(l->use_work());
+  const Making making(*l, allocator);
+  *asking = Asking(*l, allocator);
   *factor = {};
   factor->ridges = making.ridges;
   if (const int failed = br_sums_factor(&l->sums, l->parts, l->part_count, making.solving, factor)) return failed;
@@ -71,31 +71,31 @@ int make(br_learner* l, br_factor* factor, Asking* asking) {
 
 }  // namespace
 
-void place_unknown(br_learner* l, Places& places) {
-  l->ood.weights = places.next<int32_t>(l->features);
+void place_unknown(br_learner* l, BumpAllocator& allocator) {
+  l->ood.weights = allocator.next<int32_t>(l->features);
   l->factor_rows = nullptr;
   if (!l->options.factor) return;
-  l->factor_rows = places.next<int32_t>(size_t(triangle(l->features)) + 2 * size_t(l->features));
-  l->asking = places.next<uint8_t>(asking_bytes(*l));
+  l->factor_rows = allocator.next<int32_t>(size_t(triangle(l->features)) + 2 * size_t(l->features));
+  l->asking = allocator.next<uint8_t>(asking_bytes(*l));
 }
 
 size_t asking_bytes(const br_learner& l) {
-  Places places(nullptr);
-  Asking(l, places);
-  return places.used();
+  BumpAllocator allocator(nullptr);
+  Asking(l, allocator);
+  return allocator.used();
 }
 
 size_t making_bytes(const br_learner& l) {
-  Places places(nullptr);
-  Making(l, places);
-  return places.used() + asking_bytes(l);
+  BumpAllocator allocator(nullptr);
+  Making(l, allocator);
+  return allocator.used() + asking_bytes(l);
 }
 
 int solve(br_learner* l) {
   l->is_expected = l->factor_is_kept = false;
   if (!l->factor_rows) return br_sums_solve(&l->sums, l->parts, l->part_count, l->use_work(), &l->solution);
-  Places places(l->use_work());
-  const Making making(*l, places);
+  BumpAllocator allocator(l->use_work());
+  const Making making(*l, allocator);
   br_factor factor = {};
   factor.ridges = making.ridges;
   if (const int failed = br_sums_solve_factor(&l->sums, l->parts, l->part_count, making.solving, &l->solution, &factor))
@@ -106,9 +106,9 @@ int solve(br_learner* l) {
 
 int expect_at_once(br_learner* l) {
   if (!l->factor_is_kept) return BR_OK;
-  Places places(l->work);
-  const Making making(*l, places);
-  const Asking asking(*l, places);
+  BumpAllocator allocator(l->work);
+  const Making making(*l, allocator);
+  const Asking asking(*l, allocator);
   br_factor factor = l->factor;
   factor.ridges = making.ridges;
   return fill_unseen(l, factor, asking);
@@ -117,23 +117,23 @@ int expect_at_once(br_learner* l) {
 int expect(br_learner* l) {
   if (l->is_expected) return BR_OK;
   br_factor factor;
-  Places nowhere(nullptr);
+  BumpAllocator nowhere(nullptr);
   Asking asking(*l, nowhere);
   return make(l, &factor, &asking);
 }
 
 int is_unknown(br_learner* l, const int8_t* x, int64_t best, uint32_t share, uint32_t* unknown) {
   br_factor factor = l->factor;
-  Places places(l->asking);
-  Asking asking(*l, places);
+  BumpAllocator allocator(l->asking);
+  Asking asking(*l, allocator);
   if (!l->factor_is_kept) {
     if (const int failed = make(l, &factor, &asking)) return failed;
   }
-  int64_t found;
+  int64_t score;
   if (const int failed =
-          br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &found))
+          br_sums_ood_score(&l->solution, &factor, &l->ood, x, best, asking.away, asking.lengths, &score))
     return failed;
-  *unknown = found > br_ood_threshold(&l->ood, share);
+  *unknown = score > br_ood_threshold(&l->ood, share);
   return BR_OK;
 }
 

@@ -7,7 +7,7 @@ namespace bitreplay {
 
 constexpr uint32_t kLargestShare = 1 << 16;  // 1 as a share of pictures
 
-void place_unknown(br_learner* learner, Places& places);
+void place_unknown(br_learner* learner, BumpAllocator& allocator);
 size_t asking_bytes(const br_learner& learner);
 // Of the work memory.
 size_t making_bytes(const br_learner& learner);
@@ -17,7 +17,7 @@ int solve(br_learner* learner);
 int expect_at_once(br_learner* learner);
 // Fills learner->unseen.
 int expect(br_learner* learner);
-// x are the numbers of a picture whose best score is `best`, and lie outside the work memory.
+// x has the features of an image whose best score is `best`; it must lie outside the work memory.
 int is_unknown(br_learner* learner, const int8_t* x, int64_t best, uint32_t share, uint32_t* unknown);
 
 }  // namespace bitreplay

@@ -1,4 +1,4 @@
-// Forgetting and renaming, and what may be asked of a replay learner.
+// Forgetting and renaming classes of a replay learner, and its counts.
 #include <cstring>
 
 #include "learner/replay/learner.h"
@@ -39,9 +39,9 @@ int br_replay_forget(br_replay* l, const br_name* name) {
 int br_replay_forget_sample(br_replay* l, int64_t sample) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  const bool found = drop_sample(l, sample);
-  if (found || (sample >= 0 && sample < l->store.offered)) l->past_is_gone = true;
-  return found ? BR_OK : BR_NEVER_LEARNED;
+  const bool stored = drop_sample(l, sample);
+  if (stored || (sample >= 0 && sample < l->store.offered)) l->past_is_gone = true;
+  return stored ? BR_OK : BR_NEVER_LEARNED;
 }
 
 int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
@@ -49,7 +49,7 @@ int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   uint32_t number, other;
   if (const int failed = known_number(*l, from, &number)) return failed;
-  if (l->names.find(*to, &other)) return other == number ? BR_OK : BR_TAKEN_NAME;
+  if (l->names.find(*to, &other)) return other == number ? BR_OK : BR_NAME_TAKEN;
   if (!l->names.fits(*to)) return BR_FULL;
   char kept[kMaxNameBytes];  // the new name may lie in the table
   if (to->text) memcpy(kept, to->text, to->length);

@@ -4,10 +4,10 @@
 
 namespace bitreplay {
 
-class Numbered {
+class ClassNumbers {
  public:
-  Numbered() = default;
-  Numbered(const Names& rows, uint8_t* used) : rows_(rows), used_(used) {}
+  ClassNumbers() = default;
+  ClassNumbers(const Names& rows, uint8_t* used) : rows_(rows), used_(used) {}
 
   uint32_t end() const { return rows_.count(); }  // one more than the highest number that was given
   bool has(uint32_t number) const { return number < end() && used_[number]; }
@@ -48,7 +48,7 @@ class Numbered {
     used_[end() - 1] = name != nullptr;
   }
   void clear() { rows_.clear(); }
-  void copy(const Numbered& other) {
+  void copy(const ClassNumbers& other) {
     rows_.copy(other.rows_);
     for (uint32_t number = 0; number < end(); ++number) used_[number] = other.used_[number];
   }

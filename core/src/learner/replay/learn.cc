@@ -19,29 +19,29 @@ br_run_args args_of(const br_replay& l, int64_t samples) {
 
 // A counter that an experience could bring to its end: learner.py and state.py refuse it.
 bool can_count(const br_replay& l) {
-  constexpr int64_t most = kMaxCounted / 2;
-  if (l.experiences >= kMaxExperiences || l.steps >= most || l.store.offered >= most || l.store.draws >= most)
+  constexpr int64_t limit = kMaxCounted / 2;
+  if (l.experiences >= kMaxExperiences || l.steps >= limit || l.store.offered >= limit || l.store.draws >= limit)
     return false;
   for (uint32_t c = 0; c < l.at.room; ++c)
-    if (l.past[c] >= most) return false;
+    if (l.past[c] >= limit) return false;
   for (uint32_t k = 0; k < l.store.count; ++k)
-    if (l.store.seen[k] >= most) return false;
+    if (l.store.seen[k] >= limit) return false;
   return true;
 }
 
-// New names get their numbers in order, the lowest free one each: classes.py, `add`.
+// Numbers the new names in order, each with the lowest free number: classes.py, `add`.
 void number_names(br_replay* l) {
-  int32_t* const features = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
+  int32_t* const numbers = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
   const uint32_t count = l->pending.count();
-  for (uint32_t k = 0; k < count; ++k) features[k] = -1;
+  for (uint32_t k = 0; k < count; ++k) numbers[k] = -1;
   for (uint32_t given = 0; given < count; ++given) {
     uint32_t first = count;
     for (uint32_t k = 0; k < count; ++k)
-      if (features[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
-    features[first] = int32_t(l->names.add(l->pending.at(first)));
+      if (numbers[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
+    numbers[first] = int32_t(l->names.add(l->pending.at(first)));
   }
   for (uint32_t i = 0; i < l->fresh_count; ++i)
-    if (l->labels[i] < 0) l->labels[i] = features[-1 - l->labels[i]];
+    if (l->labels[i] < 0) l->labels[i] = numbers[-1 - l->labels[i]];
   l->pending.clear();
 }
 
@@ -64,8 +64,9 @@ int start(br_replay* l) {
   for (uint32_t i = 0; i < l->fresh_count; ++i) ++l->present[l->labels[i]];
   for (uint32_t k = 0; k < l->store.count; ++k) l->present[l->store.classes[k]] += l->store.sizes[k];
   begin_head(l);
-  const uint64_t pieces = divide_up(l->fresh_count, l->method.fresh), least = divide_up(l->method.least_steps, pieces);
-  l->all_steps = pieces * (l->method.epochs > least ? l->method.epochs : least);
+  const uint64_t pieces = divide_up(l->fresh_count, l->method.fresh),
+                 min_epochs = divide_up(l->method.min_steps, pieces);
+  l->all_steps = pieces * (l->method.epochs > min_epochs ? l->method.epochs : min_epochs);
   l->done = 0;
   l->phase = Phase::stepping;
   return prepare_tail(l);

@@ -51,7 +51,7 @@ struct br_replay {
   bitreplay::Model model;
   bitreplay::Method method;
   br_replay_options options;
-  br_replay_memory taken;
+  br_replay_memory memory_used;
 
   // the networks
   br_program *backbone, *tail;
@@ -63,7 +63,7 @@ struct br_replay {
   uint16_t* tensors;  // [tensor_count] their numbers in the program, by name
 
   // the state
-  bitreplay::Numbered names;
+  bitreplay::ClassNumbers names;
   int32_t* consolidated;  // [room][columns]
   int64_t* past;          // [room]
   bitreplay::Store store;
@@ -85,7 +85,7 @@ struct br_replay {
   uint32_t fresh_count;
   uint64_t done, all_steps;
   int64_t* logits;  // [options.classes] scores of an answer
-  uint64_t* code;   // [words] of a picture that is asked about
+  uint64_t* code;   // [words] of an image to be classified
 
   // shared, one use at a time
   uint8_t *work, *backbone_arena;
@@ -118,7 +118,7 @@ int prepare_tail(br_replay* l);
 void activate(br_replay* l);
 
 // store.cc
-uint32_t stored_most(const br_replay& l);
+uint32_t max_stored(const br_replay& l);
 int64_t stored_of(const br_replay& l, int32_t label);
 int64_t seen_of(const br_replay& l, int32_t label);
 void offer(br_replay* l, const uint64_t* code, int32_t label);

@@ -8,7 +8,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint64_t kMost = 1 << 20, kMaxBottom = 1 << 30;
+constexpr uint64_t kMaxCount = 1 << 20, kMaxBottom = 1 << 30;
 
 // What is only read while learning, and what belongs to other strategies.
 const char* const kFree[] = {"digests",    "epochs", "exact_forget", "least_steps", "numbers",
@@ -16,20 +16,20 @@ const char* const kFree[] = {"digests",    "epochs", "exact_forget", "least_step
 
 bool is(const Section& text, const char* word) { return equal(text, {word, strlen(word)}); }
 
-bool whole(const Section& text, uint64_t least, uint64_t most, uint64_t* value) {
+bool read_integer(const Section& text, uint64_t min_value, uint64_t max_value, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < text.size; ++i) {
     if (text.bytes[i] < '0' || text.bytes[i] > '9' || (i && text.bytes[0] == '0')) return false;
     const uint64_t digit = uint64_t(text.bytes[i] - '0');
-    if (digit > most || *value > (most - digit) / 10) return false;
+    if (digit > max_value || *value > (max_value - digit) / 10) return false;
     *value = 10 * *value + digit;
   }
-  return text.size && *value >= least;
+  return text.size && *value >= min_value;
 }
 
 bool count(const Section& text, uint32_t* value) {
   uint64_t found;
-  if (!whole(text, 1, kMost, &found)) return false;
+  if (!read_integer(text, 1, kMaxCount, &found)) return false;
   *value = uint32_t(found);
   return true;
 }
@@ -47,8 +47,8 @@ bool rate(const Section& text, Section* found) {
   if (!slash) return is(*found, "1");
   const size_t at = size_t(static_cast<const char*>(slash) - found->bytes);
   uint64_t top, bottom;
-  return whole({found->bytes, at}, 1, kMaxBottom, &top) &&
-         whole({found->bytes + at + 1, found->size - at - 1}, 1, kMaxBottom, &bottom) && top <= bottom;
+  return read_integer({found->bytes, at}, 1, kMaxBottom, &top) &&
+         read_integer({found->bytes + at + 1, found->size - at - 1}, 1, kMaxBottom, &bottom) && top <= bottom;
 }
 
 // "8/1/16": the width of latent weights stands in the middle; 1 leaves binary weights as they are.
@@ -74,10 +74,10 @@ bool read_method(const Section& settings, const Section& fitted, Method* m) {
     if (is(key, "strategy")) found += is(value, "\"replay\"");
     else if (is(key, "augment")) found += is(value, "false");
     else if (is(key, "unknown")) found += is(value, "\"0\"");
-    else if (is(key, "seed")) found += whole(value, 0, UINT64_MAX, &m->seed);
+    else if (is(key, "seed")) found += read_integer(value, 0, UINT64_MAX, &m->seed);
     else if (is(key, "per_class")) found += count(value, &m->per_class);
     else if (is(key, "epochs")) found += count(value, &m->epochs);
-    else if (is(key, "least_steps")) found += count(value, &m->least_steps);
+    else if (is(key, "least_steps")) found += count(value, &m->min_steps);
     else if (is(key, "new")) found += count(value, &m->fresh);
     else if (is(key, "replayed")) found += count(value, &m->replayed);
     else if (is(key, "bits")) bits = value;

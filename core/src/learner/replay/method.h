@@ -6,7 +6,7 @@ namespace bitreplay {
 
 struct Method {
   uint64_t seed;
-  uint32_t per_class, epochs, least_steps, fresh, replayed;
+  uint32_t per_class, epochs, min_steps, fresh, replayed;
   Section rate;  // text of a fraction: the rate that was given, or gain / power of the model
   int rate_kind;
 };

@@ -9,7 +9,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMaxSamples = 1 << 20, kMaxTexts = 1 << 16, kMaxWords = 1 << 24, kMaxTensors = 1 << 14;
+constexpr uint32_t kMaxSamples = 1 << 20, kMaxSettingsBytes = 1 << 16, kMaxWords = 1 << 24, kMaxTensors = 1 << 14;
 constexpr size_t kShared = 8;  // a tail's arena so many times the backbone's has it beside, not over it
 
 uint32_t tail_of(uint32_t room) { return uint32_t(__builtin_ctz(room / kFirstRoom)); }
@@ -35,18 +35,19 @@ Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_opti
   o.classes = chosen(o.classes, kFirstRoom);
   o.name_bytes = chosen(o.name_bytes, 64);
   o.samples = chosen(o.samples, 64);
-  o.texts = chosen(o.texts, 2048);
+  o.settings_bytes = chosen(o.settings_bytes, 2048);
   const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.name_bytes <= kMaxNameBytes &&
-                     o.samples <= kMaxSamples && o.texts <= kMaxTexts;
+                     o.samples <= kMaxSamples && o.settings_bytes <= kMaxSettingsBytes;
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size, true)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > o.texts)
-    return {BR_BAD_ARGUMENT, "the option texts is too small for the model's settings"};
+  if (l->model.settings.size > o.settings_bytes)
+    return {BR_BAD_ARGUMENT, "the option settings_bytes is too small for the model's settings"};
   if (!read_method(l->model.settings, l->model.rate, &l->method))
     return {BR_MALFORMED,
-            "the model's settings are none for replay in C: without augment and unknown, in whole numbers"};
+            "the model's settings are not supported by replay in C, which has no augment, no unknown and no float"};
   if (!has_tail(*l, room_for(o.classes))) return {BR_FULL, "the model was exported for fewer classes"};
-  if (uint64_t(o.classes) * l->method.per_class > INT32_MAX) return {BR_FULL, "there are too many stored samples"};
+  if (uint64_t(o.classes) * l->method.per_class > INT32_MAX)
+    return {BR_FULL, "too many stored samples: classes times memory_per_class must be below 2^31"};
   return kNone;
 }
 
@@ -59,8 +60,8 @@ const char* describe_backbone(br_replay* l) {
   if (br_program_tensor(l->backbone, "images", &images) || br_program_tensor(l->backbone, "latents", &codes))
     return "the model's backbone has no images or no latents";
   if (!is_tensor(images, BR_UINT8, 3) || images.shape[0] != images.shape[1] || images.shape[2] != 3)
-    return "the model's backbone reads something else than square pictures";
-  if (!is_tensor(codes, BR_UINT64, 3)) return "the model's backbone makes something else than latents";
+    return "the model's backbone does not take square RGB images";
+  if (!is_tensor(codes, BR_UINT64, 3)) return "the model's backbone does not produce latents";
   const uint64_t pixels = uint64_t(codes.shape[0]) * codes.shape[1];
   if (pixels > kMaxWords || codes.shape[2] > kMaxWords || pixels * codes.shape[2] > kMaxWords)
     return "the model's latents are too large";
@@ -91,14 +92,14 @@ const char* describe_tail(br_replay* l, uint32_t room) {
       br_program_tensor(l->tail, "logits", &logits))
     return "the model's tail has no latents, no labels or no logits";
   if (!is_tensor(codes, BR_UINT64, 3) || memcmp(codes.shape, l->code_shape, sizeof l->code_shape))
-    return "the model's tail reads other latents than its backbone makes";
+    return "the latents of the model's tail and backbone differ";
   if (!is_tensor(labels, BR_INT32, labels.dimensions) || labels.shape[0] != 1 || labels.shape[1] != 1)
-    return "the model's tail reads something else than labels";
+    return "the labels of the model's tail have the wrong type or shape";
   if (logits.dtype != BR_INT32 || logits.region != BR_ARENA || !logits.per_sample || logits.shape[0] != room ||
       logits.shape[1] != 1 || logits.shape[2] != 1 || logits.shape[3] != 1)
-    return "the model's tail makes something else than logits";
+    return "the logits of the model's tail have the wrong type or shape";
   if (br_program_max_samples(l->tail) < uint64_t(l->method.fresh) + l->method.replayed)
-    return "the model's tail is for smaller minibatches";
+    return "the model's tail takes fewer samples than a minibatch has";
   const br_tensor_info *weights = nullptr, *active = nullptr;
   for (uint32_t i = 0; i < l->tail->tensor_count; ++i) {
     const Tensor& t = l->tail->tensors[i];
@@ -115,7 +116,7 @@ const char* describe_tail(br_replay* l, uint32_t room) {
   if (!weights || !active || active->dtype != BR_UINT8 || weights->dtype != BR_INT32 || active->dimensions != 1 ||
       weights->dimensions != 2 || active->shape[0] != room || weights->shape[0] != room || !weights->shape[1] ||
       weights->per_sample || active->per_sample)
-    return "the model's tail has no head for so many classes";
+    return "the model's tail has no head for this number of classes";
   at = {size_t(codes.offset),    size_t(labels.offset),  size_t(logits.offset),
         size_t(weights->offset), size_t(active->offset), room,
         weights->shape[1]};
@@ -214,62 +215,62 @@ int measure_tails(br_replay* l, const Opened& place) {
   return BR_OK;
 }
 
-void place_state(br_replay* l, Places& places) {
+void place_state(br_replay* l, BumpAllocator& allocator) {
   const br_replay_options& o = l->options;
-  const size_t room = room_for(o.classes), stored = stored_most(*l);
-  l->parameters = places.next<uint8_t>(l->parameter_bytes);
-  l->tensors = places.next<uint16_t>(l->tensor_count);
-  l->same = places.next<uint16_t>(array_count(*l));
-  l->consolidated = places.next<int32_t>(room * l->at.columns);
-  l->past = places.next<int64_t>(room);
+  const size_t room = room_for(o.classes), stored = max_stored(*l);
+  l->parameters = allocator.next<uint8_t>(l->parameter_bytes);
+  l->tensors = allocator.next<uint16_t>(l->tensor_count);
+  l->same = allocator.next<uint16_t>(array_count(*l));
+  l->consolidated = allocator.next<int32_t>(room * l->at.columns);
+  l->past = allocator.next<int64_t>(room);
   Store& s = l->store;
-  s.classes = places.next<int32_t>(o.classes);
-  s.seen = places.next<int64_t>(o.classes);
-  s.sizes = places.next<int32_t>(o.classes);
-  s.codes = places.next<uint64_t>(stored * l->words);
-  s.origins = places.next<int32_t>(stored);
-  s.ids = places.next<int64_t>(stored);
-  uint8_t* const rows = places.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes));
-  l->names = Numbered(Names(rows, o.name_bytes), places.next<uint8_t>(o.classes));
-  l->settings = places.next<char>(o.texts);
+  s.classes = allocator.next<int32_t>(o.classes);
+  s.seen = allocator.next<int64_t>(o.classes);
+  s.sizes = allocator.next<int32_t>(o.classes);
+  s.codes = allocator.next<uint64_t>(stored * l->words);
+  s.origins = allocator.next<int32_t>(stored);
+  s.ids = allocator.next<int64_t>(stored);
+  uint8_t* const rows = allocator.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes));
+  l->names = ClassNumbers(Names(rows, o.name_bytes), allocator.next<uint8_t>(o.classes));
+  l->settings = allocator.next<char>(o.settings_bytes);
 }
 
-void place_experience(br_replay* l, Places& places) {
+void place_experience(br_replay* l, BumpAllocator& allocator) {
   const br_replay_options& o = l->options;
-  l->fresh = places.next<uint64_t>(size_t(o.samples) * l->words);
-  l->labels = places.next<int32_t>(o.samples);
-  l->order = places.next<uint64_t>(o.samples);
-  l->pending = Names(places.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
-  l->present = places.next<int64_t>(room_for(o.classes));
-  l->picked = places.next<uint32_t>(l->method.replayed);
-  l->exchanged = places.next<uint32_t>(2 * size_t(l->method.replayed));
-  l->logits = places.next<int64_t>(o.classes);
-  l->code = places.next<uint64_t>(l->words);
+  l->fresh = allocator.next<uint64_t>(size_t(o.samples) * l->words);
+  l->labels = allocator.next<int32_t>(o.samples);
+  l->order = allocator.next<uint64_t>(o.samples);
+  l->pending = Names(allocator.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
+  l->present = allocator.next<int64_t>(room_for(o.classes));
+  l->picked = allocator.next<uint32_t>(l->method.replayed);
+  l->exchanged = allocator.next<uint32_t>(2 * size_t(l->method.replayed));
+  l->logits = allocator.next<int64_t>(o.classes);
+  l->code = allocator.next<uint64_t>(l->words);
 }
 
 // Everything behind the networks' tables.
-void place_rest(br_replay* l, Places& places, size_t backbone_parameters) {
-  l->backbone_parameters = places.next<uint8_t>(backbone_parameters);
-  const size_t network_end = places.used();
-  place_state(l, places);
-  const size_t state_end = places.used();
-  place_experience(l, places);
-  const size_t experience_end = places.used();
+void place_rest(br_replay* l, BumpAllocator& allocator, size_t backbone_parameters) {
+  l->backbone_parameters = allocator.next<uint8_t>(backbone_parameters);
+  const size_t network_end = allocator.used();
+  place_state(l, allocator);
+  const size_t state_end = allocator.used();
+  place_experience(l, allocator);
+  const size_t experience_end = allocator.used();
   size_t work = l->tail_arena_bytes;
   max_of(&work, l->backbone_arena_bytes);
-  max_of(&work, reading_bytes(*l));
+  max_of(&work, read_memory_bytes(*l));
   max_of(&work, l->parameter_bytes);  // while the room grows
   l->work_bytes = (work + 63) / 64 * 64;
-  l->work = places.next<uint8_t>(l->work_bytes);
+  l->work = allocator.next<uint8_t>(l->work_bytes);
   const bool apart = l->tail_arena_bytes > kShared * l->backbone_arena_bytes;
-  l->backbone_arena = apart ? places.next<uint8_t>(l->backbone_arena_bytes) : l->work;
-  l->taken = {places.used(), network_end, state_end - network_end, experience_end - state_end,
-              places.used() - experience_end};
+  l->backbone_arena = apart ? allocator.next<uint8_t>(l->backbone_arena_bytes) : l->work;
+  l->memory_used = {allocator.used(), network_end, state_end - network_end, experience_end - state_end,
+                    allocator.used() - experience_end};
 }
 
 // Sizes that a machine's addresses can hold.
 bool can_be(const br_replay& l) {
-  const uint64_t samples = uint64_t(stored_most(l)) + l.options.samples, rows = room_for(l.options.classes);
+  const uint64_t samples = uint64_t(max_stored(l)) + l.options.samples, rows = room_for(l.options.classes);
   const uint64_t together = samples * (8 * uint64_t(l.words) + 32) + rows * (4 * uint64_t(l.at.columns) + 16) +
                             l.parameter_bytes * 2 + l.tail_arena_bytes + l.backbone_arena_bytes +
                             16 * uint64_t(l.method.replayed);
@@ -362,14 +363,14 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   if (wrong) return failed(error, error_size, {BR_MALFORMED, wrong});
   l.backbone_arena_bytes = held(network.arena + network.scratch);
   if (const int code = measure_tails(&l, heap)) return code;
-  if (!can_be(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner would be too large for this machine"});
-  Places places(nullptr);
-  places.next<br_replay>(1);
-  places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.packed_weights));
-  places.next<uint8_t>(l.tail_tables_bytes);
-  place_rest(&l, places, size_t(network.parameters));
-  *memory = l.taken;
+  if (!can_be(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner is too large for this machine"});
+  BumpAllocator allocator(nullptr);
+  allocator.next<br_replay>(1);
+  allocator.next<uint8_t>(size_t(network.tables));
+  allocator.next<uint8_t>(size_t(network.packed_weights));
+  allocator.next<uint8_t>(l.tail_tables_bytes);
+  place_rest(&l, allocator, size_t(network.parameters));
+  *memory = l.memory_used;
   return BR_OK;
 }
 
@@ -384,24 +385,24 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   if (trouble.code) return failed(error, error_size, trouble);
   const Trouble little = {BR_NO_MEMORY, "the learner's memory is too small"};
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
-  Places places(bytes);
-  br_replay* const own = places.next<br_replay>(1);
-  if (memory_size < places.used()) return failed(error, error_size, little);
-  const Opened here = {bytes + places.used(), memory_size - places.used(), error, error_size};
+  BumpAllocator allocator(bytes);
+  br_replay* const own = allocator.next<br_replay>(1);
+  if (memory_size < allocator.used()) return failed(error, error_size, little);
+  const Opened here = {bytes + allocator.used(), memory_size - allocator.used(), error, error_size};
   if (const int code = here.open(l.model.backbone, &l.backbone)) return code;
   if (const char* wrong = describe_backbone(&l)) return failed(error, error_size, {BR_MALFORMED, wrong});
   br_memory network;
   br_program_memory(l.backbone, &network);
   l.backbone_arena_bytes = held(network.arena + network.scratch);
-  places.next<uint8_t>(size_t(network.tables));
-  places.next<uint8_t>(size_t(network.packed_weights));
-  if (memory_size < places.used()) return failed(error, error_size, little);
-  if (const int code = measure_tails(&l, {bytes + places.used(), memory_size - places.used(), error, error_size}))
+  allocator.next<uint8_t>(size_t(network.tables));
+  allocator.next<uint8_t>(size_t(network.packed_weights));
+  if (memory_size < allocator.used()) return failed(error, error_size, little);
+  if (const int code = measure_tails(&l, {bytes + allocator.used(), memory_size - allocator.used(), error, error_size}))
     return code;
   if (!can_be(l)) return failed(error, error_size, little);
-  l.tail_tables = places.next<uint8_t>(l.tail_tables_bytes);
-  place_rest(&l, places, size_t(network.parameters));
-  if (l.taken.total > memory_size) return failed(error, error_size, little);
+  l.tail_tables = allocator.next<uint8_t>(l.tail_tables_bytes);
+  place_rest(&l, allocator, size_t(network.parameters));
+  if (l.memory_used.total > memory_size) return failed(error, error_size, little);
   memcpy(own, &l, sizeof l);
   if (network.parameters)
     memcpy(own->backbone_parameters, br_program_initial_parameters(own->backbone), size_t(network.parameters));
@@ -412,8 +413,8 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   return BR_OK;
 }
 
-void br_replay_taken(const br_replay* learner, br_replay_memory* memory) {
-  if (memory) *memory = learner ? learner->taken : br_replay_memory{};
+void br_replay_memory_used(const br_replay* learner, br_replay_memory* memory) {
+  if (memory) *memory = learner ? learner->memory_used : br_replay_memory{};
 }
 
 void br_replay_clear(br_replay* learner) {

@@ -49,9 +49,9 @@ Array array_at(const br_replay& l, uint32_t number) {
     default: break;
   }
   const Tensor& t = l.tail->tensors[l.tensors[number - kFixed]];
-  Array found = {"tail", t.name, t.info.dtype, t.info.dimensions, {1, 1, 1, 1}, l.parameters + t.info.offset};
-  for (uint32_t axis = 0; axis < t.info.dimensions; ++axis) found.shape[axis] = t.info.shape[axis];
-  return found;
+  Array array = {"tail", t.name, t.info.dtype, t.info.dimensions, {1, 1, 1, 1}, l.parameters + t.info.offset};
+  for (uint32_t axis = 0; axis < t.info.dimensions; ++axis) array.shape[axis] = t.info.shape[axis];
+  return array;
 }
 
 bool is_there(const br_replay& l, uint32_t number) {
@@ -70,13 +70,13 @@ void find_same(const br_replay& l, uint16_t* same) {
   }
 }
 
-void put_name(const Out& out, const Array& array) {
+void put_name(const Output& out, const Array& array) {
   out.text(array.part);
   out.text(".");
   out.text(array.name);
 }
 
-void put_description(const Out& out, const Array& array, uint64_t from) {
+void put_description(const Output& out, const Array& array, uint64_t from) {
   out.text("\"");
   put_name(out, array);
   out.text("\":{\"dtype\":\"");

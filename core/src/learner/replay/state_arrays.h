@@ -28,9 +28,9 @@ bool is_there(const br_replay& l, uint32_t number);
 // For each array the first one that is equal to it, or kStored: files keep equal ones once.
 void find_same(const br_replay& l, uint16_t* same);
 
-void put_name(const Out& out, const Array& array);
-void put_description(const Out& out, const Array& array, uint64_t from);  // as a file's header has it
-const char* type_in_files(uint32_t dtype);                                // "I32"
-const char* type_in_hashes(uint32_t dtype);                               // "<i4"
+void put_name(const Output& out, const Array& array);
+void put_description(const Output& out, const Array& array, uint64_t from);  // as a file's header has it
+const char* type_in_files(uint32_t dtype);                                   // "I32"
+const char* type_in_hashes(uint32_t dtype);                                  // "<i4"
 
 }  // namespace bitreplay

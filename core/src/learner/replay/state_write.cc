@@ -10,7 +10,7 @@
 namespace bitreplay {
 namespace {
 
-void put_same(const Out& out, const br_replay& l) {
+void put_same(const Output& out, const br_replay& l) {
   bool more = false;
   out.text("{");
   for (uint32_t i = 0; i < array_count(l); ++i) {
@@ -25,7 +25,7 @@ void put_same(const Out& out, const br_replay& l) {
   out.text("}");
 }
 
-void put_learned(const Out& out, const br_replay& l) {
+void put_learned(const Output& out, const br_replay& l) {
   out.text("{\"draws\":");
   out.number(l.store.draws);
   out.text(",\"experiences\":");
@@ -57,9 +57,9 @@ void for_each_stored(const br_replay& l, Each each) {
     }
 }
 
-void put_header(const Out& out, const br_replay& l, const char* digits) {
+void put_header(const Output& out, const br_replay& l, const char* digits) {
   put_texts(out, digits, l.model.model, {l.settings, l.settings_size},
-            [&](const Out& inside) { put_learned(inside, l); });
+            [&](const Output& inside) { put_learned(inside, l); });
   uint64_t end = 0;
   for_each_stored(l, [&](const Array& array) {
     out.text(",");
@@ -76,7 +76,7 @@ size_t header_bytes(const br_replay& l, size_t* used) {
   return (*used + 7) / 8 * 8;
 }
 
-void put_file(const Out& out, const br_replay& l, const char* digits) {
+void put_file(const Output& out, const br_replay& l, const char* digits) {
   size_t used;
   const uint64_t length = header_bytes(l, &used);
   out.bytes(&length, 8);
@@ -85,12 +85,12 @@ void put_file(const Out& out, const br_replay& l, const char* digits) {
   for_each_stored(l, [&](const Array& array) { out.bytes(array.data, size_t(array.bytes())); });
 }
 
-void put_counter(const Out& out, const char* name, int64_t value) {
+void put_counter(const Output& out, const char* name, int64_t value) {
   out.text(name);
   out.number(value);
 }
 
-Kept kept(br_replay* l) {
+SavedLearner kept(br_replay* l) {
   return {is_open(l) ? l : nullptr,
           l ? &l->past_is_gone : nullptr,
           [](void* own) { return br_replay_bytes(static_cast<br_replay*>(own)); },
@@ -112,7 +112,7 @@ int br_replay_hash(br_replay* l, char hash[65]) {
   if (!is_open(l) || !hash) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   Sha256 digest;
-  const Out out = to_digest(&digest);
+  const Output out = to_digest(&digest);
   out.text("((");
   for (uint32_t number = 0; number < l->names.end(); ++number) {
     if (number) out.text(", ");
@@ -163,7 +163,7 @@ int br_replay_write(br_replay* l, br_write* write, void* context) {
   Sha256 digest;
   put_file(to_digest(&digest), *l, digits);
   digest.finish_hex(digits);
-  Written written = {write, context, 0, false, 0, {}};
+  BufferedOutput written = {write, context, 0, false, 0, {}};
   put_file(written.out(), *l, digits);
   written.flush();
   return written.failed ? BR_STORAGE : BR_OK;

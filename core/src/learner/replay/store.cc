@@ -46,7 +46,7 @@ void move_classes(Store& s, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-uint32_t stored_most(const br_replay& l) { return l.options.classes * l.method.per_class; }
+uint32_t max_stored(const br_replay& l) { return l.options.classes * l.method.per_class; }
 
 int64_t stored_of(const br_replay& l, int32_t label) {
   const uint32_t place = place_of(l.store, label);
@@ -68,7 +68,7 @@ void offer(br_replay* l, const uint64_t* code, int32_t label) {
   }
   const uint32_t held = uint32_t(s.sizes[place]), first = first_of(s, place);
   const int64_t slot =
-      br_reservoir_place(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.per_class);
+      br_reservoir_slot(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.per_class);
   ++s.seen[place];
   const int64_t id = s.offered++;
   if (slot < 0) return;
@@ -93,15 +93,15 @@ void drop_class(br_replay* l, int32_t label) {
 
 bool drop_sample(br_replay* l, int64_t sample) {
   Store& s = l->store;
-  bool found = false;
+  bool stored = false;
   for (uint32_t place = 0, first = 0; place < s.count; first += uint32_t(s.sizes[place++]))
     for (uint32_t at = first; at < first + uint32_t(s.sizes[place]); ++at) {
       if (s.ids[at] != sample) continue;
       move_samples(l, at + 1, at);
       --s.sizes[place];
-      found = true;
+      stored = true;
     }
-  return found;
+  return stored;
 }
 
 int32_t label_of(const br_replay& l, uint32_t at) {

@@ -9,9 +9,9 @@ namespace bitreplay {
 
 int check_checksum(br_read* read, void* context, size_t size) {
   if (size < kDigitsAt + kDigits) return BR_DAMAGED;
-  In in(read, context, size);
+  Input in(read, context, size);
   Sha256 digest;
-  char digits[kDigits], found[kDigits], zeros[kDigits];
+  char digits[kDigits], computed[kDigits], zeros[kDigits];
   memset(zeros, '0', sizeof zeros);
   uint8_t piece[256];
   for (size_t at = 0; at < size;) {
@@ -22,8 +22,8 @@ int check_checksum(br_read* read, void* context, size_t size) {
     digest.update(at == kDigitsAt ? static_cast<const void*>(zeros) : piece, some);
     at += some;
   }
-  digest.finish_hex(found);
-  return memcmp(found, digits, kDigits) ? BR_DAMAGED : BR_OK;
+  digest.finish_hex(computed);
+  return memcmp(computed, digits, kDigits) ? BR_DAMAGED : BR_OK;
 }
 
 }  // namespace bitreplay

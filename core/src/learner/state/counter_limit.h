@@ -1,4 +1,4 @@
-// How far a state's counters go: parts/part.py, MOST. A change that would reach it is refused.
+// The limit of a state's counters: parts/part.py. A change that would reach it is refused.
 #pragma once
 #include <cstdint>
 

@@ -13,9 +13,9 @@ constexpr size_t kDigitsAt = 8 + 27;  // of the checksum, in the file
 
 // A header up to the end of its texts; learned(out) puts what was learned.
 template <class Learned>
-void put_texts(const Out& out, const char* digits, const Section& model, const Section& settings, Learned learned) {
+void put_texts(const Output& out, const char* digits, const Section& model, const Section& settings, Learned learned) {
   Quoted quoted = {out};
-  const Out inside = quoted.out();
+  const Output inside = quoted.out();
   out.text(kBegin);
   out.bytes(digits, kDigits);
   out.text("\",\"format\":\"bitreplay-state\",\"learned\":\"");

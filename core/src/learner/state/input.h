@@ -1,5 +1,4 @@
-// Bytes of a file through the caller's function, one after another: to be looked at, to be compared with what is
-// expected.
+// Reads a file sequentially through the caller's function, and compares it with expected text.
 #pragma once
 #include <cstring>
 
@@ -8,11 +7,12 @@
 
 namespace bitreplay {
 
-class In {
+class Input {
  public:
   static constexpr int kNone = -1;
 
-  In(br_read* read, void* context, size_t size, size_t at = 0) : read_(read), context_(context), size_(size), at_(at) {}
+  Input(br_read* read, void* context, size_t size, size_t at = 0)
+      : read_(read), context_(context), size_(size), at_(at) {}
 
   bool failed() const { return failed_; }  // the caller's function, as opposed to bytes that are not as expected
   size_t at() const { return at_ - (filled_ - used_); }
@@ -66,10 +66,10 @@ class In {
 
 // What is written to it must be what comes next.
 struct Expected {
-  In& in;
+  Input& in;
   bool met = true;
 
-  Out out() {
+  Output out() {
     return {this, [](void* to, const void* bytes, size_t size) {
               Expected& self = *static_cast<Expected*>(to);
               for (size_t i = 0; i < size && self.met; ++i)

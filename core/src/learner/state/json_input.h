@@ -1,4 +1,4 @@
-// JSON as Python writes it, inside a JSON string: whole numbers and names of classes.
+// JSON as Python writes it, inside a JSON string: integers and names of classes.
 #pragma once
 #include "learner/names.h"
 #include "learner/state/input.h"
@@ -7,10 +7,10 @@ namespace bitreplay {
 
 inline int hex_digit(int c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
-struct JsonIn {
-  In& in;
+struct JsonInput {
+  Input& in;
 
-  bool number(int64_t* value, int64_t most) {
+  bool number(int64_t* value, int64_t limit) {
     const bool negative = in.look() == '-';
     if (negative) in.next();
     const int first = in.look();
@@ -18,7 +18,7 @@ struct JsonIn {
     int digits = 0;
     for (int c = first; c >= '0' && c <= '9'; c = in.look(), ++digits) {
       if (digits && first == '0') return false;
-      if (*value > (most - (c - '0')) / 10) return false;
+      if (*value > (limit - (c - '0')) / 10) return false;
       *value = 10 * *value + (c - '0');
       in.next();
     }

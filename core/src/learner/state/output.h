@@ -8,16 +8,16 @@
 
 namespace bitreplay {
 
-inline Out to_digest(Sha256* digest) {
+inline Output to_digest(Sha256* digest) {
   return {digest, [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
 }
 
-inline Out to_count(size_t* count) {
+inline Output to_count(size_t* count) {
   return {count, [](void* to, const void*, size_t size) { *static_cast<size_t*>(to) += size; }};
 }
 
 // Bytes go to the caller's function in pieces of some size, since many of ours are short.
-struct Written {
+struct BufferedOutput {
   br_write* write;
   void* context;
   size_t offset;
@@ -45,9 +45,9 @@ struct Written {
       if (used == sizeof piece) flush();
     }
   }
-  Out out() {
+  Output out() {
     return {this, [](void* to, const void* bytes, size_t size) {
-              static_cast<Written*>(to)->take(static_cast<const uint8_t*>(bytes), size);
+              static_cast<BufferedOutput*>(to)->take(static_cast<const uint8_t*>(bytes), size);
             }};
   }
 };

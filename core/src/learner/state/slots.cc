@@ -18,7 +18,7 @@ struct Header {
   uint8_t zeros[36];
   uint32_t crc;  // of all before it
 };
-static_assert(sizeof(Header) == BR_SLOT_HEADER, "the header of a place");
+static_assert(sizeof(Header) == BR_SLOT_HEADER, "the header of a slot");
 
 struct Place {
   const br_slots& slots;
@@ -48,11 +48,11 @@ Place look(const br_slots& slots, uint32_t slot) {
   return place;
 }
 
-bool is_right(const Kept& kept, const br_slots* s) {
+bool is_right(const SavedLearner& kept, const br_slots* s) {
   return kept.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
 }
 
-int write(const Kept& kept, Place place, uint64_t generation) {
+int write(const SavedLearner& kept, Place place, uint64_t generation) {
   const br_slots& s = place.slots;
   const size_t size = kept.bytes(kept.learner);
   if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
@@ -68,7 +68,7 @@ int write(const Kept& kept, Place place, uint64_t generation) {
 
 }  // namespace
 
-int save(const Kept& kept, const br_slots* slots) {
+int save(const SavedLearner& kept, const br_slots* slots) {
   if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
   if (kept.bytes(kept.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
   Place first = look(*slots, 0), second = look(*slots, 1);
@@ -87,18 +87,18 @@ int save(const Kept& kept, const br_slots* slots) {
   return BR_OK;
 }
 
-int load(const Kept& kept, const br_slots* slots) {
+int load(const SavedLearner& kept, const br_slots* slots) {
   if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
   if (!last.generation) return BR_NO_STATE;
-  const int found = kept.read(kept.learner, Place::read, &last, size_t(last.size));
-  if (found != BR_DAMAGED || !before.generation) return found;
+  const int result = kept.read(kept.learner, Place::read, &last, size_t(last.size));
+  if (result != BR_DAMAGED || !before.generation) return result;
   return kept.read(kept.learner, Place::read, &before, size_t(before.size));
 }
 
-int rollback(const Kept& kept, const br_slots* slots) {
+int rollback(const SavedLearner& kept, const br_slots* slots) {
   if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   if (!first.generation || !second.generation) return BR_NO_STATE;

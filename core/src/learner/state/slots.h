@@ -4,7 +4,7 @@
 
 namespace bitreplay {
 
-struct Kept {
+struct SavedLearner {
   void* learner;
   bool* past_is_gone;  // something was forgotten since the last save
   size_t (*bytes)(void* learner);
@@ -13,8 +13,8 @@ struct Kept {
   int (*verify)(void* learner, br_read* read, void* context, size_t size);  // whether `read` would take it
 };
 
-int save(const Kept& kept, const br_slots* slots);
-int load(const Kept& kept, const br_slots* slots);
-int rollback(const Kept& kept, const br_slots* slots);
+int save(const SavedLearner& kept, const br_slots* slots);
+int load(const SavedLearner& kept, const br_slots* slots);
+int rollback(const SavedLearner& kept, const br_slots* slots);
 
 }  // namespace bitreplay

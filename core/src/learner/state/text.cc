@@ -5,12 +5,12 @@
 namespace bitreplay {
 namespace {
 
-void put_hex(const Out& out, const char* begin, uint32_t value, int digits) {
-  char found[12];
+void put_hex(const Output& out, const char* begin, uint32_t value, int digits) {
+  char escape[12];
   size_t size = strlen(begin);
-  memcpy(found, begin, size);
-  while (digits-- > 0) found[size++] = "0123456789abcdef"[value >> 4 * digits & 15];
-  out.bytes(found, size);
+  memcpy(escape, begin, size);
+  while (digits-- > 0) escape[size++] = "0123456789abcdef"[value >> 4 * digits & 15];
+  out.bytes(escape, size);
 }
 
 // What follows the backslash where JSON has a short form; 0 where it has none.
@@ -29,9 +29,9 @@ char short_escape(int32_t c) {
 
 }  // namespace
 
-void Out::text(const char* from) const { bytes(from, strlen(from)); }
+void Output::text(const char* from) const { bytes(from, strlen(from)); }
 
-void Out::number(int64_t value) const {
+void Output::number(int64_t value) const {
   char digits[20];
   size_t at = sizeof digits;
   uint64_t left = value < 0 ? uint64_t(0) - uint64_t(value) : uint64_t(value);
@@ -42,7 +42,7 @@ void Out::number(int64_t value) const {
 }
 
 void Quoted::put(void* quoted, const void* bytes, size_t size) {
-  const Out& inner = static_cast<Quoted*>(quoted)->inner;
+  const Output& inner = static_cast<Quoted*>(quoted)->inner;
   const char* from = static_cast<const char*>(bytes);
   for (size_t start = 0, at = 0; at <= size; ++at) {
     const bool special = at < size && (from[at] == '"' || from[at] == '\\');
@@ -53,7 +53,7 @@ void Quoted::put(void* quoted, const void* bytes, size_t size) {
   }
 }
 
-void put_repr(const Out& out, const br_name& name) {
+void put_repr(const Output& out, const br_name& name) {
   if (!name.text) return out.number(name.number);
   const bool twice = memchr(name.text, '\'', name.length) && !memchr(name.text, '"', name.length);
   const char quote = twice ? '"' : '\'';
@@ -73,7 +73,7 @@ void put_repr(const Out& out, const br_name& name) {
   out.bytes(&quote, 1);
 }
 
-void put_json(const Out& out, const br_name& name) {
+void put_json(const Output& out, const br_name& name) {
   if (!name.text) return out.number(name.number);
   out.text("\"");
   for (size_t at = 0; at < name.length;) {

@@ -8,7 +8,7 @@
 namespace bitreplay {
 
 // Where bytes go. `put` says nothing: whoever may fail remembers it in `to`.
-struct Out {
+struct Output {
   void* to;
   void (*put)(void* to, const void* bytes, size_t size);
 
@@ -19,15 +19,15 @@ struct Out {
 
 // What is written to it goes to `inner` as the inside of a JSON string: of printable ASCII.
 struct Quoted {
-  const Out& inner;
-  Out out() { return {this, put}; }
+  const Output& inner;
+  Output out() { return {this, put}; }
 
  private:
   static void put(void* quoted, const void* bytes, size_t size);
 };
 
-void put_repr(const Out& out, const br_name& name);  // Python's repr
-void put_json(const Out& out, const br_name& name);  // json.dumps: ASCII
+void put_repr(const Output& out, const br_name& name);  // Python's repr
+void put_json(const Output& out, const br_name& name);  // json.dumps: ASCII
 
 // Whether Python's repr shows a character of 128 or more as it is.
 bool is_printable(int32_t character);

@@ -12,8 +12,8 @@ void check_geometry(Checker& c, int weights, int64_t channels, int map, int resu
   c.square(weights, 1);
   c.window(map, result);
   if (!c.ok()) return;
-  c.require(channels >= 1 && c.size(weights, 3) == words_for(channels), "the weights do not fit the channels");
-  c.require(c.size(result, 2) == c.size(weights, 0), "the weights do not fit the outputs");
+  c.require(channels >= 1 && c.size(weights, 3) == words_for(channels), "the weights do not match the channels");
+  c.require(c.size(result, 2) == c.size(weights, 0), "the weights do not match the outputs");
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void check(Checker& c) {
   if (!c.ok()) return;
   check_geometry(c, W, c.attribute(CHANNELS), X, SUMS);
   if (!c.ok()) return;
-  c.require(c.size(X, 2) == c.size(W, 3), "the weights do not fit the signs");
+  c.require(c.size(X, 2) == c.size(W, 3), "the weights do not match the signs");
   c.require(c.size(W, 1) * c.size(W, 2) * c.attribute(CHANNELS) < 1 << 15, "the sums do not fit int16");
 }
 
@@ -43,7 +43,7 @@ BinaryConvArgs arguments(const Call& c) {
   return a;
 }
 
-bool reads_in_place(const Call& c) { return !c.kernels().binary_conv.derived_bytes; }
+bool reads_in_place(const Call& c) { return !c.kernels().binary_conv.packed_weights_bytes; }
 
 int run(const Call& c) {
   BinaryConvArgs a = arguments(c);
@@ -54,14 +54,14 @@ int run(const Call& c) {
   return BR_OK;
 }
 
-uint64_t derived_bytes(const Call& c) {
-  return reads_in_place(c) ? 0 : c.kernels().binary_conv.derived_bytes(arguments(c));
+uint64_t packed_weights_bytes(const Call& c) {
+  return reads_in_place(c) ? 0 : c.kernels().binary_conv.packed_weights_bytes(arguments(c));
 }
 
-void derive(const Call& c, uint8_t* packed_weights) {
+void pack_weights(const Call& c, uint8_t* packed_weights) {
   BinaryConvArgs a = arguments(c);
   a.w = c.data<uint64_t>(W);
-  c.kernels().binary_conv.derive(a, packed_weights);
+  c.kernels().binary_conv.pack_weights(a, packed_weights);
 }
 
 }  // namespace binary_conv
@@ -75,7 +75,7 @@ void check(Checker& c) {
   c.per_sample(G, kStored, 3);
   c.per_sample(GX, type_bit(BR_INT32) | type_bit(BR_INT64), 3);
   if (!c.ok()) return;
-  c.require(c.attribute(CHANNELS) == c.size(GX, 2), "the gradient does not fit the channels");
+  c.require(c.attribute(CHANNELS) == c.size(GX, 2), "the gradient does not match the channels");
   check_geometry(c, W, c.size(GX, 2), GX, G);
 }
 
@@ -88,12 +88,14 @@ BinaryConvInputGradArgs arguments(const Call& c) {
   return a;
 }
 
-uint64_t derived_bytes(const Call& c) { return c.kernels().binary_conv_input_grad.derived_bytes(arguments(c)); }
+uint64_t packed_weights_bytes(const Call& c) {
+  return c.kernels().binary_conv_input_grad.packed_weights_bytes(arguments(c));
+}
 
-void derive(const Call& c, uint8_t* packed_weights) {
+void pack_weights(const Call& c, uint8_t* packed_weights) {
   BinaryConvInputGradArgs a = arguments(c);
   a.w = c.data<uint64_t>(W);
-  c.kernels().binary_conv_input_grad.derive(a, packed_weights);
+  c.kernels().binary_conv_input_grad.pack_weights(a, packed_weights);
 }
 
 int run(const Call& c) {
@@ -115,8 +117,8 @@ extern const Operation kBinaryConv = {.name = "binary_conv",
                                       .check = binary_conv::check,
                                       .run = binary_conv::run,
                                       .weights = binary_conv::W,
-                                      .derived_bytes = binary_conv::derived_bytes,
-                                      .derive = binary_conv::derive};
+                                      .packed_weights_bytes = binary_conv::packed_weights_bytes,
+                                      .pack_weights = binary_conv::pack_weights};
 extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad",
                                                .code = 13,
                                                .reads = "g w",
@@ -125,7 +127,7 @@ extern const Operation kBinaryConvInputGrad = {.name = "binary_conv_input_grad",
                                                .check = binary_conv_input_grad::check,
                                                .run = binary_conv_input_grad::run,
                                                .weights = binary_conv_input_grad::W,
-                                               .derived_bytes = binary_conv_input_grad::derived_bytes,
-                                               .derive = binary_conv_input_grad::derive};
+                                               .packed_weights_bytes = binary_conv_input_grad::packed_weights_bytes,
+                                               .pack_weights = binary_conv_input_grad::pack_weights};
 
 }  // namespace bitreplay

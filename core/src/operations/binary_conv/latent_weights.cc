@@ -14,13 +14,13 @@ void check_latent(Checker& c, int latent, int channels, int bits) {
   c.range(channels, 1, (1 << 15) - 1);
   if (!c.ok()) return;
   const int64_t width = c.attribute(bits), count = c.attribute(channels);
-  c.require(width == 4 || width == 8 || width == 16 || width == 32, "latent weights have neither 4, 8, 16 nor 32 bits");
+  c.require(width == 4 || width == 8 || width == 16 || width == 32, "latent weights must have 4, 8, 16 or 32 bits");
   if (!c.ok()) return;
   c.whole(latent, type_bit(type_of(width)), 4);
   c.square(latent, 1);
   if (c.ok())
     c.require(c.size(latent, 3) == (width == 4 ? (count + 1) / 2 : count),
-              "the latent weights do not fit the channels");
+              "the latent weights do not match the channels");
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void check(Checker& c) {
   c.whole(W, type_bit(BR_UINT64), 4);
   if (!c.ok()) return;
   for (int axis = 0; axis < 3; ++axis) c.require(c.size(LATENT, axis) == c.size(W, axis), "the words do not fit");
-  c.require(c.size(W, 3) == words_for(c.attribute(CHANNELS)), "the words do not fit the channels");
+  c.require(c.size(W, 3) == words_for(c.attribute(CHANNELS)), "the words do not match the channels");
 }
 
 int run(const Call& c) {
@@ -69,8 +69,8 @@ void check(Checker& c) {
   c.multiplier();
   c.range(NUMBER, 0, kInt32Max);
   if (!c.ok()) return;
-  c.require(c.size(X, 2) == words_for(c.attribute(CHANNELS)), "the signs do not fit the channels");
-  c.require(c.size(LATENT, 0) == c.size(G, 2), "the latent weights do not fit the outputs");
+  c.require(c.size(X, 2) == words_for(c.attribute(CHANNELS)), "the signs do not match the channels");
+  c.require(c.size(LATENT, 0) == c.size(G, 2), "the latent weights do not match the outputs");
 }
 
 LatentUpdateArgs arguments(const Call& c, int64_t samples) {
@@ -130,8 +130,8 @@ extern const Operation kLatentUpdate = {.name = "latent_update",
                                         .check = latent_update::check,
                                         .run = latent_update::run,
                                         .weights = latent_update::LATENT,
-                                        .derived_bytes = latent_update::scratch_bytes,
-                                        .derive = latent_update::make_nothing,
+                                        .packed_weights_bytes = latent_update::scratch_bytes,
+                                        .pack_weights = latent_update::make_nothing,
                                         .in_parts = true};
 
 }  // namespace bitreplay

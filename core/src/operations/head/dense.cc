@@ -14,7 +14,7 @@ void check(Checker& c) {
   c.gradient_bits(BITS, OPERAND);
   if (c.ok())
     c.require(c.size(WEIGHTS, 0) == c.size(OPERAND, 0) && c.size(WEIGHTS, 1) == c.size(OPERAND, 1) + 1,
-              "the operand does not fit the weights");
+              "the operand does not match the weights");
 }
 
 }  // namespace dense_operand
@@ -31,7 +31,7 @@ void check(Checker& c) {
   c.vector(ACTIVE, BR_UINT8, c.size(LOGITS, 0));
   c.require(c.size(OPERAND, 0) == c.size(LOGITS, 0) && c.size(WEIGHTS, 0) == c.size(LOGITS, 0) &&
                 c.size(OPERAND, 1) == c.elements(X) && c.size(WEIGHTS, 1) == c.elements(X) + 1,
-            "the weights do not fit the features and classes");
+            "the weights do not match the features and classes");
   c.value(X_ZERO);
   c.shift(DOWN);
   c.multiplier();

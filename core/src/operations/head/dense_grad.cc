@@ -13,7 +13,7 @@ void check(Checker& c) {
   c.vector(EXPONENT, BR_INT32, 1);
   if (c.ok())
     c.require(c.size(OPERAND, 0) == c.size(G, 0) && c.size(OPERAND, 1) == c.elements(GX),
-              "the operand does not fit the gradient");
+              "the operand does not match the gradient");
   c.shift(DOWN);
   c.multiplier();
 }
@@ -30,7 +30,7 @@ void check(Checker& c) {
   c.vector(GE, BR_INT32, 1);
   if (c.ok())
     c.require(c.size(GW, 0) == c.size(G, 0) && c.size(GW, 1) == c.elements(X) + 1,
-              "the sums do not fit the features and classes");
+              "the sums do not match the features and classes");
   c.value(X_ZERO);
   c.range(BOUND, 0, 4096);
 }

@@ -15,7 +15,7 @@ void check_geometry(Checker& c, int weights, int map, int result) {
   c.window(map, result);
   if (!c.ok()) return;
   c.require(c.size(weights, 0) == c.size(map, 2) && c.size(weights, 0) == c.size(result, 2),
-            "the weights do not fit the channels");
+            "the weights do not match the channels");
 }
 
 using namespace depthwise;

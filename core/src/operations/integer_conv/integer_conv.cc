@@ -17,8 +17,8 @@ void check(Checker& c) {
   c.square(W, 1);
   c.window(X, SUMS);
   if (!c.ok()) return;
-  c.require(c.size(W, 3) == c.size(X, 2), "the weights do not fit the channels");
-  c.require(c.size(W, 0) == c.size(SUMS, 2), "the weights do not fit the outputs");
+  c.require(c.size(W, 3) == c.size(X, 2), "the weights do not match the channels");
+  c.require(c.size(W, 0) == c.size(SUMS, 2), "the weights do not match the outputs");
 }
 
 IntegerConvArgs arguments(const Call& c) {
@@ -31,12 +31,12 @@ IntegerConvArgs arguments(const Call& c) {
   return a;
 }
 
-uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv.derived_bytes(arguments(c)); }
+uint64_t packed_weights_bytes(const Call& c) { return c.kernels().integer_conv.packed_weights_bytes(arguments(c)); }
 
-void derive(const Call& c, uint8_t* packed_weights) {
+void pack_weights(const Call& c, uint8_t* packed_weights) {
   IntegerConvArgs a = arguments(c);
   a.w = c.bytes(W);
-  c.kernels().integer_conv.derive(a, packed_weights);
+  c.kernels().integer_conv.pack_weights(a, packed_weights);
 }
 
 int run(const Call& c) {
@@ -59,7 +59,7 @@ extern const Operation kIntegerConv = {.name = "integer_conv",
                                        .check = integer_conv::check,
                                        .run = integer_conv::run,
                                        .weights = integer_conv::W,
-                                       .derived_bytes = integer_conv::derived_bytes,
-                                       .derive = integer_conv::derive};
+                                       .packed_weights_bytes = integer_conv::packed_weights_bytes,
+                                       .pack_weights = integer_conv::pack_weights};
 
 }  // namespace bitreplay

@@ -14,8 +14,8 @@ void check_geometry(Checker& c, int weights, int map, int result) {
   c.square(weights, 1);
   c.window(map, result);
   if (!c.ok()) return;
-  c.require(c.size(weights, 3) == c.size(map, 2), "the weights do not fit the channels");
-  c.require(c.size(weights, 0) == c.size(result, 2), "the weights do not fit the outputs");
+  c.require(c.size(weights, 3) == c.size(map, 2), "the weights do not match the channels");
+  c.require(c.size(weights, 0) == c.size(result, 2), "the weights do not match the outputs");
 }
 
 }  // namespace
@@ -133,12 +133,14 @@ IntegerConvInputGradArgs arguments(const Call& c) {
   return a;
 }
 
-uint64_t derived_bytes(const Call& c) { return c.kernels().integer_conv_input_grad.derived_bytes(arguments(c)); }
+uint64_t packed_weights_bytes(const Call& c) {
+  return c.kernels().integer_conv_input_grad.packed_weights_bytes(arguments(c));
+}
 
-void derive(const Call& c, uint8_t* packed_weights) {
+void pack_weights(const Call& c, uint8_t* packed_weights) {
   IntegerConvInputGradArgs a = arguments(c);
   a.w = c.bytes(W);
-  c.kernels().integer_conv_input_grad.derive(a, packed_weights);
+  c.kernels().integer_conv_input_grad.pack_weights(a, packed_weights);
 }
 
 int run(const Call& c) {
@@ -232,8 +234,8 @@ extern const Operation kIntegerConvInputGrad = {.name = "integer_conv_input_grad
                                                 .check = integer_conv_input_grad::check,
                                                 .run = integer_conv_input_grad::run,
                                                 .weights = integer_conv_input_grad::W,
-                                                .derived_bytes = integer_conv_input_grad::derived_bytes,
-                                                .derive = integer_conv_input_grad::derive};
+                                                .packed_weights_bytes = integer_conv_input_grad::packed_weights_bytes,
+                                                .pack_weights = integer_conv_input_grad::pack_weights};
 extern const Operation kLearnedConvUpdate = {.name = "learned_conv_update",
                                              .code = 54,
                                              .reads = "weights g e x",

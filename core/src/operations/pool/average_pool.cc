@@ -14,7 +14,7 @@ void check_windows(Checker& c, int map, int pooled, int window_h, int window_w) 
   c.require(c.size(map, 2) == c.size(pooled, 2), "the channels differ");
   c.require(c.size(pooled, 0) * c.attribute(window_h) <= c.size(map, 0) &&
                 c.size(pooled, 1) * c.attribute(window_w) <= c.size(map, 1),
-            "the windows do not fit the map");
+            "the windows do not match the map");
 }
 
 }  // namespace

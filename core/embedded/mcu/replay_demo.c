@@ -1,5 +1,5 @@
-/* A life by replay on a microcontroller: two experiences, each a few steps of forward, backward and update, saved and
- * loaded between them, then answers. What the board says is compared with what the desk computes.
+/* The replay learner on a microcontroller: two experiences of a few training steps each, saved and loaded in between,
+ * then answers. The tests compare the output with that of Python.
  */
 #include <string.h>
 
@@ -7,37 +7,37 @@
 #include "board.h"
 #include "pictures.h" /* the pictures, and how much memory the learner is given */
 
-enum { PLACE = 96 * 1024 };
+enum { SLOT_BYTES = 96 * 1024 };
 
 extern const unsigned char model[], model_end[];
 static unsigned char memory[LEARNER_BYTES] __attribute__((aligned(64)));
-static unsigned char places[2][PLACE] __attribute__((section(".nvm"))); /* outside of the 512 KB, as a second flash */
+static unsigned char flash[2][SLOT_BYTES] __attribute__((section(".nvm"))); /* outside of the 512 KB */
 
-static int read_place(void* context, uint32_t slot, size_t offset, void* bytes, size_t size) {
+static int read_slot(void* context, uint32_t slot, size_t offset, void* bytes, size_t size) {
   (void)context;
-  memcpy(bytes, places[slot] + offset, size);
+  memcpy(bytes, flash[slot] + offset, size);
   return 0;
 }
 
-static int erase_place(void* context, uint32_t slot, size_t size) {
+static int erase_slot(void* context, uint32_t slot, size_t size) {
   (void)context;
-  memset(places[slot], 0xFF, size);
+  memset(flash[slot], 0xFF, size);
   return 0;
 }
 
-static int write_place(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size) {
+static int write_slot(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size) {
   (void)context;
-  memcpy(places[slot] + offset, bytes, size);
+  memcpy(flash[slot] + offset, bytes, size);
   return 0;
 }
 
-static int sync_place(void* context, uint32_t slot) {
+static int sync_slot(void* context, uint32_t slot) {
   (void)context;
   (void)slot;
   return 0;
 }
 
-static const br_slots slots = {0, PLACE, read_place, erase_place, write_place, sync_place};
+static const br_slots slots = {0, SLOT_BYTES, read_slot, erase_slot, write_slot, sync_slot};
 
 static void say_number(const char* what, uint64_t value) {
   char text[24], *at = text + sizeof text - 1;
@@ -87,18 +87,18 @@ static void learn(br_replay* learner, int first, int last) {
 
 int main(void) {
   const br_replay_options options = {LEARNER_CLASSES, 0, PICTURES, 0};
-  br_replay_memory taken;
+  br_replay_memory used;
   br_replay* learner;
   char error[128] = "";
   const int opened = br_replay_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
                                     error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");
-  br_replay_taken(learner, &taken);
-  say_number("memory", taken.total);
-  say_number("network", taken.network);
-  say_number("state", taken.state);
-  say_number("experience", taken.experience);
-  say_number("work", taken.work);
+  br_replay_memory_used(learner, &used);
+  say_number("memory", used.total);
+  say_number("network", used.network);
+  say_number("state", used.state);
+  say_number("experience", used.experience);
+  say_number("work", used.work);
   learn(learner, 0, FIRST);
   say_hash(learner, "first");
   need(br_replay_save(learner, &slots), "save");

@@ -1,8 +1,8 @@
-/* A life on a microcontroller: learn three classes, save, predict, lose power in the middle of a save, come back,
- * forget.
+/* The exact learner on a microcontroller: learns three classes, saves, predicts, loses power in the middle of a save,
+ * restarts, forgets a class.
  *
- * Flash that is written is a memory outside of the 512 KB: it is erased to ones, and writing clears bits. A loss of
- * power is a reset in the middle of a write. What the board says is compared with what the desk computes.
+ * The flash for states is emulated by memory outside of the 512 KB: erasing sets bits, writing clears them. A loss of
+ * power is a reset in the middle of a write. The tests compare the output with that of Python.
  */
 #include <string.h>
 
@@ -10,45 +10,45 @@
 #include "board.h"
 #include "pictures.h" /* the pictures, and how much memory the learner is given */
 
-enum { PLACE = 96 * 1024 };
+enum { SLOT_BYTES = 96 * 1024 };
 
 extern const unsigned char model[], model_end[];
 static unsigned char memory[LEARNER_BYTES] __attribute__((aligned(64)));
 static struct {
-  unsigned char places[2][PLACE];
+  unsigned char slots[2][SLOT_BYTES];
   uint32_t stage, magic;
 } nvm __attribute__((section(".nvm")));
 static uint32_t writes_left; /* before the power fails; 0: it does not */
 
-static int read_place(void* context, uint32_t slot, size_t offset, void* bytes, size_t size) {
+static int read_slot(void* context, uint32_t slot, size_t offset, void* bytes, size_t size) {
   (void)context;
-  memcpy(bytes, nvm.places[slot] + offset, size);
+  memcpy(bytes, nvm.slots[slot] + offset, size);
   return 0;
 }
 
-static int erase_place(void* context, uint32_t slot, size_t size) {
+static int erase_slot(void* context, uint32_t slot, size_t size) {
   (void)context;
-  memset(nvm.places[slot], 0xFF, size);
+  memset(nvm.slots[slot], 0xFF, size);
   return 0;
 }
 
-static int write_place(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size) {
+static int write_slot(void* context, uint32_t slot, size_t offset, const void* bytes, size_t size) {
   const unsigned char* from = bytes;
   (void)context;
   for (size_t i = 0; i < size; ++i) {
     if (writes_left && i == size / 2 && --writes_left == 0) board_reset();
-    nvm.places[slot][offset + i] &= from[i];
+    nvm.slots[slot][offset + i] &= from[i];
   }
-  return memcmp(nvm.places[slot] + offset, bytes, size) != 0;
+  return memcmp(nvm.slots[slot] + offset, bytes, size) != 0;
 }
 
-static int sync_place(void* context, uint32_t slot) {
+static int sync_slot(void* context, uint32_t slot) {
   (void)context;
   (void)slot;
   return 0;
 }
 
-static const br_slots slots = {0, PLACE, read_place, erase_place, write_place, sync_place};
+static const br_slots slots = {0, SLOT_BYTES, read_slot, erase_slot, write_slot, sync_slot};
 
 static void say_number(const char* what, uint64_t value) {
   char text[24], *at = text + sizeof text - 1;
@@ -123,23 +123,23 @@ static void predict(br_learner* learner) {
 
 int main(void) {
   br_learner* learner;
-  br_learner_memory taken;
+  br_learner_memory used;
   char error[128] = "";
   const br_learner_options options = {.classes = LEARNER_CLASSES};
   const uint32_t fresh = nvm.magic != 0xB17B17;
   const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
                                      error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");
-  br_learner_taken(learner, &taken);
+  br_learner_memory_used(learner, &used);
   if (fresh) {
     memset(&nvm, 0xFF, sizeof nvm);
     nvm.stage = 0;
     nvm.magic = 0xB17B17;
-    say_number("memory", taken.total);
-    say_number("network", taken.network);
-    say_number("state", taken.state);
-    say_number("answers", taken.answers);
-    say_number("work", taken.work);
+    say_number("memory", used.total);
+    say_number("network", used.network);
+    say_number("state", used.state);
+    say_number("answers", used.answers);
+    say_number("work", used.work);
     learn(learner, 0, FIRST);
     need(br_learner_save(learner, &slots), "save");
     say_hash(learner, "first");
