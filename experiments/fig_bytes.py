@@ -4,9 +4,9 @@
     python experiments/projection.py measure --models react18 --each 500
     python experiments/fig_bytes.py             docs/plots/accuracy_bytes.svg (its table in docs/exact.md: make figures)
 
-Replay stores 4 to 200 1-bit latents of 1,024 bytes a class; sums have 128 to 2,048 numbers. Counted is what a device
+Replay stores 4 to 200 1-bit latents of 1,024 bytes per class; sums have 128 to 2,048 features. Counted is what a device
 keeps of pictures beside the model file that both need: stored latents, or products, class sums and counts, and for
-projected numbers the axes in flash. Not counted: replay's tail and head, which learn and are kept too.
+projected features the axes in flash. Not counted: replay's tail and head, which learn and are kept too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def replay_points() -> list[tuple[str, int, float]]:
     """(what, bytes, accuracy), the mean of the seeds that have rows: three of 30 latents, one of the others."""
     found = Rows(rows())
     runs = {stored: found.of(Run(model="react18", memory_per_class=stored)) for stored in STORED}
-    return [(f"{stored} latents a class", round(f.memory), f.final) for stored, f in runs.items() if f]
+    return [(f"{stored} latents per class", round(f.memory), f.final) for stored, f in runs.items() if f]
 
 
 def sums_points() -> list[tuple[str, int, int, float]]:
@@ -48,10 +48,10 @@ def sums_points() -> list[tuple[str, int, int, float]]:
         mine = [row for row in csv.DictReader(file) if row["model"] == "react18" and row["data"] == "cifar10"]
     exact = Rows(rows()).of(Run(model="react18", strategy="exact"))
     return [
-        (f"{row['n_components']} numbers", int(row["products_bytes"]) + int(row["class_sums_bytes"]),
+        (f"{row['n_components']} components", int(row["products_bytes"]) + int(row["class_sums_bytes"]),
          int(row["projection_bytes"]), float(row["accuracy"]))
         for row in mine if row["axes"] == "principal" and row["pictures"] == str(10 * IMAGES)
-    ] + [("all 2048 numbers", round(exact.memory), 0, exact.final)]  # fmt: skip
+    ] + [("all 2048 features", round(exact.memory), 0, exact.final)]  # fmt: skip
 
 
 def x_of(size: float) -> float:

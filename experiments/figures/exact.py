@@ -46,7 +46,7 @@ AXES = {"principal, one unit (these)": "principal, spread 45",
 def feature_layers() -> str:
     each = [(title, committed.exact("groceries", model)) for title, model in MODELS.items()]
     lines = [[named(title), f"`{row['feature_layers']}`", told(row["n_features"], 0)] for title, row in each]
-    return table(["model", "numbers", "d"], lines)
+    return table(["model", "feature layers", "d"], lines)
 
 
 def _choice(data: str, layers: str) -> Row:
@@ -65,7 +65,7 @@ def chosen() -> str:
         row = _choice("npz", layers)
         counts = "" if layers == "head" else told(_choice("npz", _counts(layers))["accuracy_by_factor"]["0.25"])
         lines.append([f"`{layers}`", told(row["d"], 0), told(row["accuracy_by_factor"]["0.25"]), counts])
-    return table(["numbers", "d", "means", "counts of ones of the 1-bit code"], lines)
+    return table(["feature layers", "d", "means", "counts of ones of the 1-bit code"], lines)
 
 
 def chosen_cifar10() -> str:
@@ -156,7 +156,7 @@ def fewer() -> str:
         size = _megabytes(each[0]["state_bytes"], "2" if layers == "head" else "1")
         finals_of = [told(row["final"], 2) for row in each]
         lines.append([f"`{layers}`", told(each[0]["n_features"], 0), *finals_of, size])
-    return table(["numbers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
+    return table(["feature layers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
 
 
 def few_pictures() -> str:
@@ -249,13 +249,13 @@ def small() -> str:
         lines.append([told(count, 0), *(_both(data, "react18", count) for data in ("cifar10", "cifar100")), *sizes])
     whole = [told(committed.exact(data, "react18")["final"], 2) for data in ("cifar10", "cifar100")]
     lines.append(["2,048, all", *whole, products("2048"), class_sums("2048", "10"), ""])
-    return table(["numbers", "CIFAR-10", "CIFAR-100", "products", "class sums and counts", "axes (flash)"], lines)
+    return table(["components", "CIFAR-10", "CIFAR-100", "products", "class sums and counts", "axes (flash)"], lines)
 
 
 def small_others() -> str:
     models = ("bireal18", "react_tiny")
     lines = [[count, *(_both("cifar10", model, count) for model in models)] for count in (128, 256, 512)]
-    return table(["numbers", "Bi-Real-18, CIFAR-10", "react_tiny, CIFAR-10"], lines)
+    return table(["components", "Bi-Real-18, CIFAR-10", "react_tiny, CIFAR-10"], lines)
 
 
 def same_bytes() -> str:
@@ -274,5 +274,6 @@ def axes() -> str:
         asked = (("128", "300"), ("128", "25000"), ("512", "300"), ("512", "25000"))
         lines.append([title, *(told(own[each]["accuracy"]) for each in asked)])
     return table(
-        ["axes", "128 numbers, 30 a class", "128, 2,500 a class", "512, 30 a class", "512, 2,500 a class"], lines
+        ["axes", "128 components, 30 per class", "128, 2,500 per class", "512, 30 per class", "512, 2,500 per class"],
+        lines,
     )

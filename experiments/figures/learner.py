@@ -45,7 +45,9 @@ def strategies() -> str:
         others = [_final(groceries(model, strategy)) for strategy in ("cwr", "naive", "joint")]
         line = [f"{title} `{weights(model).replay_layers[-1]}`", _final(own), each, *others]
         lines.append([*line, told(mean(row["seconds_learn"] for row in own), 0)])
-    return table(["model, level", "1-bit replay", "each", "BNN+CWR*", "naive", "joint", "seconds of replay"], lines)
+    return table(
+        ["model, replay layer", "1-bit replay", "each", "BNN+CWR*", "naive", "joint", "seconds of replay"], lines
+    )
 
 
 def others_before() -> str:

@@ -43,6 +43,9 @@ SETTINGS = {
 }
 TAKE_SETTINGS = {"Settings", "changed", "from_pretrained", "load"}
 
+# Pages that describe files, which keep these names
+IN_FILES = {"docs/state-format.md": {"code_bits", "least_steps"}}
+
 # Members of public classes and modules
 MEMBERS = {
     "bitreplay.engine.native": {"path": "isa"},
@@ -95,7 +98,18 @@ C = {
 }
 C_FIELDS = {"br_memory": {"derived": "packed_weights"}}
 
-JAVASCRIPT = {"RemoteTeacher": "RemoteWorkerClient", "Teacher": "WorkerClient"}
+JAVASCRIPT = {
+    "Caller": "BaseLearner",
+    "RemoteTeacher": "RemoteWorkerClient",
+    "Teacher": "WorkerClient",
+    "codeOf": "encode",
+    "hasVectors": "hasSimd",
+    "namesOf": "predictNames",
+    "numbersOf": "encode",
+    "predictCode": "predictLatent",
+    "predictNumbers": "predictFeatures",
+    "setPath": "setIsa",
+}
 
 ENVIRONMENT = {"BITREPLAY_PATH": "BITREPLAY_ISA"}
 
@@ -110,7 +124,11 @@ FILES = {
     "core/src/sums/unseen.cc": "core/src/sums/ood.cc",
     "docs/law/unseen.json": "docs/law/ood.json",
     "experiments/levels.py": "experiments/replay_layers.py",
+    "js/caller.js": "js/base_learner.js",
+    "page/by_replay.js": "page/replay_strategy.js",
+    "page/by_sums.js": "page/exact_strategy.js",
     "page/teacher.js": "page/worker_client.js",
+    "page/tested.js": "page/evaluation.js",
     "src/bitreplay/cli/everywhere.py": "src/bitreplay/cli/common_options.py",
     "src/bitreplay/cli/short.py": "src/bitreplay/cli/fast_predict.py",
     "src/bitreplay/engine/layers/level_code.py": "src/bitreplay/engine/layers/latent_code.py",

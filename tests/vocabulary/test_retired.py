@@ -47,8 +47,8 @@ def readable() -> Iterator[tuple[str, Any]]:
 def test_no_file_uses_a_retired_name():
     read = dict(readable())
     assert {Path(path).suffix for path in read} >= {".py", ".cc", ".h", ".js", ".md"}
-    wrong = [f"{path}:{use}" for path, reader in read.items() for use in reader((ROOT / path).read_text())]
-    assert wrong == []
+    uses = [(path, use) for path, reader in read.items() for use in reader((ROOT / path).read_text())]
+    assert [f"{path}:{use}" for path, use in uses if use.split()[1] not in retired.IN_FILES.get(path, ())] == []
 
 
 def test_no_file_has_a_retired_name():
