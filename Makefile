@@ -45,6 +45,7 @@ build: $(RUNS)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 	if command -v clang-format > /dev/null; then clang-format --dry-run -Werror $(C_SOURCES); \
 	  else echo "clang-format is missing: C and C++ were not checked."; fi
