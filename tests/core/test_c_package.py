@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bitreplay import Learner, __version__
+from bitreplay.engine import native
 from bitreplay.export import write_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,17 +30,41 @@ int main(void) { return br_abi() != BR_ABI; }
 """
 
 
+FINDS = """
+cmake_minimum_required(VERSION 3.20)
+set(PACKAGE_FIND_NAME bitreplay)
+foreach(wanted ${WANTED})
+  set(PACKAGE_FIND_VERSION ${wanted})
+  string(REPLACE "." ";" numbers ${wanted})
+  list(LENGTH numbers PACKAGE_FIND_VERSION_COUNT)
+  list(APPEND numbers 0 0)
+  list(GET numbers 0 PACKAGE_FIND_VERSION_MAJOR)
+  list(GET numbers 1 PACKAGE_FIND_VERSION_MINOR)
+  list(GET numbers 2 PACKAGE_FIND_VERSION_PATCH)
+  unset(PACKAGE_VERSION_COMPATIBLE)
+  include(${FILE})
+  if(PACKAGE_VERSION_COMPATIBLE)
+    message("${wanted} yes")
+  else()
+    message("${wanted} no")
+  endif()
+endforeach()
+message("is ${PACKAGE_VERSION}")
+"""
 BESIDE = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # pip's cmake and ninja lie there
+
+
+needs_cmake = pytest.mark.skipif(shutil.which("cmake", path=BESIDE) is None, reason="cmake is not installed")
 
 
 def run(*command: str | Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": BESIDE})
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cmake", path=BESIDE) is None, reason="cmake is not installed")
+@needs_cmake
 def test_an_installed_package_is_found_and_runs(tiny_model, tmp_path):
     build, prefix, device = ROOT / "build" / "package", tmp_path / "prefix", tmp_path / "device"
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DBITREPLAY_PACKAGE=ON", "--log-level=WARNING")
@@ -52,3 +79,37 @@ def test_an_installed_package_is_found_and_runs(tiny_model, tmp_path):
     run("cc", "-std=c99", f"-I{prefix / 'include'}", tmp_path / "abi.c", prefix / "lib" / "libbitreplay.a", "-o",
         tmp_path / "abi")  # fmt: skip
     run(tmp_path / "abi")
+
+
+def release(version: str) -> str:
+    """The numbers of a version: 0.3.0 of 0.3.0.dev0."""
+    return ".".join(re.findall(r"^(\d+)\.(\d+)\.(\d+)", version)[0])
+
+
+@needs_cmake
+def test_the_package_is_compatible_within_its_minor_version(tmp_path):
+    """Configured without being built: one version for Python, C and CMake, and the policy of docs/c.md."""
+    run("cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DBITREPLAY_PACKAGE=ON", "--log-level=WARNING")
+    major, minor, patch = map(int, release(__version__).split("."))
+    wanted = {
+        f"{major}.{minor}": "yes",
+        f"{major}.{minor}.{patch}": "yes",
+        f"{major}.{minor}.{patch + 1}": "no",
+        f"{major}.{minor + 1}": "no",
+        f"{major + 1}.{minor}": "no",
+        f"{major + 1}.0": "no",
+    }
+    if minor:
+        wanted[f"{major}.{minor - 1}"] = "no"
+    (tmp_path / "finds.cmake").write_text(FINDS)
+    file = tmp_path / "bitreplayConfigVersion.cmake"
+    listed = run("cmake", f"-DFILE={file}", f"-DWANTED={';'.join(wanted)}", "-P", tmp_path / "finds.cmake").split("\n")
+    assert dict(line.split() for line in listed if line) == {**wanted, "is": release(__version__)}
+
+
+def test_the_library_has_the_version_and_the_interface_of_its_headers():
+    core = ctypes.CDLL(str(native.LIBRARY))
+    core.br_version.restype = ctypes.c_char_p
+    header = (ROOT / "core" / "include" / "bitreplay.h").read_text()
+    assert core.br_version().decode() == __version__
+    assert core.br_abi() == int(re.findall(r"^#define BR_ABI (\d+)$", header, re.MULTILINE)[0])
