@@ -68,17 +68,17 @@ def nearest(x: NDArray, means: Real) -> Answers:
     return (x.astype(np.float64) @ means.T - 0.5 * (means**2).sum(axis=1)).argmax(axis=1)
 
 
-def ncm(x: NDArray, labels: Answers, asked: NDArray) -> tuple[Answers, str, int]:
+def ncm(x: NDArray, labels: Answers, queries: NDArray) -> tuple[Answers, str, int]:
     means = class_means(x, labels)
-    return nearest(asked, means), "", 4 * means.size
+    return nearest(queries, means), "", 4 * means.size
 
 
-def slda(x: NDArray, labels: Answers, asked: NDArray) -> tuple[Answers, str, int]:
+def slda(x: NDArray, labels: Answers, queries: NDArray) -> tuple[Answers, str, int]:
     means = class_means(x, labels)
     apart = x - means[labels]
     covariance = apart.T @ apart / len(x)
     weights = np.linalg.solve((1 - SHRINK) * covariance + SHRINK * np.eye(len(covariance)), means.T)
-    answers = (asked @ weights - 0.5 * (means.T * weights).sum(axis=0)).argmax(axis=1)
+    answers = (queries @ weights - 0.5 * (means.T * weights).sum(axis=0)).argmax(axis=1)
     return answers, f"e={SHRINK}", 4 * (means.size + covariance.size)
 
 
@@ -90,22 +90,22 @@ def of_length_one(x: NDArray) -> Real:
 def herd(x: Real, count: int) -> NDArray[np.int64]:
     """Numbers of the vectors whose running mean stays nearest to the mean of all, in the order of taking."""
     mean, total, left = x.mean(axis=0), np.zeros(x.shape[1]), np.ones(len(x), bool)
-    taken = []
+    chosen_so_far = []
     for k in range(1, min(count, len(x)) + 1):
         away = (((total + x) / k - mean) ** 2).sum(axis=1)
-        taken.append(int(np.where(left, away, np.inf).argmin()))
-        total, left[taken[-1]] = total + x[taken[-1]], False
-    return np.array(taken)
+        chosen_so_far.append(int(np.where(left, away, np.inf).argmin()))
+        total, left[chosen_so_far[-1]] = total + x[chosen_so_far[-1]], False
+    return np.array(chosen_so_far)
 
 
-def icarl(x: NDArray, labels: Answers, asked: NDArray) -> tuple[Answers, str, int]:
-    means, kept = [], 0
+def icarl(x: NDArray, labels: Answers, queries: NDArray) -> tuple[Answers, str, int]:
+    means, stored_bytes = [], 0
     for c in range(labels.max() + 1):
-        own = of_length_one(x[labels == c])
-        chosen = herd(own, EXEMPLARS)
-        means.append(own[chosen].mean(axis=0))
-        kept += len(chosen) * x.shape[1]
-    return nearest(of_length_one(asked), of_length_one(np.stack(means))), f"{EXEMPLARS} a class", kept
+        samples = of_length_one(x[labels == c])
+        chosen = herd(samples, EXEMPLARS)
+        means.append(samples[chosen].mean(axis=0))
+        stored_bytes += len(chosen) * x.shape[1]
+    return nearest(of_length_one(queries), of_length_one(np.stack(means))), f"{EXEMPLARS} a class", stored_bytes
 
 
 def regressed(x: NDArray[np.float32], labels: Answers, classes: int, rate: float, decay: float) -> NDArray[np.float32]:
@@ -116,22 +116,22 @@ def regressed(x: NDArray[np.float32], labels: Answers, classes: int, rate: float
         order = rng.permutation(len(x))
         for start in range(0, len(x), BATCH):
             chosen = order[start : start + BATCH]
-            given, logits = x[chosen], x[chosen] @ weights
+            batch, logits = x[chosen], x[chosen] @ weights
             shares = np.exp(logits - logits.max(axis=1, keepdims=True))
             shares /= shares.sum(axis=1, keepdims=True)
             shares[np.arange(len(chosen)), labels[chosen]] -= 1
             speed = MOMENTUM * speed - np.float32(rate * (1 - done / steps)) * (
-                given.T @ shares / len(chosen) + np.float32(decay) * weights
+                batch.T @ shares / len(chosen) + np.float32(decay) * weights
             )
             weights, done = weights + speed, done + 1
     return weights
 
 
-def joint(x: NDArray, labels: Answers, asked: NDArray) -> tuple[Answers, str, int]:
+def joint(x: NDArray, labels: Answers, queries: NDArray) -> tuple[Answers, str, int]:
     mean, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
     real, probe = (
         np.concatenate([(each - mean) / spread, np.ones((len(each), 1))], axis=1).astype(np.float32)
-        for each in (x, asked)
+        for each in (x, queries)
     )
     classes, held = int(labels.max()) + 1, np.random.default_rng(1).permutation(len(x)) < len(x) // 10
 
@@ -162,14 +162,15 @@ def main() -> None:
         probe = Learner.from_pretrained(published(name), strategy="exact", feature_layers=args.feature_layers)
         assert probe.model is not None
         feature_layers, digest = probe.settings.feature_layers, probe.model.digest[:12]
-        place = f"{args.data_name}-{digest}-8-{str(feature_layers).replace('/', '_')}.npz"
-        train, test, _ = coded(probe, data, args.codes / place if args.codes else None)
+        file_name = f"{args.data_name}-{digest}-8-{str(feature_layers).replace('/', '_')}.npz"
+        train, test, _ = coded(probe, data, args.codes / file_name if args.codes else None)
         for method in args.methods:
             clock = time.process_time()
-            answers, setting, kept = METHODS[method](train, data.train_labels.astype(np.int64), test)
+            answers, setting, stored_bytes = METHODS[method](train, data.train_labels.astype(np.int64), test)
             append(args.results, HEADER, [
                 args.data_name, probe.model.name, digest, feature_layers, train.shape[1], len(train), method, setting,
-                percent(answers == data.test_labels), kept, round(time.process_time() - clock), commit(), machine(),
+                percent(answers == data.test_labels), stored_bytes, round(time.process_time() - clock), commit(),
+                machine(),
             ])  # fmt: skip
 
 

@@ -81,8 +81,8 @@ def trained(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDA
 
     BITREPLAY_LATENTS names a .npz file with an array a layer, 32 for the mean; networks that ship have none.
     """
-    with np.load(os.environ["BITREPLAY_LATENTS"]) as found:
-        return np.clip((found[name].astype(np.int64) * start + 16) // 32, 1, most)
+    with np.load(os.environ["BITREPLAY_LATENTS"]) as latents:
+        return np.clip((latents[name].astype(np.int64) * start + 16) // 32, 1, most)
 
 
 DISTANCES = {"equal": latent_weights.equal, "spread": spread, "magnitude": magnitude, "trained": trained}

@@ -73,8 +73,8 @@ def main() -> None:
         probe = Learner.from_pretrained(published(name), **settings)
         assert probe.model is not None
         feature_layers, digest, width = probe.settings.feature_layers, probe.model.digest[:12], args.bits.split("/")[0]
-        place = f"{args.data_name}-{digest}-{width}-{str(feature_layers).replace('/', '_')}.npz"
-        train, test, each = coded(probe, data, args.codes / place if args.codes else None)
+        file_name = f"{args.data_name}-{digest}-{width}-{str(feature_layers).replace('/', '_')}.npz"
+        train, test, each = coded(probe, data, args.codes / file_name if args.codes else None)
         network = each * len(train)
         for seed in args.seeds:
             learner, after, sums, solving = Learner.from_pretrained(probe.model, **settings), [], 0.0, 0.0

@@ -64,7 +64,7 @@ def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
     if not name.startswith("ones:"):
         return Learner.from_pretrained(model, strategy="exact", feature_layers=name).encode(images)
     replay_layer, _, quarters = name.removeprefix("ones:").partition("/")
-    learner, cells, found = (
+    learner, cells, batches = (
         Learner.from_pretrained(model, strategy="replay", replay_layer=replay_layer),
         2 if quarters else 1,
         [],
@@ -73,8 +73,8 @@ def part(model: zoo.Model, name: str, images: np.ndarray) -> np.ndarray:
         ones = unpack(learner.encode(images[start : start + 500]), model.graph.shapes[replay_layer][2])
         n, height, width, channels = ones.shape
         sums = ones.reshape(n, cells, height // cells, cells, width // cells, channels).sum(axis=(2, 4))
-        found.append(sums.reshape(n, -1).astype(np.int8))
-    return np.concatenate(found)
+        batches.append(sums.reshape(n, -1).astype(np.int8))
+    return np.concatenate(batches)
 
 
 def combinations(model: zoo.Model) -> list[str]:
@@ -95,26 +95,26 @@ def split(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
     return data.train_images[learn], data.train_labels[learn], data.train_images[ask], data.train_labels[ask]
 
 
-def few(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray, parts: list[int]) -> list[dict]:
+def few(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.ndarray, parts: list[int]) -> list[dict]:
     """Four groups of 14 classes, every second class of a group held out in turn."""
-    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    accuracies: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for group in range(4):
         rng = np.random.default_rng(group)
         classes = np.sort(rng.permutation(labels.max() + 1)[:CLASSES])
         test = np.isin(truth, classes)
         for held in range(group % 2, CLASSES, 2):
-            own = rng.permutation(np.flatnonzero(labels == classes[held]))
+            samples = rng.permutation(np.flatnonzero(labels == classes[held]))
             others = np.flatnonzero(np.isin(labels, np.delete(classes, held)))
             new = truth[test] == classes[held]
             for shown in SHOWN:
-                chosen = np.concatenate([others, own[:shown]])
+                chosen = np.concatenate([others, samples[:shown]])
                 rule = Discriminant(x[chosen], np.searchsorted(classes, labels[chosen]), parts)
                 weights = rule.weights(1 / 4)
                 for drawn in DRAWN:
-                    right = classes[rule.answers(asked[test], weights, drawn)] == truth[test]
-                    found.setdefault((shown, drawn), []).append((right[new].mean(), right[~new].mean()))
+                    right = classes[rule.answers(queries[test], weights, drawn)] == truth[test]
+                    accuracies.setdefault((shown, drawn), []).append((right[new].mean(), right[~new].mean()))
     rows = []
-    for (shown, drawn), shares in found.items():
+    for (shown, drawn), shares in accuracies.items():
         new_class, rest = 100 * np.mean(shares, axis=0)
         rows.append({"shown": shown, "k": drawn, "trials": len(shares), "new": round(new_class, 2),
                      "others": round(rest, 2), "mean": round((new_class + rest) / 2, 2)})  # fmt: skip
@@ -135,14 +135,16 @@ def main() -> None:
         learn = data.train_images, data.train_labels, data.test_images, data.test_labels
     else:
         learn = split({"cifar10": cifar10, "cifar100": cifar100}[args.data_name](args.data))
-    images, labels, asked, truth = learn
+    images, labels, queries, truth = learn
     wanted = combinations(model) if args.question == "layers" else [default_feature_layers(model.graph)]
-    made: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    features: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for feature_layers in wanted:
         names = feature_layers.split("+")
-        made |= {name: (part(model, name, images), part(model, name, asked)) for name in names if name not in made}
-        x, probe = (np.concatenate([made[name][side] for name in names], axis=1) for side in (0, 1))
-        lengths = [made[name][0].shape[1] for name in names]
+        features |= {
+            name: (part(model, name, images), part(model, name, queries)) for name in names if name not in features
+        }
+        x, probe = (np.concatenate([features[name][side] for name in names], axis=1) for side in (0, 1))
+        lengths = [features[name][0].shape[1] for name in names]
         start = {
             "question": args.question,
             "data": args.data_name,

@@ -34,15 +34,15 @@ def usual(run: Run) -> Run:
 
 
 def by_gradients(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    found = Rows(rows)
-    asked = [
+    all_rows = Rows(rows)
+    runs = [
         Run(**row["config"])
         for row in rows
         if row["config"]["strategy"] in STRATEGIES and (row["config"]["strategy"], row["config"]["data"]) not in OF_SUMS
     ]
-    asked = [run for run in asked if run == usual(run) and run.data == SET.get(run.model, "cifar10")]
-    for run in dict.fromkeys(run for run in asked if run.bits != "float"):
-        if figures := found.of(run, SEEDS):
+    runs = [run for run in runs if run == usual(run) and run.data == SET.get(run.model, "cifar10")]
+    for run in dict.fromkeys(run for run in runs if run.bits != "float"):
+        if figures := all_rows.of(run, SEEDS):
             title = TITLES[run.data] + (", 500 a class" if run.images else "")
             yield (run.model, figures.rows[0]["digest"], title, run.strategy, run.replay_layer or "", run.latent_bits,
                    run.bits, run.memory_per_class, "", "", len(figures.rows), f"{figures.final:.1f}")  # fmt: skip
@@ -50,14 +50,14 @@ def by_gradients(rows: list[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
 
 def by_sums(elsewhere: set[str]) -> Iterator[tuple[Any, ...]]:
     """But for the weights that are `elsewhere`. The order of classes does not matter, so one seed is all of them."""
-    whole = {
+    finals = {
         (each["data"], each["model"], each["digest"], each["feature_layers"]): each["final"] for each in _csv("exact")
     }
-    on_cifar = {model for data, model, _, _ in whole if data == "cifar10"}
-    for (data, model, digest, feature_layers), final in whole.items():
+    on_cifar = {model for data, model, _, _ in finals if data == "cifar10"}
+    for (data, model, digest, feature_layers), final in finals.items():
         if digest not in elsewhere and data == ("cifar10" if model in on_cifar else "groceries"):
-            asked = "" if feature_layers == default_feature_layers(zoo.find(digest).graph) else feature_layers
-            yield model, digest, TITLES[data], "exact", "", 1, "8/1/16", 30, asked, "", 1, f"{float(final):.1f}"
+            other_layers = "" if feature_layers == default_feature_layers(zoo.find(digest).graph) else feature_layers
+            yield model, digest, TITLES[data], "exact", "", 1, "8/1/16", 30, other_layers, "", 1, f"{float(final):.1f}"
     for each in _csv("projection"):
         if each["data"] == "cifar10" and each["axes"] == "principal" and each["pictures"] == "50000":
             accuracy = f"{float(each['accuracy']):.1f}"

@@ -58,12 +58,14 @@ def claims(rows: Rows) -> list[Claim]:
     drops, gains = rows.differences(sixteen, eight), rows.differences(most, sixteen)
     everywhere = Claim("Replay is better than BNN+CWR* everywhere", "all settings")
     if gaps:
-        told = f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} settings, by {span(gaps, '.1f')} points"
-        everywhere = replace(everywhere, ours=told, verdict="holds" if min(gaps) > 0 else "does not hold everywhere")
+        measured = f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} settings, by {span(gaps, '.1f')} points"
+        everywhere = replace(
+            everywhere, ours=measured, verdict="holds" if min(gaps) > 0 else "does not hold everywhere"
+        )
     eight_bits = Claim("q_b = 8 for all layers: a notable drop; 16 and 32 hold", "a notable drop")
     if drops:
-        told = f"8 bits end {span(drops, '.2f')} points below 16"
-        told += f", 32 bits {span(gains, '+.2f')} from 16{rows.seeds(most)}" if gains else ""
+        measured = f"8 bits end {span(drops, '.2f')} points below 16"
+        measured += f", 32 bits {span(gains, '+.2f')} from 16{rows.seeds(most)}" if gains else ""
         verdict = "better: 8 bits are enough" if max(drops) <= 1 else "holds"
-        eight_bits = replace(eight_bits, ours=told, verdict=verdict)
+        eight_bits = replace(eight_bits, ours=measured, verdict=verdict)
     return [everywhere, eight_bits]

@@ -28,7 +28,7 @@ from typing import Any
 
 from grid import rows as read
 from run import Run
-from tables import MODELS, SWEPT, TITLES, Claim, Rows, Table, drawn, span
+from tables import MODELS, SWEPT, TITLES, Claim, Rows, Table, render_table, span
 from tuned import LATENT_GAINS
 from tuning import STARTS
 
@@ -87,16 +87,16 @@ def section(rows: Rows) -> list[str]:
     """The network of a trial; it cannot be run from the repository."""
     lines = {"8/1/16, binary weights frozen": [Run(model="trial", images=SWEPT)]}
     lines |= {f"{q}, latent weights as trained": [moved("trial", q)] for q in LEARNING}
-    found = Rows(read(TRIAL), "-trial")
+    trial = Rows(read(TRIAL), "-trial")
     learning = {label: line for label, line in lines.items() if "frozen" not in label}
     return [
-        *drawn(Table("A ReAct-18 of a trial, whose magnitudes are known:", ["final accuracy"], lines), found),
-        *drawn(Table("", ["other sign, of 7,077,888"], learning, "flipped"), found),
+        *render_table(Table("A ReAct-18 of a trial, whose magnitudes are known:", ["final accuracy"], lines), trial),
+        *render_table(Table("", ["other sign, of 7,077,888"], learning, "flipped"), trial),
     ]
 
 
 def claims(rows: Rows) -> list[Claim]:
-    found = []
+    results = []
     for text, theirs, bits in (
         ("q_b^bin = 4 with q_b^non-bin = 16 holds", "no substantial loss", "8/4/16"),
         ("q_b^bin = 8 with q_b^non-bin = 16", "holds", "8/8/16"),
@@ -105,13 +105,13 @@ def claims(rows: Rows) -> list[Claim]:
         gains = rows.differences(learning, plain("8/1/16"))
         flips = [row["flipped"] for run in learning for row in rows.of(run).rows]
         if not gains:
-            found.append(Claim(text, theirs))
+            results.append(Claim(text, theirs))
         else:
-            told = f"{span(gains, '+.1f')} points against frozen weights, "
-            told += f"{span(flips, ',')} flips"
+            measured = f"{span(gains, '+.1f')} points against frozen weights, "
+            measured += f"{span(flips, ',')} flips"
             verdict = "holds" if min(gains) >= -1 else "does not hold"
-            found.append(Claim(text, theirs, told, verdict + (", no gain" if max(gains) < 0.5 else ", a gain")))
-    return [*found, one_bit(rows), memory(rows)]
+            results.append(Claim(text, theirs, measured, verdict + (", no gain" if max(gains) < 0.5 else ", a gain")))
+    return [*results, one_bit(rows), memory(rows)]
 
 
 def one_bit(rows: Rows) -> Claim:
@@ -121,9 +121,9 @@ def one_bit(rows: Rows) -> Claim:
     if not gains:
         return claim
     flipped = [row["flipped"] for m in MODELS for row in rows.of(flips(m)).rows]
-    told = f"signs that flip without latent weights: {span(gains, '+.1f')} points against frozen ones, "
-    told += f"{span(flipped, ',')} flips{rows.seeds(flips(m) for m in MODELS)}"
-    return replace(claim, ours=told, verdict="holds, no gain" if min(gains) >= -1 else "does not hold")
+    measured = f"signs that flip without latent weights: {span(gains, '+.1f')} points against frozen ones, "
+    measured += f"{span(flipped, ',')} flips{rows.seeds(flips(m) for m in MODELS)}"
+    return replace(claim, ours=measured, verdict="holds, no gain" if min(gains) >= -1 else "does not hold")
 
 
 def memory(rows: Rows) -> Claim:
@@ -133,5 +133,5 @@ def memory(rows: Rows) -> Claim:
     if not rows_of:
         return claim
     count = rows_of[0]["binary_weights"]
-    told = f"{count / 2e6:.1f} MB of 4 bits, {4 * count / 1e6:.1f} MB of float32; signs alone {count / 8e6:.1f} MB"
-    return replace(claim, ours=told, verdict="holds")
+    measured = f"{count / 2e6:.1f} MB of 4 bits, {4 * count / 1e6:.1f} MB of float32; signs alone {count / 8e6:.1f} MB"
+    return replace(claim, ours=measured, verdict="holds")

@@ -37,8 +37,8 @@ def replay_runs() -> list[Run]:
 
 def replay_points() -> list[tuple[str, int, float]]:
     """(what, bytes, accuracy), the mean of the seeds that have rows: three of 30 latents, one of the others."""
-    found = Rows(rows())
-    runs = {stored: found.of(Run(model="react18", memory_per_class=stored)) for stored in STORED}
+    all_rows = Rows(rows())
+    runs = {stored: all_rows.of(Run(model="react18", memory_per_class=stored)) for stored in STORED}
     return [(f"{stored} latents per class", round(f.memory), f.final) for stored, f in runs.items() if f]
 
 
@@ -105,8 +105,14 @@ def chart() -> str:
 
 def main() -> None:
     if sys.argv[1:2] == ["make"]:
-        for found in finish(replay_runs(), ROWS, Path("runs") / "codes"):
-            print(found["config"]["memory_per_class"], found["seed"], found["final"], found["memory_bytes"], flush=True)
+        for result in finish(replay_runs(), ROWS, Path("runs") / "codes"):
+            print(
+                result["config"]["memory_per_class"],
+                result["seed"],
+                result["final"],
+                result["memory_bytes"],
+                flush=True,
+            )
         return
     PLOT.write_text(chart())
 

@@ -52,13 +52,13 @@ def claims(rows: Rows) -> list[Claim]:
     costs = rows.differences(line(**FLOAT), line())
     if costs:
         verdict = "holds" if max(costs) <= 1 else "nearly" if max(costs) <= 1.5 else "does not hold"
-        told = f"1 bit costs {span(costs, '.1f')} points at 30 a class"
-        one_bit = replace(one_bit, ours=told, verdict=verdict)
+        measured = f"1 bit costs {span(costs, '.1f')} points at 30 a class"
+        one_bit = replace(one_bit, ours=measured, verdict=verdict)
     bytes_ = Claim("(not in the paper) float and 1 bit in the same bytes", "-")
     gains = rows.differences(line(), line(**FLOAT, memory_per_class=1))
     if gains:
-        told = f"30 of 1 bit end {span(gains, '.1f')} points above 1 of float"
-        bytes_ = replace(bytes_, ours=told, verdict="1 bit is better" if min(gains) > 0 else "float is better")
+        measured = f"30 of 1 bit end {span(gains, '.1f')} points above 1 of float"
+        bytes_ = replace(bytes_, ours=measured, verdict="1 bit is better" if min(gains) > 0 else "float is better")
     few = [
         samples(rows, Claim("15, 20 or 30 samples a class: within a point", "1"), "replay"),
         samples(rows, Claim("the same with a frozen tail (a control)", "1"), "frozen-tail"),
@@ -71,5 +71,5 @@ def samples(rows: Rows, claim: Claim, strategy: str) -> Claim:
     costs = [each for few in fewer for each in rows.differences(most, few)]
     if not costs:
         return claim
-    told = f"15 or 20 end {span(costs, '.1f')} points below 30{rows.seeds(run for few in fewer for run in few)}"
-    return replace(claim, ours=told, verdict="holds" if max(costs) <= 1 else "does not hold")
+    measured = f"15 or 20 end {span(costs, '.1f')} points below 30{rows.seeds(run for few in fewer for run in few)}"
+    return replace(claim, ours=measured, verdict="holds" if max(costs) <= 1 else "does not hold")

@@ -26,35 +26,35 @@ MARK = re.compile(r"<!-- figure: ([^>]*?) -->(.*?)<!-- end -->", re.DOTALL)
 
 def pages() -> dict[Path, ModuleType]:
     """The module of each page that has figures: those that name a PAGE."""
-    found = [importlib.import_module(f"figures.{module.name}") for module in pkgutil.iter_modules(figures.__path__)]
-    return {ROOT / module.PAGE: module for module in found if hasattr(module, "PAGE")}
+    modules = [importlib.import_module(f"figures.{module.name}") for module in pkgutil.iter_modules(figures.__path__)]
+    return {ROOT / module.PAGE: module for module in modules if hasattr(module, "PAGE")}
 
 
 @cache
-def figure(asked: str, module: ModuleType) -> str:
-    """What the page's module says, by its own functions or those of figures/shown.py that it imports."""
-    name, *arguments = asked.split()
-    made = getattr(module, name, None)
-    if made is None or name.startswith("_") or made.__module__ not in (module.__name__, "figures.shown"):
+def figure(call: str, module: ModuleType) -> str:
+    """What the page's module says, by its own functions or those of figures/shared.py that it imports."""
+    name, *arguments = call.split()
+    function = getattr(module, name, None)
+    if function is None or name.startswith("_") or function.__module__ not in (module.__name__, "figures.shared"):
         raise ValueError(f"{module.PAGE}: a figure {name!r} is asked for; {module.__name__} has no such function")
-    return str(made(*arguments))
+    return str(function(*arguments))
 
 
 def filled(text: str, module: ModuleType) -> str:
     """The page with every figure as the rows have it."""
 
-    def fill(found: re.Match[str]) -> str:
-        asked, block = found[1], found[2].startswith("\n")
+    def fill(match: re.Match[str]) -> str:
+        call, block = match[1], match[2].startswith("\n")
         # Markdown takes a line that begins with a comment as HTML, all of it: in a sentence a word stands before.
-        if text[: found.start()].rpartition("\n")[2].strip() == "" and not block:
-            raise ValueError(f"{module.PAGE}: the figure {asked!r} begins a line")
-        told = figure(asked, module)
-        return f"<!-- figure: {asked} -->" + (f"\n{told}\n" if block else told) + "<!-- end -->"
+        if text[: match.start()].rpartition("\n")[2].strip() == "" and not block:
+            raise ValueError(f"{module.PAGE}: the figure {call!r} begins a line")
+        value = figure(call, module)
+        return f"<!-- figure: {call} -->" + (f"\n{value}\n" if block else value) + "<!-- end -->"
 
-    made = MARK.sub(fill, text)
-    if MARK.sub("", made).count("<!-- figure:"):
+    filled_text = MARK.sub(fill, text)
+    if MARK.sub("", filled_text).count("<!-- figure:"):
         raise ValueError(f"{module.PAGE}: a figure without its <!-- end -->")
-    return made
+    return filled_text
 
 
 def main() -> None:

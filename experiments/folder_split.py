@@ -33,12 +33,12 @@ def main(root: Path) -> None:
     latents = learner.encode(images)
     tests = {title: np.zeros(len(files), bool) for title in ("every fifth", "series, by looks", "series, by names too")}
     for name in OBJECTS:
-        own = np.flatnonzero(names == name)
-        counted = [Path(f"IMG_{1000 + number}.jpg") for number in range(len(own))]
-        tests["every fifth"][own[4::5]] = True
-        for title, called in (("series, by looks", counted), ("series, by names too", [paths[at] for at in own])):
-            groups = series(called, images[own], [None] * len(own))
-            tests[title][own[sorted(choose_test(groups, 5))]] = True
+        samples = np.flatnonzero(names == name)
+        counted = [Path(f"IMG_{1000 + number}.jpg") for number in range(len(samples))]
+        tests["every fifth"][samples[4::5]] = True
+        for title, called in (("series, by looks", counted), ("series, by names too", [paths[at] for at in samples])):
+            groups = series(called, images[samples], [None] * len(samples))
+            tests[title][samples[sorted(choose_test(groups, 5))]] = True
     tests["two whole sessions"] = np.isin(sessions, HELD_OUT)
     for title, test in tests.items():
         print(f"{title}: {100 * accuracy(latents, names, test):.1f} % of {test.sum()}")

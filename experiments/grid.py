@@ -29,21 +29,21 @@ def rows(path: Path = ROWS) -> list[dict[str, Any]]:
 
 
 def run_of(row: dict[str, Any]) -> Run:
-    """What a row was asked for."""
+    """The run that made a row."""
     return Run(**row["config"], seed=row["seed"])
 
 
-def add(path: Path, found: dict[str, Any]) -> None:
+def add(path: Path, result: dict[str, Any]) -> None:
     """Several processes may append to one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(json.dumps(found) + "\n")
+        file.write(json.dumps(result) + "\n")
 
 
 def missing(runs: Iterable[Run], path: Path) -> list[Run]:
     """Those without a row made with the weights that the model has now."""
-    done = {(run_of(found), found["digest"]) for found in rows(path)}
+    done = {(run_of(result), result["digest"]) for result in rows(path)}
     return [run for run in dict.fromkeys(runs) if (run, digest(run.model)) not in done]
 
 
@@ -52,27 +52,29 @@ def digest(model: str) -> str:
     return zoo.find(published(model)).digest[:12]
 
 
-def finish(runs: Iterable[Run], path: Path, kept: Path, jobs: int = 1, device: str = "cpu") -> Iterator[dict[str, Any]]:
-    """Make what is missing, and give each row as it is added."""
+def finish(
+    runs: Iterable[Run], path: Path, cache_folder: Path, jobs: int = 1, device: str = "cpu"
+) -> Iterator[dict[str, Any]]:
+    """Make the missing rows, and yield each as it is added."""
     left = missing(runs, path)
     if jobs == 1:
         for run in left:
-            yield _one(run, path, kept, device)
+            yield _one(run, path, cache_folder, device)
         return
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     with get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
-        yield from pool.imap_unordered(partial(_one, path=path, kept=kept, device=device), left)
+        yield from pool.imap_unordered(partial(_one, path=path, cache_folder=cache_folder, device=device), left)
 
 
-def _one(run: Run, path: Path, kept: Path, device: str) -> dict[str, Any]:
-    found = row(run, kept, device)
-    add(path, found)
-    return found
+def _one(run: Run, path: Path, cache_folder: Path, device: str) -> dict[str, Any]:
+    result = row(run, cache_folder, device)
+    add(path, result)
+    return result
 
 
-def told(run: Run) -> str:
-    """A run in words: what differs from the usual one, and the seed."""
+def describe_run(run: Run) -> str:
+    """What differs from the default run, and the seed."""
     usual = Run()
     fields = [(field.name, getattr(run, field.name)) for field in dataclasses.fields(run) if field.name != "seed"]
     parts = [f"{name}={value}" for name, value in fields if name == "model" or value != getattr(usual, name)]

@@ -29,18 +29,18 @@ HEADER += ["memory_per_class", "seed"]
 HEADER += [f"after{number}" for number in range(1, 7)] + ["final", "seconds_encode", "seconds_learn"]
 
 
-def coded(learner: Learner, data: Dataset, kept: Path | None) -> tuple[np.ndarray, np.ndarray, float]:
+def coded(learner: Learner, data: Dataset, cache_file: Path | None) -> tuple[np.ndarray, np.ndarray, float]:
     """Codes of training and test pictures, and the seconds that a training picture took."""
-    if kept is not None and kept.exists():
-        with np.load(kept) as archive:
+    if cache_file is not None and cache_file.exists():
+        with np.load(cache_file) as archive:
             return archive["train"], archive["test"], float(archive["seconds"])
     start = time.process_time()
     train = learner.encode(data.train_images)
     seconds = (time.process_time() - start) / len(train)
     test = learner.encode(data.test_images)
-    if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(kept, train=train, test=test, seconds=seconds)
+    if cache_file is not None:
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(cache_file, train=train, test=test, seconds=seconds)
     return train, test, seconds
 
 
@@ -75,16 +75,16 @@ def main() -> None:
         probe = Learner.from_pretrained(model, **settings)
         assert probe.model is not None
         name, digest = args.replay_layer or probe.model.replay_layers[-1], probe.model.digest[:12]
-        kept = args.codes / f"groceries-{digest}-{name}-{args.latent_bits}-{archive}.npz" if args.codes else None
-        train, test, encode = coded(probe, data, kept)
+        cache_file = args.codes / f"groceries-{digest}-{name}-{args.latent_bits}-{archive}.npz" if args.codes else None
+        train, test, encode = coded(probe, data, cache_file)
         for strategy, rate, epochs, seed in (
             (s, r, e, seed) for s in args.strategies for r in args.rates for e in args.epochs for seed in args.seeds
         ):
-            method, given = (
+            method, options = (
                 "naive" if strategy == "joint" else strategy,
                 {} if rate == "fitted" else {"learning_rate": rate},
             )
-            learner = Learner.from_pretrained(model, strategy=method, epochs=epochs, seed=seed, **given, **settings)
+            learner = Learner.from_pretrained(model, strategy=method, epochs=epochs, seed=seed, **options, **settings)
             start = time.process_time()
             sizes = [14] if strategy == "joint" else [2] * 7
             groups = [e.classes for e in new_classes(data, sizes, np.random.default_rng(seed))]

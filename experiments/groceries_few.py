@@ -68,11 +68,11 @@ def main() -> None:
         shares += ["" if far is None else refused(learner, far, args.share)]
         start = [args.model, args.strategy, args.learning_rate or "fitted", data.class_names[held]]
         append(args.results, HEADER, [*start, 0, 0.0, before, before, 0.0, *shares, ""])
-        own = rng.permutation(np.flatnonzero(data.train_labels == held))
+        samples = rng.permutation(np.flatnonzero(data.train_labels == held))
         for count in args.pictures:
             learner.restore(known)
             clock = time.process_time()
-            learner.learn_encoded(train[own[:count]], data.train_labels[own[:count]])
+            learner.learn_encoded(train[samples[:count]], data.train_labels[samples[:count]])
             learner.predict_encoded(test[:1])
             seconds = round(time.process_time() - clock, 2)
             answers = learner.predict_encoded(test)

@@ -1,8 +1,8 @@
 """What a user would pick instead: a frozen ImageNet network in floating point with a linear head, beside ours.
 
-    python experiments/instead.py --data DIR --kept runs/instead --networks quicknet quicknet@1:128 react_tiny
-    python experiments/instead.py --data DIR --kept runs/instead --networks quicknet --components 128 256
-    python experiments/instead.py --data DIR --kept runs/instead --peers efficientnet-lite0
+    python experiments/instead.py --data DIR --cache runs/instead --networks quicknet quicknet@1:128 react_tiny
+    python experiments/instead.py --data DIR --cache runs/instead --networks quicknet --components 128 256
+    python experiments/instead.py --data DIR --cache runs/instead --peers efficientnet-lite0
 
 DIR has a folder a set, with train/CLASS/ and test/CLASS/ inside: photographs that no shipped network has seen
 (docs/instead.md says which, and from where). Of each class 5, 10, 20 or 40 training pictures are learned, drawn from
@@ -51,76 +51,76 @@ class PhotographSet(NamedTuple):
     order: np.ndarray
 
 
-def photographs(place: Path) -> PhotographSet:
+def photographs(folder: Path) -> PhotographSet:
     rows: list[tuple[Path, int, int]] = []
-    classes = sorted(folder.name for folder in (place / "train").iterdir())
+    classes = sorted(path.name for path in (folder / "train").iterdir())
     for label, name in enumerate(classes):
-        found = sorted((place / "train" / name).iterdir())
-        chosen = np.random.default_rng(zlib.crc32(f"{place.name}/{name}".encode())).permutation(len(found))
+        in_class = sorted((folder / "train" / name).iterdir())
+        chosen = np.random.default_rng(zlib.crc32(f"{folder.name}/{name}".encode())).permutation(len(in_class))
         for number, index in enumerate(chosen[: max(EACH)]):
-            rows.append((found[index], label, number))
+            rows.append((in_class[index], label, number))
     tested = [
         (file, label)
         for label, name in enumerate(classes)
-        if (place / "test" / name).is_dir()
-        for file in sorted((place / "test" / name).iterdir())
+        if (folder / "test" / name).is_dir()
+        for file in sorted((folder / "test" / name).iterdir())
     ]
     for index in sorted(np.random.default_rng(0).permutation(len(tested))[:MAX_TESTED]):
         rows.append((*tested[index], -1))
     files, labels, order = zip(*rows, strict=True)
-    return PhotographSet(place.name, list(files), np.array(labels), np.array(order))
+    return PhotographSet(folder.name, list(files), np.array(labels), np.array(order))
 
 
-def squares(given: PhotographSet, size: int, kept: Path) -> np.ndarray:
+def squares(data: PhotographSet, size: int, cache_folder: Path) -> np.ndarray:
     """(N, size, size, 3) uint8 by the rules of the picture door; decoded alike for every size."""
-    path = kept / f"{given.name}_{size}.npy"
+    path = cache_folder / f"{data.name}_{size}.npy"
     if not path.exists():
-        kept.mkdir(parents=True, exist_ok=True)
-        found = np.empty((len(given.files), size, size, 3), np.uint8)
-        for number, file in enumerate(given.files):
-            found[number] = resize(center_square(read(file)), size)
-        np.save(path, found)
+        cache_folder.mkdir(parents=True, exist_ok=True)
+        images = np.empty((len(data.files), size, size, 3), np.uint8)
+        for number, file in enumerate(data.files):
+            images[number] = resize(center_square(read(file)), size)
+        np.save(path, images)
     return np.load(path, mmap_mode="r")
 
 
 # --- ours
 
 
-def of_network(given: PhotographSet, model: zoo.Model, size: int, kept: Path) -> tuple[np.ndarray, list[int]]:
+def of_network(data: PhotographSet, model: zoo.Model, size: int, cache_folder: Path) -> tuple[np.ndarray, list[int]]:
     """The numbers of each picture, and how many each layer gives."""
     graph = model.at_size(size)
     features = FeatureExtractor(graph, default_feature_layers(graph), Bits())
-    path = kept / f"{given.name}_{size}_{model.digest[:12]}.npy"
+    path = cache_folder / f"{data.name}_{size}_{model.digest[:12]}.npy"
     if not path.exists():
-        images = squares(given, size, kept)
+        images = squares(data, size, cache_folder)
         np.save(path, np.concatenate([features.of(np.asarray(images[k : k + 64])) for k in range(0, len(images), 64)]))
     return np.load(path), list(features.lengths)
 
 
-def by_sums(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+def by_sums(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, np.ascontiguousarray(x), labels)
-    return InWholeNumbers(sums, lengths).scores(np.ascontiguousarray(asked)).argmax(axis=1)
+    return InWholeNumbers(sums, lengths).scores(np.ascontiguousarray(queries)).argmax(axis=1)
 
 
 # --- the peers
 
 
-def of_peer(given: PhotographSet, name: str, weights: Path | None, kept: Path) -> np.ndarray:
+def of_peer(data: PhotographSet, name: str, weights: Path | None, cache_folder: Path) -> np.ndarray:
     import torch
 
     from bitreplay.torch.models.efficientnet_lite import pretrained
 
-    path = kept / f"{given.name}_{name}.npy"
+    path = cache_folder / f"{data.name}_{name}.npy"
     if not path.exists():
         teacher = pretrained(name, weights).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         teacher.fold_batchnorm()
-        images, found = squares(given, PEER_SIZES[name], kept), []
+        images, batches = squares(data, PEER_SIZES[name], cache_folder), []
         with torch.inference_mode():
             for k in range(0, len(images), 8):
                 view = torch.from_numpy(np.array(images[k : k + 8])).permute(0, 3, 1, 2).float() / 127.5 - 1
-                found.append(teacher.features(view.contiguous(memory_format=torch.channels_last)).numpy())
-        np.save(path, np.concatenate(found))
+                batches.append(teacher.features(view.contiguous(memory_format=torch.channels_last)).numpy())
+        np.save(path, np.concatenate(batches))
     return np.load(path)
 
 
@@ -128,7 +128,7 @@ def class_means(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.stack([x[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
 
 
-def discriminant(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def discriminant(x: np.ndarray, labels: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """The rule of exact sums in float64: shrunk covariance, shrunk means."""
     (n, d), means, counts = x.shape, class_means(x, labels), np.bincount(labels)
     within = x - means[labels]
@@ -137,34 +137,34 @@ def discriminant(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.nda
     middle, share = x.mean(axis=0), (counts / (counts + PICTURES))[:, None]
     away = share * (means - middle)
     weights = np.linalg.solve(covariance, away.T)
-    return ((asked - middle) @ weights - 0.5 * (away.T * weights).sum(axis=0)).argmax(axis=1)
+    return ((queries - middle) @ weights - 0.5 * (away.T * weights).sum(axis=0)).argmax(axis=1)
 
 
-def nearest_mean(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def nearest_mean(x: np.ndarray, labels: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """By the cosine."""
-    means, asked = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (class_means(x, labels), asked))
-    return (asked @ means.T).argmax(axis=1)
+    means, queries = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (class_means(x, labels), queries))
+    return (queries @ means.T).argmax(axis=1)
 
 
-def softmax_regression(x: np.ndarray, labels: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def softmax_regression(x: np.ndarray, labels: np.ndarray, queries: np.ndarray) -> np.ndarray:
     """On standardised features, decay 0.01, 100 steps of L-BFGS."""
     import torch
 
     middle, deviation = x.mean(axis=0), x.std(axis=0) + 1e-6
-    given = torch.from_numpy(((x - middle) / deviation).astype(np.float32))
+    data = torch.from_numpy(((x - middle) / deviation).astype(np.float32))
     head = torch.nn.Linear(x.shape[1], int(labels.max()) + 1)
     torch.nn.init.zeros_(head.weight), torch.nn.init.zeros_(head.bias)
     optimizer, truth = torch.optim.LBFGS(head.parameters(), max_iter=100), torch.from_numpy(labels)
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
-        value = torch.nn.functional.cross_entropy(head(given), truth) + 0.005 * head.weight.square().sum()
+        value = torch.nn.functional.cross_entropy(head(data), truth) + 0.005 * head.weight.square().sum()
         value.backward()
         return value
 
     optimizer.step(loss)
     with torch.no_grad():
-        return head(torch.from_numpy(((asked - middle) / deviation).astype(np.float32))).argmax(1).numpy()
+        return head(torch.from_numpy(((queries - middle) / deviation).astype(np.float32))).argmax(1).numpy()
 
 
 HEADS: dict[str, Rule] = {
@@ -185,12 +185,12 @@ class Contestant(NamedTuple):
     rule: Rule
 
 
-def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Contestant]:
+def contestants(data: PhotographSet, args: argparse.Namespace) -> Iterator[Contestant]:
     for text in args.networks:
         name, _, size = text.partition(":")
         model = zoo.find(name)
         side = int(size or model.graph.input_shape[0])
-        x, lengths = of_network(given, model, side, args.kept)
+        x, lengths = of_network(data, model, side, args.cache)
         if not args.components:
             yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
         for count in args.components:
@@ -198,7 +198,7 @@ def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Cont
             components = model_projections.of_model(model).first(count).of(x)
             yield Contestant(name, model.digest[:12], side, head, components, partial(by_sums, lengths=[count]))
     for name in args.peers:
-        features = of_peer(given, name, args.peer_weights, args.kept).astype(np.float64)
+        features = of_peer(data, name, args.peer_weights, args.cache).astype(np.float64)
         for head, rule in HEADS.items():
             yield Contestant(name, "", PEER_SIZES[name], head, features, rule)
 
@@ -206,7 +206,7 @@ def contestants(given: PhotographSet, args: argparse.Namespace) -> Iterator[Cont
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--kept", type=Path, default=Path("runs/instead"))
+    parser.add_argument("--cache", type=Path, default=Path("runs/instead"))
     parser.add_argument("--sets", nargs="*", help="all folders of DIR, unless named")
     parser.add_argument("--networks", nargs="*", default=[])
     parser.add_argument(
@@ -216,15 +216,15 @@ def main() -> None:
     parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
     args = parser.parse_args()
     names = args.sets or sorted(folder.name for folder in args.data.iterdir() if (folder / "train").is_dir())
-    for given in (photographs(args.data / name) for name in names):
-        tested, classes = given.order < 0, int(given.labels.max()) + 1
-        for one in contestants(given, args):
+    for data in (photographs(args.data / name) for name in names):
+        tested, classes = data.order < 0, int(data.labels.max()) + 1
+        for one in contestants(data, args):
             for each in EACH:
-                chosen = (given.order >= 0) & (given.order < each)
-                answers = one.rule(one.features[chosen], given.labels[chosen], one.features[tested])
-                right = round(100 * float((answers == given.labels[tested]).mean()), 2)
-                found = [given.name, classes, one.network, one.digest, one.size, one.head, each, len(answers), right]
-                append(RESULTS / "instead.csv", HEADER, found)
+                chosen = (data.order >= 0) & (data.order < each)
+                answers = one.rule(one.features[chosen], data.labels[chosen], one.features[tested])
+                right = round(100 * float((answers == data.labels[tested]).mean()), 2)
+                row = [data.name, classes, one.network, one.digest, one.size, one.head, each, len(answers), right]
+                append(RESULTS / "instead.csv", HEADER, row)
 
 
 if __name__ == "__main__":

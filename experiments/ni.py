@@ -26,11 +26,13 @@ CHARTS = [Chart("ni", "CIFAR-10, NI, ReAct-18", {name: usual("react18", s) for s
 
 
 def claims(rows: Rows) -> list[Claim]:
-    found = [[rows.of(usual(m, s)) for s in STRATEGIES] for m in MODELS]
-    gains = [replay.final - max(cwr.final, naive.final) for replay, cwr, naive in found if replay and cwr and naive]
+    results = [[rows.of(usual(m, s)) for s in STRATEGIES] for m in MODELS]
+    gains = [replay.final - max(cwr.final, naive.final) for replay, cwr, naive in results if replay and cwr and naive]
     if not gains:
         return [Claim("NI: a replay memory helps little", "little")]
-    told = f"{span(gains, '+.1f')} points against the better of the two without a memory"
+    measured = f"{span(gains, '+.1f')} points against the better of the two without a memory"
     return [
-        Claim("NI: a replay memory helps little", "little", told, "holds" if max(gains) < 3 else "it helps more here")
+        Claim(
+            "NI: a replay memory helps little", "little", measured, "holds" if max(gains) < 3 else "it helps more here"
+        )
     ]

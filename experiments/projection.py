@@ -45,16 +45,16 @@ HEADER = ["data", "model", "digest", "axes", "projection", "n_components", "pict
 
 def pretraining(learner: Learner, data: Path | None, codes: Path | None) -> tuple[np.ndarray, np.ndarray]:
     """Numbers and classes of 40,000 training images."""
-    found = tiny_imagenet(data)
-    chosen = np.random.default_rng(0).permutation(len(found.train_labels))[:PICTURES]
-    kept = place(learner, "tiny_imagenet", codes)
-    if kept is None or not kept.exists():
-        x = np.concatenate([learner.encode(found.train_images[part]) for part in np.array_split(chosen, 20)])
-        if kept is None:
-            return x, found.train_labels[chosen]
-        np.savez(kept, x=x)
-    with np.load(kept) as archive:
-        return archive["x"], found.train_labels[chosen]
+    dataset = tiny_imagenet(data)
+    chosen = np.random.default_rng(0).permutation(len(dataset.train_labels))[:PICTURES]
+    cache_file = cache_path(learner, "tiny_imagenet", codes)
+    if cache_file is None or not cache_file.exists():
+        x = np.concatenate([learner.encode(dataset.train_images[part]) for part in np.array_split(chosen, 20)])
+        if cache_file is None:
+            return x, dataset.train_labels[chosen]
+        np.savez(cache_file, x=x)
+    with np.load(cache_file) as archive:
+        return archive["x"], dataset.train_labels[chosen]
 
 
 def photographs(learner: Learner, pool: Path) -> np.ndarray:
@@ -69,7 +69,7 @@ def photographs(learner: Learner, pool: Path) -> np.ndarray:
     return np.concatenate(rows)
 
 
-def place(learner: Learner, data: str, codes: Path | None) -> Path | None:
+def cache_path(learner: Learner, data: str, codes: Path | None) -> Path | None:
     """Where the numbers of pictures are kept between runs."""
     assert learner.model is not None
     return (
@@ -89,11 +89,11 @@ def projected(projection: Projection, x: np.ndarray) -> np.ndarray:
     return saturate(round_shift(total, projection.shift), -127, 127).astype(np.int8)
 
 
-def accuracy(x: np.ndarray, labels: np.ndarray, asked: np.ndarray, truth: np.ndarray) -> tuple[float, Sums]:
+def accuracy(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.ndarray) -> tuple[float, Sums]:
     """What learning by sums answers, in whole numbers, and its sums."""
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, x, labels)
-    answers = InWholeNumbers(sums, [x.shape[1]]).scores(asked).argmax(axis=1)
+    answers = InWholeNumbers(sums, [x.shape[1]]).scores(queries).argmax(axis=1)
     return round(100 * float((answers == truth).mean()), 2), sums
 
 
@@ -119,10 +119,10 @@ def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Ite
     covariance, I its mean within classes, D for each part of x the mean of T's diagonal; as unit vectors."""
     feature_layers, (middle, total) = str(learner.settings.feature_layers), covariance(x)
     values, vectors = np.linalg.eigh(total)
-    found = vectors[:, ::-1][:, :axes].T
+    axes_by_variance = vectors[:, ::-1][:, :axes].T
     for spread in (32.0, SPREAD):
-        yield f"principal, spread {spread:g}", rounded(found, middle, total, feature_layers, spread)
-    whitened = found / np.sqrt(np.maximum(values[::-1][:axes], 1e-6))[:, None]
+        yield f"principal, spread {spread:g}", rounded(axes_by_variance, middle, total, feature_layers, spread)
+    whitened = axes_by_variance / np.sqrt(np.maximum(values[::-1][:axes], 1e-6))[:, None]
     yield "principal, whitened", rounded(whitened, middle, total, feature_layers, 32.0)
     yield "signs", rounded(signs(x.shape[1], axes), middle, total, feature_layers, SPREAD)
     counts = np.bincount(classes)
@@ -133,9 +133,9 @@ def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Ite
         end += length
     for within in (1.0, 0.1):
         root = np.linalg.inv(np.linalg.cholesky(inside + within * np.diag(units)))
-        found = (root.T @ np.linalg.eigh(root @ total @ root.T)[1][:, ::-1][:, :axes]).T
-        found /= np.linalg.norm(found, axis=1, keepdims=True)
-        yield f"within {within:g}", rounded(found, middle, total, feature_layers, SPREAD)
+        directions = (root.T @ np.linalg.eigh(root @ total @ root.T)[1][:, ::-1][:, :axes]).T
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        yield f"within {within:g}", rounded(directions, middle, total, feature_layers, SPREAD)
 
 
 def choose(args: argparse.Namespace) -> None:
@@ -143,16 +143,16 @@ def choose(args: argparse.Namespace) -> None:
         learner = Learner.from_pretrained(published(name), strategy="exact")
         x, classes = pretraining(learner, args.tiny, args.codes)
         data = SETS[args.data_name](args.data)
-        train, _, _ = coded(learner, data, place(learner, args.data_name, args.codes))
+        train, _, _ = coded(learner, data, cache_path(learner, args.data_name, args.codes))
         order = np.random.default_rng(0).permutation(len(train))
         learn, ask = order[: len(order) // 2], order[len(order) // 2 :][:8000]
         labels = data.train_labels[learn]
         few = np.concatenate([np.flatnonzero(labels == c)[:30] for c in range(labels.max() + 1)])
         for way, made in ways(learner, x, classes, max(args.feature_layers)):
             for k in args.feature_layers:
-                y, asked = (projected(made.first(k), train[part]) for part in (learn, ask))
+                y, queries = (projected(made.first(k), train[part]) for part in (learn, ask))
                 for chosen in (few, np.arange(len(labels))):
-                    share, _ = accuracy(y[chosen], labels[chosen], asked, data.train_labels[ask])
+                    share, _ = accuracy(y[chosen], labels[chosen], queries, data.train_labels[ask])
                     append(args.results, ["data", "model", "way", "n_components", "pictures", "accuracy"],
                            [args.data_name, name, way, k, len(chosen), share])  # fmt: skip
 
@@ -163,21 +163,21 @@ def measure(args: argparse.Namespace) -> None:
         learner = Learner.from_pretrained(published(name), strategy="exact")
         model = learner.model
         assert model is not None
-        train, test, _ = coded(learner, data, place(learner, args.data_name, args.codes))
+        train, test, _ = coded(learner, data, cache_path(learner, args.data_name, args.codes))
         first = [np.flatnonzero(data.train_labels == c)[: args.each] for c in range(data.train_labels.max() + 1)]
         learned = np.sort(np.concatenate(first))
         train, labels = train[learned], data.train_labels[learned]
-        whole = load(model.companion(KIND)).projection
+        shipped = load(model.companion(KIND)).projection
         middle, total = covariance(pretraining(learner, args.tiny, args.codes)[0])
-        random = rounded(signs(train.shape[1], len(whole)), middle, total, whole.feature_layers, SPREAD)
-        for axes, projection in (("principal", whole), ("signs", random)):
+        random = rounded(signs(train.shape[1], len(shipped)), middle, total, shipped.feature_layers, SPREAD)
+        for axes, projection in (("principal", shipped), ("signs", random)):
             for k in (k for k in args.feature_layers if k <= len(projection)):
                 chosen = projection.first(k)
                 if axes == "principal":  # the engine's own is this one
-                    own = Learner.from_pretrained(model, n_components=k).encode(data.test_images[:64])
-                    assert np.array_equal(own, projected(chosen, test[:64]))
-                y, asked = projected(chosen, train), projected(chosen, test)
-                share, sums = accuracy(y, labels, asked, data.test_labels)
+                    encoded = Learner.from_pretrained(model, n_components=k).encode(data.test_images[:64])
+                    assert np.array_equal(encoded, projected(chosen, test[:64]))
+                y, queries = projected(chosen, train), projected(chosen, test)
+                share, sums = accuracy(y, labels, queries, data.test_labels)
                 append(args.results, HEADER, [
                     args.data_name, model.name, model.digest[:12], axes, chosen.digest()[:12], k, len(train), share,
                     sums.products.nbytes, sums.class_sums.nbytes + sums.counts.nbytes, chosen.bytes,

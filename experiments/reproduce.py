@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from grid import ROWS, finish, missing, told
+from grid import ROWS, describe_run, finish, missing
 from listed import EXPERIMENTS
 from on_ray import finish_on
 from run import Run
@@ -19,14 +19,14 @@ def runs_of(name: str, seeds: int, quick: bool = False) -> list[Run]:
     """All runs of an experiment; or a few of those on CIFAR-10 in whole numbers, with few pictures and one seed."""
     module = EXPERIMENTS[name]
     if hasattr(module, "all_runs"):
-        whole = module.all_runs()
+        runs = module.all_runs()
     else:
-        most = 1 if quick else seeds
-        every = [(run, min(most, table.seeds or most)) for table in module.TABLES for run in table.runs]
-        whole = list(dict.fromkeys(run.changed(seed=s) for s in range(most) for run, count in every if s < count))
+        max_seeds = 1 if quick else seeds
+        every = [(run, min(max_seeds, table.seeds or max_seeds)) for table in module.TABLES for run in table.runs]
+        runs = list(dict.fromkeys(run.changed(seed=s) for s in range(max_seeds) for run, count in every if s < count))
     if not quick:
-        return whole
-    light = [run for run in whole if run.data == "cifar10" and run.bits != "float" and not run.bits.startswith("32")]
+        return runs
+    light = [run for run in runs if run.data == "cifar10" and run.bits != "float" and not run.bits.startswith("32")]
     return list(dict.fromkeys(run.changed(**QUICK) for run in light))[:QUICK_RUNS]
 
 
@@ -35,12 +35,16 @@ def reproduce(
     ray: str | None = None,
 ) -> None:  # fmt: skip
     runs = [run for name in names for run in runs_of(name, seeds, quick)]
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "quick.jsonl" if quick else ROWS
-        kept = Path(place) / "codes" if quick else Path("runs") / "codes"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "quick.jsonl" if quick else ROWS
+        cache_folder = Path(folder) / "codes" if quick else Path("runs") / "codes"
         left = missing(runs, path)
         say(f"{len(runs)} runs, {len(left)} without a row")
-        made = finish(left, path, kept, jobs, device) if ray is None else finish_on(ray, left, path, kept, device)
-        for number, found in enumerate(made, 1):
-            run = Run(**found["config"], seed=found["seed"])
-            say(f"{number} of {len(left)}: {told(run)}: {found['final']:.2f} %, {found['cpu_seconds']} s")
+        results = (
+            finish(left, path, cache_folder, jobs, device)
+            if ray is None
+            else finish_on(ray, left, path, cache_folder, device)
+        )
+        for number, result in enumerate(results, 1):
+            run = Run(**result["config"], seed=result["seed"])
+            say(f"{number} of {len(left)}: {describe_run(run)}: {result['final']:.2f} %, {result['cpu_seconds']} s")

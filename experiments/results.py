@@ -16,7 +16,7 @@ from expected import write
 from grid import rows
 from listed import EXPERIMENTS
 from reproduce import runs_of
-from tables import SEEDS, Rows, drawn, markdown
+from tables import SEEDS, Rows, markdown, render_table
 
 from bitreplay.cli.plot import line_chart
 
@@ -58,31 +58,31 @@ FIRST = fig_accuracy
 
 def main() -> None:
     write(rows())
-    found = Rows(rows())
-    claims = [claim for module in EXPERIMENTS.values() for claim in module.claims(found)]
+    all_rows = Rows(rows())
+    claims = [claim for module in EXPERIMENTS.values() for claim in module.claims(all_rows)]
     lines = [INTRODUCTION, "## The claims", ""]
     lines += markdown(["claim", "paper", "here", ""], [[c.claim, c.theirs, c.ours, c.verdict] for c in claims])
-    lines += ["## Class by class", "", *drawn(FIRST.TABLES[0], found)]
-    lines += [line for module in EXPERIMENTS.values() for line in charts(module, found)]
-    lines += [LEFT_OUT, *left(found)]
+    lines += ["## Class by class", "", *render_table(FIRST.TABLES[0], all_rows)]
+    lines += [line for module in EXPERIMENTS.values() for line in charts(module, all_rows)]
+    lines += [LEFT_OUT, *left(all_rows)]
     (DOCS / "results.md").write_text("\n".join(lines).rstrip() + "\n")
     tables = [TABLES]
     for name, module in EXPERIMENTS.items():
-        tables += [f"## {name}", "", *body] if (body := section(module, found)) else []
+        tables += [f"## {name}", "", *body] if (body := section(module, all_rows)) else []
     (DOCS / "results-tables.md").write_text("\n".join(tables).rstrip() + "\n")
 
 
-def section(module: ModuleType, found: Rows) -> list[str]:
+def section(module: ModuleType, all_rows: Rows) -> list[str]:
     """The docstring, then tables; nothing where there is no row."""
-    body = [line for table in module.TABLES for line in drawn(table, found)]
-    body += module.section(found) if hasattr(module, "section") else []
+    body = [line for table in module.TABLES for line in render_table(table, all_rows)]
+    body += module.section(all_rows) if hasattr(module, "section") else []
     return [inspect.getdoc(module) or "", "", *body] if body else []
 
 
-def charts(module: ModuleType, found: Rows) -> list[str]:
+def charts(module: ModuleType, all_rows: Rows) -> list[str]:
     body = []
     for chart in module.CHARTS:
-        lines = {label: found.of(run) for label, run in chart.lines.items()}
+        lines = {label: all_rows.of(run) for label, run in chart.lines.items()}
         shares = {label: [value / 100 for value in figures.after] for label, figures in lines.items() if figures}
         if shares:
             path = DOCS / "plots" / f"{chart.name}.svg"
@@ -92,15 +92,15 @@ def charts(module: ModuleType, found: Rows) -> list[str]:
     return body
 
 
-def left(found: Rows) -> list[str]:
+def left(all_rows: Rows) -> list[str]:
     """How many of the runs that `reproduce all` asks for have no row."""
-    asked = {name: runs_of(name, len(SEEDS)) for name in EXPERIMENTS}
-    missing = {name: sum(not found.of(run, (run.seed,)) for run in runs) for name, runs in asked.items()}
+    requested = {name: runs_of(name, len(SEEDS)) for name in EXPERIMENTS}
+    missing = {name: sum(not all_rows.of(run, (run.seed,)) for run in runs) for name, runs in requested.items()}
     if not any(missing.values()):
         return ["Every run that `bitreplay reproduce all` asks for has its row."]
     each = ", ".join(f"{number} of {name}" for name, number in missing.items() if number)
-    whole = len({run for runs in asked.values() for run in runs})
-    return [f"Of {whole} runs that `bitreplay reproduce all` asks for these have no row: {each}."]
+    total = len({run for runs in requested.values() for run in runs})
+    return [f"Of {total} runs that `bitreplay reproduce all` asks for these have no row: {each}."]
 
 
 if __name__ == "__main__":

@@ -20,14 +20,14 @@ LEAST = 1e-38
 
 
 def rounded(gradient: Tensor, bits: int, per: str) -> Tensor:
-    most = 2 ** (bits - 1) - 1
+    limit = 2 ** (bits - 1) - 1
     if per == "tensor":
-        step = gradient.abs().amax() / most
+        step = gradient.abs().amax() / limit
     else:
-        step = gradient.abs().amax(dim=tuple(range(1, gradient.dim())), keepdim=True) / most
+        step = gradient.abs().amax(dim=tuple(range(1, gradient.dim())), keepdim=True) / limit
         step = torch.exp2(torch.ceil(torch.log2(step.clamp_min(LEAST))))
     step = step.clamp_min(LEAST)
-    return (gradient / step).round().clamp(-most, most) * step
+    return (gradient / step).round().clamp(-limit, limit) * step
 
 
 class RoundedTail(FloatTail):

@@ -79,20 +79,20 @@ class Run:
         return dataclasses.replace(self, **fields)
 
 
-def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
+def row(run: Run, cache_folder: Path, device: str = "cpu") -> dict[str, Any]:
     """Learn and test; what came out, with all that a reader needs to do it again."""
     model = zoo.find(published(run.model))
     start = time.process_time()
     with latent_start(run.latent_start, run.latent_gain):
         learner = Learner(_strategy(run, model, device), model)
         before = _signs(learner, run.bits)
-        given = stream(run, learner, kept)
-        steps = list(follow(learner, given.experiences(), Latents(given.test), given.truth))
+        source = stream(run, learner, cache_folder)
+        steps = list(follow(learner, source.experiences(), Latents(source.test), source.truth))
         now = _signs(learner, run.bits)
     after = [_percent(step.evaluation.accuracy) for step in steps]
     config = dataclasses.asdict(run)
     seed = config.pop("seed")
-    found = {
+    result = {
         "weights": weights(model), "digest": model.digest[:12],
         "commit": commit(), "machine": machine(), "isa": native.isa(), "seed": seed, "config": config,
         "final": after[-1], "after": after,
@@ -102,8 +102,8 @@ def row(run: Run, kept: Path, device: str = "cpu") -> dict[str, Any]:
         "hash": learner.state_hash()[:12],
     }  # fmt: skip
     if len(now):
-        found |= {"flipped": int(np.count_nonzero(before != now)), "binary_weights": len(now)}
-    return found | ({"device": device} if run.bits == "float" else {})
+        result |= {"flipped": int(np.count_nonzero(before != now)), "binary_weights": len(now)}
+    return result | ({"device": device} if run.bits == "float" else {})
 
 
 def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
@@ -168,9 +168,9 @@ def weights(model: zoo.Model) -> str:
 
 def commit() -> str:
     """Of the checkout; "+" if files differ from it."""
-    asked = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
-    found = subprocess.run(asked, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    process = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+    return process.stdout.strip() or "unknown"
 
 
 def machine() -> str:

@@ -44,6 +44,6 @@ def claims(rows: Rows) -> list[Claim]:
     gains = [ours.final - base.final for ours, base in pairs if ours and base]
     if not gains:
         return [Claim("CORe50, QuickNets: replay is better than BNN+CWR*", "better")]
-    told = f"object sessions, a stand-in: {span(gains, '+.1f')} points"
-    return [Claim("CORe50, QuickNets: replay is better than BNN+CWR*", "better", told, "holds on the stand-in"
+    measured = f"object sessions, a stand-in: {span(gains, '+.1f')} points"
+    return [Claim("CORe50, QuickNets: replay is better than BNN+CWR*", "better", measured, "holds on the stand-in"
                   if min(gains) > 0 else "does not hold on the stand-in")]  # fmt: skip

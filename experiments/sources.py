@@ -55,15 +55,15 @@ def _sessions() -> Pictures:
     from bitreplay.data.core50 import NAME, decode_frame  # reads pictures, which needs Pillow
 
     place = Path(os.environ.get("BITREPLAY_DATA", ".")) / "object-sessions"
-    found: dict[tuple[int, ...], np.ndarray] = {}
+    frames: dict[tuple[int, ...], np.ndarray] = {}
     for name, content in files(place, ".png"):
         if match := NAME.search(name):
-            found[tuple(int(part) for part in match.groups())] = decode_frame(content, 128, name)
-    feature_layers = np.array(sorted(found), np.int64)  # by session, object, frame
+            frames[tuple(int(part) for part in match.groups())] = decode_frame(content, 128, name)
+    keys = np.array(sorted(frames), np.int64)  # by session, object, frame
     images, items, sessions = (
-        np.stack([found[key] for key in sorted(found)]),
-        feature_layers[:, 1] - 1,
-        feature_layers[:, 0],
+        np.stack([frames[key] for key in sorted(frames)]),
+        keys[:, 1] - 1,
+        keys[:, 0],
     )
     test = np.isin(sessions, TEST_SESSIONS)
     return Pictures(images[~test], items[~test], images[test], items[test], sessions[~test])
@@ -86,27 +86,27 @@ class Stream:
             yield (Latents(np.ascontiguousarray(samples)) if self.coded else samples), self.labels[chosen]
 
 
-def stream(run: Run, learner: Learner, kept: Path) -> Stream:
-    found, rank = _first(run)
-    usable, held = _chosen(run, found, rank)
-    tested = np.flatnonzero(_rank(found.truth) < (run.tested or len(found.truth)))
-    train = found.train if run.augment else _codes(run, learner, "train", found.train, kept)
+def stream(run: Run, learner: Learner, cache_folder: Path) -> Stream:
+    data, rank = _first(run)
+    usable, held = _chosen(run, data, rank)
+    tested = np.flatnonzero(_rank(data.truth) < (run.tested or len(data.truth)))
+    train = data.train if run.augment else _codes(run, learner, "train", data.train, cache_folder)
     if run.held:
-        test = _codes(run, learner, "train", found.train, kept)[held]
+        test = _codes(run, learner, "train", data.train, cache_folder)[held]
     else:
-        test = _codes(run, learner, "test", found.test[tested], kept)
-    labels, truth = found.labels[usable], found.labels[held] if run.held else found.truth[tested]
-    groups = _groups(run, labels, found.sessions[usable] if len(found.sessions) else found.sessions)
+        test = _codes(run, learner, "test", data.test[tested], cache_folder)
+    labels, truth = data.labels[usable], data.labels[held] if run.held else data.truth[tested]
+    groups = _groups(run, labels, data.sessions[usable] if len(data.sessions) else data.sessions)
     return Stream(train[usable], labels, groups, np.ascontiguousarray(test), truth, not run.augment)
 
 
 def _first(run: Run) -> tuple[Pictures, np.ndarray]:
     """No more pictures than the run needs, and the number of each among those of its class."""
-    found = pictures(run.data)
-    rank = _rank(found.labels)
+    data = pictures(run.data)
+    rank = _rank(data.labels)
     near = np.flatnonzero(rank < _limit(run))
-    sessions = found.sessions[near] if len(found.sessions) else found.sessions
-    return replace(found, train=found.train[near], labels=found.labels[near], sessions=sessions), rank[near]
+    sessions = data.sessions[near] if len(data.sessions) else data.sessions
+    return replace(data, train=data.train[near], labels=data.labels[near], sessions=sessions), rank[near]
 
 
 def _rank(labels: np.ndarray) -> np.ndarray:
@@ -124,10 +124,10 @@ def _limit(run: Run) -> int:
     return max(run.images, HELD.get(run.data, (0, 0))[1]) if run.held else run.images
 
 
-def _chosen(run: Run, found: Pictures, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(run: Run, data: Pictures, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the pictures to train with, and of those held out."""
     if run.data == "sessions":
-        held = found.sessions == HELD_SESSION
+        held = data.sessions == HELD_SESSION
     else:
         first, end = HELD[run.data]
         held = (rank >= first) & (rank < end)
@@ -155,7 +155,7 @@ def _groups(run: Run, labels: np.ndarray, sessions: np.ndarray) -> list[np.ndarr
     return [np.flatnonzero(np.isin(labels, part)) for part in parts]
 
 
-def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path) -> np.ndarray:
+def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, cache_folder: Path) -> np.ndarray:
     """Level codes of all these pictures, or numbers for sums: made by one process, read by all."""
     assert learner.model is not None
     width = "8" if run.bits == "float" else run.bits.split("/")[0]
@@ -166,9 +166,9 @@ def _codes(run: Run, learner: Learner, part: str, images: np.ndarray, kept: Path
         else f"{run.replay_layer or learner.model.replay_layers[-1]}-{run.latent_bits}"
     )
     name = f"{run.data}-{part}-{count}-{learner.model.digest[:12]}-{kind}-{width}"
-    kept.mkdir(parents=True, exist_ok=True)
-    path, half = kept / f"{name}.npy", kept / f"{name}.half.npy"
-    with (kept / f"{name}.lock").open("w") as lock:
+    cache_folder.mkdir(parents=True, exist_ok=True)
+    path, half = cache_folder / f"{name}.npy", cache_folder / f"{name}.half.npy"
+    with (cache_folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             np.save(half, learner.encode(images))

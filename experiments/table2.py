@@ -29,21 +29,27 @@ TABLES: list = []
 CHARTS: list = []
 
 
-def found(instructions: str) -> list[dict]:
+def rows_of(instructions: str) -> list[dict]:
     rows = json.loads((RESULTS / SETS[instructions]).read_text())["rows"]
     return [row for row in rows if "QuickNet" in row["work"] and "MobileNetV2" in row["peer"]]
 
 
 def section(rows: Rows) -> list[str]:
     body = [
-        [f"{row['work']}, {name}", row["peer"], f"{row['ours']:.2f}", f"{row['theirs']:.2f}", told(row["ratio"])]
+        [
+            f"{row['work']}, {name}",
+            row["peer"],
+            f"{row['ours']:.2f}",
+            f"{row['theirs']:.2f}",
+            describe_ratio(row["ratio"]),
+        ]
         for name in SETS
-        for row in found(name)
+        for row in rows_of(name)
     ]
     return [*markdown(["QuickNet", "peer", "ours, ms", "peer's, ms", "ours is"], body), *arm()]
 
 
-def told(ratio: float) -> str:
+def describe_ratio(ratio: float) -> str:
     """In words, good or bad."""
     return f"{ratio:.2f} times as fast" if ratio >= 1 else f"slower, {ratio:.2f} times as fast"
 
@@ -71,10 +77,10 @@ def times(ratio: float) -> str:
 
 def arm() -> list[str]:
     """Instructions, QuickNet up to the replay layer against MobileNetV2 up to the matching block, tail against tail."""
-    found = sorted(counted(), key=lambda row: list(ARM).index(row[2]))
+    comparisons = sorted(counted(), key=lambda row: list(ARM).index(row[2]))
     body = [
         [f"{work}, {ARM[cpu]}", peer, f"{ours / 1e6:.1f}", f"{theirs / 1e6:.1f}", times(theirs / ours)]
-        for work, peer, cpu, ours, theirs in found
+        for work, peer, cpu, ours, theirs in comparisons
     ]
     table = markdown(["QuickNet", "peer", "ours, M instructions", "peer's, M", "the peer takes"], body)
     return ["Instructions on 64-bit ARM:", "", *table]
@@ -96,7 +102,7 @@ def timed(part: str, text: str, theirs: str, wanted: float) -> Claim:
     """Against each peer: the ratios on both instruction sets."""
     ratios: dict[str, list[str]] = {}
     for name in SETS:
-        for row in found(name):
+        for row in rows_of(name):
             if part in row["work"]:
                 rate = row["work"].partition("rate ")[2]
                 peer = row["peer"].rpartition(", ")[2] + (f" at rate {rate}" if rate else "")

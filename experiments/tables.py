@@ -1,4 +1,4 @@
-"""What an experiment shows, from rows: tables of runs, charts, claims; drawn as Markdown and SVG."""
+"""The results of an experiment, from rows: tables of runs, charts, claims; rendered as Markdown and SVG."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from run import Run
 TITLES = {"react18": "ReAct-18", "bireal18": "Bi-Real-18", "quicknet": "QuickNet", "quicknet_large": "QuickNetLarge"}
 MODELS = ("react18", "bireal18")
 SEEDS = (0, 1, 2)
-GENERATION: dict[str, int] = {}  # of the weights whose rows are shown, where it is not the first
-SWEPT = 200  # images a class where many settings are compared
+GENERATION: dict[str, int] = {}  # of the weights whose rows are used, where it is not the first
+SWEPT = 200  # images per class where many settings are compared
 
 
 @dataclass(frozen=True)
 class Table:
-    """A line a label, a column a run; `show`: final, incremental, forgetting, memory or flipped.
+    """One line per label, one column per run; `show`: final, incremental, forgetting, memory or flipped.
 
-    `seeds`: no more are asked for, where a run takes long.
+    `seeds` limits their number, where a run takes long.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """Accuracy after each experience, mean over seeds; a line a label."""
+    """Accuracy after each experience, mean over seeds; one line per label."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, its own figure and ours; the verdict: holds, does not hold, better."""
+    """A claim of the paper, its figure and ours; the verdict: holds, does not hold, better."""
 
     claim: str
     theirs: str
@@ -56,7 +56,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the seeds of one run came to."""
+    """The results of the seeds of one run."""
 
     rows: tuple[dict[str, Any], ...]
 
@@ -71,7 +71,7 @@ class Figures:
     @property
     def incremental(self) -> float:
         """Average incremental accuracy: on the classes seen so far, mean over experiences."""
-        return statistics.mean(statistics.mean(seen(row)) for row in self.rows)
+        return statistics.mean(statistics.mean(seen_accuracies(row)) for row in self.rows)
 
     @property
     def forgetting(self) -> float:
@@ -79,14 +79,14 @@ class Figures:
 
     @property
     def memory(self) -> float:
-        """Bytes that are kept of what was seen."""
+        """Bytes of the replay memory or the statistics."""
         return statistics.mean(row["memory_bytes"] for row in self.rows)
 
     @property
     def after(self) -> list[float]:
         return [statistics.mean(values) for values in zip(*(row["after"] for row in self.rows), strict=True)]
 
-    def told(self, show: str) -> str:
+    def format(self, show: str) -> str:
         if not self.rows:
             return "-"
         if show == "flipped":
@@ -99,7 +99,7 @@ class Figures:
         return mean if show != "final" else f"{mean} ± {statistics.stdev(finals):.1f}"
 
 
-def seen(row: dict[str, Any]) -> list[float]:
+def seen_accuracies(row: dict[str, Any]) -> list[float]:
     """Accuracy on the classes seen so far, after each experience: all others count as wrong in `after`."""
     if row["config"]["scenario"] == "ni":
         return list(row["after"])
@@ -107,15 +107,15 @@ def seen(row: dict[str, Any]) -> list[float]:
     return [value * sum(counts) / sum(counts[: number + 1]) for number, value in enumerate(row["after"])]
 
 
-def shown(row: dict[str, Any]) -> str:
+def generation_suffix(row: dict[str, Any]) -> str:
     return f"@{GENERATION.get(row['weights'].partition('@')[0], 1)}"
 
 
 class Rows:
-    """Rows of one generation of each network's weights, found by what they were asked for."""
+    """Rows of one generation of each network's weights, by the run that made them."""
 
     def __init__(self, rows: Iterable[dict[str, Any]], version: str | None = None) -> None:
-        self._of = {run_of(row): row for row in rows if row["weights"].endswith(version or shown(row))}
+        self._of = {run_of(row): row for row in rows if row["weights"].endswith(version or generation_suffix(row))}
 
     def of(self, run: Run, seeds: Sequence[int] = SEEDS) -> Figures:
         wanted = [run.changed(seed=seed) for seed in seeds]
@@ -124,32 +124,32 @@ class Rows:
     def difference(self, ours: Run, other: Run) -> float | None:
         """Final accuracy of one less that of the other, mean over the seeds that both have; None without any."""
         pairs = [(self._of.get(ours.changed(seed=s)), self._of.get(other.changed(seed=s))) for s in SEEDS]
-        found = [one["final"] - two["final"] for one, two in pairs if one and two]
-        return statistics.mean(found) if found else None
+        gaps = [one["final"] - two["final"] for one, two in pairs if one and two]
+        return statistics.mean(gaps) if gaps else None
 
     def differences(self, ours: Sequence[Run], others: Sequence[Run]) -> list[float]:
         """Run by run, where there are any."""
-        found = [self.difference(one, two) for one, two in zip(ours, others, strict=True)]
-        return [each for each in found if each is not None]
+        gaps = [self.difference(one, two) for one, two in zip(ours, others, strict=True)]
+        return [gap for gap in gaps if gap is not None]
 
     def seeds(self, runs: Iterable[Run]) -> str:
-        """Said of runs that have fewer than all seeds, else nothing."""
-        least = min(len(figures.rows) for run in runs if (figures := self.of(run)))
-        return "" if least == len(SEEDS) else " (one seed)" if least == 1 else f" ({least} seeds)"
+        """A note for runs that have fewer than all seeds, else nothing."""
+        low = min(len(figures.rows) for run in runs if (figures := self.of(run)))
+        return "" if low == len(SEEDS) else " (one seed)" if low == 1 else f" ({low} seeds)"
 
     def best(self, runs: Iterable[Run], seeds: Sequence[int]) -> Run | None:
         """The one with the highest mean; None if one of them lacks a row."""
-        found = {run: self.of(run, seeds) for run in runs}
-        if not all(len(figures.rows) == len(seeds) for figures in found.values()):
+        figures_of = {run: self.of(run, seeds) for run in runs}
+        if not all(len(figures.rows) == len(seeds) for figures in figures_of.values()):
             return None
-        return max(found, key=lambda run: found[run].final)
+        return max(figures_of, key=lambda run: figures_of[run].final)
 
 
 def span(values: Sequence[float], form: str) -> str:
-    """From the least to the most, one figure where both read the same."""
-    told = (f"{value:{form}}" for value in (min(values), max(values)))
-    least, most = (text if text.strip("+-0.") else text.lstrip("+-") for text in told)  # nothing has no sign
-    return least if least == most else f"{least} to {most}"
+    """The range of the values, one figure where both ends read the same."""
+    texts = (f"{value:{form}}" for value in (min(values), max(values)))
+    low, high = (text if text.strip("+-0.") else text.lstrip("+-") for text in texts)  # zero has no sign
+    return low if low == high else f"{low} to {high}"
 
 
 def markdown(header: Sequence[str], body: Iterable[Sequence[object]]) -> list[str]:
@@ -157,9 +157,9 @@ def markdown(header: Sequence[str], body: Iterable[Sequence[object]]) -> list[st
     return lines + ["| " + " | ".join(str(cell) for cell in line) + " |" for line in body] + [""]
 
 
-def drawn(table: Table, rows: Rows) -> list[str]:
+def render_table(table: Table, rows: Rows) -> list[str]:
     """Lines without any row are left out, and tables that would compare nothing."""
-    cells = {label: [rows.of(run).told(table.show) for run in runs] for label, runs in table.lines.items()}
+    cells = {label: [rows.of(run).format(table.show) for run in runs] for label, runs in table.lines.items()}
     body = [[label, *line] for label, line in cells.items() if any(cell != "-" for cell in line)]
     if len(body) < min(2, len(table.lines)):
         return []

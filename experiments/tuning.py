@@ -66,9 +66,9 @@ CHARTS: list = []
 
 
 def all_runs() -> list[Run]:
-    whole = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
+    runs_of_seeds = [run.changed(seed=seed) for runs, seeds in GRID.values() for run in runs for seed in seeds]
     return (
-        whole
+        runs_of_seeds
         + [run for runs in REPLAY_LAYERS.values() for run in runs]
         + [run for (model, _), runs in LATENT.items() if model in MODELS for run in runs]
         + [run for runs in FLIPS.values() for run in runs]
@@ -79,33 +79,33 @@ def section(rows: Rows) -> list[str]:
     """A line a strategy: gain and held-out accuracy, the best in bold."""
     lines = []
     for name, (runs, seeds) in GRID.items():
-        found = [(run, rows.of(run, seeds)) for run in runs]
-        if all(figures for _, figures in found):
-            lines.append(f"| {name} | {cells(found, lambda run: run.gain or DEFAULT.get(run.strategy, '40'))} |")
+        results = [(run, rows.of(run, seeds)) for run in runs]
+        if all(figures for _, figures in results):
+            lines.append(f"| {name} | {cells(results, lambda run: run.gain or DEFAULT.get(run.strategy, '40'))} |")
     for (model, replay_layer), runs in REPLAY_LAYERS.items():
-        found = [(run, rows.of(run, (10,))) for run in runs]
-        if all(figures for _, figures in found):
+        results = [(run, rows.of(run, (10,))) for run in runs]
+        if all(figures for _, figures in results):
             lines.append(
-                f"| {TITLES[model]} behind {replay_layer}, replay | {cells(found, lambda run: run.gain or '40')} |"
+                f"| {TITLES[model]} behind {replay_layer}, replay | {cells(results, lambda run: run.gain or '40')} |"
             )
     for (model, bits), runs in LATENT.items():
-        found = [(run, rows.of(run, (10,))) for run in runs]
-        if all(figures for _, figures in found):
+        results = [(run, rows.of(run, (10,))) for run in runs]
+        if all(figures for _, figures in results):
             lines.append(
                 f"| {TITLES.get(model, model)}, {bits}, latent weights "
-                f"| {cells(found, lambda run: f'2^{run.latent_gain}')} |"
+                f"| {cells(results, lambda run: f'2^{run.latent_gain}')} |"
             )
     for model, runs in FLIPS.items():
-        found = [(run, rows.of(run, (10,))) for run in runs]
-        if all(figures for _, figures in found):
-            lines.append(f"| {TITLES[model]}, signs that flip without latent weights | {cells(found, flips)} |")
+        results = [(run, rows.of(run, (10,))) for run in runs]
+        if all(figures for _, figures in results):
+            lines.append(f"| {TITLES[model]}, signs that flip without latent weights | {cells(results, flips)} |")
     return ["| | gain: held-out accuracy |", "|---|---|", *lines, ""] if lines else []
 
 
-def cells(found: list[tuple[Run, Figures]], label: Callable[[Run], str]) -> str:
-    best = max(figures.final for _, figures in found)
-    each = [f"{label(run)}: {figures.final:.1f}" for run, figures in found]
-    return ", ".join(f"**{text}**" if f.final == best else text for text, (_, f) in zip(each, found, strict=True))
+def cells(results: list[tuple[Run, Figures]], label: Callable[[Run], str]) -> str:
+    best = max(figures.final for _, figures in results)
+    each = [f"{label(run)}: {figures.final:.1f}" for run, figures in results]
+    return ", ".join(f"**{text}**" if f.final == best else text for text, (_, f) in zip(each, results, strict=True))
 
 
 def flips(run: Run) -> str:

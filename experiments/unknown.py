@@ -43,7 +43,7 @@ def percent(values: Any) -> float:
 
 def refused(learner: Learner, codes: np.ndarray) -> dict[str, float]:
     answers = {share: learner.predict_encoded(codes, unknown=share) for share in SHARES}
-    return {str(share): percent([answer is None for answer in found]) for share, found in answers.items()}
+    return {str(share): percent([answer is None for answer in pairs]) for share, pairs in answers.items()}
 
 
 def held_out(learner: Learner, train: np.ndarray, test: np.ndarray, far: np.ndarray, data: Dataset) -> list[dict]:
@@ -52,15 +52,15 @@ def held_out(learner: Learner, train: np.ndarray, test: np.ndarray, far: np.ndar
         learner.restore(nothing)
         known = data.train_labels != held
         learner.learn_encoded(train[known], data.train_labels[known])
-        asked = {"known": test[data.test_labels != held], "new": test[data.test_labels == held], "far": far}
-        rows.append({"held": name} | {part: refused(learner, codes) for part, codes in asked.items()})
+        queries = {"known": test[data.test_labels != held], "new": test[data.test_labels == held], "far": far}
+        rows.append({"held": name} | {part: refused(learner, codes) for part, codes in queries.items()})
     return rows
 
 
 def calibration_error(shares: np.ndarray, right: np.ndarray) -> float:
     """The mean distance of how sure answers are from how often they are right, in percent."""
-    place = np.minimum((shares * BINS).astype(int), BINS - 1)
-    gaps = [abs(shares[place == k].sum() - right[place == k].sum()) for k in range(BINS)]
+    index = np.minimum((shares * BINS).astype(int), BINS - 1)
+    gaps = [abs(shares[index == k].sum() - right[index == k].sum()) for k in range(BINS)]
     return round(100 * float(sum(gaps)) / len(shares), 2)
 
 
@@ -79,20 +79,20 @@ def confused(learner: Learner, test: np.ndarray, labels: np.ndarray) -> float:
     evaluation = learner.evaluate_encoded(test, labels)
     count = len(evaluation.labels)
     shares = evaluation.confusion[:, :count] / np.maximum(evaluation.confusion.sum(axis=1, keepdims=True), 1)
-    place = {label: k for k, label in enumerate(evaluation.labels)}
-    found = learner.confusions()
-    counted = [shares[place[p.one], place[p.other]] + shares[place[p.other], place[p.one]] for p in found]
-    return spearman(np.array([pair.share for pair in found]), np.array(counted))
+    index = {label: k for k, label in enumerate(evaluation.labels)}
+    pairs = learner.confusions()
+    counted = [shares[index[p.one], index[p.other]] + shares[index[p.other], index[p.one]] for p in pairs]
+    return spearman(np.array([pair.share for pair in pairs]), np.array(counted))
 
 
 def sure(learner: Learner, train: np.ndarray, test: np.ndarray, data: Dataset) -> dict[str, Any]:
     learner.learn_encoded(train, data.train_labels)
     shares = learner.predict_proba_encoded(test)
     right = np.array(learner.labels)[shares.argmax(axis=1)] == data.test_labels
-    made = learner.predictor._discriminant()  # type: ignore[attr-defined]
-    plain = np.exp(made.logits(test) / 65536 * made.temperature())
+    rule = learner.predictor._discriminant()  # type: ignore[attr-defined]
+    plain = np.exp(rule.logits(test) / 65536 * rule.temperature())
     return {
-        "accuracy": percent(right), "temperature": round(made.temperature(), 3),
+        "accuracy": percent(right), "temperature": round(rule.temperature(), 3),
         "error": calibration_error(shares.max(axis=1), right),
         "error_without": calibration_error((plain / plain.sum(axis=1, keepdims=True)).max(axis=1), right),
         "confusions_rank_correlation": confused(learner, test, data.test_labels),
@@ -114,8 +114,8 @@ def main() -> None:
         learner = Learner.from_pretrained(published(model), strategy="exact")
         assert learner.model is not None
         feature_layers = str(learner.settings.feature_layers).replace("/", "_")
-        kept = args.codes and args.codes / f"{args.data_name}-{learner.model.digest[:12]}-8-{feature_layers}.npz"
-        train, test, _ = coded(learner, data, kept)
+        cache_file = args.codes and args.codes / f"{args.data_name}-{learner.model.digest[:12]}-8-{feature_layers}.npz"
+        train, test, _ = coded(learner, data, cache_file)
         if args.question == "sure":
             rows = [sure(learner, train, test, data)]
         else:

@@ -70,10 +70,10 @@ def claims(rows: Rows) -> list[Claim]:
     objects = [[sessions.usual(m, s) for m in sessions.MODELS] for s in ("replay", "frozen-tail")]
     more = rows.differences(*objects)
     if gains and more:
-        told = f"CIFAR-10 {span(gains, '+.1f')} points, object sessions {span(more, '+.1f')}, at default gains"
-        tail = replace(tail, ours=told, verdict=f"{worth(gains)} on CIFAR-10, {worth(more)} on sessions")
+        measured = f"CIFAR-10 {span(gains, '+.1f')} points, object sessions {span(more, '+.1f')}, at default gains"
+        tail = replace(tail, ours=measured, verdict=f"{worth(gains)} on CIFAR-10, {worth(more)} on sessions")
     sums = Claim("(not in the paper) exact sums against replay", "-")
-    exact, replays, whole = (
+    exact, replays, full_replays = (
         [kind(m) for m in MODELS]
         for kind in (
             lambda m: usual(m, "exact"),
@@ -81,14 +81,15 @@ def claims(rows: Rows) -> list[Claim]:
             lambda m: usual(m, "replay").changed(memory_per_class=500),
         )
     )
-    gains, more = rows.differences(exact, replays), rows.differences(exact, whole)
+    gains, more = rows.differences(exact, replays), rows.differences(exact, full_replays)
     if gains and more:
-        sizes = [f"{rows.of(runs[0]).memory / 1e6:.1f} MB" for runs in (exact, replays, whole)]
-        told = (
+        sizes = [f"{rows.of(runs[0]).memory / 1e6:.1f} MB" for runs in (exact, replays, full_replays)]
+        measured = (
             f"{span(gains, '+.1f')} points over replay at tuned rates, {span(more, '+.1f')} over replay of all "
-            f"500 samples a class{rows.seeds(whole)}; ReAct-18 keeps {sizes[0]}, replay {sizes[1]} and {sizes[2]}"
+            f"500 samples per class{rows.seeds(full_replays)}; ReAct-18 keeps {sizes[0]}, "
+            f"replay {sizes[1]} and {sizes[2]}"
         )
-        sums = replace(sums, ours=told, verdict="better" if min(gains + more) > 0 else "not better")
+        sums = replace(sums, ours=measured, verdict="better" if min(gains + more) > 0 else "not better")
     return [tail, sums, tuned_replay(rows)]
 
 
@@ -102,8 +103,8 @@ def tuned_replay(rows: Rows) -> Claim:
         return claim
     held = {s: [rows.of(run, (10,)).final for run in best[s] if run] for s in best}
     gaps = [ours - other for ours, other in zip(held["replay"], held["cwr"], strict=True)]
-    told = f"CIFAR-10 {span(final, '+.1f')} points; CIFAR-100 {span(gaps, '+.1f')} on held-out pictures (one seed)"
-    return replace(claim, ours=told, verdict="holds" if min(final + gaps) > 0 else "does not hold everywhere")
+    measured = f"CIFAR-10 {span(final, '+.1f')} points; CIFAR-100 {span(gaps, '+.1f')} on held-out pictures (one seed)"
+    return replace(claim, ours=measured, verdict="holds" if min(final + gaps) > 0 else "does not hold everywhere")
 
 
 def worth(gains: list[float]) -> str:

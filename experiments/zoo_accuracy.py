@@ -89,8 +89,8 @@ def main() -> None:
         row = [name, modelfile.digest(path)[:12], args.forward_bits, len(labels), integer, real, noted]
         append(RESULTS / "zoo_accuracy.csv", HEADER, row)
         if args.note:
-            found = {"data": "Tiny-ImageNet, validation set", "images": len(labels), "forward_bits": args.forward_bits}
-            modelfile.save(graph, path, about | {"accuracy": found | {"top1_integer": integer, "top1_float": real}})
+            note = {"data": "Tiny-ImageNet, validation set", "images": len(labels), "forward_bits": args.forward_bits}
+            modelfile.save(graph, path, about | {"accuracy": note | {"top1_integer": integer, "top1_float": real}})
 
 
 if __name__ == "__main__":

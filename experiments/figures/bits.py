@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import stdev
 
-from figures.committed import mean, runs, told
-from figures.shown import making, small_axes, small_loss, small_state, state
+from figures.committed import format_number, mean, runs
+from figures.shared import making, small_axes, small_loss, small_state, state
 
 PAGE = "docs/bits.md"
 __all__ = ["making", "small_axes", "small_loss", "small_state", "state"]
@@ -14,4 +14,4 @@ __all__ = ["making", "small_axes", "small_loss", "small_state", "state"]
 def seeds(bits: str) -> str:
     """Replay on CIFAR-10 with ReAct-18: mean and standard deviation."""
     each = [row["final"] for row in runs("cifar10", "react18", "replay", bits=bits)]
-    return f"{told(mean(each))} ± {told(stdev(each))}"
+    return f"{format_number(mean(each))} ± {format_number(stdev(each))}"

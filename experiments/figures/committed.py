@@ -1,7 +1,7 @@
-"""Committed rows, found by their fields, and numbers as pages tell them.
+"""Committed rows, selected by their fields, and numbers formatted for the pages.
 
-Numbers are decimal, as written in the rows, and halves are rounded up: 84.85 is told as 84.9, whatever the nearest
-binary fraction is.
+Numbers are decimal, as written in the rows, and halves are rounded up: 84.85 becomes 84.9, whatever the nearest binary
+fraction is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MODELS = {"ReAct-18": "react18", "ReAct-18 at 64x64": "react18_64", "Bi-Real-18"
 
 @cache
 def rows(path: Path) -> tuple[Row, ...]:
-    """Of a CSV file as text, of lines of JSON as they are, of a benchmark's JSON what it lists."""
+    """The rows of a CSV file, as text, of lines of JSON, or of a benchmark's JSON."""
     if path.suffix == ".csv":
         with path.open(newline="") as file:
             return tuple(csv.DictReader(file))
@@ -44,90 +44,91 @@ def weights(name: str) -> zoo.Model:
 
 
 def digest(name: str) -> str:
-    """As rows have it."""
+    """The digest of its weights, as rows have it."""
     return weights(name).digest[:12]
 
 
-def named(title: str) -> str:
-    """With the generation, where a plain name has come to mean a later one."""
+def title_of(title: str) -> str:
+    """The title of a network, with the generation where the plain name means a later one."""
     name = MODELS.get(title, title)
     if zoo.generations(name)[-1] == 1:
         return title
     return f"{name}@1" if title == name else f"{title} (`{name}@1`)"
 
 
-def found(path: Path, **asked: object) -> list[Row]:
-    """The rows with these fields, in the file's order."""
-    return [row for row in rows(path) if asked.items() <= row.items()]
+def rows_where(path: Path, **fields: object) -> list[Row]:
+    """The rows with these values, in the order of the file."""
+    return [row for row in rows(path) if fields.items() <= row.items()]
 
 
-def exact(data: str, model: str, **asked: str) -> Row:
-    """The row of exact with the most numbers (or with those asked for); all orders of the classes end alike."""
-    own = found(EXPERIMENTS / "exact.csv", data=data, digest=digest(model), **asked)
-    most = max(int(row["n_features"]) for row in own)
-    own = [row for row in own if int(row["n_features"]) == most]
-    only((row["final"], row["hash"]) for row in own)
-    return own[0]
+def exact(data: str, model: str, **fields: str) -> Row:
+    """The row of exact with the most features, or with these fields; all orders of the classes end alike."""
+    matches = rows_where(EXPERIMENTS / "exact.csv", data=data, digest=digest(model), **fields)
+    n_features = max(int(row["n_features"]) for row in matches)
+    matches = [row for row in matches if int(row["n_features"]) == n_features]
+    single_value((row["final"], row["hash"]) for row in matches)
+    return matches[0]
 
 
 def groceries(model: str, strategy: str, **changed: str) -> list[Row]:
-    """Rows by gradients on groceries at the usual settings, a seed each."""
+    """Rows by gradients on groceries at the usual settings, one per seed."""
     usual = {"strategy": strategy, "latent_bits": "1", "bits": "8/1/16", "learning_rate": "fitted", "min_steps": "40",
              "epochs": "20" if strategy == "joint" else "5", "memory_per_class": "30",
              "replay_layer": weights(model).replay_layers[-1]}  # fmt: skip
-    return one_a_seed(found(EXPERIMENTS / "groceries.csv", digest=digest(model), **usual | changed))
+    return check_seeds(rows_where(EXPERIMENTS / "groceries.csv", digest=digest(model), **usual | changed))
 
 
 def runs(data: str, model: str, strategy: str, **changed: object) -> list[Row]:
-    """Rows of runs.jsonl with all pictures at the usual settings, a seed each; of joint training at any gain."""
+    """Rows of runs.jsonl with all pictures at the usual settings, one per seed; of joint training at any gain."""
     usual = {"data": data, "strategy": strategy, "scenario": "nc", "images": None, "latent_bits": 1, "bits": "8/1/16",
              "memory_per_class": 30, "epochs": 5, "held": False, "replay_layer": None, "order": None, "gradients": None,
              "augment": strategy in ("replay", "cwr")}  # fmt: skip
     if strategy != "joint":
         usual["gain"] = None
-    every = found(EXPERIMENTS / "runs.jsonl", digest=digest(model))
-    return one_a_seed([row for row in every if (usual | changed).items() <= row["config"].items()])
+    every = rows_where(EXPERIMENTS / "runs.jsonl", digest=digest(model))
+    return check_seeds([row for row in every if (usual | changed).items() <= row["config"].items()])
 
 
-def one_a_seed(own: list[Row]) -> list[Row]:
-    if len({row["seed"] for row in own}) != len(own):
-        raise LookupError(f"more than one row a seed: {own}")
-    return own
+def check_seeds(matches: list[Row]) -> list[Row]:
+    """The same rows; raises LookupError if a seed has two."""
+    if len({row["seed"] for row in matches}) != len(matches):
+        raise LookupError(f"more than one row per seed: {matches}")
+    return matches
 
 
 def finals(data: str, model: str, strategy: str) -> list[Decimal]:
-    """Final accuracies by gradients, a seed each."""
-    own = groceries(model, strategy) if data == "groceries" else runs(data, model, strategy)
-    return [Decimal(row["final"]) for row in own]
+    """Final accuracies by gradients, one per seed."""
+    matches = groceries(model, strategy) if data == "groceries" else runs(data, model, strategy)
+    return [Decimal(row["final"]) for row in matches]
 
 
-def forgotten(data: str, strategy: str, models: Sequence[str] = ("react18", "bireal18")) -> str:
-    """Points by which the classes of an experience fall from their best, mean over experiences; the least and the most
-    of these networks and the orders of the classes."""
+def forgetting_range(data: str, strategy: str, models: Sequence[str] = ("react18", "bireal18")) -> str:
+    """Points by which the classes of an experience fall from their best, mean over experiences: the range over
+    these networks and the orders of the classes."""
     each = [row["forgetting"] for model in models for row in runs(data, model, strategy)]
-    return " to ".join(dict.fromkeys((told(min(each)), told(max(each)))))
+    return " to ".join(dict.fromkeys((format_number(min(each)), format_number(max(each)))))
 
 
 def few(model: str, strategy: str, pictures: int) -> list[Row]:
-    """Each of the 14 kinds of fruit held out once."""
-    own = found(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))
-    if len({row["held"] for row in own}) != 14 or len(own) != 14:
-        raise LookupError(f"groceries_few.csv: {len(own)} rows of {model}, {strategy}, {pictures}")
-    return own
+    """The rows in which each of the 14 kinds of fruit is held out once."""
+    matches = rows_where(EXPERIMENTS / "groceries_few.csv", model=model, strategy=strategy, pictures=str(pictures))
+    if len({row["held"] for row in matches}) != 14 or len(matches) != 14:
+        raise LookupError(f"groceries_few.csv: {len(matches)} rows of {model}, {strategy}, {pictures}")
+    return matches
 
 
 def bench(file: str, work: str, peer: str) -> Row:
-    return only_row(found(BENCHMARKS / file, work=work, peer=peer))
+    return single_row(rows_where(BENCHMARKS / file, work=work, peer=peer))
 
 
-def only(values: Iterable[Any]) -> Any:
-    """The one value that all of them are."""
+def single_value(values: Iterable[Any]) -> Any:
+    """The value that all of them have."""
     (value,) = set(values)
     return value
 
 
-def only_row(own: Sequence[Row]) -> Row:
-    (row,) = own
+def single_row(matches: Sequence[Row]) -> Row:
+    (row,) = matches
     return row
 
 
@@ -136,16 +137,17 @@ def mean(values: Iterable[Any]) -> Decimal:
     return sum(each, Decimal()) / len(each)
 
 
-def told(value: Any, digits: int = 1) -> str:
+def format_number(value: Any, digits: int = 1) -> str:
+    """With this many decimals, and commas between thousands."""
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,}"
 
 
-def three(value: Decimal) -> str:
-    """To three digits."""
+def three_digits(value: Decimal) -> str:
+    """With three significant digits."""
     return f"{value:.3g}"
 
 
 def table(header: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
     """Markdown; an empty cell has one space."""
-    made = ["|" + "".join(f" {cell} |" if cell != "" else " |" for cell in line) for line in (header, *lines)]
-    return "\n".join([made[0], "|" + "---|" * len(header), *made[1:]])
+    first, *rest = ("|" + "".join(f" {cell} |" if cell != "" else " |" for cell in line) for line in (header, *lines))
+    return "\n".join([first, "|" + "---|" * len(header), *rest])

@@ -16,15 +16,15 @@ from figures.committed import (
     digest,
     few,
     finals,
-    forgotten,
-    found,
+    forgetting_range,
+    format_number,
     mean,
-    named,
-    only,
-    only_row,
+    rows_where,
     runs,
+    single_row,
+    single_value,
     table,
-    told,
+    title_of,
     weights,
 )
 
@@ -45,13 +45,15 @@ AXES = {"principal, one unit (these)": "principal, spread 45",
 
 def feature_layers() -> str:
     each = [(title, committed.exact("groceries", model)) for title, model in MODELS.items()]
-    lines = [[named(title), f"`{row['feature_layers']}`", told(row["n_features"], 0)] for title, row in each]
-    return table(["model", "feature layers", "d"], lines)
+    lines = [
+        [title_of(title), f"`{row['feature_layers']}`", format_number(row["n_features"], 0)] for title, row in each
+    ]
+    return table(["model", "feature layers", "features (d)"], lines)
 
 
 def _choice(data: str, layers: str) -> Row:
     path = EXPERIMENTS / "exact_choice.jsonl"
-    return only_row(found(path, question="layers", data=data, model="react18", feature_layers=layers))
+    return single_row(rows_where(path, question="layers", data=data, model="react18", feature_layers=layers))
 
 
 def _counts(layers: str) -> str:
@@ -63,38 +65,44 @@ def chosen() -> str:
     lines = []
     for layers in ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4"):
         row = _choice("npz", layers)
-        counts = "" if layers == "head" else told(_choice("npz", _counts(layers))["accuracy_by_factor"]["0.25"])
-        lines.append([f"`{layers}`", told(row["d"], 0), told(row["accuracy_by_factor"]["0.25"]), counts])
-    return table(["feature layers", "d", "means", "counts of ones of the 1-bit code"], lines)
+        counts = (
+            "" if layers == "head" else format_number(_choice("npz", _counts(layers))["accuracy_by_factor"]["0.25"])
+        )
+        lines.append(
+            [f"`{layers}`", format_number(row["d"], 0), format_number(row["accuracy_by_factor"]["0.25"]), counts]
+        )
+    return table(["feature layers", "features (d)", "means", "counts of ones of the 1-bit code"], lines)
 
 
 def chosen_cifar10() -> str:
     layers = ("head", "head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
-    return _listed([_choice("cifar10", each)["accuracy_by_factor"]["0.25"] for each in layers])
+    return _join([_choice("cifar10", each)["accuracy_by_factor"]["0.25"] for each in layers])
 
 
 def counts_cifar10() -> str:
     layers = ("head+add_12", "head+add_12+add_11", "head+add_12+add_11/4")
-    return _listed([_choice("cifar10", _counts(each))["accuracy_by_factor"]["0.25"] for each in layers])
+    return _join([_choice("cifar10", _counts(each))["accuracy_by_factor"]["0.25"] for each in layers])
 
 
-def _listed(values: Sequence[Decimal]) -> str:
-    *first, last = (told(value) for value in values)
+def _join(values: Sequence[Decimal]) -> str:
+    *first, last = (format_number(value) for value in values)
     return f"{', '.join(first)} and {last}"
 
 
 def factors() -> str:
     """lambda's factor in the last row."""
     by = _choice("npz", LINES[-1])["accuracy_by_factor"]
-    return ", ".join(told(by[factor]) for factor in ("0.0625", "0.25", "1", "4"))
+    return ", ".join(format_number(by[factor]) for factor in ("0.0625", "0.25", "1", "4"))
 
 
-def drawn() -> str:
-    """To the middle, by k."""
+def towards_the_mean() -> str:
+    """By k, the weight of the mean."""
     lines = []
     for k in (0, 5, 8, 20):
-        own = {row["shown"]: row["mean"] for row in found(EXPERIMENTS / "exact_choice.jsonl", model="bireal18", k=k)}
-        lines.append([k, *(told(own[shown]) for shown in (5, 10, 20))])
+        matches = {
+            row["shown"]: row["mean"] for row in rows_where(EXPERIMENTS / "exact_choice.jsonl", model="bireal18", k=k)
+        }
+        lines.append([k, *(format_number(matches[shown]) for shown in (5, 10, 20))])
     return table(["k", "5", "10", "20"], lines)
 
 
@@ -104,19 +112,23 @@ def accuracy() -> str:
         for at, name in enumerate(names):
             row = committed.exact(data, MODELS[name])
             about = f" (d = {row['n_features']}, state {_megabytes(row['state_bytes'], '2')})"
-            line = ["" if at else title, named(name) + (about if name == "react_tiny" else ""), told(row["final"], 2)]
+            line = [
+                "" if at else title,
+                title_of(name) + (about if name == "react_tiny" else ""),
+                format_number(row["final"], 2),
+            ]
             each = [finals(data, MODELS[name], strategy) for strategy in ("replay", "cwr")]
-            lines.append([*line, *(told(mean(own), 2) if own else "" for own in each)])
+            lines.append([*line, *(format_number(mean(matches), 2) if matches else "" for matches in each)])
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
 
 
 def tuned_cwr(model: str) -> str:
     """CIFAR-100 at the gain that is best on held-out pictures."""
-    return told(only_row(runs("cifar100", model, "cwr", gain="30", augment=False))["final"])
+    return format_number(single_row(runs("cifar100", model, "cwr", gain="30", augment=False))["final"])
 
 
 def joint(model: str) -> str:
-    return told(mean(finals("cifar10", model, "joint")))
+    return format_number(mean(finals("cifar10", model, "joint")))
 
 
 def _of_500(model: str, strategy: str) -> Decimal:
@@ -124,19 +136,19 @@ def _of_500(model: str, strategy: str) -> Decimal:
 
 
 def of_500(model: str, strategy: str) -> str:
-    return told(_of_500(model, strategy))
+    return format_number(_of_500(model, strategy))
 
 
 def above_replay() -> str:
     each = sorted(_of_500(model, "exact") - _of_500(model, "replay") for model in ("react18", "bireal18"))
-    return " to ".join(told(value) for value in each)
+    return " to ".join(format_number(value) for value in each)
 
 
 def forgetting() -> str:
     lines = []
     for title, data in (("CIFAR-10", "cifar10"), ("CIFAR-100 (re-split)", "cifar100")):
         for at, name in enumerate(("ReAct-18", "Bi-Real-18")):
-            each = [forgotten(data, strategy, [MODELS[name]]) for strategy in ("exact", "replay", "cwr")]
+            each = [forgetting_range(data, strategy, [MODELS[name]]) for strategy in ("exact", "replay", "cwr")]
             lines.append(["" if at else title, name, *each])
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
 
@@ -154,9 +166,9 @@ def fewer() -> str:
             committed.exact(data, "react18", feature_layers=layers) for data in ("cifar10", "cifar100", "groceries")
         ]
         size = _megabytes(each[0]["state_bytes"], "2" if layers == "head" else "1")
-        finals_of = [told(row["final"], 2) for row in each]
-        lines.append([f"`{layers}`", told(each[0]["n_features"], 0), *finals_of, size])
-    return table(["feature layers", "d", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
+        finals_of = [format_number(row["final"], 2) for row in each]
+        lines.append([f"`{layers}`", format_number(each[0]["n_features"], 0), *finals_of, size])
+    return table(["feature layers", "features (d)", "CIFAR-10", "CIFAR-100", "groceries", "state, CIFAR-10"], lines)
 
 
 def few_pictures() -> str:
@@ -165,10 +177,14 @@ def few_pictures() -> str:
         for at, (strategy, name) in enumerate(
             (("replay", "Bi-Real-18"), ("exact", "Bi-Real-18"), ("exact", "QuickNet"))
         ):
-            own = few(MODELS[name], strategy, pictures)
-            each = [mean(row[what] for row in own) for what in ("new_accuracy", "others_after")]
+            matches = few(MODELS[name], strategy, pictures)
+            each = [mean(row[what] for row in matches) for what in ("new_accuracy", "others_after")]
             lines.append(
-                ["" if at else pictures, f"{strategy}, {named(name)}", *(told(value) for value in (*each, mean(each)))]
+                [
+                    "" if at else pictures,
+                    f"{strategy}, {title_of(name)}",
+                    *(format_number(value) for value in (*each, mean(each))),
+                ]
             )
     return table(["pictures shown", "", "new class", "others", "mean of both"], lines)
 
@@ -177,7 +193,7 @@ def seconds(part: str = "") -> str:
     """CIFAR-10's protocol with ReAct-18, the first order of the classes; a part of it, or all."""
     row = committed.exact("cifar10", "react18")
     parts = [f"seconds_{part}"] if part else ["seconds_network", "seconds_sums", "seconds_discriminants"]
-    return told(sum(Decimal(row[name]) for name in parts), 0) + " s"
+    return format_number(sum(Decimal(row[name]) for name in parts), 0) + " s"
 
 
 def replay_seconds() -> str:
@@ -187,69 +203,75 @@ def replay_seconds() -> str:
 
 def beside(strategy: str) -> str:
     return (
-        told(only_row(found(EXPERIMENTS / "exact_time.csv", model="react18", strategy=strategy))["cpu_seconds"], 0)
+        format_number(
+            single_row(rows_where(EXPERIMENTS / "exact_time.csv", model="react18", strategy=strategy))["cpu_seconds"], 0
+        )
         + " s"
     )
 
 
 def products(d: str) -> str:
-    return told(2 * int(d) * (int(d) + 1), 0)
+    return format_number(2 * int(d) * (int(d) + 1), 0)
 
 
 def class_sums(d: str, classes: str) -> str:
-    return told(int(classes) * (4 * int(d) + 8), 0)
+    return format_number(int(classes) * (4 * int(d) + 8), 0)
 
 
 def work(d: str) -> str:
     """Bytes to make a discriminant in, with ten classes."""
-    size = only(row["work_bytes"] for row in found(BENCHMARKS / "sums.csv", n_features=d, classes="10"))
+    size = single_value(row["work_bytes"] for row in rows_where(BENCHMARKS / "sums.csv", n_features=d, classes="10"))
     if d == "128":
-        return told(Decimal(size) / 1000, 0) + " KB"
+        return format_number(Decimal(size) / 1000, 0) + " KB"
     return _megabytes(size, "2" if d == "512" else "1")
 
 
 def _megabytes(size: str, digits: str) -> str:
-    return told(Decimal(size) / 10**6, int(digits)) + " MB"
+    return format_number(Decimal(size) / 10**6, int(digits)) + " MB"
 
 
 def model_file(name: str) -> str:
-    return told(weights(name).path.stat().st_size, 0)
+    return format_number(weights(name).path.stat().st_size, 0)
 
 
 def latents() -> str:
     """Bytes of 30 a class, ten classes."""
-    return told(only(row["memory_bytes"] for row in runs("cifar10", "react18", "replay")), 0)
+    return format_number(single_value(row["memory_bytes"] for row in runs("cifar10", "react18", "replay")), 0)
 
 
 def _projected(data: str, model: str, axes: str, count: int) -> Row:
-    asked = {"data": data, "digest": digest(model), "axes": axes, "n_components": str(count), "pictures": "50000"}
-    return only_row(found(EXPERIMENTS / "projection.csv", **asked))
+    fields = {"data": data, "digest": digest(model), "axes": axes, "n_components": str(count), "pictures": "50000"}
+    return single_row(rows_where(EXPERIMENTS / "projection.csv", **fields))
 
 
 def _both(data: str, model: str, count: int) -> str:
     """With the axes, and with random signs in their place."""
     ours, random = (_projected(data, model, axes, count)["accuracy"] for axes in ("principal", "signs"))
-    return f"{told(ours, 2)} ({told(random, 2)})"
+    return f"{format_number(ours, 2)} ({format_number(random, 2)})"
 
 
 def small_state() -> str:
     row = _projected("cifar10", "react18", "principal", 128)
-    return told(int(row["products_bytes"]) + int(row["class_sums_bytes"]), 0)
+    return format_number(int(row["products_bytes"]) + int(row["class_sums_bytes"]), 0)
 
 
 def axes_bytes() -> str:
-    return told(_projected("cifar10", "react18", "principal", 128)["projection_bytes"], 0)
+    return format_number(_projected("cifar10", "react18", "principal", 128)["projection_bytes"], 0)
 
 
 def small() -> str:
     lines = []
     for count in (128, 256, 512, 1024):
         row = _projected("cifar10", "react18", "principal", count)
-        sizes = [told(row[name], 0) for name in ("products_bytes", "class_sums_bytes", "projection_bytes")]
-        lines.append([told(count, 0), *(_both(data, "react18", count) for data in ("cifar10", "cifar100")), *sizes])
-    whole = [told(committed.exact(data, "react18")["final"], 2) for data in ("cifar10", "cifar100")]
+        sizes = [format_number(row[name], 0) for name in ("products_bytes", "class_sums_bytes", "projection_bytes")]
+        lines.append(
+            [format_number(count, 0), *(_both(data, "react18", count) for data in ("cifar10", "cifar100")), *sizes]
+        )
+    whole = [format_number(committed.exact(data, "react18")["final"], 2) for data in ("cifar10", "cifar100")]
     lines.append(["2,048, all", *whole, products("2048"), class_sums("2048", "10"), ""])
-    return table(["components", "CIFAR-10", "CIFAR-100", "products", "class sums and counts", "axes (flash)"], lines)
+    return table(
+        ["components", "CIFAR-10", "CIFAR-100", "products", "class sums and counts", "projection (flash)"], lines
+    )
 
 
 def small_others() -> str:
@@ -259,20 +281,24 @@ def small_others() -> str:
 
 
 def same_bytes() -> str:
-    replay = [[name, told(size, 0), "", told(str(share))] for name, size, share in fig_bytes.replay_points()]
-    sums = [[name.replace("1024", "1,024").replace("2048", "2,048"), told(state, 0), told(flash, 0) if flash else "",
-             told(str(share))] for name, state, flash, share in fig_bytes.sums_points()]  # fmt: skip
+    replay = [
+        [name, format_number(size, 0), "", format_number(str(share))] for name, size, share in fig_bytes.replay_points()
+    ]
+    sums = [[name.replace("1024", "1,024").replace("2048", "2,048"), format_number(state, 0),
+             format_number(flash, 0) if flash else "",
+             format_number(str(share))] for name, state, flash, share in fig_bytes.sums_points()]  # fmt: skip
     return table(["kept", "bytes, state", "bytes, flash", "accuracy"], [*replay, *sums])
 
 
 def axes() -> str:
     lines = []
     for title, way in AXES.items():
-        own = {
-            (row["n_components"], row["pictures"]): row for row in found(EXPERIMENTS / "projection_choice.csv", way=way)
+        matches = {
+            (row["n_components"], row["pictures"]): row
+            for row in rows_where(EXPERIMENTS / "projection_choice.csv", way=way)
         }
-        asked = (("128", "300"), ("128", "25000"), ("512", "300"), ("512", "25000"))
-        lines.append([title, *(told(own[each]["accuracy"]) for each in asked)])
+        settings = (("128", "300"), ("128", "25000"), ("512", "300"), ("512", "25000"))
+        lines.append([title, *(format_number(matches[each]["accuracy"]) for each in settings)])
     return table(
         ["axes", "128 components, 30 per class", "128, 2,500 per class", "512, 30 per class", "512, 2,500 per class"],
         lines,

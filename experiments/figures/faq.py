@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.shown import demo, step_memory
+from figures.shared import demo, step_memory
 
 PAGE = "docs/faq.md"
 __all__ = ["demo", "step_memory"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.shown import forgetting
+from figures.shared import forgetting
 
 PAGE = "docs/index.md"
 __all__ = ["forgetting"]

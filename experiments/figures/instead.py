@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bitreplay import zoo
-from figures.committed import EXPERIMENTS, Row, found, only_row, rows, table, told
+from figures.committed import EXPERIMENTS, Row, format_number, rows, rows_where, single_row, table
 
 PAGE = "docs/instead.md"
 ROWS = EXPERIMENTS / "instead.csv"
@@ -23,7 +23,7 @@ CONTESTANTS = {
 
 
 def _row(name: str, network: str, head: str, each: str) -> Row:
-    return only_row(found(ROWS, set=name, network=network, head=head, pictures_a_class=each))
+    return single_row(rows_where(ROWS, set=name, network=network, head=head, pictures_a_class=each))
 
 
 def _accuracies(network: str, head: str, each: str) -> list[Decimal]:
@@ -40,7 +40,7 @@ def accuracy(each: str) -> str:
     lines = []
     for title, (network, head) in CONTESTANTS.items():
         values = [*_accuracies(network, head, each), _mean(network, head, each)]
-        lines.append([title, *(told(value, 1) for value in values)])
+        lines.append([title, *(format_number(value, 1) for value in values)])
     return table(["", *SETS.values(), "mean"], lines)
 
 
@@ -49,8 +49,8 @@ def few() -> str:
     lines = []
     for title, (network, head) in CONTESTANTS.items():
         means = [_mean(network, head, each) for each in ("5", "10", "20", "40")]
-        lines.append([title, *(told(mean, 1) for mean in means)])
-    return table(["pictures a class", "5", "10", "20", "40"], lines)
+        lines.append([title, *(format_number(mean, 1) for mean in means)])
+    return table(["pictures per class", "5", "10", "20", "40"], lines)
 
 
 def tested() -> str:
@@ -63,8 +63,8 @@ def _is_first(row: Row) -> bool:
 
 def behind(each: str) -> str:
     """Points that `quicknet@2` has less than EfficientNet-Lite0 with the same discriminant, mean of the sets."""
-    return told(_mean("efficientnet-lite0", "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
+    return format_number(_mean("efficientnet-lite0", "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
 
 
 def megabytes(name: str) -> str:
-    return told(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)
+    return format_number(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)

@@ -6,7 +6,7 @@ import importlib
 import sys
 from decimal import Decimal
 
-from figures.committed import BENCHMARKS, Row, bench, found, only_row, rows, table, three, told
+from figures.committed import BENCHMARKS, Row, bench, format_number, rows, rows_where, single_row, table, three_digits
 
 PAGE = "docs/kernels.md"
 STEPS = {"avx512": "bench_steps_avx512.json", "avx2": "bench_steps_avx2.json"}
@@ -18,9 +18,9 @@ TRAINED = "tail step of 32, 8-bit weights trained"
 
 
 def _beside_torch() -> list[Row]:
-    """Those with a bar, but for PyTorch's best setting, which the text has."""
-    own = rows(BENCHMARKS / STEPS["avx512"])
-    return [row for row in own if row["least"] is not None and row["peer"] != "best PyTorch"]
+    """Rows with a target, but for PyTorch's best setting, which is in the text."""
+    matches = rows(BENCHMARKS / STEPS["avx512"])
+    return [row for row in matches if row["least"] is not None and row["peer"] != "best PyTorch"]
 
 
 def peers() -> str:
@@ -28,65 +28,77 @@ def peers() -> str:
     for row in _beside_torch():
         line = [row["work"], row["peer"]]
         for file in STEPS.values():
-            own = bench(file, row["work"], row["peer"])
-            line += [f"{three(own['ours'])} ms", f"{three(own['theirs'])} ms", told(own["ratio"], 2), f"{own['least']}"]
+            matches = bench(file, row["work"], row["peer"])
+            line += [
+                f"{three_digits(matches['ours'])} ms",
+                f"{three_digits(matches['theirs'])} ms",
+                format_number(matches["ratio"], 2),
+                f"{matches['least']}",
+            ]
         lines.append(line)
     return table(
-        ["work", "peer", "AVX-512: ours", "peer's", "ratio", "asked", "AVX2: ours", "peer's", "ratio", "asked"], lines
+        ["work", "peer", "AVX-512: ours", "peer's", "ratio", "target", "AVX2: ours", "peer's", "ratio", "target"], lines
     )
 
 
 def reached() -> str:
     held = {path: [row["holds"] for row in rows(BENCHMARKS / file) if row["least"]] for path, file in STEPS.items()}
-    asked, (first, second) = len(held["avx2"]), (WORDS[each.count(True)] for each in held.values())
-    return f"of the {WORDS[asked]} ratios asked for, AVX-512 reaches {first} and AVX2 {second}"
+    targets, (first, second) = len(held["avx2"]), (WORDS[each.count(True)] for each in held.values())
+    return f"of the {WORDS[targets]} targets, AVX-512 reaches {first} and AVX2 {second}"
 
 
-def shown() -> str:
+def listed_ratios() -> str:
     return f"{WORDS[len(_beside_torch())].title()} of the"
 
 
 def best(path: str) -> str:
     """PyTorch in its best setting: the forward pass, the frozen step of 32, weights trained."""
     file = EARLIER if path == "compiled" else STEPS[path]
-    first, second, third = (told(bench(file, work, "best PyTorch")["ratio"]) for work in (FORWARD, FROZEN, TRAINED))
+    first, second, third = (
+        format_number(bench(file, work, "best PyTorch")["ratio"]) for work in (FORWARD, FROZEN, TRAINED)
+    )
     if path == "avx512":
         return f"{first} (forward), {second} (frozen step of 32) and {third} (weights trained)"
     return f"{first}, {second} and {third}"
 
 
 def mobilenet(path: str) -> str:
-    row = only_row([row for row in rows(BENCHMARKS / STEPS[path]) if row["peer"].endswith("12, best PyTorch")])
+    row = single_row([row for row in rows(BENCHMARKS / STEPS[path]) if row["peer"].endswith("12, best PyTorch")])
     setting = " compiled with bf16" if "bf16" in row["note"] else ""
-    return f"{told(row['theirs'])} ms{setting}, {told(row['ratio'], 2)} times"
+    return f"{format_number(row['theirs'])} ms{setting}, {format_number(row['ratio'], 2)} times"
 
 
 def _larq(what: str) -> Decimal:
-    return Decimal(only_row(found(BENCHMARKS / "beside_larq.csv", what=what))["milliseconds"])
+    return Decimal(single_row(rows_where(BENCHMARKS / "beside_larq.csv", what=what))["milliseconds"])
 
 
 def larq() -> str:
     theirs = min(_larq(row["what"]) for row in rows(BENCHMARKS / "beside_larq.csv") if row["what"].startswith("Larq"))
     avx2, avx512 = _larq("bitreplay, avx2"), _larq("bitreplay, avx512")
-    times = f"{told(theirs / avx2)} and {told(theirs / avx512)} times"
-    return f"{avx2} ms on AVX2 and {avx512} ms on AVX-512 against {told(theirs)} ms in its best setting, {times}"
+    times = f"{format_number(theirs / avx2)} and {format_number(theirs / avx512)} times"
+    return (
+        f"{avx2} ms on AVX2 and {avx512} ms on AVX-512 against {format_number(theirs)} ms in its best setting, {times}"
+    )
 
 
 def threads() -> str:
-    row = only_row(found(BENCHMARKS / EARLIER, question="threads"))
-    return f"{told(row['ours'], 2)} ms on two threads, {told(row['theirs'], 2)} ms in two processes"
+    row = single_row(rows_where(BENCHMARKS / EARLIER, question="threads"))
+    return f"{format_number(row['ours'], 2)} ms on two threads, {format_number(row['theirs'], 2)} ms in two processes"
 
 
 def memory() -> str:
-    row = only_row(found(BENCHMARKS / EARLIER, question="memory"))
-    return f"{told(row['ours'])} MiB above the process's base where PyTorch takes {told(row['theirs'])} MiB"
+    row = single_row(rows_where(BENCHMARKS / EARLIER, question="memory"))
+    ours, theirs = format_number(row["ours"]), format_number(row["theirs"])
+    return f"{ours} MiB above the process's base where PyTorch takes {theirs} MiB"
 
 
 def minibatches() -> str:
     """Microseconds a sample."""
-    own = found(BENCHMARKS / EARLIER, question="minibatch")
-    sizes = [row["work"].split()[3].strip(",") for row in own]
-    return table(["minibatch", *sizes], [["in blocks of eight", *(told(1000 * row["ours"], 0) for row in own)]])
+    matches = rows_where(BENCHMARKS / EARLIER, question="minibatch")
+    sizes = [row["work"].split()[3].strip(",") for row in matches]
+    return table(
+        ["minibatch", *sizes], [["in blocks of eight", *(format_number(1000 * row["ours"], 0) for row in matches)]]
+    )
 
 
 def limits() -> str:
@@ -95,30 +107,30 @@ def limits() -> str:
 
 
 def _arm(model: str, part: str, path: str, operation: str = "together") -> Decimal:
-    row = only_row(found(BENCHMARKS / "arm_instructions.csv", model=model, part=part, operation=operation))
+    row = single_row(rows_where(BENCHMARKS / "arm_instructions.csv", model=model, part=part, operation=operation))
     return Decimal(row[path]) / 10**6
 
 
 def arm(model: str, part: str, path: str) -> str:
     """Millions of instructions."""
-    return three(_arm(model, part, path))
+    return three_digits(_arm(model, part, path))
 
 
 def less(model: str, part: str, before: str) -> str:
     """In percent of what version 0.1 took, in millions."""
-    return told(100 - 100 * _arm(model, part, "neon") / Decimal(before), 0)
+    return format_number(100 - 100 * _arm(model, part, "neon") / Decimal(before), 0)
 
 
 def arm_part(model: str, part: str, path: str, operation: str) -> str:
     value = _arm(model, part, path, operation)
-    return told(value, 0 if value >= 100 else 1) + " M"
+    return format_number(value, 0 if value >= 100 else 1) + " M"
 
 
 def _peer(work: str, by: str, setting: str, cpu: str) -> str:
     """The fewest instructions of the settings whose names begin so."""
-    own = [row for row in found(BENCHMARKS / "arm_peer.csv", cpu=cpu) if row["work"].startswith(work)
+    matches = [row for row in rows_where(BENCHMARKS / "arm_peer.csv", cpu=cpu) if row["work"].startswith(work)
            and row["by"].startswith(by) and row["setting"].startswith(setting)]  # fmt: skip
-    return told(min(Decimal(row["instructions"]) for row in own) / 10**6) + " M"
+    return format_number(min(Decimal(row["instructions"]) for row in matches) / 10**6) + " M"
 
 
 def arm_forward(cpu: str, path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from statistics import median
 
-from figures.committed import BENCHMARKS, found, only, rows, table, told
+from figures.committed import BENCHMARKS, format_number, rows, rows_where, single_value, table
 
 PAGE = "docs/page.md"
 NETWORKS = ("react_tiny", "bireal18")
@@ -34,27 +34,28 @@ FILES = {"first": "page.csv", "shared": "page_shared.csv"}  # Chromium before ot
 
 
 def _values(model: str, what: str, unit: str, turn: str = "first") -> list[Decimal]:
-    own = found(BENCHMARKS / FILES[turn], model=model, what=what, unit=unit)
-    only(row["put first"] == str(turn == "first") for row in own)
-    return [Decimal(row["value"]) for row in own]
+    matches = rows_where(BENCHMARKS / FILES[turn], model=model, what=what, unit=unit)
+    single_value(row["put first"] == str(turn == "first") for row in matches)
+    return [Decimal(row["value"]) for row in matches]
 
 
 def measured() -> str:
     lines: list[list[object]] = []
     for label, (what, unit, shown) in LINES.items():
         cells, each = [], [_values(model, what, unit) for model in NETWORKS]
-        for own in each:
+        for matches in each:
             least, middle = (
-                told(value / DIVISORS[unit, shown], 2 if unit == "CPU s" else 1) for value in (min(own), median(own))
+                format_number(value / DIVISORS[unit, shown], 2 if unit == "CPU s" else 1)
+                for value in (min(matches), median(matches))
             )
-            cells.append(f"{least} {shown}" if min(own) == max(own) else f"{least}, {middle} {shown}")
-        lines.append([label, only(len(own) for own in each), *cells])
+            cells.append(f"{least} {shown}" if min(matches) == max(matches) else f"{least}, {middle} {shown}")
+        lines.append([label, single_value(len(matches) for matches in each), *cells])
     return table(["least, median of the turns", "turns", "`react_tiny`", "`bireal18`"], lines)
 
 
 def loads(turn: str) -> str:
     each = [Decimal(row["load"]) for row in rows(BENCHMARKS / FILES[turn])]
-    return f"{told(min(each), 0)} to {told(max(each), 0)}"
+    return f"{format_number(min(each), 0)} to {format_number(max(each), 0)}"
 
 
 def held(turn: str) -> str:
@@ -67,12 +68,13 @@ def held(turn: str) -> str:
     ]
     return (
         f"of {len(files)} files shown {sum(ms <= 50 for ms in files)} had their answer within 50 ms, the slowest in "
-        f"{told(max(files), 0)} ms, and of {len(classes)} classes of 20 files {sum(ms <= 2000 for ms in classes)} were "
-        f"known within 2 s, the slowest in {told(max(classes) / 1000)} s"
+        f"{format_number(max(files), 0)} ms, and of {len(classes)} classes of 20 files "
+        f"{sum(ms <= 2000 for ms in classes)} were "
+        f"known within 2 s, the slowest in {format_number(max(classes) / 1000)} s"
     )
 
 
 def machine() -> str:
     every = [row for file in FILES.values() for row in rows(BENCHMARKS / file)]
-    chromium, cpu = only((row["chromium"].split(".")[0], row["cpu"]) for row in every)
+    chromium, cpu = single_value((row["chromium"].split(".")[0], row["cpu"]) for row in every)
     return f"{chromium} on two cores of an {cpu}"

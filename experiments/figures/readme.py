@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from figures import committed
-from figures.committed import MODELS, bench, few, finals, mean, named, table, told
-from figures.shown import demo, exact, forgetting, small, small_state, state, step_memory
+from figures.committed import MODELS, bench, few, finals, format_number, mean, table, title_of
+from figures.shared import demo, exact, forgetting, small, small_state, state, step_memory
 
 PAGE = "README.md"
 __all__ = ["demo", "forgetting", "small", "small_state", "state", "step_memory"]
@@ -19,29 +19,35 @@ def results() -> str:
     lines = []
     for title, (data, names) in SETS.items():
         for at, name in enumerate(names):
-            line = ["" if at else title, named(name), exact(data, MODELS[name])]
+            line = ["" if at else title, title_of(name), exact(data, MODELS[name])]
             for strategy in ("replay", "cwr", "joint"):
-                own = finals(data, MODELS[name], strategy)
-                line.append(told(mean(own)) if own else "")
+                matches = finals(data, MODELS[name], strategy)
+                line.append(format_number(mean(matches)) if matches else "")
             lines.append(line)
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*", "joint training"], lines)
 
 
 def few_pictures() -> str:
     """The class that was held out, after 5, 10 and 20 pictures of it."""
-    return ", ".join(told(mean(row["new_accuracy"] for row in few("quicknet", "exact", n)), 0) for n in (5, 10, 20))
+    return ", ".join(
+        format_number(mean(row["new_accuracy"] for row in few("quicknet", "exact", n)), 0) for n in (5, 10, 20)
+    )
 
 
 def others() -> str:
     """The other classes, at the least and at the most."""
     each = [mean(row["others_after"] for row in few("quicknet", "exact", number)) for number in (5, 10, 20)]
-    return f"{told(min(each), 0)} to {told(max(each), 0)}"
+    return f"{format_number(min(each), 0)} to {format_number(max(each), 0)}"
 
 
 def forward() -> str:
     work = "Bi-Real-18 forward, one 32x32 image"
     float32, int8 = (bench("bench_steps_avx512.json", work, peer) for peer in ("PyTorch fp32", "ONNX Runtime int8"))
-    ours, theirs, others = told(int8["ours"], 2), told(float32["theirs"]), told(int8["theirs"])
+    ours, theirs, others = (
+        format_number(int8["ours"], 2),
+        format_number(float32["theirs"]),
+        format_number(int8["theirs"]),
+    )
     return f"{ours} ms, PyTorch fp32 {theirs}, ONNX Runtime int8 {others}"
 
 
@@ -49,4 +55,4 @@ def whole_cifar10() -> str:
     """Network, sums and discriminants, of the first order of the classes."""
     row = committed.exact("cifar10", "react18")
     parts = [Decimal(row[name]) for name in ("seconds_network", "seconds_sums", "seconds_discriminants")]
-    return told(sum(parts, Decimal()), 0) + " s"
+    return format_number(sum(parts, Decimal()), 0) + " s"

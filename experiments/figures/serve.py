@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.committed import BENCHMARKS, found, only_row, table, told
+from figures.committed import BENCHMARKS, format_number, rows_where, single_row, table
 
 PAGE = "docs/serve.md"
 
@@ -11,9 +11,12 @@ def clients() -> str:
     lines = []
     for model in ("react_tiny", "react18", "bireal18", "vgg_small"):
         with_pause, without = (
-            only_row(found(BENCHMARKS / "serve.csv", model=model, **{"pause ms": pause})) for pause in ("150", "0")
+            single_row(rows_where(BENCHMARKS / "serve.csv", model=model, **{"pause ms": pause}))
+            for pause in ("150", "0")
         )
-        times = [told(with_pause[name], 0) for name in ("answers a second", "p50 ms", "p95 ms", "p99 ms")]
-        lines.append([f"`{model}`", *times, *(told(without[name], 0) for name in ("answers a second", "p95 ms"))])
+        times = [format_number(with_pause[name], 0) for name in ("answers a second", "p50 ms", "p95 ms", "p99 ms")]
+        lines.append(
+            [f"`{model}`", *times, *(format_number(without[name], 0) for name in ("answers a second", "p95 ms"))]
+        )
     header = ["", "answers a second", "median", "95 %", "99 %", "without a pause: answers a second", "95 %"]
     return table(header, lines)

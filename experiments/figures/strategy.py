@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.shown import exact, gradients, small, small_state, state
+from figures.shared import exact, gradients, small, small_state, state
 
 PAGE = "docs/strategy.md"
 __all__ = ["exact", "gradients", "small", "small_state", "state"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures.committed import EXPERIMENTS, MODELS, Row, few, found, mean, only_row, table, told
+from figures.committed import EXPERIMENTS, MODELS, Row, few, format_number, mean, rows_where, single_row, table
 
 PAGE = "docs/unknown.md"
 ROWS = EXPERIMENTS / "unknown.jsonl"
@@ -14,57 +14,57 @@ PARTS = ("known", "new", "far")
 
 def _refused(model: str, part: str, percent: int, data: str = "groceries") -> Decimal:
     """Mean over all classes held out in turn, in percent."""
-    own = found(ROWS, question="refused", data=data, model=model)
-    if len({row["held"] for row in own}) != 14 or len(own) != 14:
-        raise LookupError(f"unknown.jsonl: {len(own)} rows of {model} on {data}")
-    return mean(row[part][str(percent / 100)] for row in own)
+    matches = rows_where(ROWS, question="refused", data=data, model=model)
+    if len({row["held"] for row in matches}) != 14 or len(matches) != 14:
+        raise LookupError(f"unknown.jsonl: {len(matches)} rows of {model} on {data}")
+    return mean(row[part][str(percent / 100)] for row in matches)
 
 
 def refused() -> str:
     lines: list[list[object]] = []
     for title, shares in ASKED.items():
         for at, percent in enumerate(shares):
-            each = [told(_refused(MODELS[title], part, percent)) for part in PARTS]
+            each = [format_number(_refused(MODELS[title], part, percent)) for part in PARTS]
             lines.append(["" if at else title, percent, *each])
     stored = few("bireal18", "replay", 0)
-    each = [told(mean(row[f"{part}_refused"] for row in stored)) for part in PARTS]
+    each = [format_number(mean(row[f"{part}_refused"] for row in stored)) for part in PARTS]
     lines.append(["`replay`, Bi-Real-18", 5, *each])
     return table(["model", "asked for", "known", "new fruit", "no fruit"], lines)
 
 
 def off(model: str) -> str:
     """How far the refusals of known pictures are from the share asked for, up to 10 %, at the most."""
-    return told(max(abs(_refused(model, "known", percent) - percent) for percent in (1, 2, 5, 10)))
+    return format_number(max(abs(_refused(model, "known", percent) - percent) for percent in (1, 2, 5, 10)))
 
 
 def too_few(model: str, percent: str) -> str:
-    return told(int(percent) - _refused(model, "known", int(percent)))
+    return format_number(int(percent) - _refused(model, "known", int(percent)))
 
 
 def too_many(model: str, percent: str) -> str:
-    return told(_refused(model, "known", int(percent)) - int(percent))
+    return format_number(_refused(model, "known", int(percent)) - int(percent))
 
 
 def stored_new() -> str:
     """Of a new fruit, by the rule of replay."""
-    return told(mean(row["new_refused"] for row in few("bireal18", "replay", 0)))
+    return format_number(mean(row["new_refused"] for row in few("bireal18", "replay", 0)))
 
 
 def chosen_on(percent: str) -> str:
     """Refused there of the known, by the models."""
-    models = sorted({row["model"] for row in found(ROWS, question="refused", data="npz")})
+    models = sorted({row["model"] for row in rows_where(ROWS, question="refused", data="npz")})
     each = [_refused(model, "known", int(percent), "npz") for model in models]
-    return f"{told(min(each))} to {told(max(each))} %"
+    return f"{format_number(min(each))} to {format_number(max(each))} %"
 
 
 def kind(held: str) -> str:
     """ReAct-18, asked for 10 %."""
-    row = only_row(found(ROWS, question="refused", data="groceries", model="react18", held=held))
-    return told(row["new"]["0.1"], 0)
+    row = single_row(rows_where(ROWS, question="refused", data="groceries", model="react18", held=held))
+    return format_number(row["new"]["0.1"], 0)
 
 
 def _sure(data: str, title: str) -> Row:
-    return only_row(found(ROWS, question="sure", data=data, model=MODELS[title]))
+    return single_row(rows_where(ROWS, question="sure", data=data, model=MODELS[title]))
 
 
 def errors() -> str:
@@ -75,10 +75,10 @@ def errors() -> str:
     ):
         for at, name in enumerate(names):
             row = _sure(data, name)
-            lines.append(["" if at else title, name, told(row["error"]), told(row["error_without"])])
+            lines.append(["" if at else title, name, format_number(row["error"]), format_number(row["error_without"])])
     return table(["data", "model", "error", "with T = 1"], lines)
 
 
 def correlation(data: str) -> str:
-    each = [row["confusions_rank_correlation"] for row in found(ROWS, question="sure", data=data)]
-    return " to ".join(told(value, 2) for value in sorted({min(each), max(each)}))
+    each = [row["confusions_rank_correlation"] for row in rows_where(ROWS, question="sure", data=data)]
+    return " to ".join(format_number(value, 2) for value in sorted({min(each), max(each)}))

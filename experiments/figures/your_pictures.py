@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures.committed import BENCHMARKS, few, found, mean, table, told
-from figures.shown import exact, state
+from figures.committed import BENCHMARKS, few, format_number, mean, rows_where, table
+from figures.shared import exact, state
 
 PAGE = "docs/your-pictures.md"
 __all__ = ["exact", "state"]
@@ -15,7 +15,11 @@ def few_pictures() -> str:
     lines: list[list[object]] = []
     for pictures in (5, 10, 20):
         each = [few(model, "exact", pictures) for model in ("quicknet", "bireal18")]
-        cells = [told(mean(row[name] for row in own)) for own in each for name in ("new_accuracy", "others_after")]
+        cells = [
+            format_number(mean(row[name] for row in matches))
+            for matches in each
+            for name in ("new_accuracy", "others_after")
+        ]
         lines.append([pictures, *cells])
     others = "the 13 others"
     return table(["photographs of the new kind", "new kind, QuickNet", others, "new kind, Bi-Real-18", others], lines)
@@ -23,4 +27,4 @@ def few_pictures() -> str:
 
 def photograph() -> str:
     """Milliseconds to read one of 12 megapixels, of 100."""
-    return told(10 * Decimal(found(BENCHMARKS / "photographs.csv", side="32")[0]["our seconds"]), 0)
+    return format_number(10 * Decimal(rows_where(BENCHMARKS / "photographs.csv", side="32")[0]["our seconds"]), 0)

@@ -12,15 +12,15 @@ from figures.committed import (
     digest,
     exact,
     finals,
-    found,
+    format_number,
     mean,
-    named,
-    only,
-    only_row,
     rows,
+    rows_where,
     runs,
+    single_row,
+    single_value,
     table,
-    told,
+    title_of,
     weights,
 )
 
@@ -34,7 +34,7 @@ STAGES = {
 
 
 def _accuracy(name: str) -> Row:
-    return only_row(found(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
+    return single_row(rows_where(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
 
 
 def _trials(name: str) -> list[Row]:
@@ -57,9 +57,9 @@ def files() -> str:
     for name in _in_order():
         row, run, side, size = _accuracy(name), _shipped(name), weights(name).size, weights(name).path.stat().st_size
         rounded = f" ({run['rounded_top1']} with the rounding)" if run["rounded_top1"] else ""
-        line = [named(name), f"{side}x{side}", STAGES.get(run["epochs"], run["epochs"]), row["noted_top1"] + rounded]
+        line = [title_of(name), f"{side}x{side}", STAGES.get(run["epochs"], run["epochs"]), row["noted_top1"] + rounded]
         line += [row["float_top1"], row["integer_top1"]]
-        lines.append([*line, told(Decimal(size) / 10**6, 1 if size > 10**6 else 2) + " MB"])
+        lines.append([*line, format_number(Decimal(size) / 10**6, 1 if size > 10**6 else 2) + " MB"])
     return table(
         ["model", "input", "epochs", "float, training run", "float, the file", "integer, q_f 8", "size"], lines
     )
@@ -69,24 +69,24 @@ def learned() -> str:
     first = ["react18", "react18_64", "bireal18", "vgg_small", "quicknet", "quicknet_large", "react_tiny"]
     lines = []
     for name in first + sorted(set(zoo.names()) - set(first)):
-        line: list[str] = [named(name)]
+        line: list[str] = [title_of(name)]
         for data in ("cifar10", "cifar100", "groceries"):
-            own = finals(data, name, "replay")
-            line += [told(exact(data, name)["final"], 2), told(mean(own)) if own else ""]
+            matches = finals(data, name, "replay")
+            line += [format_number(exact(data, name)["final"], 2), format_number(mean(matches)) if matches else ""]
         row = exact("groceries", name)
-        line.append(told(only(run["final"] for run in runs("sessions", name, "exact")), 2))
-        line.append(told(1000 * Decimal(row["seconds_network"]) / int(row["pictures"])))
-        lines.append([*line, told(Decimal(row["state_bytes"]) / 10**6) + " MB"])
+        line.append(format_number(single_value(run["final"] for run in runs("sessions", name, "exact")), 2))
+        line.append(format_number(1000 * Decimal(row["seconds_network"]) / int(row["pictures"])))
+        lines.append([*line, format_number(Decimal(row["state_bytes"]) / 10**6) + " MB"])
     return table(["model", "CIFAR-10, exact", "replay", "CIFAR-100 (re-split), exact", "replay", "groceries, exact",
-                  "replay", "object sessions, exact", "ms a picture", "state, groceries"], lines)  # fmt: skip
+                  "replay", "object sessions, exact", "ms per picture", "state, groceries"], lines)  # fmt: skip
 
 
 def integer(name: str) -> str:
-    return told(_accuracy(name)["integer_top1"])
+    return format_number(_accuracy(name)["integer_top1"])
 
 
 def float_file(name: str) -> str:
-    return told(_accuracy(name)["float_top1"])
+    return format_number(_accuracy(name)["float_top1"])
 
 
 def _above(name: str) -> Decimal:
@@ -97,13 +97,13 @@ def _above(name: str) -> Decimal:
 
 def rounding() -> str:
     others = max(abs(_above(name)) for name in zoo.names() if name not in ("react18", "react_tiny"))
-    below, above = told(-_above("react18"), 2), told(_above("react_tiny"), 2)
-    return f"ReAct-18 {below}; `react_tiny` {above} above; the others at most {told(others, 2)}"
+    below, above = format_number(-_above("react18"), 2), format_number(_above("react_tiny"), 2)
+    return f"ReAct-18 {below}; `react_tiny` {above} above; the others at most {format_number(others, 2)}"
 
 
 def best_exact() -> str:
     return ", ".join(
-        told(max(Decimal(exact(data, name)["final"]) for name in zoo.names()))
+        format_number(max(Decimal(exact(data, name)["final"]) for name in zoo.names()))
         for data in ("cifar10", "cifar100", "groceries")
     )
 
@@ -115,8 +115,12 @@ def trials() -> str:
             ships = row["shipped"] == "yes"
             rounded = row["rounded_top1"] or (_accuracy(row["model"])["integer_top1"] if ships else "")
             measured = [row["train_top1"], rounded, row["cifar100_held_out_exact"], row["groceries_held_out_exact"]]
-            line = [TITLES[name] + (", ships" if ships else ""), told(row["teacher_top1"]), _epochs(row["epochs"])]
-            lines.append([*line, _views(row), *(told(each) if each else "" for each in measured)])
+            line = [
+                TITLES[name] + (", ships" if ships else ""),
+                format_number(row["teacher_top1"]),
+                _epochs(row["epochs"]),
+            ]
+            lines.append([*line, _views(row), *(format_number(each) if each else "" for each in measured)])
     return table(["", "teacher", "epochs", "views", "training views", "validation, rounded", "CIFAR-100 held out",
                   "groceries held out"], lines)  # fmt: skip
 
@@ -128,14 +132,14 @@ def _epochs(epochs: str) -> str:
 
 def _views(row: Row) -> str:
     share, _, until = row["blended"].partition(" until ")
-    blended = f", {told(100 * Decimal(share), 0)} % blended" if share != "0" else ""
+    blended = f", {format_number(100 * Decimal(share), 0)} % blended" if share != "0" else ""
     return row["views"].replace(", features", " and features") + blended + (", plain at the end" if until else "")
 
 
 def joint(name: str) -> str:
-    return told(only_row(runs("cifar10", name, "joint"))["final"], 2)
+    return format_number(single_row(runs("cifar10", name, "joint"))["final"], 2)
 
 
 def fruit(name: str) -> str:
     """All training photographs of the shipped fruit, whatever their order."""
-    return told(Decimal(exact("groceries", name)["final"]), 1)
+    return format_number(Decimal(exact("groceries", name)["final"]), 1)

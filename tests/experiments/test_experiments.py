@@ -219,7 +219,7 @@ def test_several_processes_make_the_same_rows(make, tmp_path):
 
 def test_figures_are_those_of_the_rows():
     from run import Run
-    from tables import Rows, Table, drawn
+    from tables import Rows, Table, render_table
 
     config = {"data": "cifar10", "scenario": "nc"}
     each = [
@@ -232,8 +232,8 @@ def test_figures_are_those_of_the_rows():
     assert figures.final == 52.0 and figures.incremental == pytest.approx((40 + 52) / 2) and figures.forgetting == 4.0
     table = Table("Text:", ["one"], {"a": [Run()], "b": [Run()], "left out": [Run(memory_per_class=7)]})
     lines = ["| a | 52.0 ± 2.0 |", "| b | 52.0 ± 2.0 |"]
-    assert drawn(table, rows) == ["Text:", "", "|  | one |", "|---|---|", *lines, ""]
-    assert drawn(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(memory_per_class=7)]}), rows) == [], (
+    assert render_table(table, rows) == ["Text:", "", "|  | one |", "|---|---|", *lines, ""]
+    assert render_table(Table("Text:", ["one"], {"a": [Run()], "left out": [Run(memory_per_class=7)]}), rows) == [], (
         "compares nothing"
     )
 

@@ -30,7 +30,7 @@ def test_every_page_with_figures_has_a_module_and_every_function_is_used(tool):
     assert marked == set(tool.pages())
     for path, module in tool.pages().items():
         asked = {found[1].split()[0] for found in tool.MARK.finditer(path.read_text())}
-        places = (module.__name__, "figures.shown")
+        places = (module.__name__, "figures.shared")
         there = {name for name, made in vars(module).items() if getattr(made, "__module__", "") in places}
         assert {name for name in there if not name.startswith("_")} == asked, module.PAGE
 
@@ -90,4 +90,4 @@ def test_what_cannot_be_filled_is_refused(tool, text, says):
 @pytest.mark.parametrize("value, digits, says", [("84.85", 1, "84.9"), ("0.8949", 2, "0.89"), (-1.25, 1, "-1.3"),
                                                  ("8474704", 0, "8,474,704")])  # fmt: skip
 def test_halves_are_rounded_up(tool, value, digits, says):
-    assert importlib.import_module("figures.committed").told(value, digits) == says
+    assert importlib.import_module("figures.committed").format_number(value, digits) == says

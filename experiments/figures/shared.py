@@ -1,0 +1,85 @@
+"""Figures that several pages have; the module of a page imports those that it needs."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+from figures import committed
+from figures.committed import (
+    BENCHMARKS,
+    EXPERIMENTS,
+    Row,
+    digest,
+    finals,
+    forgetting_range,
+    format_number,
+    mean,
+    rows_where,
+    single_row,
+    single_value,
+)
+
+
+def exact(data: str, model: str) -> str:
+    return format_number(committed.exact(data, model)["final"])
+
+
+def gradients(data: str, model: str, strategy: str) -> str:
+    """Mean over the seeds."""
+    return format_number(mean(finals(data, model, strategy)))
+
+
+def state(data: str, model: str, digits: str = "1", feature_layers: str = "") -> str:
+    row = committed.exact(data, model, **{"feature_layers": feature_layers} if feature_layers else {})
+    return format_number(Decimal(row["state_bytes"]) / 10**6, int(digits)) + " MB"
+
+
+def _small(n_components: str) -> Row:
+    fields = {"data": "cifar10", "digest": digest("react18"), "axes": "principal", "pictures": "50000"}
+    return single_row(rows_where(EXPERIMENTS / "projection.csv", n_components=n_components, **fields))
+
+
+def small(n_components: str) -> str:
+    """The accuracy of ReAct-18 on CIFAR-10 with so many components."""
+    return format_number(_small(n_components)["accuracy"])
+
+
+def small_state(n_components: str) -> str:
+    row = _small(n_components)
+    size = Decimal(row["products_bytes"]) + Decimal(row["class_sums_bytes"])
+    return format_number(size / 1000, 0) + " KB" if size < 10**5 else format_number(size / 10**6, 2) + " MB"
+
+
+def small_axes(n_components: str) -> str:
+    return format_number(Decimal(_small(n_components)["projection_bytes"]) / 1000, 0) + " KB"
+
+
+def small_loss(n_components: str) -> str:
+    """Points less than with all features."""
+    all_features = committed.exact("cifar10", "react18")["final"]
+    return format_number(Decimal(all_features) - Decimal(_small(n_components)["accuracy"]))
+
+
+def making(n_features: str, digits: str) -> str:
+    """Megabytes in which a discriminant of ten classes is made."""
+    size = single_value(
+        row["work_bytes"] for row in rows_where(BENCHMARKS / "sums.csv", n_features=n_features, classes="10")
+    )
+    return format_number(Decimal(size) / 10**6, int(digits))
+
+
+def step_memory() -> str:
+    row = single_row(rows_where(BENCHMARKS / "bench_avx512.json", question="memory"))
+    return f"{format_number(row['ours'])} MiB, PyTorch {format_number(row['theirs'])}"
+
+
+def forgetting(data: str, strategy: str) -> str:
+    return forgetting_range(data, strategy)
+
+
+def demo(strategy: str) -> str:
+    """Of the last experience, as `bitreplay demo --json` printed it."""
+    printed = json.loads((EXPERIMENTS / "demo.json").read_text())
+    share = printed["joint"] if strategy == "joint" else printed["rows"][-1]["accuracy"][strategy]
+    return format_number(100 * Decimal(str(share)))
