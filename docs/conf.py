@@ -25,16 +25,16 @@ autodoc_typehints = "signature"
 def as_rst(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """Docstrings are plain text. Blocks that are set out in columns stay as they are, the rest flows as paragraphs."""
     blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
-    told = []
+    paragraphs = []
     for block in blocks:
         rows = block.split("\n")
         if rows[0].lstrip().startswith(">>>"):
-            told.append(block)
+            paragraphs.append(block)
         elif any(re.search(r"\S {2,}\S|^ ", row) for row in rows):
-            told.append("::\n\n" + "\n".join(f"    {row}" for row in rows))
+            paragraphs.append("::\n\n" + "\n".join(f"    {row}" for row in rows))
         else:
-            told.append(re.sub(r"`([^`]+)`", r"``\1``", block).replace("*", r"\*").replace("|", r"\|"))
-    lines[:] = "\n\n".join(told).split("\n") + [""]
+            paragraphs.append(re.sub(r"`([^`]+)`", r"``\1``", block).replace("*", r"\*").replace("|", r"\|"))
+    lines[:] = "\n\n".join(paragraphs).split("\n") + [""]
 
 
 def places(app: object, name: str, source: list[str]) -> None:
@@ -50,7 +50,9 @@ def places(app: object, name: str, source: list[str]) -> None:
 
 def paths(app: object, place: Path, name: str, content: list[str]) -> None:
     """Links of pages that lie elsewhere in the repository and are included here."""
-    content[0] = content[0].replace("](core/README.md)", "](docs/core.md)")
+    pages = {"core/README.md": "core", "ARCHITECTURE.md": "architecture", "CONTRIBUTING.md": "contributing"}
+    for path, page in pages.items():
+        content[0] = content[0].replace(f"]({path})", f"](docs/{page}.md)")
 
 
 def setup(app: object) -> None:
