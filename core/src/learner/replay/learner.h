@@ -2,6 +2,7 @@
 // is in which file:
 //
 //     open.cc          memory, and where everything lies in it
+//     networks.cc      the tensors of backbone and tail
 //     learn.cc         an experience
 //     store.cc         stored latents: a reservoir for each class
 //     change.cc        forgetting, renaming, counts
