@@ -1,11 +1,11 @@
 """Instructions of each operation on 64-bit ARM, counted under qemu-user: what can be known without a board.
 
     make test-arm                                            builds the core and core/tools for ARM
-    python benchmarks/arm_instructions.py                    every question below; writes results/arm_instructions.csv
-    python benchmarks/arm_instructions.py bireal18 tail      one of them, as a table
+    python -m benchmarks.arm_instructions                    every question below; writes results/arm_instructions.csv
+    python -m benchmarks.arm_instructions bireal18 tail      one of them, as a table
 
-`whole` is one image forward; `tail` a training step of one sample after the first level, at 8/1/16 bits; `tail32` of
-32; `trained` of one at 8/8/16, with latent weights.
+`whole` is one image forward; `tail` a training step of one sample after the first replay layer, at 8/1/16 bits;
+`tail32` of 32; `trained` of one at 8/8/16, with latent weights.
 
 A program is cut into its records, which run one after the other on the same memory. Counts repeat exactly. They say
 nothing of caches and of how many instructions a core starts at once.
@@ -48,30 +48,30 @@ def counts(parts: list[tuple[Program, int]], path: str, samples: int) -> list[in
         for number, (program, which) in enumerate(parts):
             file = Path(folder) / str(number)
             file.write_bytes(program.to_bytes())
-            words += [file, which] + [samples] * (number == 0)
+            words += [file, which, *([samples] if number == 0 else [])]
         command = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-plugin", BUILD / "qemu_count.so",
                    BUILD / "core" / "tools" / "count", *words]  # fmt: skip
         environment = os.environ | {"BITREPLAY_ISA": path}
         done = subprocess.run(
             [str(word) for word in command], env=environment, capture_output=True, text=True, check=True
         )
-    found = [int(number) for number in re.findall(r"^instructions (\d+)$", done.stderr, re.MULTILINE)]
-    assert len(found) == len(parts) and done.stdout.strip() == path, (done.stdout, done.stderr)
-    return found
+    numbers = [int(number) for number in re.findall(r"^instructions (\d+)$", done.stderr, re.MULTILINE)]
+    assert len(numbers) == len(parts) and done.stdout.strip() == path, (done.stdout, done.stderr)
+    return numbers
 
 
 def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
     """Instructions of each operation; what a forward pass prepares is left out."""
     step = any(record.list == "backward" for record in program.records)
     records = [record for name in LISTS for record in program.records if record.list == name]
-    nothing, *found = counts(
+    nothing, *numbers = counts(
         [(replace(program, records=[]), 0)]
         + [(replace(program, records=[record]), LISTS.index(record.list)) for record in records],
         path,
         samples,
     )
     by_name: Counter[str] = Counter()
-    for record, number in zip(records, found, strict=True):
+    for record, number in zip(records, numbers, strict=True):
         if step or record.list == "forward":
             by_name[record.operation] += number - nothing
     return by_name
@@ -98,9 +98,11 @@ def measure(model: str, part: str) -> list[tuple[str | int, ...]]:
     else:
         replay_layer, binary = next(iter(graph.shapes)), 8 if part == "trained" else 1
         program = trained(compile_tail(graph, replay_layer, Bits(8, binary, 16), samples, 10), samples)
-    found = [by_operation(program, path, samples) for path in PATHS]
-    rows = [(name, *(each[name] for each in found)) for name, _ in found[0].most_common()]
-    return [*rows, ("together", *(each.total() for each in found))]
+    totals = [by_operation(program, path, samples) for path in PATHS]
+    rows: list[tuple[str | int, ...]] = [
+        (name, *(each[name] for each in totals)) for name, _ in totals[0].most_common()
+    ]
+    return [*rows, ("together", *(each.total() for each in totals))]
 
 
 def show(model: str, part: str, rows: list[tuple[str | int, ...]]) -> None:
@@ -113,9 +115,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", help="a model of the zoo")
     parser.add_argument("part", nargs="?", choices=["whole", "tail", "tail32", "trained"], default="tail")
-    given = parser.parse_args()
-    if given.model:
-        return show(given.model, given.part, measure(given.model, given.part))
+    args = parser.parse_args()
+    if args.model:
+        return show(args.model, args.part, measure(args.model, args.part))
     RESULTS.parent.mkdir(exist_ok=True)
     with RESULTS.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

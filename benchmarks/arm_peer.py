@@ -73,7 +73,7 @@ def describe(root: Path, identity: int) -> None:
     )
 
 
-def emulated(folder: Path, cpu: str, *words: str | Path) -> list[Row]:
+def emulated(folder: Path, cpu: str, *words: object) -> list[Row]:
     describe(folder / "root", CPUS[cpu])
     command = ["qemu-aarch64", "-cpu", cpu, "-L", folder / "root", "-plugin", BUILD / "qemu_count.so",
                folder / "root" / "usr" / "bin" / "python3.11", GUEST, *words]  # fmt: skip
@@ -81,12 +81,12 @@ def emulated(folder: Path, cpu: str, *words: str | Path) -> list[Row]:
     environment = os.environ | one | {"PYTHONPATH": str(folder / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([str(w) for w in command], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = [int(number) for number in re.findall(r"^instructions (\d+)$", done.stderr, re.MULTILINE)]
+    instructions = [int(number) for number in re.findall(r"^instructions (\d+)$", done.stderr, re.MULTILINE)]
     works = [line.split(",") for line in done.stdout.splitlines()]
-    assert len(found) == 2 * len(works), (done.stdout, done.stderr)
+    assert len(instructions) == 2 * len(works), (done.stdout, done.stderr)
     return [
         (MOBILENET_V2[part], by, setting, cpu, (three - one) // 2)
-        for (part, by, setting), one, three in zip(works, found[::2], found[1::2], strict=True)
+        for (part, by, setting), one, three in zip(works, instructions[::2], instructions[1::2], strict=True)
     ]
 
 
@@ -112,7 +112,7 @@ def main() -> None:
         for words in (("onnx", *files), ("torch", NETWORK)):
             for cpu in CPUS:
                 table.writerows(emulated(folder, cpu, *words))
-                file.flush()  # it takes minutes: what is found is kept
+                file.flush()  # a run takes minutes: keep what is measured
 
 
 if __name__ == "__main__":

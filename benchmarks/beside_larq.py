@@ -33,12 +33,12 @@ def converted() -> bytes:
 def theirs(model: bytes) -> dict[str, Callable[[], object]]:
     interpreter = import_module("larq_compute_engine.tflite.python.interpreter").Interpreter
     image = np.random.default_rng(0).standard_normal((1, SIZE, SIZE, 3)).astype(np.float32)
-    found: dict[str, Callable[[], object]] = {}
+    works: dict[str, Callable[[], object]] = {}
     for indirect, delegate in product((False, True), (False, True)):
-        made = interpreter(model, num_threads=1, use_indirect_bgemm=indirect, use_xnnpack=delegate)
+        engine = interpreter(model, num_threads=1, use_indirect_bgemm=indirect, use_xnnpack=delegate)
         name = f"Larq Compute Engine, {'indirect' if indirect else 'plain'} bgemm{', XNNPACK' if delegate else ''}"
-        found[name] = partial(made.predict, image)
-    return found
+        works[name] = partial(engine.predict, image)
+    return works
 
 
 def with_path(path: str, graph: Graph) -> Callable[[], object]:

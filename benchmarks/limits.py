@@ -1,13 +1,13 @@
 """How far every operation is from the core's own limit.
 
-    taskset -c 1 python benchmarks/limits.py             on the instruction set in use; BITREPLAY_ISA names another
-    python benchmarks/limits.py neon                     (or dotprod) from the rows of arm_instructions.py
-    python benchmarks/limits.py table                    docs/kernels.md's lines, of the rows
+    taskset -c 1 python -m benchmarks.limits             on the instruction set in use; BITREPLAY_ISA names another
+    python -m benchmarks.limits neon                     (or dotprod) from the rows of arm_instructions.py
+    python -m benchmarks.limits table                    docs/kernels.md's lines, of the rows
 
 Rows go to results/limits_<set>.csv. On x86 `core/tools/limits.c` measures how many vector instructions of a kind the
 core starts in a second; an operation's limit is the time of the instructions of one kind that it needs at least, LEAST,
 or of the loads or the stores of its tensors, whichever is longest. On ARM it is the number of all these together. CPU
-time, the least of many runs.
+time, the shortest of many runs.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from dataclasses import replace
 from math import prod
 from pathlib import Path
 
-from arm_instructions import RESULTS as ARM_ROWS
-from arm_instructions import trained
-from profile_records import filled
-
+from benchmarks.arm_instructions import RESULTS as ARM_ROWS
+from benchmarks.arm_instructions import trained
+from benchmarks.profile_records import filled
 from bitreplay import modelfile
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
@@ -141,11 +140,11 @@ def measured_rates(path: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         binary = Path(folder) / "limits"
         subprocess.run(["cc", "-O2", ROOT / "core" / "tools" / "limits.c", "-o", binary], check=True)
-        said = subprocess.run([binary, path], check=True, capture_output=True, text=True).stdout
-    return {name: float(rate) for name, rate in (line.rsplit(" ", 1) for line in said.splitlines())}
+        output = subprocess.run([binary, path], check=True, capture_output=True, text=True).stdout
+    return {name: float(rate) for name, rate in (line.rsplit(" ", 1) for line in output.splitlines())}
 
 
-def least(machine: native.NativeMachine, name: str, run: Run) -> float:
+def fastest(machine: native.NativeMachine, name: str, run: Run) -> float:
     """Microseconds of CPU time of the fastest run of a list."""
     best = float("inf")
     for _ in range(TIMES):
@@ -161,7 +160,7 @@ def on_this_core(path: str) -> Iterable[dict[str, object]]:
         program, run = program_of(model, part, samples), Run(samples, 7, 1, 1 << 20, 31)
         lists = ["forward"] if part == "whole" else ["forward", "backward", "update"]
         machine = filled(program, lists, run)
-        overhead = least(native.NativeMachine(replace(program, records=[])), "forward", run)
+        overhead = fastest(native.NativeMachine(replace(program, records=[])), "forward", run)
         totals: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for record in program.records:
             if record.list not in lists:
@@ -172,20 +171,18 @@ def on_this_core(path: str) -> Iterable[dict[str, object]]:
             work, products = work_of(program, record, samples)
             loads, stores = vectors(program, record, samples, bits // 8)
             name, each = LEAST[path].get(record.operation, (f"load {bits}", 0.0))
-            found = totals[record.operation]
-            found["taken"] += least(alone, record.list, run) - overhead
-            found["work"] += work
-            found["products"] += products
+            cost = totals[record.operation]
+            cost["taken"] += fastest(alone, record.list, run) - overhead
+            cost["work"] += work
+            cost["products"] += products
             for instruction, count in (
                 (name, work * each), (f"load {bits}", loads), (f"store {bits}", stores)
             ):  # fmt: skip
-                found[instruction] += count / rates[instruction] / 1000
-        for operation, found in totals.items():
-            by, limit = max(((k, v) for k, v in found.items() if k in rates), key=lambda item: item[1])
-            taken = round(found["taken"], 1)
-            yield row(
-                path, model, part, operation, int(found["work"]), found["products"] > 0, taken, round(limit, 2), by
-            )
+                cost[instruction] += count / rates[instruction] / 1000
+        for operation, cost in totals.items():
+            by, limit = max(((k, v) for k, v in cost.items() if k in rates), key=lambda item: item[1])
+            taken = round(cost["taken"], 1)
+            yield row(path, model, part, operation, int(cost["work"]), cost["products"] > 0, taken, round(limit, 2), by)
 
 
 def by_instructions(path: str) -> Iterable[dict[str, object]]:
@@ -197,14 +194,14 @@ def by_instructions(path: str) -> Iterable[dict[str, object]]:
         for record in program.records:
             work, products = work_of(program, record, samples)
             _, each = LEAST[path].get(record.operation, ("", 0.0))
-            found = totals[record.operation]
-            least_of_all = work * each + sum(vectors(program, record, samples, 16))
-            for at, number in enumerate((work, products, least_of_all)):
-                found[at] += number
-        for operation, (work, products, limit) in totals.items():
+            cost = totals[record.operation]
+            instructions = work * each + sum(vectors(program, record, samples, 16))
+            for at, number in enumerate((work, products, instructions)):
+                cost[at] += number
+        for operation, (all_work, all_products, limit) in totals.items():
             if taken := counted.get((model, part, operation)):
                 by = LEAST[path].get(operation, ("loads and stores", 0))[0]
-                yield row(path, model, part, operation, int(work), bool(products), taken, int(limit), by)
+                yield row(path, model, part, operation, int(all_work), bool(all_products), taken, int(limit), by)
 
 
 def row(
@@ -220,10 +217,10 @@ def rows_file(path: str) -> Path:
 
 def table() -> list[str]:
     """The operations that take at least a hundredth of a part on some set: reached / limit, by what: the ratio."""
-    shown = [path for path in SETS if rows_file(path).exists()]
+    available = [path for path in SETS if rows_file(path).exists()]
     cells: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     large = set()
-    for path in shown:
+    for path in available:
         with rows_file(path).open(newline="") as file:
             rows = list(csv.DictReader(file))
         scale, unit = (1e6, "M") if path in ("neon", "dotprod") else (1, "us")
@@ -237,10 +234,13 @@ def table() -> list[str]:
                 large.add(key)
     lines = []
     for part, title in TITLES.items():
-        lines += [f"| {title} | " + " | ".join(SETS[path] for path in shown) + " |", "|---" * (1 + len(shown)) + "|"]
-        for key, found in cells.items():
+        lines += [
+            f"| {title} | " + " | ".join(SETS[path] for path in available) + " |",
+            "|---" * (1 + len(available)) + "|",
+        ]
+        for key, cost in cells.items():
             if key[:2] == part and key in large:
-                lines.append(f"| {key[2]} | " + " | ".join(found.get(path, "") for path in shown) + " |")
+                lines.append(f"| {key[2]} | " + " | ".join(cost.get(path, "") for path in available) + " |")
         lines.append("")
     return lines[:-1]
 

@@ -1,6 +1,6 @@
 """A step of 160 samples of the frozen tail, whole and in parts: the arena's bytes and CPU seconds of a step.
 
-    python benchmarks/micro_batches.py                       writes results/micro_batches.csv
+    python -m benchmarks.micro_batches                       writes results/micro_batches.csv
 
 Turns alternate, the best of several counts; one thread. What is learned must be equal, or nothing is written.
 """
@@ -59,12 +59,12 @@ def rows(name: str) -> list[tuple[object, ...]]:
 
 
 def main() -> None:
-    found = [row for name in NETWORKS for row in rows(name)]
+    table_rows = [row for name in NETWORKS for row in rows(name)]
     with open(RESULTS, "w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("network", "micro_batch_size", "arena bytes", "CPU seconds a step"))
-        table.writerows(found)
-    for row in found:
+        table.writerows(table_rows)
+    for row in table_rows:
         print(*row)
 
 

@@ -1,7 +1,7 @@
 """The page of `make page` in Chromium: to answer, to learn, with a thousand pictures, and with photographs.
 
     make page wasm-tools            build/page, and Playwright in build/packages; Chromium is the system's
-    PYTHONPATH=build/packages python benchmarks/page.py [--models NAME,NAME] [--first]    writes results/page.csv
+    PYTHONPATH=build/packages python -m benchmarks.page [--models NAME,NAME] [--first]    writes results/page.csv
 
 One row a turn. Milliseconds are by the browser's clock, from the moment that files are given to the one that the page
 has the answer, or the new hash; CPU seconds are of all processes of this Chromium, to a second after. A turn has a
@@ -16,11 +16,11 @@ import csv
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
 os.environ.setdefault("BITREPLAY_PAGE", str(ROOT / "build" / "page"))
 from benchmarks.serve import cpu  # noqa: E402
 from bitreplay.data.groceries import groceries  # noqa: E402
@@ -89,55 +88,57 @@ class Turn:
     """A page in a Chromium of its own, with one network and strategy; `row` takes what was measured."""
 
     def __init__(self, page: Page, model: str, row: Callable[[str, float, str], None]) -> None:
-        self.page, self.own, self.model, self.row = page, page.own, model, row
+        self.page, self.browser_page, self.model, self.row = page, page.own, model, row
 
     def give(self, name: str, files: list[str], what: str) -> None:
-        self.own.fill("#name", name)
-        self.own.keyboard.press("Enter")
-        place = f'input[aria-label="Add files: {name}"]'
+        self.browser_page.fill("#name", name)
+        self.browser_page.keyboard.press("Enter")
+        selector = f'input[aria-label="Add files: {name}"]'
         time.sleep(0.5)
         before = chromium_seconds()
-        found = took(self.own, place, "hash", "", lambda: self.own.set_input_files(place, files))
-        self.row(what, found, "ms")
+        milliseconds = took(
+            self.browser_page, selector, "hash", "", lambda: self.browser_page.set_input_files(selector, files)
+        )
+        self.row(what, milliseconds, "ms")
         time.sleep(1)
         self.row(what, chromium_seconds() - before, "CPU s")
 
     def show(self, files: list[str]) -> None:
-        self.own.click("[data-source=picture]")
+        self.browser_page.click("[data-source=picture]")
         for file in files:
-            give = lambda file=file: self.page.answered(lambda: self.own.set_input_files("#file", file))  # noqa: E731
-            self.row("a file shown", took(self.own, "#file", "answers", "shown", give), "ms")
+            give = lambda file=file: self.page.answered(lambda: self.browser_page.set_input_files("#file", file))  # noqa: E731
+            self.row("a file shown", took(self.browser_page, "#file", "answers", "shown", give), "ms")
         time.sleep(2.5)  # the page draws its own figures every two seconds
-        answered = re.search(r"([\d.]+) ms to answer", self.own.inner_text("#bars"))
+        answered = re.search(r"([\d.]+) ms to answer", self.browser_page.inner_text("#bars"))
         assert answered
         self.row("a picture answered, the page's median of 15", float(answered[1]), "ms")
 
     def sizes(self) -> None:
-        with self.own.expect_download() as download:
-            self.own.click("#download")
+        with self.browser_page.expect_download() as download:
+            self.browser_page.click("#download")
         rows = json.loads((FOLDER / "models.json").read_text())
         model = next(row for row in rows if (row["name"], row["strategy"]) == (self.model, "exact"))
         self.row("network", model["bytes"], "bytes")
         self.row("state", Path(download.value.path()).stat().st_size, "bytes")
-        self.row("memory to work in", self.own.evaluate(MEMORY, model["file"]), "bytes")
+        self.row("memory to work in", self.browser_page.evaluate(MEMORY, model["file"]), "bytes")
         self.row("the network in float", model["floatBytes"], "bytes")
 
     def thousand(self, classes: dict[str, list[str]]) -> None:
         for name, files in classes.items():
-            if len(files) == MANY and not self.own.evaluate("window.drawn?.length ?? 0"):
-                self.own.evaluate(WATCH)
-                start = self.own.evaluate("performance.now()")
-            self.own.fill("#name", name)
-            self.own.keyboard.press("Enter")
-            place = f'input[aria-label="Add files: {name}"]'
-            took(self.own, place, "hash", "", lambda place=place, files=files: self.own.set_input_files(place, files))
-        drawn = self.own.evaluate("(clearInterval(window.asking), [...window.drawn, performance.now()])")
+            if len(files) == MANY and not self.browser_page.evaluate("window.drawn?.length ?? 0"):
+                self.browser_page.evaluate(WATCH)
+                start = self.browser_page.evaluate("performance.now()")
+            self.browser_page.fill("#name", name)
+            self.browser_page.keyboard.press("Enter")
+            selector = f'input[aria-label="Add files: {name}"]'
+            took(self.browser_page, selector, "hash", "", partial(self.browser_page.set_input_files, selector, files))
+        drawn = self.browser_page.evaluate("(clearInterval(window.asking), [...window.drawn, performance.now()])")
         self.row("1,000 files", drawn[-1] - start, "ms")
         self.row("1,000 files, answers meanwhile", len(drawn) - 2, "answers")
         self.row("1,000 files, longest time without an answer", max(np.diff(drawn)), "ms")
-        self.row("1,000 files, heap", self.own.evaluate("performance.memory.usedJSHeapSize"), "bytes")
+        self.row("1,000 files, heap", self.browser_page.evaluate("performance.memory.usedJSHeapSize"), "bytes")
         self.page.reload()
-        self.row("1,000 files, reload", self.own.evaluate("performance.now()"), "ms")
+        self.row("1,000 files, reload", self.browser_page.evaluate("performance.now()"), "ms")
 
 
 @contextmanager
@@ -157,20 +158,20 @@ def opened(model: str, strategy: str, first: bool) -> Iterator[tuple[Page, str]]
 
 def written(folder: Path) -> dict[str, list[str]]:
     """Files of each part of the benchmark: 20 of three classes, photographs, two classes of 500 and two of 5."""
-    data, found = groceries(), {}
+    data, files = groceries(), {}
     photo = photograph(4000, 3000)
     for k in range(PICTURES):
         (folder / f"photo-{k}.jpg").write_bytes(photo)
-    found["photographs"] = [str(folder / f"photo-{k}.jpg") for k in range(PICTURES)]
+    files["photographs"] = [str(folder / f"photo-{k}.jpg") for k in range(PICTURES)]
     sets = {name: data.train_images[data.train_labels == data.class_names.index(name)][:PICTURES] for name in CLASSES}
     sets |= {"shown": data.test_images[:: len(data.test_images) // SHOWN][:SHOWN]}
     sets |= {"few": data.train_images[:5], "other": data.train_images[-5:]}
     sets |= {"first": data.train_images[:MANY], "second": data.train_images[-MANY:]}
     for name, images in sets.items():
-        found[name] = [str(folder / f"{name}-{k}.png") for k in range(len(images))]
-        for file, image in zip(found[name], images, strict=True):
+        files[name] = [str(folder / f"{name}-{k}.png") for k in range(len(images))]
+        for file, image in zip(files[name], images, strict=True):
             Image.fromarray(image).save(file)
-    return found
+    return files
 
 
 def measure(model: str, part: str, files: dict[str, list[str]], row: Callable[..., None], first: bool) -> None:
@@ -197,25 +198,25 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--first", action="store_true", help="before other programs of the machine; for root")
-    given = parser.parse_args()
+    args = parser.parse_args()
     rows: list[dict[str, Any]] = []
 
     def row(model: str, what: str, value: float, unit: str, version: str) -> None:
         turn = 1 + sum((one["model"], one["what"], one["unit"]) == (model, what, unit) for one in rows)
-        about = {"load": round(os.getloadavg()[0], 1), "put first": given.first, "chromium": version, "cpu": cpu()}
+        about = {"load": round(os.getloadavg()[0], 1), "put first": args.first, "chromium": version, "cpu": cpu()}
         rows.append({"model": model, "what": what, "turn": turn, "value": round(value, 2), "unit": unit} | about)
         print(json.dumps(rows[-1]), flush=True)
-        with given.results.open("w", newline="") as file:
+        with args.results.open("w", newline="") as file:
             writer = csv.DictWriter(file, rows[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(sorted(rows, key=lambda one: (one["model"], one["what"], one["unit"], one["turn"])))
 
     with tempfile.TemporaryDirectory() as folder:
         files = written(Path(folder))
-        for _ in range(given.turns):
-            for part in given.parts.split(","):
-                for model in given.models.split(","):
-                    measure(model, part, files, row, given.first)
+        for _ in range(args.turns):
+            for part in args.parts.split(","):
+                for model in args.models.split(","):
+                    measure(model, part, files, row, args.first)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """CPU seconds of `bitreplay predict STATE PICTURE`, from start to end of the process, for every shipped network.
 
-    python benchmarks/predict.py                     writes results/predict.csv
+    python -m benchmarks.predict                     writes results/predict.csv
 
 The state is that of the 732 training pictures of groceries, the picture one of its test pictures. User and system time
 of all threads; the networks take turns, and the best of several counts. Modules are compiled beforehand, as an
@@ -24,7 +24,7 @@ from bitreplay.data.groceries import groceries
 
 RESULTS = Path(__file__).with_name("results") / "predict.csv"
 TURNS = 7
-PROJECTED = "128"
+COMPONENTS = 128
 
 
 def seconds(words: list[str], environment: dict[str, str]) -> float:
@@ -35,18 +35,18 @@ def seconds(words: list[str], environment: dict[str, str]) -> float:
 
 
 def states(folder: Path) -> dict[tuple[str, int], Path]:
-    """By network and numbers of a picture."""
-    data, found = groceries(), {}
+    """State files by network and number of features or components."""
+    data, files = groceries(), {}
     Image.fromarray(data.test_images[0]).save(folder / "picture.png")
     names = [data.class_names[label] for label in data.train_labels]
     for model in map(zoo.find, zoo.names()):
-        for feature_layers in (None, PROJECTED) if model.companion("projection").exists() else (None,):
-            learner = Learner.from_pretrained(model, feature_layers=feature_layers)
+        for n_components in (None, COMPONENTS) if model.companion("projection").exists() else (None,):
+            learner = Learner.from_pretrained(model, n_components=n_components)
             learner.learn(data.train_images, names)
-            place = folder / f"{model.name}-{feature_layers}"
-            learner.save(place)
-            found[model.name, learner.strategy.latent_shape[0]] = place
-    return found
+            file = folder / f"{model.name}-{n_components}"
+            learner.save(file)
+            files[model.name, learner.strategy.latent_shape[0]] = file
+    return files
 
 
 def main() -> None:
@@ -54,9 +54,9 @@ def main() -> None:
         folder = Path(name)
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
-        commands: dict[tuple[str, object], list[str]] = {("numpy alone", ""): ["-c", "import numpy"]}
-        for key, state in states(folder).items():
-            commands[key] = ["-m", "bitreplay", "predict", str(state), str(folder / "picture.png")]
+        commands: dict[tuple[str, int | str], list[str]] = {("numpy alone", ""): ["-c", "import numpy"]}
+        for (network, n_features), state in states(folder).items():
+            commands[network, n_features] = ["-m", "bitreplay", "predict", str(state), str(folder / "picture.png")]
         for words in commands.values():
             seconds(words, environment)
         turns = [{key: seconds(words, environment) for key, words in commands.items()} for _ in range(TURNS)]

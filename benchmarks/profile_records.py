@@ -1,18 +1,19 @@
 """The time of each operation of a compiled network, one sample or a minibatch, on the chosen instruction set.
 
-    taskset -c 1 python benchmarks/profile_records.py bireal18 whole
-    BITREPLAY_ISA=avx2 taskset -c 1 python benchmarks/profile_records.py react18 tail --samples 32
+    taskset -c 1 python -m benchmarks.profile_records bireal18 whole
+    BITREPLAY_ISA=avx2 taskset -c 1 python -m benchmarks.profile_records react18 tail --samples 32
 
-Each record is made a program of its own and run on what the whole program left in the arena; the least time counts.
+Each record is made a program of its own and run on what the whole program left in the arena; the shortest time counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from bitreplay.engine.program import Program
 ROOT = native.BESIDE_THE_PACKAGE.parents[1] / "zoo"
 
 
-def least(call: Callable[[], None], times: int) -> float:
+def fastest(call: Callable[[], None], times: int) -> float:
     """Microseconds of the fastest call."""
     best = float("inf")
     for _ in range(times):
@@ -52,18 +53,18 @@ def main() -> None:
     parser.add_argument("part", choices=["whole", "tail"])
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--times", type=int, default=40)
-    given = parser.parse_args()
-    graph, _ = modelfile.load(ROOT / f"{given.model}.safetensors")
-    bits, run = Bits(8, 1, 16), Run(given.samples, 7, 1, 1 << 20, 31)
-    if given.part == "whole":
-        program, lists = compile_whole(graph, bits, given.samples), ["forward"]
+    args = parser.parse_args()
+    graph, _ = modelfile.load(ROOT / f"{args.model}.safetensors")
+    bits, run = Bits(8, 1, 16), Run(args.samples, 7, 1, 1 << 20, 31)
+    if args.part == "whole":
+        program, lists = compile_whole(graph, bits, args.samples), ["forward"]
     else:
-        program = compile_tail(graph, max(graph.replay_layers, key=graph.position), bits, given.samples, 10)
+        program = compile_tail(graph, max(graph.replay_layers, key=graph.position), bits, args.samples, 10)
         lists = ["forward", "backward", "update", "prepare"]
     machine = filled(program, lists, run)
-    total, count = Counter[str](), Counter[str]()
+    total, count = defaultdict[str, float](float), Counter[str]()
     nothing = native.NativeMachine(replace(program, records=[]))
-    overhead = least(lambda: nothing.run("forward", run), given.times)
+    overhead = fastest(lambda: nothing.run("forward", run), args.times)
     for record in program.records:
         if record.list not in lists:
             continue
@@ -71,11 +72,12 @@ def main() -> None:
         size = program.arena_bytes
         alone.regions["arena"][:size] = machine.regions["arena"][:size]
         alone.run(record.list, run)
-        total[record.operation] += least(lambda m=alone, name=record.list: m.run(name, run), given.times) - overhead
+        call = partial(alone.run, record.list, run)
+        total[record.operation] += fastest(call, args.times) - overhead
         count[record.operation] += 1
-    for name, microseconds in total.most_common():
+    for name, microseconds in sorted(total.items(), key=lambda item: -item[1]):
         print(f"{microseconds:10.1f} us {count[name]:4} {name}")
-    print(f"{sum(total.values()):10.1f} us together, on {machine.path}")
+    print(f"{sum(total.values()):10.1f} us together, on {native.isa()}")
 
 
 if __name__ == "__main__":

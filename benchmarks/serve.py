@@ -1,6 +1,6 @@
 """Fifty clients ask `bitreplay serve` while somebody teaches it, on one machine, the clients' own work included.
 
-    python benchmarks/serve.py [--models react_tiny,react18] [--pauses 150,0] [--seconds 15]    writes results/serve.csv
+    python -m benchmarks.serve [--models react_tiny,react18] [--pauses 150,0] [--seconds 15]    writes results/serve.csv
 
 Each client has a connection of its own and asks as the page does: a picture of 32x32 as a BMP, then a pause, then the
 next. The pause of the page is 150 ms; without a pause the line is as long as there are clients. Meanwhile one more
@@ -25,10 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-from bitreplay.engine.cores import usable  # noqa: E402
-from tests.serve.serving import BOUNDARY, as_file, form  # noqa: E402
+from bitreplay.engine.cores import usable
+from tests.serve.serving import BOUNDARY, as_file, form
 
 RESULTS = Path(__file__).parent / "results" / "serve.csv"
 CLIENTS, SIDE, CLASSES, EACH = 50, 32, 10, 20
@@ -54,21 +52,21 @@ class Connection:
         head = await self.reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"content-length: (\d+)", head)
         assert length, head
-        found = json.loads(await self.reader.readexactly(int(length[1])))
+        answer = json.loads(await self.reader.readexactly(int(length[1])))
         if not head.startswith(b"HTTP/1.1 200 "):
-            raise RuntimeError(found["error"])
-        return found
+            raise RuntimeError(answer["error"])
+        return answer
 
 
 async def teach(port: int, until: float, first: int) -> int:
-    own, number = Connection(port), first
-    await own.open()
+    connection, number = Connection(port), first
+    await connection.open()
     while time.monotonic() < until:
         body = form(
             ("name", None, f"class {number % CLASSES}".encode()),
             *(("picture", "x", as_file(one, "BMP")) for one in pictures(number, EACH)),
         )
-        await own.ask("learn", f"multipart/form-data; boundary={BOUNDARY}", body)
+        await connection.ask("learn", f"multipart/form-data; boundary={BOUNDARY}", body)
         number += 1
         if time.monotonic() > until + 60:
             break
@@ -76,15 +74,15 @@ async def teach(port: int, until: float, first: int) -> int:
 
 
 async def look(port: int, number: int, until: float, pause: float, times: list[float], errors: list[str]) -> None:
-    own, asked = Connection(port), [as_file(one, "BMP") for one in pictures(1000 + number, 4)]
-    await own.open()
+    connection, files = Connection(port), [as_file(one, "BMP") for one in pictures(1000 + number, 4)]
+    await connection.open()
     await asyncio.sleep(pause * number / CLIENTS)
     turn = 0
     while time.monotonic() < until:
         start = time.perf_counter()
         try:
-            found = await own.ask("predict", "image/bmp", asked[turn % len(asked)])
-            assert found["answers"][0]["name"].startswith("class ")
+            answer = await connection.ask("predict", "image/bmp", files[turn % len(files)])
+            assert answer["answers"][0]["name"].startswith("class ")
         except Exception as error:
             errors.append(repr(error))
             return
@@ -122,12 +120,12 @@ def row(model: str, pause: int, seconds: float) -> dict[str, object]:
             port = re.search(r":(\d+)/", server.stdout.readline())
             assert port
             load = os.getloadavg()[0]
-            found = asyncio.run(measured(int(port[1]), seconds, pause / 1000))
+            answer = asyncio.run(measured(int(port[1]), seconds, pause / 1000))
         finally:
             server.terminate()
             server.wait()
     about = {"model": model, "clients": CLIENTS, "pause ms": pause, "seconds": seconds}
-    return about | found | {"cpu": cpu(), "cores": usable(), "load before": round(load, 1)}
+    return about | answer | {"cpu": cpu(), "cores": usable(), "load before": round(load, 1)}
 
 
 def cpu() -> str:
@@ -141,13 +139,13 @@ def main() -> None:
     parser.add_argument("--pauses", default="150,0")
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    given = parser.parse_args()
+    args = parser.parse_args()
     rows = []
-    for model in given.models.split(","):
-        for pause in map(int, given.pauses.split(",")):
-            rows.append(row(model, pause, given.seconds))
+    for model in args.models.split(","):
+        for pause in map(int, args.pauses.split(",")):
+            rows.append(row(model, pause, args.seconds))
             print(json.dumps(rows[-1]), flush=True)
-            with given.results.open("w", newline="") as file:
+            with args.results.open("w", newline="") as file:
                 writer = csv.DictWriter(file, rows[0], lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)

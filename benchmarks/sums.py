@@ -1,7 +1,7 @@
 """Learning by sums on one core: what a picture costs to add, a solution to make, a picture to answer.
 
-    python benchmarks/sums.py                    every row below; writes results/sums.csv
-    python benchmarks/sums.py 1024 10            one size, as a table
+    python -m benchmarks.sums                    every row below; writes results/sums.csv
+    python -m benchmarks.sums 1024 10            one size, as a table
 
 A row is a number of numbers d, of classes and an instruction set. `add_20_s` and `solve_s` are what learning 20
 pictures of a new class takes after the network; `add_us` is a picture of 2,000, `answer_us` one of 1,000. Seconds are
@@ -26,13 +26,14 @@ SIZES = [(128, 10), (512, 10), (512, 100), (1024, 10), (1024, 100), (2048, 10), 
 COLUMNS = ("n_features", "classes", "isa", "add_20_s", "solve_s", "add_us", "answer_us", "state_bytes", "work_bytes")
 
 
-def least(action: Callable[[], object], times: int = 3) -> float:
-    taken = []
+def fastest(action: Callable[[], object], times: int = 3) -> float:
+    """CPU seconds of the fastest of `times` calls."""
+    seconds = []
     for _ in range(times):
         before = time.process_time()
         action()
-        taken.append(time.process_time() - before)
-    return min(taken)
+        seconds.append(time.process_time() - before)
+    return min(seconds)
 
 
 def row(n_features: int, classes: int, path: str) -> dict[str, object]:
@@ -50,24 +51,24 @@ def row(n_features: int, classes: int, path: str) -> dict[str, object]:
         "n_features": n_features,
         "classes": classes,
         "isa": path,
-        "add_20_s": f"{least(lambda: native_sums.add(few, x[:20], labels[:20])):.5f}",
-        "solve_s": f"{least(lambda: native_sums.solve(sums, [n_features])):.4f}",
-        "add_us": f"{least(lambda: native_sums.add(many, x[:2000], labels[:2000])) / 2000 * 1e6:.1f}",
-        "answer_us": f"{least(lambda: native_sums.answers(solution, x[:1000])) / 1000 * 1e6:.2f}",
+        "add_20_s": f"{fastest(lambda: native_sums.add(few, x[:20], labels[:20])):.5f}",
+        "solve_s": f"{fastest(lambda: native_sums.solve(sums, [n_features])):.4f}",
+        "add_us": f"{fastest(lambda: native_sums.add(many, x[:2000], labels[:2000])) / 2000 * 1e6:.1f}",
+        "answer_us": f"{fastest(lambda: native_sums.answers(solution, x[:1000])) / 1000 * 1e6:.2f}",
         "state_bytes": sum(part.nbytes for part in (sums.counts, sums.class_sums, sums.products)),
         "work_bytes": native_sums.solve_bytes(n_features, classes),
     }
 
 
 def main() -> None:
-    asked = [(int(sys.argv[1]), int(sys.argv[2]))] if len(sys.argv) == 3 else SIZES
+    sizes = [(int(sys.argv[1]), int(sys.argv[2]))] if len(sys.argv) == 3 else SIZES
     print("\t".join(COLUMNS))
     rows = []
-    for size in asked:
+    for size in sizes:
         for path in native.available_isas():
             rows.append(row(*size, path))
             print("\t".join(str(rows[-1][name]) for name in COLUMNS), flush=True)
-    if asked is SIZES:
+    if sizes is SIZES:
         with RESULTS.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()

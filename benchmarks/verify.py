@@ -1,6 +1,6 @@
 """What it costs to open a state again before it replaces anything, beside writing it, and to try its factor.
 
-    python benchmarks/verify.py [FOLDER]            writes results/verify.csv; the state is written into FOLDER, .
+    python -m benchmarks.verify [FOLDER]            writes results/verify.csv; the state is written into FOLDER, .
 
 Milliseconds, the median of 15 runs, on one machine, for sums of 1,000 pictures in 10 classes. `write` is what a save
 does before: the checksum, the file, its sync. `verify` is statefile.verify of one's own file; `factor` is asked of what
@@ -42,7 +42,7 @@ def content_of(n_features: int) -> statefile.Content:
 def measured(n_features: int, folder: Path) -> dict[str, float]:
     content = content_of(n_features)
     sums = content.state.parts["sums"].sums  # type: ignore[attr-defined]
-    found: dict[str, list[float]] = {"write": [], "verify": [], "factor": []}
+    durations: dict[str, list[float]] = {"write": [], "verify": [], "factor": []}
     size = 0
     for _ in range(RUNS):
         start = time.perf_counter()
@@ -54,10 +54,10 @@ def measured(n_features: int, folder: Path) -> dict[str, float]:
             size = temporary.stat().st_size
         begun = time.perf_counter()
         assert native_sums.has_factor(sums)
-        found["factor"].append(time.perf_counter() - begun)
-        found["write"].append(written - start)
-        found["verify"].append(verified - written)
-    return {"bytes": size} | {f"{name}_ms": round(1e3 * median(times), 2) for name, times in found.items()}
+        durations["factor"].append(time.perf_counter() - begun)
+        durations["write"].append(written - start)
+        durations["verify"].append(verified - written)
+    return {"bytes": size} | {f"{name}_ms": round(1e3 * median(times), 2) for name, times in durations.items()}
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """How long Bi-Real-18 takes as WebAssembly in Node: forward of one image, and a step of 32 of the frozen tail.
 
-    make wasm && python benchmarks/wasm.py [scalar|wasm ...]
+    make wasm && python -m benchmarks.wasm [scalar|wasm ...]
 
 The least of several runs, milliseconds. V8 compiles a function well once it has run for a while.
 """

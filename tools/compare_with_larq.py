@@ -93,12 +93,12 @@ def values(folder: Path, name: str) -> None:
 
     pixels = np.load(folder / "images.npy")
     module, _ = load_larq(folder / f"{name}_weights.h5")
-    kept: dict[str, np.ndarray] = {}
+    recorded: dict[str, np.ndarray] = {}
     for target, layer in module.named_modules():
         if not list(layer.children()):
 
             def keep(_: Any, __: Any, y: torch.Tensor, target: str = target) -> None:
-                kept[f"float/{target}"] = (y.permute(0, 2, 3, 1) if y.dim() == 4 else y).numpy()
+                recorded[f"float/{target}"] = (y.permute(0, 2, 3, 1) if y.dim() == 4 else y).numpy()
 
             layer.register_forward_hook(keep)
     with torch.no_grad():
@@ -107,7 +107,7 @@ def values(folder: Path, name: str) -> None:
     # Where a stage of several rounded tensors is compared, one that saturates would hide how the others are rounded.
     options = {"outside": 0.0} if name in RESNETS else {}
     graph, _ = convert_larq(folder / f"{name}_weights.h5", pixels, reestimate=False, **options)
-    kept |= {f"range/{key}": np.array([float(end) for end in ends]) for key, ends in graph.ranges.items()}
+    recorded |= {f"range/{key}": np.array([float(end) for end in ends]) for key, ends in graph.ranges.items()}
     for bits in BITS:
         builder = Builder(graph, Bits(bits, 1, 16), 1, "nothing", keep=True)
         for node in graph.nodes:
@@ -121,15 +121,17 @@ def values(folder: Path, name: str) -> None:
             stored = machine.read(machine.program.tensors[value.tensor].name, 1)
             if value.activation is not None:
                 step = float(value.activation.scale)
-                kept[f"{bits}/{node.name}"] = ((stored.astype(np.int64) - value.activation.zero) * step).astype(
+                recorded[f"{bits}/{node.name}"] = ((stored.astype(np.int64) - value.activation.zero) * step).astype(
                     np.float32
                 )
-                kept[f"step/{bits}/{node.name}"] = np.array(step)
+                recorded[f"step/{bits}/{node.name}"] = np.array(step)
             elif value.scales is not None:
-                kept[f"{bits}/{node.name}"] = (stored * np.array([float(s) for s in value.scales])).astype(np.float32)
+                recorded[f"{bits}/{node.name}"] = (stored * np.array([float(s) for s in value.scales])).astype(
+                    np.float32
+                )
             elif node.kind == "dense":
-                kept[f"{bits}/{node.name}"] = (stored / 2**16).astype(np.float32)
-    np.savez(folder / f"{name}_values.npz", **kept)
+                recorded[f"{bits}/{node.name}"] = (stored / 2**16).astype(np.float32)
+    np.savez(folder / f"{name}_values.npz", **recorded)
 
 
 def fixture(path: Path) -> None:
@@ -151,17 +153,17 @@ def fixture(path: Path) -> None:
             binary = getattr(layer, "kernel_quantizer", None) is not None
             layer.set_weights([np.sign(w) if binary else np.float32(np.float16(w)) for w in layer.get_weights()])
     model(normalised(pixels), training=True)
-    kept: dict[str, np.ndarray] = {"pixels": pixels[:1]}
+    recorded: dict[str, np.ndarray] = {"pixels": pixels[:1]}
     for layer in model.layers:
-        kept |= {f"weights/{layer.name}/{w.name}": w.numpy() for w in layer.weights} or {
+        recorded |= {f"weights/{layer.name}/{w.name}": w.numpy() for w in layer.weights} or {
             f"weights/{layer.name}/": np.zeros(0)
         }
     shown = [
         layer for layer in model.layers if layer.name in ("depthwise_conv2d_1", "depthwise_conv2d_2", "quant_dense")
     ]
     outputs = tf.keras.Model(model.input, [layer.output for layer in shown])(normalised(pixels[:1]), training=False)
-    kept |= {f"output/{layer.name}": y.numpy() for layer, y in zip(shown, outputs, strict=True)}
-    np.savez_compressed(path, **kept)
+    recorded |= {f"output/{layer.name}": y.numpy() for layer, y in zip(shown, outputs, strict=True)}
+    np.savez_compressed(path, **recorded)
 
 
 def pattern(side: int) -> np.ndarray:
@@ -182,11 +184,13 @@ def uneven(path: Path) -> None:
     from larq_zoo.sota.quicknet import QuickNetFactory
 
     options = {"section_filters": (8, 12, 16, 20), "input_shape": (112, 112, 3), "weights": None, "num_classes": 5}
-    model, kept = QuickNetFactory(**options).build(), np.load(path.with_name("larq_quicknet.npz"))
-    saved = list(dict.fromkeys(key.split("/")[1] for key in kept.files if key.startswith("weights/")))
+    model, recorded = QuickNetFactory(**options).build(), np.load(path.with_name("larq_quicknet.npz"))
+    saved = list(dict.fromkeys(key.split("/")[1] for key in recorded.files if key.startswith("weights/")))
     for layer, name in zip(model.layers, saved, strict=True):
-        layer.set_weights([kept[key] for key in kept.files if key.startswith(f"weights/{name}/") and key[-1] != "/"])
-    pixels = np.tile(kept["pixels"], (1, 2, 2, 1))[:, :112, :112]
+        layer.set_weights(
+            [recorded[key] for key in recorded.files if key.startswith(f"weights/{name}/") and key[-1] != "/"]
+        )
+    pixels = np.tile(recorded["pixels"], (1, 2, 2, 1))[:, :112, :112]
     np.savez_compressed(path, **outputs_of(model, ("depthwise_conv2d_2", "quant_dense"), pixels))
 
 
@@ -223,12 +227,12 @@ def resnet_fixture(path: Path, name: str) -> None:
     model(normalised(np.concatenate([pattern(64), 255 - pattern(64)[:, ::-1]])), training=True)
     arrays = [(f"{layer.name}/{w.name}", w.numpy()) for layer in model.layers for w in layer.weights]
     shapes = [f"{name} {' '.join(map(str, w.shape))}" for name, w in arrays]
-    kept = {"shapes": np.array("\n".join(shapes)), "values": np.concatenate([w.reshape(-1) for _, w in arrays])}
+    recorded = {"shapes": np.array("\n".join(shapes)), "values": np.concatenate([w.reshape(-1) for _, w in arrays])}
     dense = next(layer.name for layer in model.layers if isinstance(layer, tf.keras.layers.Dense))
     sums = [layer.name for layer in model.layers if isinstance(layer, tf.keras.layers.Add)]
     model.get_layer(dense).activation = None
-    kept |= outputs_of(model, (sums[8], sums[12], dense), pattern(64))
-    np.savez_compressed(path, **kept)
+    recorded |= outputs_of(model, (sums[8], sums[12], dense), pattern(64))
+    np.savez_compressed(path, **recorded)
 
 
 def pairs(model: Any, targets: list[str]) -> list[tuple[Any, str]]:
@@ -243,34 +247,33 @@ def pairs(model: Any, targets: list[str]) -> list[tuple[Any, str]]:
 
 def compare(folder: Path, name: str) -> None:
     model = keras_model(name, str(folder / f"{name}_weights.h5"))
-    kept = np.load(folder / f"{name}_values.npz")
+    recorded = np.load(folder / f"{name}_values.npz")
     if name in RESNETS:
-        return compare_blocks(model, kept, normalised(np.load(folder / "images.npy")[:2]))
-    layers = pairs(model, [key.removeprefix("float/") for key in kept.files if key.startswith("float/")])
+        return compare_blocks(model, recorded, normalised(np.load(folder / "images.npy")[:2]))
+    layers = pairs(model, [key.removeprefix("float/") for key in recorded.files if key.startswith("float/")])
     x = normalised(np.load(folder / "images.npy")[:2])
-    compare_engines(model, layers, kept, x)
+    compare_engines(model, layers, recorded, x)
     for form, image in (("float", "float/normalise"), *((str(bits), f"{bits}/image") for bits in BITS)):
-        print(
-            f"{form}: the first layer reads Larq's input within {np.abs(kept[image] - x[: len(kept[image])]).max():.1e}"
-        )
-        compare_layers(model, layers, kept, form, kept[image])
+        away = np.abs(recorded[image] - x[: len(recorded[image])]).max()
+        print(f"{form}: the first layer reads Larq's input within {away:.1e}")
+        compare_layers(model, layers, recorded, form, recorded[image])
 
 
-def compare_blocks(model: Any, kept: Any, x: np.ndarray) -> None:
+def compare_blocks(model: Any, recorded: Any, x: np.ndarray) -> None:
     """End to end in float; then Larq's stem, blocks and head, each on what ours fed its own."""
     import tensorflow as tf
 
     sums = [layer for layer in model.layers if isinstance(layer, tf.keras.layers.Add)]
     dense = next(layer for layer in model.layers if isinstance(layer, tf.keras.layers.Dense))
     theirs = tf.keras.Model(model.input, [layer.output for layer in (*sums, dense)])(x)
-    apart = [(y.numpy() >= 0) != (kept[f"float/blocks.{k}.add"] >= 0) for k, y in enumerate(theirs[:-1])]
+    apart = [(y.numpy() >= 0) != (recorded[f"float/blocks.{k}.add"] >= 0) for k, y in enumerate(theirs[:-1])]
     print(f"end to end: {sum(a.sum() for a in apart)} of {sum(a.size for a in apart)} signs differ, ", end="")
-    print(f"logits within {np.abs(theirs[-1].numpy() - kept['float/head']).max():.1e} of up to ", end="")
+    print(f"logits within {np.abs(theirs[-1].numpy() - recorded['float/head']).max():.1e} of up to ", end="")
     print(f"{np.abs(theirs[-1].numpy()).max():.2f}")
     start = sums[0].input[1]  # behind the stem: a sum reads its block, then its shortcut
-    stem = max((key for key in kept.files if key.startswith("float/stem.")), key=lambda key: int(key[-1]))[6:]
+    stem = max((key for key in recorded.files if key.startswith("float/stem.")), key=lambda key: int(key[-1]))[6:]
     for form in ("float", *map(str, BITS)):
-        fed = kept["float/normalise" if form == "float" else f"{form}/image"]
+        fed = recorded["float/normalise" if form == "float" else f"{form}/image"]
         stages = [(model.input, start, stem)]
         for k, layer in enumerate(sums):
             name = f"blocks.{k}.add" if form == "float" else "add" if k == 0 else f"add_{k}"
@@ -280,11 +283,11 @@ def compare_blocks(model: Any, kept: Any, x: np.ndarray) -> None:
         outside: list[float] = []
         for source, end, name in stages:
             wanted = tf.keras.Model(source, end)(fed).numpy()
-            got = kept[f"{form}/{name}"].reshape(wanted.shape)
+            got = recorded[f"{form}/{name}"].reshape(wanted.shape)
             unit, inside = np.abs(wanted).max(), np.ones(wanted.shape, bool)
-            if f"step/{form}/{name}" in kept:
-                low, high = kept[f"range/{name}"]
-                unit, inside = float(kept[f"step/{form}/{name}"]), (wanted >= low) & (wanted <= high)
+            if f"step/{form}/{name}" in recorded:
+                low, high = recorded[f"range/{name}"]
+                unit, inside = float(recorded[f"step/{form}/{name}"]), (wanted >= low) & (wanted <= high)
             far.append(float(np.abs(got - wanted)[inside].max() / unit))
             outside.append(float(1 - inside.mean()))
             fed = got
@@ -292,14 +295,14 @@ def compare_blocks(model: Any, kept: Any, x: np.ndarray) -> None:
         print(f"{max(far[k] for k in (5, 9, 13)):.3g}), head {far[-1]:.2g}; outside a range {max(outside):.2%}")
 
 
-def compare_engines(model: Any, layers: list[tuple[Any, str]], kept: Any, x: np.ndarray) -> None:
+def compare_engines(model: Any, layers: list[tuple[Any, str]], recorded: Any, x: np.ndarray) -> None:
     """End to end: where the module's signs leave those of Larq's model, and Larq Compute Engine's probabilities."""
     import larq_compute_engine as lce
     import tensorflow as tf
 
     outputs = tf.keras.Model(model.input, [layer.output for layer, _ in layers])(x, training=False)
     read = [k for k in range(len(layers) - 1) if layers[k + 1][1].endswith(".relu") and "sections" in layers[k + 1][1]]
-    apart = [(outputs[k].numpy() >= 0) != (kept[f"float/{layers[k][1]}"] >= 0) for k in read]
+    apart = [(outputs[k].numpy() >= 0) != (recorded[f"float/{layers[k][1]}"] >= 0) for k in read]
     first = next((k for k in range(len(read)) if apart[k].any()), None)
     print(f"end to end: {sum(a.sum() for a in apart)} of {sum(a.size for a in apart)} signs differ", end="")
     if first is not None:
@@ -310,12 +313,12 @@ def compare_engines(model: Any, layers: list[tuple[Any, str]], kept: Any, x: np.
         )
     print()
     theirs = lce.testing.Interpreter(lce.convert_keras_model(model)).predict(x)
-    logits = kept["float/head"] - kept["float/head"].max(1, keepdims=True)
+    logits = recorded["float/head"] - recorded["float/head"].max(1, keepdims=True)
     ours = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     print(f"Larq Compute Engine: probabilities within {np.abs(theirs - ours).max():.1e}, the largest {ours.max():.1e}")
 
 
-def compare_layers(model: Any, layers: list[tuple[Any, str]], kept: Any, form: str, fed: np.ndarray) -> None:
+def compare_layers(model: Any, layers: list[tuple[Any, str]], recorded: Any, form: str, fed: np.ndarray) -> None:
     """Each of Larq's layers on what ours fed its own layer: sums over the largest value, rounded tensors in steps."""
     shortcut, branch, sums = fed, fed, 0
     worst: dict[str, float] = {}
@@ -329,10 +332,14 @@ def compare_layers(model: Any, layers: list[tuple[Any, str]], kept: Any, form: s
             sums += 1
         else:
             wanted = layer(pooling(fed) if target == "pool" else fed, training=False).numpy()
-            key = key_of(target, kept, form)
-        got = kept[f"{form}/{key}"].reshape(wanted.shape)
-        if f"step/{form}/{key}" in kept:
-            low, high, step = kept[f"range/{key}"][0], kept[f"range/{key}"][1], float(kept[f"step/{form}/{key}"])
+            key = key_of(target, recorded, form)
+        got = recorded[f"{form}/{key}"].reshape(wanted.shape)
+        if f"step/{form}/{key}" in recorded:
+            low, high, step = (
+                recorded[f"range/{key}"][0],
+                recorded[f"range/{key}"][1],
+                float(recorded[f"step/{form}/{key}"]),
+            )
             inside = (wanted >= low) & (wanted <= high)
             far, unit = float(np.abs(got - wanted)[inside].max() / step), "steps"
             print(f"{form:5} {target:20} {far:.3f} steps; {100 * (1 - inside.mean()):.2f} % outside the range")
@@ -347,18 +354,18 @@ def compare_layers(model: Any, layers: list[tuple[Any, str]], kept: Any, form: s
     print(f"{form}: {len(layers)} layers, worst {worst}")
 
 
-def key_of(target: str, kept: Any, form: str) -> str:
+def key_of(target: str, recorded: Any, form: str) -> str:
     """The name that the converted network gives to this layer: levels have Keras's names, known by their shapes."""
-    if f"{form}/{target}" in kept:
+    if f"{form}/{target}" in recorded:
         return target
-    shape = kept[f"float/{target}"].shape[1:]
+    shape = recorded[f"float/{target}"].shape[1:]
     replay_layers = [
-        key for key in kept.files if key.startswith(f"{form}/quant_conv2d") and kept[key].shape[1:] == shape
+        key for key in recorded.files if key.startswith(f"{form}/quant_conv2d") and recorded[key].shape[1:] == shape
     ]
     return replay_layers[0].partition("/")[2]
 
 
 if __name__ == "__main__":
-    verb, place, *rest = sys.argv[1:]
+    verb, folder_name, *rest = sys.argv[1:]
     verbs = {"images": images, "fixture": fixture, "weights": weights, "values": values, "compare": compare}
-    (verbs | {"uneven": uneven, "resnet_fixture": resnet_fixture})[verb](Path(place), *rest)
+    (verbs | {"uneven": uneven, "resnet_fixture": resnet_fixture})[verb](Path(folder_name), *rest)

@@ -41,7 +41,10 @@ def counted(rows: list[tuple[str, str, bytes]]) -> str:
     """Rows and distinct photographs, in all and of each part."""
     parts = {"all": rows} | {part: [row for row in rows if row[0] == part] for part in PARTS}
     lines = [f"{len({row[1] for row in rows})} classes"]
-    lines += [f"{part}: {len(own)} rows, {len({row[2] for row in own})} distinct" for part, own in parts.items()]
+    lines += [
+        f"{part}: {len(part_rows)} rows, {len({row[2] for row in part_rows})} distinct"
+        for part, part_rows in parts.items()
+    ]
     return "\n".join(lines)
 
 
@@ -55,23 +58,23 @@ def main() -> None:
     args = parser.parse_args()
     if (args.archive is None) != args.count:
         parser.error("name an archive to write, or ask for --count")
-    found = hashlib.sha256(args.parquet.read_bytes()).hexdigest()
-    if found != SOURCE_SHA256:
-        raise SystemExit(f"{args.parquet} has sha256 {found}; expected {SOURCE_SHA256}.")
+    digest = hashlib.sha256(args.parquet.read_bytes()).hexdigest()
+    if digest != SOURCE_SHA256:
+        raise SystemExit(f"{args.parquet} has sha256 {digest}; expected {SOURCE_SHA256}.")
     table = pyarrow.parquet.read_table(args.parquet).to_pydict()
     rows = list(zip(table["dataset"], table["finegrained_cat"], table["image_data"], strict=True))
     if args.count:
         print(counted(rows))
         return
     seen: set[bytes] = set()
-    feature_layers: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
     pictures: dict[str, bytes] = {}
     for part, name, content in rows:
         if content not in seen:
             seen.add(content)
-            place = f"{PARTS[part]}/{name}"
-            pictures[f"{place}/{feature_layers[place]:03d}.webp"] = webp(content, args.side, args.quality)
-            feature_layers[place] += 1
+            folder = f"{PARTS[part]}/{name}"
+            pictures[f"{folder}/{numbers[folder]:03d}.webp"] = webp(content, args.side, args.quality)
+            numbers[folder] += 1
     with zipfile.ZipFile(args.archive, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(pictures):
             archive.writestr(zipfile.ZipInfo(path, STAMP), pictures[path])

@@ -55,9 +55,9 @@ def _offline(out: Path, later: set[str]) -> None:
     """All files but those that are kept when they are first loaded, in the service worker's list."""
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     digest = hashlib.sha256(b"".join((out / name).read_bytes() for name in files)).hexdigest()[:16]
-    kept = ["./", *(name for name in files if name not in later | {"index.html", "offline.js"})]
+    cached = ["./", *(name for name in files if name not in later | {"index.html", "offline.js"})]
     worker = (out / "offline.js").read_text()
-    for old, new in (('["./"]', json.dumps(kept)), ('"development"', json.dumps(f"bitreplay-{digest}"))):
+    for old, new in (('["./"]', json.dumps(cached)), ('"development"', json.dumps(f"bitreplay-{digest}"))):
         assert worker.count(old) == 1
         worker = worker.replace(old, new)
     (out / "offline.js").write_text(worker)
@@ -68,10 +68,10 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--wasm", type=Path, default=REPOSITORY / "build" / "wasm")
     parser.add_argument("--models", default="react_tiny,react18,bireal18", help="the first is loaded first")
-    given = parser.parse_args()
-    make(given.out, given.wasm, given.models.split(","))
-    size = sum(path.stat().st_size for path in given.out.rglob("*") if path.is_file())
-    print(f"{given.out}: {size / 1e6:.1f} MB")
+    args = parser.parse_args()
+    make(args.out, args.wasm, args.models.split(","))
+    size = sum(path.stat().st_size for path in args.out.rglob("*") if path.is_file())
+    print(f"{args.out}: {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ def _file(path: str, data: bytes, kind: str) -> dict[str, Any]:
 
 
 def _needed(line: str) -> dict[str, Any]:
-    found = re.fullmatch(r"([\w.-]+)\s*(.*)", line)
-    assert found, line
-    name, spread = found[1].lower(), found[2].strip()
+    match = re.fullmatch(r"([\w.-]+)\s*(.*)", line)
+    assert match, line
+    name, spread = match[1].lower(), match[2].strip()
     properties = [{"name": "pip:range", "value": spread}] if spread else []
     return {"type": "library", "bom-ref": f"pkg:pypi/{name}", "name": name, "purl": f"pkg:pypi/{name}",
             "properties": properties}  # fmt: skip

@@ -51,9 +51,9 @@ def main(dist: Path, names: list[str]) -> None:
         folder = Path(name)
         expected = here(folder)
         for system in names or TRIED:
-            found = there(system, core_of(dist, system), folder / system, folder)
-            print(f"{system}: {found}, {'as here' if found == expected else f'not {expected}'}", flush=True)
-            if found != expected:
+            result = there(system, core_of(dist, system), folder / system, folder)
+            print(f"{system}: {result}, {'as here' if result == expected else f'not {expected}'}", flush=True)
+            if result != expected:
                 raise SystemExit(1)
 
 
@@ -74,7 +74,7 @@ def here(folder: Path) -> str:
     return learner.state_hash()
 
 
-def there(system: str, core: bytes, folder: Path, given: Path) -> str:
+def there(system: str, core: bytes, folder: Path, pictures: Path) -> str:
     """What the program says on that system."""
     folder.mkdir()
     library, program = folder / "libbitreplay_core.so", folder / "learn"
@@ -88,11 +88,16 @@ def there(system: str, core: bytes, folder: Path, given: Path) -> str:
         check=True,
     )  # fmt: skip
     tried = TRIED[system]
-    start = [*tried.command(c_library(tried)), str(program), str(given / "model" / "model.bin"), str(folder / "state")]
-    labels = sorted(place.name for place in given.iterdir() if (place / "0.ppm").exists())
+    start = [
+        *tried.command(c_library(tried)),
+        str(program),
+        str(pictures / "model" / "model.bin"),
+        str(folder / "state"),
+    ]
+    labels = sorted(path.name for path in pictures.iterdir() if (path / "0.ppm").exists())
     for label in labels:
-        run([*start, "learn", label, *(str(given / label / f"{number}.ppm") for number in range(EACH))])
-    answer = run([*start, "predict", str(given / labels[0] / "0.ppm")])
+        run([*start, "learn", label, *(str(pictures / label / f"{number}.ppm") for number in range(EACH))])
+    answer = run([*start, "predict", str(pictures / labels[0] / "0.ppm")])
     assert labels[0] in answer, answer
     return run([*start, "hash"]).split()[-1]
 
@@ -111,10 +116,10 @@ def c_library(tried: Tried) -> Path:
 
 def core_of(dist: Path, system: str) -> bytes:
     platform = SYSTEMS[system].platform
-    found = sorted(dist.glob(f"bitreplay-*-py3-none-{platform}.whl"))
-    if not found:
+    result = sorted(dist.glob(f"bitreplay-*-py3-none-{platform}.whl"))
+    if not result:
         raise SystemExit(f"There is no wheel for {platform} in {dist}: make wheels.")
-    with zipfile.ZipFile(found[-1]) as archive:
+    with zipfile.ZipFile(result[-1]) as archive:
         return archive.read(LIBRARY)
 
 

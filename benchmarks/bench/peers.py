@@ -1,4 +1,4 @@
-"""The other side: what can be had on this machine, each peer in its best setting, raced against ours."""
+"""The peers that are installed, each in its best setting, raced against ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT_ROUNDS = 3
 class Bench:
     """`rounds`: turns of each contestant. `compiled`: let PyTorch compile (tens of seconds for each network).
 
-    `say` is told what is being done.
+    `say` is called with what is being done.
     """
 
     rounds: int = 20
@@ -60,21 +60,21 @@ class Bench:
         for peer in peers:
             theirs = 1000 * times[peer.name] if peer.name in times else None
             note = notes.get(peer.name, self.absent.get(peer.package, ""))
-            yield Row(question, work, peer.name, "ms", 1000 * times["ours"] / steps, theirs, peer.least, note)
+            yield Row(question, work, peer.name, "ms", 1000 * times["ours"] / steps, theirs, peer.target, note)
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A name for the row, the package it needs, its settings made with that package's driver, the ratio wanted."""
+    """A name for the row, the package it needs, its settings made with that package's driver, and the target."""
 
     name: str
     package: str
     settings: Callable[[Any], Settings]
-    least: float | None = None
+    target: float | None = None
 
 
-def asked(avx512: float, others: float) -> float:
-    """The ratio that the project asks of itself on the instruction set that is used."""
+def target_on(avx512: float, others: float) -> float:
+    """The target on the instruction set in use."""
     return avx512 if native.isa() == "avx512" else others
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from benchmarks.bench import onnx_models, ours
-from benchmarks.bench.peers import Bench, Peer, Settings, asked, plain_fp32
+from benchmarks.bench.peers import Bench, Peer, Settings, plain_fp32, target_on
 from benchmarks.bench.row import Row
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
@@ -47,6 +47,6 @@ def rows(bench: Bench) -> Iterator[Row]:
     program = ours.tail_program(graph, REPLAY_LAYER, TRAINED, 1)
     for rate in RATES:
         trained = ours.tail_step(program, 1, rate=Multiplier.of(Fraction(rate)), steps=TRAINED_STEPS)
-        peers = [Peer("MobileNetV2, PyTorch fp32", "PyTorch", fp32, asked(2, 1.5))]
+        peers = [Peer("MobileNetV2, PyTorch fp32", "PyTorch", fp32, target_on(2, 1.5))]
         name = f"QuickNet tail step of 1, bits {TRAINED}, rate {rate}"
         yield from bench.contest("quicknet", name, trained, peers, TRAINED_STEPS)

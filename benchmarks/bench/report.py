@@ -1,7 +1,7 @@
-"""Rows on standard output, each flushed when it is found: who stops the run keeps what was measured.
+"""Rows on standard output, each flushed when it is measured: a run that is stopped keeps its rows.
 
-As JSON it is one object, {"about": ..., "rows": [...], "asked": a, "met": b}, with one row a line; of the ratios that
-were asked for and measured, so many are met. A process that is killed leaves it open; its lines are whole all the same.
+As JSON it is one object, {"about": ..., "rows": [...], "targets": a, "met": b}, with one row per line: b of a targets
+are met. A process that is killed leaves the object open, but its lines are complete.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class TextReport:
 
 class JsonReport:
     def __init__(self, about: Mapping[str, Any]) -> None:
-        self._between, self._asked, self._met = "", 0, 0
+        self._between, self._targets, self._met = "", 0, 0
         print(f'{{"about": {json.dumps(about)},\n"rows": [', end="", flush=True)
 
     def row(self, row: Row) -> None:
         print(f"{self._between}\n{json.dumps(row.as_dict())}", end="", flush=True)
         self._between = ","
-        self._asked += row.holds is not None
+        self._targets += row.holds is not None
         self._met += row.holds is True
 
     def end(self) -> None:
-        print(f'\n],\n"asked": {self._asked}, "met": {self._met}}}', flush=True)
+        print(f'\n],\n"targets": {self._targets}, "met": {self._met}}}', flush=True)

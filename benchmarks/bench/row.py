@@ -10,7 +10,7 @@ from typing import Any
 class Row:
     """Smaller is better in both figures; `ratio` = peer / ours. A peer that is absent has none, and `note` says why.
 
-    `least` is the ratio that the project asks of itself, where it asks one.
+    `target` is the ratio that the project aims at, where it has one.
     """
 
     question: str
@@ -19,7 +19,7 @@ class Row:
     unit: str
     ours: float | None
     theirs: float | None
-    least: float | None = None
+    target: float | None = None
     note: str = ""
 
     @property
@@ -28,15 +28,15 @@ class Row:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the ratio asked for is met; None where none is asked for or measured."""
-        return None if self.ratio is None or self.least is None else self.ratio >= self.least
+        """Whether the ratio reaches the target; None without a target or a ratio."""
+        return None if self.ratio is None or self.target is None else self.ratio >= self.target
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self) | {"ratio": self.ratio, "holds": self.holds}
 
 
-# Columns and their least widths, so that rows can be printed before the last is known.
-COLUMNS = {"work": 55, "peer": 30, "ours": 9, "peer's": 9, "ratio": 6, "at least": 8, "note": 0}
+# Columns and their minimum widths, so that rows can be printed before the last is known.
+COLUMNS = {"work": 55, "peer": 30, "ours": 9, "peer's": 9, "ratio": 6, "target": 8, "note": 0}
 
 
 def head() -> str:
@@ -50,7 +50,7 @@ def line(row: Row) -> str:
         return "-" if value is None else f"{value:.3g}{unit}" if value < 100 else f"{value:.0f}{unit}"
 
     return _columns(row.work, row.peer, figure(row.ours, f" {row.unit}"), figure(row.theirs, f" {row.unit}"),
-                    figure(row.ratio, "x"), figure(row.least, "x"), row.note)  # fmt: skip
+                    figure(row.ratio, "x"), figure(row.target, "x"), row.note)  # fmt: skip
 
 
 def _columns(*cells: str) -> str:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.bench import ours
-from benchmarks.bench.peers import Bench, Peer, asked, plain_fp32
+from benchmarks.bench.peers import Bench, Peer, plain_fp32, target_on
 from benchmarks.bench.row import Row
 from bitreplay.engine.bit_widths import Bits
 
 # minibatch: ratios wanted to PyTorch fp32 on AVX-512 and on other instruction sets, and to its best setting
-LEAST: dict[int, tuple[float, float, float | None]] = {
+TARGETS: dict[int, tuple[float, float, float | None]] = {
     1: (15, 15, None), 8: (9, 8, None), 32: (7, 6.5, 4), 128: (6, 6, None)
 }  # fmt: skip
 TRAINED_STEPS = 4  # that a call takes where weights learn
 
 
 def rows(bench: Bench) -> Iterator[Row]:
-    for minibatch, (avx512, others, best) in LEAST.items():
-        yield from contest(bench, "tail", Bits(8, 1, 16), minibatch, asked(avx512, others), best)
+    for minibatch, (avx512, others, best) in TARGETS.items():
+        yield from contest(bench, "tail", Bits(8, 1, 16), minibatch, target_on(avx512, others), best)
 
 
 def contest(bench: Bench, question: str, bits: Bits, minibatch: int, plain: float, best: float | None) -> Iterator[Row]:

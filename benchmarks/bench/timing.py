@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 
 def pin() -> str:
-    """Keep this process on one core; says which, or why not."""
+    """Keep this process on one core; returns which, or why not."""
     if not hasattr(os, "sched_setaffinity"):
         return "not pinned: the system has no sched_setaffinity"
     core = max(os.sched_getaffinity(0))
@@ -29,15 +29,15 @@ def seconds(work: Callable[[], object], times: int) -> float:
     return (time.process_time() - begin) / times
 
 
-def race(contestants: Mapping[str, Callable[[], object]], rounds: int, least: float = 0.01) -> dict[str, float]:
+def race(contestants: Mapping[str, Callable[[], object]], rounds: int, turn_seconds: float = 0.01) -> dict[str, float]:
     """Best CPU seconds of one call of each. Turns alternate, so that a disturbance hits all alike.
 
-    Each turn lasts about `least` seconds or one call, whichever is longer.
+    Each turn lasts about `turn_seconds` seconds or one call, whichever is longer.
     """
     times = {}
     for name, work in contestants.items():
         work()
-        times[name] = max(1, round(least / max(seconds(work, 1), 1e-7)))
+        times[name] = max(1, round(turn_seconds / max(seconds(work, 1), 1e-7)))
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(rounds):
         for name, work in contestants.items():

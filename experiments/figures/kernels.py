@@ -20,7 +20,7 @@ TRAINED = "tail step of 32, 8-bit weights trained"
 def _beside_torch() -> list[Row]:
     """Rows with a target, but for PyTorch's best setting, which is in the text."""
     matches = rows(BENCHMARKS / STEPS["avx512"])
-    return [row for row in matches if row["least"] is not None and row["peer"] != "best PyTorch"]
+    return [row for row in matches if row["target"] is not None and row["peer"] != "best PyTorch"]
 
 
 def peers() -> str:
@@ -33,7 +33,7 @@ def peers() -> str:
                 f"{three_digits(matches['ours'])} ms",
                 f"{three_digits(matches['theirs'])} ms",
                 format_number(matches["ratio"], 2),
-                f"{matches['least']}",
+                f"{matches['target']}",
             ]
         lines.append(line)
     return table(
@@ -42,7 +42,7 @@ def peers() -> str:
 
 
 def reached() -> str:
-    held = {path: [row["holds"] for row in rows(BENCHMARKS / file) if row["least"]] for path, file in STEPS.items()}
+    held = {path: [row["holds"] for row in rows(BENCHMARKS / file) if row["target"]] for path, file in STEPS.items()}
     targets, (first, second) = len(held["avx2"]), (WORDS[each.count(True)] for each in held.values())
     return f"of the {WORDS[targets]} targets, AVX-512 reaches {first} and AVX2 {second}"
 
@@ -102,8 +102,8 @@ def minibatches() -> str:
 
 
 def limits() -> str:
-    sys.path.append(str(BENCHMARKS.parent))
-    return "\n".join(importlib.import_module("limits").table())
+    sys.path.append(str(BENCHMARKS.parents[1]))
+    return "\n".join(importlib.import_module("benchmarks.limits").table())
 
 
 def _arm(model: str, part: str, path: str, operation: str = "together") -> Decimal:

@@ -37,20 +37,20 @@ def test_a_race_takes_turns_and_keeps_the_best():
         calls.append("b")
         burn(0.01)
 
-    times = race({"a": a, "b": b}, rounds=4, least=0.0)
+    times = race({"a": a, "b": b}, rounds=4, turn_seconds=0.0)
     assert calls[4:] == ["a", "b"] * 4
     assert times["a"] < 0.005 < times["b"] < 0.02
 
 
 def test_a_race_counts_work_and_not_sleep():
-    assert race({"sleeps": lambda: time.sleep(0.02)}, rounds=1, least=0.0)["sleeps"] < 0.01
+    assert race({"sleeps": lambda: time.sleep(0.02)}, rounds=1, turn_seconds=0.0)["sleeps"] < 0.01
 
 
 def test_ratio_is_theirs_over_ours():
-    row = Row("q", "w", "p", "ms", 2.0, 10.0, least=4)
+    row = Row("q", "w", "p", "ms", 2.0, 10.0, target=4)
     assert row.as_dict()["ratio"] == 5 and row.as_dict()["holds"] is True
-    assert Row("q", "w", "p", "ms", 2.0, 7.9, least=4).as_dict()["holds"] is False
-    absent = Row("q", "w", "p", "ms", 2.0, None, least=4, note="absent: no module")
+    assert Row("q", "w", "p", "ms", 2.0, 7.9, target=4).as_dict()["holds"] is False
+    absent = Row("q", "w", "p", "ms", 2.0, None, target=4, note="absent: no module")
     assert absent.as_dict()["ratio"] is None and absent.as_dict()["holds"] is None
     assert "5x" in line(row) and "absent: no module" in line(absent)
     assert line(row).index(" 10 ms") == head().index("peer's") - 1
@@ -198,5 +198,5 @@ def test_two_threads_are_compared_with_two_processes(monkeypatch):
     assert row.ours is None and "fewer than 2 cores" in row.note
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 2)
     (row,) = threads.rows(Bench(rounds=1, compiled=False))
-    assert row.ours is not None and row.theirs is not None and row.least == 0.85
+    assert row.ours is not None and row.theirs is not None and row.target == 0.85
     assert 0.1 < row.as_dict()["ratio"] < 10 and 1 < row.ours < 1000

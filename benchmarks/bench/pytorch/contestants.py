@@ -14,7 +14,7 @@ Settings = list[tuple[str, Callable[[], Work]]]
 
 
 def version() -> str:
-    """PyTorch's version, after it was told to use one thread."""
+    """PyTorch's version, after setting it to one thread."""
     torch.set_num_threads(1)
     return torch.__version__
 
