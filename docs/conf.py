@@ -11,7 +11,7 @@ import bitreplay  # noqa: E402
 
 project, author, copyright = "bitreplay", "the authors of bitreplay", "the authors of bitreplay, Apache-2.0"
 version = release = bitreplay.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["plots", "law"]
 html_theme, html_title = "furo", f"bitreplay {release}"
 html_show_sphinx = False
@@ -20,11 +20,18 @@ myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
 
 
 def as_rst(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Docstrings are plain text. Blocks that are set out in columns stay as they are, the rest flows as paragraphs."""
-    blocks = re.split(r"\n\s*\n", "\n".join(lines).strip("\n"))
+    """Docstrings are plain text. Blocks that are set out in columns stay as they are, the rest flows as paragraphs.
+
+    Napoleon has turned the sections that follow (Parameters, Returns, ...) into fields already.
+    """
+    end = next((number for number, line in enumerate(lines) if re.match(r":\w+[^:]*:|\.\. \w+::", line)), len(lines))
+    sections = [line if line.lstrip().startswith((">>>", "...")) else escaped(line) for line in lines[end:]]
+    blocks = re.split(r"\n\s*\n", "\n".join(lines[:end]).strip("\n"))
     paragraphs = []
     for block in blocks:
         rows = block.split("\n")
@@ -33,8 +40,13 @@ def as_rst(app: object, what: str, name: str, thing: object, options: object, li
         elif any(re.search(r"\S {2,}\S|^ ", row) for row in rows):
             paragraphs.append("::\n\n" + "\n".join(f"    {row}" for row in rows))
         else:
-            paragraphs.append(re.sub(r"`([^`]+)`", r"``\1``", block).replace("*", r"\*").replace("|", r"\|"))
-    lines[:] = "\n\n".join(paragraphs).split("\n") + [""]
+            paragraphs.append(escaped(block))
+    lines[:] = "\n\n".join(paragraphs).split("\n") + [""] + sections + [""]
+
+
+def escaped(text: str) -> str:
+    """Backticks are code; stars and bars are themselves."""
+    return re.sub(r"(?<!\\)([*|])", r"\\\1", re.sub(r"`([^`]+)`", r"``\1``", text))
 
 
 def places(app: object, name: str, source: list[str]) -> None:
