@@ -32,7 +32,7 @@ int read_exactly(void* context, size_t offset, void* to, size_t size) {
   return 0;
 }
 
-br_learner* opened() {
+br_learner* open_learner() {
   const char* const path = getenv("FUZZ_MODEL");
   static const Bytes model = copy(read_file(path ? path : "tests/corpus/model.bin"));
   static const Bytes memory = room(1 << 20);
@@ -54,7 +54,7 @@ void check_written(br_learner* learner) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static br_learner* const learner = opened();
+  static br_learner* const learner = open_learner();
   br_learner_clear(learner);
   char before[65], after[65];
   br_state_hash(learner, before);

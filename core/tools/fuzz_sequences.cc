@@ -28,11 +28,11 @@ void need(bool condition, const char* what) {
   abort();
 }
 
-struct Shown {
+struct Sample {
   std::vector<int8_t> x;
   std::string name;
 };
-using Diary = std::vector<Shown>;
+using Diary = std::vector<Sample>;
 
 br_name name_of(const std::string& name) { return {name.data(), name.size(), 0}; }
 
@@ -78,32 +78,32 @@ int read_vector(void* context, size_t offset, void* to, size_t size) {
 }
 
 // Features from a narrow range are hard to tell apart; those at the ends fill the bounds.
-Shown any_picture(uint32_t features) {
-  Shown shown = {std::vector<int8_t>(features), std::string(1, char('a' + draw(4)))};
+Sample any_picture(uint32_t features) {
+  Sample sample = {std::vector<int8_t>(features), std::string(1, char('a' + draw(4)))};
   const uint32_t kind = draw(4);
-  for (int8_t& x : shown.x)
+  for (int8_t& x : sample.x)
     x = int8_t(kind == 0   ? (draw(2) ? 127 : -127)
                : kind == 1 ? int(draw(3)) - 1
                : kind == 2 ? 127
                            : int(draw(255)) - 127);
-  return shown;
+  return sample;
 }
 
 void learn(Device& device) {
   need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
   for (uint32_t count = 1 + draw(4); count; --count) {
-    Shown shown = any_picture(br_learner_features(device.learner));
-    const br_name name = name_of(shown.name);
-    need(br_learn_add_features(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
-    device.diary.push_back(shown);
+    Sample sample = any_picture(br_learner_features(device.learner));
+    const br_name name = name_of(sample.name);
+    need(br_learn_add_features(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
+    device.diary.push_back(sample);
   }
   need(br_learn_end(device.learner) == BR_OK, "an experience ends");
 }
 
 void unlearn_at(Device& device, size_t at) {
-  const Shown shown = device.diary[at];
-  const br_name name = name_of(shown.name);
-  need(br_unlearn_features(device.learner, shown.x.data(), &name) == BR_OK, "what was learned is unlearned");
+  const Sample sample = device.diary[at];
+  const br_name name = name_of(sample.name);
+  need(br_unlearn_features(device.learner, sample.x.data(), &name) == BR_OK, "what was learned is unlearned");
   device.diary.erase(device.diary.begin() + long(at));
 }
 
@@ -111,7 +111,7 @@ void forget(Device& device) {
   const std::string gone(1, char('a' + draw(4)));
   const br_name name = name_of(gone);
   bool there = false;
-  for (const Shown& shown : device.diary) there = there || shown.name == gone;
+  for (const Sample& sample : device.diary) there = there || sample.name == gone;
   need((br_forget(device.learner, &name) == BR_OK) == there, "a class that is known is forgotten");
   for (size_t at = device.diary.size(); at-- > 0;)
     if (device.diary[at].name == gone) device.diary.erase(device.diary.begin() + long(at));
@@ -121,8 +121,8 @@ void rename_one(Device& device) {
   const std::string from(1, char('a' + draw(4))), to(1, char('a' + draw(4)));
   const br_name old = name_of(from), now = name_of(to);
   if (br_rename(device.learner, &old, &now) != BR_OK || from == to) return;
-  for (Shown& shown : device.diary)
-    if (shown.name == from) shown.name = to;
+  for (Sample& sample : device.diary)
+    if (sample.name == from) sample.name = to;
 }
 
 void merge(Device& device, Device& other) {
@@ -141,28 +141,28 @@ void merge_and_take_out(Device& device, Device& other) {
 }
 
 void stranger(Device& device) {
-  const Shown shown = any_picture(br_learner_features(device.learner));
-  const br_name name = name_of(shown.name);
-  for (const Shown& known : device.diary)
-    if (known.name == shown.name && known.x == shown.x) return;
+  const Sample sample = any_picture(br_learner_features(device.learner));
+  const br_name name = name_of(sample.name);
+  for (const Sample& known : device.diary)
+    if (known.name == sample.name && known.x == sample.x) return;
   const std::string before = device.hash();
-  if (br_unlearn_features(device.learner, shown.x.data(), &name) != BR_OK) {
+  if (br_unlearn_features(device.learner, sample.x.data(), &name) != BR_OK) {
     need(device.hash() == before, "what is refused changes nothing");
     return;
   }
   // The sums cannot tell: it is learned again, and all is as it was.
   need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
-  need(br_learn_add_features(device.learner, shown.x.data(), &name) == BR_OK, "a picture is learned");
+  need(br_learn_add_features(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
   need(br_learn_end(device.learner) == BR_OK, "an experience ends");
   need(device.hash() == before || device.diary.empty(), "unlearned and learned again is as before");
 }
 
 void ask(Device& device) {
-  const Shown shown = any_picture(br_learner_features(device.learner));
+  const Sample sample = any_picture(br_learner_features(device.learner));
   int64_t scores[8];
   int32_t probabilities[8];
   br_answer answer = {0, scores, probabilities, draw(2) ? BR_SHARE(0.05) : 0, 0};
-  const int failed = br_predict_features(device.learner, shown.x.data(), &answer);
+  const int failed = br_predict_features(device.learner, sample.x.data(), &answer);
   if (device.diary.empty()) return need(failed == BR_NOTHING_LEARNED, "nothing is known");
   need(!failed && answer.label < br_learner_classes(device.learner), "an answer");
   int64_t sum = 0;

@@ -7,7 +7,8 @@
 #include "bitreplay.h"
 #include "file.h"
 
-static uint8_t* place(const br_program* program, const char* name, uint8_t* arena, size_t samples, size_t* bytes) {
+static uint8_t* tensor_bytes(const br_program* program, const char* name, uint8_t* arena, size_t samples,
+                             size_t* bytes) {
   static const size_t width[] = {1, 2, 4, 8, 1, 4, 8};
   br_tensor_info info;
   if (br_program_tensor(program, name, &info)) stop(name, "the program has no such tensor");
@@ -27,8 +28,9 @@ static int step_in_parts(const br_program* program, uint8_t* parameters, uint8_t
       br_run_args part = *args;
       part.samples = args->samples - first < max_samples ? args->samples - first : max_samples;
       const uint8_t* label = from + (size_t)args->samples * codes + (size_t)first * labels;
-      memcpy(place(program, "latents", arena, 1, &unused), from + (size_t)first * codes, (size_t)part.samples * codes);
-      memcpy(place(program, "labels", arena, 1, &unused), label, (size_t)part.samples * labels);
+      memcpy(tensor_bytes(program, "latents", arena, 1, &unused), from + (size_t)first * codes,
+             (size_t)part.samples * codes);
+      memcpy(tensor_bytes(program, "labels", arena, 1, &unused), label, (size_t)part.samples * labels);
       failed = gather ? br_parts_gather(program, parameters, arena, &part, (uint32_t)args->samples, work)
                       : br_parts_measure(program, parameters, arena, &part, work);
     }
@@ -47,8 +49,8 @@ int main(int count, char** words) {
   size_t parameter_bytes = br_program_parameter_bytes(program);
   uint8_t *parameters = guarded(parameter_bytes), *arena = guarded(br_program_arena_bytes(program));
   memcpy(parameters, br_program_initial_parameters(program), parameter_bytes);
-  uint8_t* codes = place(program, "latents", arena, (size_t)args.samples, &code_bytes);
-  uint8_t* labels = place(program, "labels", arena, (size_t)args.samples, &label_bytes);
+  uint8_t* codes = tensor_bytes(program, "latents", arena, (size_t)args.samples, &code_bytes);
+  uint8_t* labels = tensor_bytes(program, "labels", arena, (size_t)args.samples, &label_bytes);
   const int in_parts = args.samples > (int64_t)br_program_max_samples(program);
   const size_t code = code_bytes / (size_t)args.samples, label = label_bytes / (size_t)args.samples;
   uint8_t* work = in_parts ? guarded(br_parts_bytes(program)) : NULL;

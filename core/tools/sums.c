@@ -15,12 +15,14 @@ struct head {
 
 static FILE* results;
 
-static size_t whole(size_t size) { return size + (8 - size % 8) % 8; }
+static size_t padded_to_8(size_t size) { return size + (8 - size % 8) % 8; }
 
 /* Memory whose last byte, not only its last eight, is the last that can be touched. */
-static void* ending(size_t size) { return guarded(whole(size)) + whole(size) - size; }
+static void* ending(size_t size) { return guarded(padded_to_8(size)) + padded_to_8(size) - size; }
 
-static void ended(void* bytes, size_t size) { release((uint8_t*)bytes - (whole(size) - size), whole(size)); }
+static void ended(void* bytes, size_t size) {
+  release((uint8_t*)bytes - (padded_to_8(size) - size), padded_to_8(size));
+}
 
 static void write_out(void* bytes, size_t size) {
   if (fwrite(bytes, 1, size, results) != size) stop("results", "cannot be written");
@@ -47,7 +49,7 @@ int main(int count, char** words) {
     for (int k = 0; k < 6; ++k) {
       memory[k] = ending(sizes[k]);
       memcpy(memory[k], file + at, sizes[k]);
-      at += whole(sizes[k]);
+      at += padded_to_8(sizes[k]);
     }
     br_sums sums = {(uint32_t)d, (uint32_t)c, (uint32_t)head.bits, memory[1], memory[2], memory[3]};
     const size_t add_bytes = br_sums_add_bytes((uint32_t)d),

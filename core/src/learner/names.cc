@@ -19,14 +19,14 @@ int32_t next_character(const char* text, size_t length, size_t* at) {
   const int32_t first = left ? bytes[0] : 0xFF;
   const size_t size = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
   if (size == 0 || size > left) return -1;
-  int32_t found = size == 1 ? first : first & (0x7F >> size);
+  int32_t character = size == 1 ? first : first & (0x7F >> size);
   for (size_t i = 1; i < size; ++i) {
     if ((bytes[i] & 0xC0) != 0x80) return -1;
-    found = found << 6 | (bytes[i] & 0x3F);
+    character = character << 6 | (bytes[i] & 0x3F);
   }
-  if ((size == 3 && found < 0x800) || (size == 4 && (found < 0x10000 || found > 0x10FFFF))) return -1;
+  if ((size == 3 && character < 0x800) || (size == 4 && (character < 0x10000 || character > 0x10FFFF))) return -1;
   *at += size;
-  return found;
+  return character;
 }
 
 size_t put_character(int32_t c, char* to) {

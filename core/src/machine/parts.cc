@@ -97,8 +97,8 @@ Call aside(Runner& runner, const Merged& merged, Call call, uint8_t* work) {
   return call;
 }
 
-void merge(Runner& runner, const Record& record, void* given) {
-  const Minibatch& minibatch = *static_cast<const Minibatch*>(given);
+void merge(Runner& runner, const Record& record, void* context) {
+  const Minibatch& minibatch = *static_cast<const Minibatch*>(context);
   const Call whole = runner.call(record, 0, runner.samples());
   const Merged merged(whole.program, record);
   int32_t* tops = whole.data<int32_t>(merged.exponents);
@@ -135,8 +135,8 @@ int pass(const br_program* program, void* parameters, void* arena, const br_run_
   if (reinterpret_cast<uintptr_t>(minibatch.work) % 64) return BR_MISALIGNED;
   uint8_t* regions[3];
   if (const int error = run_regions(program, parameters, arena, args, program->max_samples, regions)) return error;
-  Minibatch given = minibatch;
-  Runner runner(*program, regions, *args, merge, &given);
+  Minibatch context = minibatch;
+  Runner runner(*program, regions, *args, merge, &context);
   runner.counting = minibatch.gather;
   const int error = runner.run(BR_FORWARD);
   return error ? error : runner.run(BR_BACKWARD);

@@ -77,9 +77,9 @@ int64_t separation(const br_sums& sums, const br_solution& solution, const br_fa
     int64_t whole_sum = 0, rest_sum = 0;
     for (int64_t i = 0; i < sums.features; ++i) {
       const int64_t away = sum_at(sums.class_sums, sums.bits, c * sums.features + i) - count * factor.centre[i];
-      const int64_t whole = divide_round(away, count), weight = solution.weights[c * sums.features + i];
-      whole_sum += weight * whole;
-      rest_sum += weight * divide_round(left(away - whole * count, kRest), count);
+      const int64_t is_valid = divide_round(away, count), weight = solution.weights[c * sums.features + i];
+      whole_sum += weight * is_valid;
+      rest_sum += weight * divide_round(left(away - is_valid * count, kRest), count);
     }
     const int64_t apart = whole_sum + round_shift(rest_sum, kRest);
     total += count * saturate(scaled(drawn(apart, count), solution.pictures, solution.exponent), 0, kLimit);
@@ -95,7 +95,7 @@ int64_t root_of(int64_t x) {
   return root;
 }
 
-bool whole(const br_factor* factor, const void* work) {
+bool is_valid(const br_factor* factor, const void* work) {
   return factor && factor->rows && factor->halves && factor->features && factor->features <= kMaxFeatures && work;
 }
 
@@ -110,7 +110,7 @@ int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vect
                         int32_t* exponents) {
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
-  if (!whole(factor, work) || (vectors && (!y || !squares || !exponents))) return BR_BAD_ARGUMENT;
+  if (!is_valid(factor, work) || (vectors && (!y || !squares || !exponents))) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   const int64_t features = factor->features;
   for (int64_t i = 0; i < int64_t(vectors) * features; ++i)
@@ -129,7 +129,7 @@ int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_facto
                 uint32_t part_count, void* work, br_ood* ood) {
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
-  if (!whole(factor, work) || !factor->ridges || !factor->centre || !solution || !solution->weights || !parts)
+  if (!is_valid(factor, work) || !factor->ridges || !factor->centre || !solution || !solution->weights || !parts)
     return BR_BAD_ARGUMENT;
   if (!ood || !ood->weights) return BR_BAD_ARGUMENT;
   if (checked_pictures(sums) != factor->pictures || sums->features != factor->features) return BR_BAD_ARGUMENT;

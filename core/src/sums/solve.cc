@@ -44,7 +44,7 @@ bool possible(const br_sums* sums, int64_t extent) {
   return true;
 }
 
-bool right(const br_sums_part* parts, uint32_t part_count, int64_t features) {
+bool are_valid(const br_sums_part* parts, uint32_t part_count, int64_t features) {
   for (uint32_t p = 0; p < part_count; ++p) {
     const br_sums_part& part = parts[p];
     if (part.length < 1 || part.length > features) return false;
@@ -101,7 +101,7 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   if (!kernels) return BR_UNKNOWN_ISA;
   if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
   const int64_t extent = br_sums_extent(sums);
-  if (!right(parts, part_count, sums->features) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
+  if (!are_valid(parts, part_count, sums->features) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   s.kernels = &kernels->sums;
   s.sums = sums;
@@ -144,7 +144,7 @@ void find(Solving& s, br_solution* solution) {
   solution->pictures = s.pictures;
 }
 
-void give(const Solving& s, br_factor* factor) {
+void fill_factor(const Solving& s, br_factor* factor) {
   factor->rows = s.row(0);
   factor->halves = s.halves;
   factor->centre = s.centre;
@@ -183,7 +183,7 @@ int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part
   Solving s = {};
   s.ridges = factor->ridges;
   if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
-  give(s, factor);
+  fill_factor(s, factor);
   return BR_OK;
 }
 
@@ -195,7 +195,7 @@ int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_
   if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
   solution->dropped_features = factor->dropped_features;
   find(s, solution);
-  give(s, factor);
+  fill_factor(s, factor);
   return BR_OK;
 }
 

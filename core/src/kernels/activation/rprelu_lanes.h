@@ -44,9 +44,9 @@ bool rprelu_lanes(const RPReLUArgs& a, const X* x, X* y) {
       const Wide sum = z * choose(z > none, one, slope) + constant;
       // Ties go away from 0: one less where the number, without the half, is negative.
       const Lanes exact = (high_lanes(less_one_below(sum, half)) >> (a.shift - 32)) + y_zero;
-      const Lanes kept = smaller(larger(exact, low), high);
-      outside = count_unequal(outside, exact, kept);
-      width.store(y + at, kept);
+      const Lanes clipped = smaller(larger(exact, low), high);
+      outside = count_unequal(outside, exact, clipped);
+      width.store(y + at, clipped);
     }
     int32_t counts[kLanes];
     store_lanes(counts, outside);

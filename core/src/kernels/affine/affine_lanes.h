@@ -60,9 +60,9 @@ bool affine_columns(const AffineArgs& a) {
       if (kResidual) sum = sum + (width.load(residual + at) << scale.up) * factor;
       // Ties go away from 0: one less where the number, without the half, is negative.
       const Lanes exact = (high_lanes(less_one_below(sum, half)) >> scale.down) + y_zero;
-      const Lanes kept = smaller(larger(exact, low), high);
-      outside = count_unequal(outside, exact, kept);
-      width.store(y + at, kept);
+      const Lanes clipped = smaller(larger(exact, low), high);
+      outside = count_unequal(outside, exact, clipped);
+      width.store(y + at, clipped);
     }
     int32_t counts[kLanes];
     store_lanes(counts, outside);

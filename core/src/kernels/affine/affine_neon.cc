@@ -47,10 +47,10 @@ struct NarrowEnding {
   void operator()(Wide8 sums, Y* y) {
     const Narrow8 sum = saturated_halves(sums);
     const int16x8_t value = vqmovn_high_s32(vqmovn_s32(vqaddq_s32(sum.v[0], zero)), vqaddq_s32(sum.v[1], zero));
-    const int16x8_t kept = vminq_s16(vmaxq_s16(value, low), high);
-    inside = vaddq_s16(inside, vreinterpretq_s16_u16(vceqq_s16(kept, value)));
-    if constexpr (sizeof(Y) == 1) vst1_s8(y, vmovn_s16(kept));
-    else vst1q_s16(y, kept);
+    const int16x8_t clipped = vminq_s16(vmaxq_s16(value, low), high);
+    inside = vaddq_s16(inside, vreinterpretq_s16_u16(vceqq_s16(clipped, value)));
+    if constexpr (sizeof(Y) == 1) vst1_s8(y, vmovn_s16(clipped));
+    else vst1q_s16(y, clipped);
   }
   int64_t counted() const { return vaddlvq_s16(inside); }
 };

@@ -115,16 +115,16 @@ class AffinePairs {
       Words other = all_words(0);
       if (kResidual) other = whole ? load_words(residual + first) : load_some(residual + first, count);
       const Words exact = pack(half_of(weave_low(own, other), column, 0), half_of(weave_high(own, other), column, 1));
-      const Words kept = smaller(larger(exact, low), high);
+      const Words clipped = smaller(larger(exact, low), high);
       if (whole) {
-        outside += count_unequal(exact, kept);
-        store_bytes(y + first, kept);
+        outside += count_unequal(exact, clipped);
+        store_bytes(y + first, clipped);
       } else {
         int16_t ones[kWords];
         for (int64_t i = 0; i < kWords; ++i) ones[i] = i < count ? -1 : 0;
-        outside += count_unequal(exact & load_words(ones), kept & load_words(ones));
+        outside += count_unequal(exact & load_words(ones), clipped & load_words(ones));
         int8_t some[kWords];
-        store_bytes(some, kept);
+        store_bytes(some, clipped);
         memcpy(y + first, some, size_t(count));
       }
     }

@@ -27,12 +27,12 @@ constexpr int64_t kMaxVectors = 44, kPixels = 4;  // tables held at a time, of s
 
 int64_t vectors_of(const BinaryConvInputGradArgs& a) { return (a.outputs + 2 * kOutputs - 1) / (2 * kOutputs) * 2; }
 
-bool own(const BinaryConvInputGradArgs& a) {
+bool serves(const BinaryConvInputGradArgs& a) {
   return (a.g_type == BR_INT8 || a.g_type == BR_INT16) && a.gx_type == BR_INT32;
 }
 
 uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
-  if (!own(a)) return kBinaryConvInputGradScalar.packed_weights_bytes(a);
+  if (!serves(a)) return kBinaryConvInputGradScalar.packed_weights_bytes(a);
   const int64_t groups = (a.channels + kChannels - 1) / kChannels;
   return uint64_t(groups * a.kernel * a.kernel * vectors_of(a) * kVectorBytes);
 }
@@ -40,7 +40,7 @@ uint64_t packed_weights_bytes(const BinaryConvInputGradArgs& a) {
 // A word of weights is a mask of 64 channels: six of them set the bits of an index, and a permutation brings the
 // indices of both tables side by side, in an order in which unpacking leaves 16 neighbours to `finish`.
 void pack_weights(const BinaryConvInputGradArgs& a, uint8_t* packed_weights) {
-  if (!own(a)) return kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
+  if (!serves(a)) return kBinaryConvInputGradScalar.pack_weights(a, packed_weights);
   const int64_t taps = a.kernel * a.kernel, vectors = vectors_of(a);
   alignas(64) uint8_t places[64];
   for (int i = 0; i < 32; ++i) {
@@ -243,7 +243,7 @@ void run_as(const BinaryConvInputGradArgs& a) {
 }
 
 void run(const BinaryConvInputGradArgs& a) {
-  if (!own(a)) return kBinaryConvInputGradScalar.run(a);
+  if (!serves(a)) return kBinaryConvInputGradScalar.run(a);
   if (a.g_type == BR_INT8) return run_as<int8_t>(a);
   return run_as<int16_t>(a);
 }

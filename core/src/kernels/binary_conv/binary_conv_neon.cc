@@ -61,17 +61,17 @@ struct Counts {
 
   INLINE void run(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t length) {
     first.x = x, second.x = x + apart, third.x = x + 2 * apart, fourth.x = x + 3 * apart;
-    if (kFew) return some(w, length);
+    if (kFew) return add_words(w, length);
     while (length > 0) {
       if (held == kMaxWords) sum_up();
       const int64_t next = length < kMaxWords - held ? length : kMaxWords - held;
-      some(w, next);
+      add_words(w, next);
       w += next * kInterleaved;
       held += next;
       length -= next;
     }
   }
-  INLINE void some(const uint64_t* w, int64_t length) {
+  INLINE void add_words(const uint64_t* w, int64_t length) {
     for (const uint64_t* end = w + length * kInterleaved; w < end; w += kInterleaved) {
       const uint64x2x4_t weights = vld1q_u64_x4(w);
       first.add(weights);

@@ -55,8 +55,8 @@ void pack_weights(const IntegerConvArgs& a, uint8_t* packed_weights) {
       sum += w[o * row + k];
       to[(o / kOutputs * padded / 4 + k / 4) * kOutputs * 4 + o % kOutputs * 4 + k % 4] = w[o * row + k];
     }
-    const int32_t taken = int32_t(sum * (a.x_type == BR_INT8 ? -a.x_zero : 128));
-    memcpy(packed_weights + outputs * padded + 4 * o, &taken, sizeof taken);
+    const int32_t corrections = int32_t(sum * (a.x_type == BR_INT8 ? -a.x_zero : 128));
+    memcpy(packed_weights + outputs * padded + 4 * o, &corrections, sizeof corrections);
   }
 }
 
@@ -71,11 +71,11 @@ struct Sums {
     c = vdotq_laneq_s32(c, w.val[2], x, kQuad);
     d = vdotq_laneq_s32(d, w.val[3], x, kQuad);
   }
-  INLINE void shift(const Sums& taken) {
-    a = vaddq_s32(vshlq_n_s32(a, 8), taken.a);
-    b = vaddq_s32(vshlq_n_s32(b, 8), taken.b);
-    c = vaddq_s32(vshlq_n_s32(c, 8), taken.c);
-    d = vaddq_s32(vshlq_n_s32(d, 8), taken.d);
+  INLINE void shift(const Sums& corrections) {
+    a = vaddq_s32(vshlq_n_s32(a, 8), corrections.a);
+    b = vaddq_s32(vshlq_n_s32(b, 8), corrections.b);
+    c = vaddq_s32(vshlq_n_s32(c, 8), corrections.c);
+    d = vaddq_s32(vshlq_n_s32(d, 8), corrections.d);
   }
   INLINE void store(int32_t* to) const {
     vst1q_s32(to, a);
@@ -162,7 +162,7 @@ template <class X>
 void run_as(const IntegerConvArgs& a) {
   const int64_t padded = padded_row(a), pixels = a.samples * a.out_h * a.out_w;
   const int8_t* weights = reinterpret_cast<const int8_t*>(a.packed_weights);
-  const int32_t* taken = reinterpret_cast<const int32_t*>(a.packed_weights + groups_of(a) * kOutputs * padded);
+  const int32_t* corrections = reinterpret_cast<const int32_t*>(a.packed_weights + groups_of(a) * kOutputs * padded);
   Gathered row;
   for (int64_t first = 0; first < pixels; first += kPixels) {
     const int64_t count = min_of(kPixels, pixels - first);
@@ -172,7 +172,7 @@ void run_as(const IntegerConvArgs& a) {
     }
     for (int64_t group = 0; group < groups_of(a); ++group) {
       const int8_t* w = weights + group * kOutputs * padded;
-      const int32_t* from = taken + group * kOutputs;
+      const int32_t* from = corrections + group * kOutputs;
       const Sums start = {vld1q_s32(from), vld1q_s32(from + 4), vld1q_s32(from + 8), vld1q_s32(from + 12)};
       Dots dots = {start, start, start, start};
       if (sizeof(X) == 2) {

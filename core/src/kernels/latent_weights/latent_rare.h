@@ -87,16 +87,16 @@ class RareSteps {
   // All outputs but those it inserts into `left`.
   void run(Outputs& left) {
     make_valid();
-    bool made = true;  // channels behind the first are looked at where an output is rare
-    for (int64_t word = 0; word < a_.words && made; word += plan_.words) {
-      made = false;
+    bool strings_made = true;  // channels behind the first are looked at where an output is rare
+    for (int64_t word = 0; word < a_.words && strings_made; word += plan_.words) {
+      strings_made = false;
       for (int64_t tile = a_.first; tile < a_.last; tile += kWord) {
         Measure measured[kWord];
         const int64_t end = min_of(tile + kWord, a_.last);
         measure(tile, end - tile, measured);
         for (int64_t first = tile; first < end; first += kOutputsTogether) {
           const int64_t count = min_of(kOutputsTogether, end - first);
-          some(first, count, measured + first - tile, word, made, left);
+          step_outputs(first, count, measured + first - tile, word, strings_made, left);
         }
       }
     }
@@ -158,7 +158,8 @@ class RareSteps {
   }
 
   // Up to 8 outputs, channels from `word` on.
-  void some(int64_t first, int64_t count, const Measure* measured, int64_t word, bool& made, Outputs& left) {
+  void step_outputs(int64_t first, int64_t count, const Measure* measured, int64_t word, bool& strings_made,
+                    Outputs& left) {
     bool aligned = false;
     for (int64_t o = 0; o < count; ++o) {
       if (measured[o].magnitude == 0) continue;
@@ -178,8 +179,8 @@ class RareSteps {
         continue;
       }
       const int64_t words = min_of(plan_.words, a_.words - word);
-      if (!made) make_strings(word, words);
-      made = true;
+      if (!strings_made) make_strings(word, words);
+      strings_made = true;
       output(first + o, g, uint32_t(reach), word, words);
     }
   }

@@ -42,13 +42,13 @@ int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
   return failed;
 }
 
-bool empty(const br_learner& l, uint32_t row) {
+bool has_no_sums(const br_learner& l, uint32_t row) {
   for (int64_t i = 0; i < l.features; ++i)
     if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.features + i)) return false;
   return true;
 }
 
-bool without_products(const br_learner& l) {
+bool has_no_products(const br_learner& l) {
   for (int64_t at = 0; at < triangle(l.features); ++at)
     if (sum_at(l.sums.products, l.sums.bits, at)) return false;
   return true;
@@ -181,10 +181,11 @@ int br_unlearn_features(br_learner* l, const int8_t* x, const br_name* name) {
   }
   const bool last = l->sums.classes == 1 && !l->sums.counts[row];
   uint8_t* const work = l->use_work();
-  bool right = are_possible(*l, work) && (l->sums.counts[row] || empty(*l, row)) && are_class_products(*l, row, work);
-  if (last && !l->known.forgotten) right = right && without_products(*l);
+  bool right =
+      are_possible(*l, work) && (l->sums.counts[row] || has_no_sums(*l, row)) && are_class_products(*l, row, work);
+  if (last && !l->known.forgotten) right = right && has_no_products(*l);
   right = right && have_factor(l);
-  if (!right && !(last && l->known.forgotten && empty(*l, row))) {
+  if (!right && !(last && l->known.forgotten && has_no_sums(*l, row))) {
     const int failed = change(l, x, row, 1);
     return failed ? failed : BR_NEVER_LEARNED;
   }

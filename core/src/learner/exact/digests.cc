@@ -9,9 +9,9 @@ namespace {
 
 void reverse(uint64_t* values, int64_t first, int64_t last) {
   for (--last; first < last; ++first, --last) {
-    const uint64_t kept = values[first];
+    const uint64_t moved = values[first];
     values[first] = values[last];
-    values[last] = kept;
+    values[last] = moved;
   }
 }
 

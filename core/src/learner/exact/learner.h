@@ -68,7 +68,7 @@ struct br_learner {
   bool factor_is_kept;
   br_factor factor;
   int32_t* factor_rows;  // room for it, or null
-  uint8_t* asking;       // with it: work that leaves the arena as it is
+  uint8_t* ood_memory;   // with it: work that leaves the arena as it is
   int8_t* x;             // [features] of one image
   int64_t* scores;       // [options.classes]
 

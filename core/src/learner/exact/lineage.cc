@@ -78,10 +78,10 @@ bool Lineage::has(uint64_t mark) const {
 
 void Lineage::leave_out(const Lineage& gone, const Lineage& base) {
   unite(Lineage());
-  uint32_t kept = 0;
+  uint32_t remaining = 0;
   for (uint32_t i = 0; i < merged_; ++i)
-    if (!gone.has(marks_[i]) || base.has(marks_[i])) marks_[kept++] = marks_[i];
-  merged_ = kept;
+    if (!gone.has(marks_[i]) || base.has(marks_[i])) marks_[remaining++] = marks_[i];
+  merged_ = remaining;
 }
 
 void Lineage::copy(const Lineage& other) {

@@ -12,15 +12,15 @@ namespace {
 
 constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxSettingsBytes = 1 << 16;
 
-uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
+uint32_t or_default(uint32_t requested, uint32_t default_value) { return requested ? requested : default_value; }
 
-br_learner_options checked(const br_learner_options* given, bool* right) {
-  br_learner_options options = given ? *given : br_learner_options{};
-  options.classes = chosen(options.classes, 16);
-  options.name_bytes = chosen(options.name_bytes, 64);
-  options.marks = chosen(options.marks, 1024);
-  options.settings_bytes = chosen(options.settings_bytes, 2048);
-  options.pictures = chosen(options.pictures, 4096);
+br_learner_options checked_options(const br_learner_options* requested, bool* right) {
+  br_learner_options options = requested ? *requested : br_learner_options{};
+  options.classes = or_default(options.classes, 16);
+  options.name_bytes = or_default(options.name_bytes, 64);
+  options.marks = or_default(options.marks, 1024);
+  options.settings_bytes = or_default(options.settings_bytes, 2048);
+  options.pictures = or_default(options.pictures, 4096);
   *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
            options.settings_bytes <= kMaxSettingsBytes && options.wide <= 1 && options.factor <= 1 &&
            options.pictures <= kMaxPictures;
@@ -121,14 +121,14 @@ void place_rest(br_learner* l, BumpAllocator& allocator, size_t arena, size_t pa
 }
 
 // The sentence and the code of what is wrong.
-struct Trouble {
+struct OpenError {
   int code;
   const char* sentence;
 };
 
-Trouble begin(br_learner* l, const void* model, size_t size, const br_learner_options* options) {
+OpenError begin(br_learner* l, const void* model, size_t size, const br_learner_options* options) {
   bool right;
-  l->options = checked(options, &right);
+  l->options = checked_options(options, &right);
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
   if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
   if (l->model.settings.size > l->options.settings_bytes)
@@ -148,8 +148,8 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
   br_learner l = {};
-  const Trouble trouble = begin(&l, model, size, options);
-  if (trouble.code) return failed(error, error_size, trouble.code, trouble.sentence);
+  const OpenError open_error = begin(&l, model, size, options);
+  if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
   if (const int code = br_program_open(l.model.features.bytes, l.model.features.size, &l.program, error, error_size))
     return code;
   br_memory network;
@@ -174,8 +174,8 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
     return failed(error, error_size, BR_MISALIGNED, "the learner's memory must be aligned to 64");
   br_learner l = {};
-  const Trouble trouble = begin(&l, model, size, options);
-  if (trouble.code) return failed(error, error_size, trouble.code, trouble.sentence);
+  const OpenError open_error = begin(&l, model, size, options);
+  if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
   BumpAllocator allocator(bytes);
   br_learner* const own = allocator.next<br_learner>(1);

@@ -82,7 +82,7 @@ void put_array_head(const Output& out, const Shape& shape, Layout::Array array) 
   out.text(")");
 }
 
-SavedLearner kept(br_learner* l) {
+SavedLearner saved_learner(br_learner* l) {
   return {l,
           l ? &l->past_is_gone : nullptr,
           [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
@@ -146,7 +146,7 @@ int br_state_write(br_learner* l, br_write* write, void* context) {
 }
 
 int br_learner_save(br_learner* l, const br_slots* slots) {
-  return l && slots && l->learning ? BR_BAD_ORDER : save(kept(l), slots);
+  return l && slots && l->learning ? BR_BAD_ORDER : save(saved_learner(l), slots);
 }
-int br_learner_load(br_learner* l, const br_slots* slots) { return load(kept(l), slots); }
-int br_learner_rollback(br_learner* l, const br_slots* slots) { return rollback(kept(l), slots); }
+int br_learner_load(br_learner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
+int br_learner_rollback(br_learner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }

@@ -8,7 +8,7 @@ namespace bitreplay {
 constexpr uint32_t kLargestShare = 1 << 16;  // 1 as a share of pictures
 
 void place_unknown(br_learner* learner, BumpAllocator& allocator);
-size_t asking_bytes(const br_learner& learner);
+size_t ood_memory_bytes(const br_learner& learner);
 // Of the work memory.
 size_t making_bytes(const br_learner& learner);
 // The discriminant before its means are shrunk; with the option `factor` its factor is kept.

@@ -51,9 +51,9 @@ int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
   if (const int failed = known_number(*l, from, &number)) return failed;
   if (l->names.find(*to, &other)) return other == number ? BR_OK : BR_NAME_TAKEN;
   if (!l->names.fits(*to)) return BR_FULL;
-  char kept[kMaxNameBytes];  // the new name may lie in the table
-  if (to->text) memcpy(kept, to->text, to->length);
-  l->names.rename(number, {to->text ? kept : nullptr, to->length, to->number});
+  char copied[kMaxNameBytes];  // the new name may lie in the table
+  if (to->text) memcpy(copied, to->text, to->length);
+  l->names.rename(number, {to->text ? copied : nullptr, to->length, to->number});
   return BR_OK;
 }
 

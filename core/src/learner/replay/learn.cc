@@ -34,7 +34,7 @@ void number_names(br_replay* l) {
   int32_t* const numbers = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
   const uint32_t count = l->pending.count();
   for (uint32_t k = 0; k < count; ++k) numbers[k] = -1;
-  for (uint32_t given = 0; given < count; ++given) {
+  for (uint32_t numbered = 0; numbered < count; ++numbered) {
     uint32_t first = count;
     for (uint32_t k = 0; k < count; ++k)
       if (numbers[k] < 0 && (first == count || compare(l->pending.at(k), l->pending.at(first)) < 0)) first = k;
@@ -64,7 +64,7 @@ int start(br_replay* l) {
   for (uint32_t i = 0; i < l->fresh_count; ++i) ++l->present[l->labels[i]];
   for (uint32_t k = 0; k < l->store.count; ++k) l->present[l->store.classes[k]] += l->store.sizes[k];
   begin_head(l);
-  const uint64_t pieces = divide_up(l->fresh_count, l->method.fresh),
+  const uint64_t pieces = divide_up(l->fresh_count, l->method.batch_size),
                  min_epochs = divide_up(l->method.min_steps, pieces);
   l->all_steps = pieces * (l->method.epochs > min_epochs ? l->method.epochs : min_epochs);
   l->done = 0;
@@ -75,7 +75,7 @@ int start(br_replay* l) {
 // Latents and labels of the next minibatch, in the arena.
 uint32_t fill(br_replay* l) {
   const Method& m = l->method;
-  const uint64_t pieces = divide_up(l->fresh_count, m.fresh), epoch = l->done / pieces, piece = l->done % pieces;
+  const uint64_t pieces = divide_up(l->fresh_count, m.batch_size), epoch = l->done / pieces, piece = l->done % pieces;
   if (!piece) br_epoch_order(m.seed, uint64_t(l->experiences), epoch, l->fresh_count, l->order);
   uint64_t* codes = reinterpret_cast<uint64_t*>(l->work + l->at.codes_at);
   int32_t* labels = reinterpret_cast<int32_t*>(l->work + l->at.labels_at);
@@ -84,14 +84,14 @@ uint32_t fill(br_replay* l) {
     codes += l->words;
     *labels++ = label;
   };
-  const uint32_t first = uint32_t(piece * m.fresh), left = l->fresh_count - first,
-                 fresh = left < m.fresh ? left : m.fresh;
+  const uint32_t first = uint32_t(piece * m.batch_size), left = l->fresh_count - first,
+                 fresh = left < m.batch_size ? left : m.batch_size;
   for (uint32_t i = 0; i < fresh; ++i) {
     const uint32_t sample = uint32_t(l->order[first + i]);
     put(l->fresh + size_t(sample) * l->words, l->labels[sample]);
   }
   if (!l->store.stored) return fresh;
-  const uint32_t replayed = uint32_t(divide_up(uint64_t(m.replayed) * fresh, m.fresh));
+  const uint32_t replayed = uint32_t(divide_up(uint64_t(m.replay_batch_size) * fresh, m.batch_size));
   br_draw(m.seed, uint64_t(l->store.draws++), l->store.stored, replayed, l->exchanged, l->picked);
   for (uint32_t i = 0; i < replayed; ++i)
     put(l->store.codes + size_t(l->picked[i]) * l->words, label_of(*l, l->picked[i]));

@@ -81,8 +81,8 @@ struct br_replay {
   uint64_t* order;    // [options.samples]
   bitreplay::Names pending;
   int64_t* present;     // [room]
-  uint32_t* picked;     // [replayed]
-  uint32_t* exchanged;  // [2 replayed]
+  uint32_t* picked;     // [replay_batch_size]
+  uint32_t* exchanged;  // [2 replay_batch_size]
   uint32_t fresh_count;
   uint64_t done, all_steps;
   int64_t* logits;  // [options.classes] scores of an answer

@@ -6,7 +6,7 @@ namespace bitreplay {
 
 struct Method {
   uint64_t seed;
-  uint32_t per_class, epochs, min_steps, fresh, replayed;
+  uint32_t memory_per_class, epochs, min_steps, batch_size, replay_batch_size;
   Section rate;  // text of a fraction: the rate that was given, or gain / power of the model
   int rate_kind;
 };

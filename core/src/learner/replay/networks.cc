@@ -57,7 +57,7 @@ const char* describe_tail(br_replay* l, uint32_t room) {
   if (logits.dtype != BR_INT32 || logits.region != BR_ARENA || !logits.per_sample || logits.shape[0] != room ||
       logits.shape[1] != 1 || logits.shape[2] != 1 || logits.shape[3] != 1)
     return "the logits of the model's tail have the wrong type or shape";
-  if (br_program_max_samples(l->tail) < uint64_t(l->method.fresh) + l->method.replayed)
+  if (br_program_max_samples(l->tail) < uint64_t(l->method.batch_size) + l->method.replay_batch_size)
     return "the model's tail takes fewer samples than a minibatch has";
   const br_tensor_info *weights = nullptr, *active = nullptr;
   for (uint32_t i = 0; i < l->tail->tensor_count; ++i) {

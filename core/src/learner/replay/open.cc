@@ -15,28 +15,28 @@ constexpr size_t kShared = 8;  // a tail's arena so many times the backbone's ha
 
 uint32_t tail_of(uint32_t room) { return uint32_t(__builtin_ctz(room / kFirstRoom)); }
 
-struct Trouble {
+struct OpenError {
   int code;
   const char* sentence;
 };
-constexpr Trouble kNone = {BR_OK, nullptr};
+constexpr OpenError kNone = {BR_OK, nullptr};
 
-int failed(char* error, size_t error_size, Trouble trouble) {
-  if (!error || !error_size) return trouble.code;
-  strncpy(error, trouble.sentence, error_size - 1);
+int failed(char* error, size_t error_size, OpenError open_error) {
+  if (!error || !error_size) return open_error.code;
+  strncpy(error, open_error.sentence, error_size - 1);
   error[error_size - 1] = 0;
-  return trouble.code;
+  return open_error.code;
 }
 
-uint32_t chosen(uint32_t given, uint32_t usual) { return given ? given : usual; }
+uint32_t or_default(uint32_t requested, uint32_t default_value) { return requested ? requested : default_value; }
 
-Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_options* given) {
+OpenError begin(br_replay* l, const void* model, size_t size, const br_replay_options* requested) {
   br_replay_options& o = l->options;
-  if (given) o = *given;
-  o.classes = chosen(o.classes, kFirstRoom);
-  o.name_bytes = chosen(o.name_bytes, 64);
-  o.samples = chosen(o.samples, 64);
-  o.settings_bytes = chosen(o.settings_bytes, 2048);
+  if (requested) o = *requested;
+  o.classes = or_default(o.classes, kFirstRoom);
+  o.name_bytes = or_default(o.name_bytes, 64);
+  o.samples = or_default(o.samples, 64);
+  o.settings_bytes = or_default(o.settings_bytes, 2048);
   const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.name_bytes <= kMaxNameBytes &&
                      o.samples <= kMaxSamples && o.settings_bytes <= kMaxSettingsBytes;
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
@@ -47,12 +47,12 @@ Trouble begin(br_replay* l, const void* model, size_t size, const br_replay_opti
     return {BR_MALFORMED,
             "the model's settings are not supported by replay in C, which has no augment, no unknown and no float"};
   if (!has_tail(*l, room_for(o.classes))) return {BR_FULL, "the model was exported for fewer classes"};
-  if (uint64_t(o.classes) * l->method.per_class > INT32_MAX)
+  if (uint64_t(o.classes) * l->method.memory_per_class > INT32_MAX)
     return {BR_FULL, "too many stored samples: classes times memory_per_class must be below 2^31"};
   return kNone;
 }
 
-// What a machine's addresses cannot hold stays too large for them: `can_be` refuses it.
+// What a machine's addresses cannot hold stays too large for them: `fits_addresses` refuses it.
 size_t held(uint64_t size) { return size_t(size < SIZE_MAX / 2 ? size : SIZE_MAX / 2); }
 
 void max_of(size_t* so_far, uint64_t size) {
@@ -124,8 +124,8 @@ void place_experience(br_replay* l, BumpAllocator& allocator) {
   l->order = allocator.next<uint64_t>(o.samples);
   l->pending = Names(allocator.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->present = allocator.next<int64_t>(room_for(o.classes));
-  l->picked = allocator.next<uint32_t>(l->method.replayed);
-  l->exchanged = allocator.next<uint32_t>(2 * size_t(l->method.replayed));
+  l->picked = allocator.next<uint32_t>(l->method.replay_batch_size);
+  l->exchanged = allocator.next<uint32_t>(2 * size_t(l->method.replay_batch_size));
   l->logits = allocator.next<int64_t>(o.classes);
   l->code = allocator.next<uint64_t>(l->words);
 }
@@ -151,11 +151,11 @@ void place_rest(br_replay* l, BumpAllocator& allocator, size_t backbone_paramete
 }
 
 // Sizes that a machine's addresses can hold.
-bool can_be(const br_replay& l) {
+bool fits_addresses(const br_replay& l) {
   const uint64_t samples = uint64_t(max_stored(l)) + l.options.samples, rows = room_for(l.options.classes);
   const uint64_t together = samples * (8 * uint64_t(l.words) + 32) + rows * (4 * uint64_t(l.at.columns) + 16) +
                             l.parameter_bytes * 2 + l.tail_arena_bytes + l.backbone_arena_bytes +
-                            16 * uint64_t(l.method.replayed);
+                            16 * uint64_t(l.method.replay_batch_size);
   return together <= SIZE_MAX / 4;
 }
 
@@ -234,8 +234,8 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
   br_replay l = {};
-  const Trouble trouble = begin(&l, model, size, options);
-  if (trouble.code) return failed(error, error_size, trouble);
+  const OpenError open_error = begin(&l, model, size, options);
+  if (open_error.code) return failed(error, error_size, open_error);
   const Opened heap = {nullptr, 0, error, error_size};
   if (const int code = heap.open(l.model.backbone, &l.backbone)) return code;
   br_memory network;
@@ -245,7 +245,7 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   if (wrong) return failed(error, error_size, {BR_MALFORMED, wrong});
   l.backbone_arena_bytes = held(network.arena + network.scratch);
   if (const int code = measure_tails(&l, heap)) return code;
-  if (!can_be(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner is too large for this machine"});
+  if (!fits_addresses(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner is too large for this machine"});
   BumpAllocator allocator(nullptr);
   allocator.next<br_replay>(1);
   allocator.next<uint8_t>(size_t(network.tables));
@@ -263,9 +263,9 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
     return failed(error, error_size, {BR_MISALIGNED, "the learner's memory must be aligned to 64"});
   br_replay l = {};
-  Trouble trouble = begin(&l, model, size, options);
-  if (trouble.code) return failed(error, error_size, trouble);
-  const Trouble little = {BR_NO_MEMORY, "the learner's memory is too small"};
+  OpenError open_error = begin(&l, model, size, options);
+  if (open_error.code) return failed(error, error_size, open_error);
+  const OpenError little = {BR_NO_MEMORY, "the learner's memory is too small"};
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
   BumpAllocator allocator(bytes);
   br_replay* const own = allocator.next<br_replay>(1);
@@ -281,7 +281,7 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   if (memory_size < allocator.used()) return failed(error, error_size, little);
   if (const int code = measure_tails(&l, {bytes + allocator.used(), memory_size - allocator.used(), error, error_size}))
     return code;
-  if (!can_be(l)) return failed(error, error_size, little);
+  if (!fits_addresses(l)) return failed(error, error_size, little);
   l.tail_tables = allocator.next<uint8_t>(l.tail_tables_bytes);
   place_rest(&l, allocator, size_t(network.parameters));
   if (l.memory_used.total > memory_size) return failed(error, error_size, little);

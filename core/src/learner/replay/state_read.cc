@@ -25,7 +25,7 @@ struct ParsedState {
   char* settings;
   size_t settings_size;
   Described* arrays;  // [array_count]
-  int64_t* ids;       // [per_class] of one class
+  int64_t* ids;       // [memory_per_class] of one class
   int32_t *classes, *sizes;
   int64_t* seen;
   int64_t draws, experiences, offered, steps;
@@ -38,7 +38,7 @@ void place(const br_replay& l, BumpAllocator& allocator, ParsedState* parsed) {
   parsed->names = ClassNumbers(Names(rows, o.name_bytes), allocator.next<uint8_t>(o.classes));
   parsed->settings = allocator.next<char>(o.settings_bytes);
   parsed->arrays = allocator.next<Described>(array_count(l));
-  parsed->ids = allocator.next<int64_t>(l.method.per_class);
+  parsed->ids = allocator.next<int64_t>(l.method.memory_per_class);
   parsed->classes = allocator.next<int32_t>(o.classes);
   parsed->sizes = allocator.next<int32_t>(o.classes);
   parsed->seen = allocator.next<int64_t>(o.classes);
@@ -291,7 +291,7 @@ class Reader {
     for (uint64_t k = 0; k < count; ++k) {
       const int32_t label = parsed_.classes[k], held = parsed_.sizes[k];
       if (label < 0 || !names.has(uint32_t(label)) || (k && label <= parsed_.classes[k - 1])) return BR_MALFORMED;
-      if (held < 0 || uint32_t(held) > l_.method.per_class || uint64_t(held) > parsed_.stored - first)
+      if (held < 0 || uint32_t(held) > l_.method.memory_per_class || uint64_t(held) > parsed_.stored - first)
         return BR_MALFORMED;
       if (parsed_.seen[k] < held || parsed_.seen[k] >= kMaxCounted || !samples(first, uint32_t(held)))
         return BR_MALFORMED;

@@ -90,7 +90,7 @@ void put_counter(const Output& out, const char* name, int64_t value) {
   out.number(value);
 }
 
-SavedLearner kept(br_replay* l) {
+SavedLearner saved_learner(br_replay* l) {
   return {is_open(l) ? l : nullptr,
           l ? &l->past_is_gone : nullptr,
           [](void* own) { return br_replay_bytes(static_cast<br_replay*>(own)); },
@@ -170,7 +170,7 @@ int br_replay_write(br_replay* l, br_write* write, void* context) {
 }
 
 int br_replay_save(br_replay* l, const br_slots* slots) {
-  return l && slots && l->phase != Phase::idle ? BR_BAD_ORDER : save(kept(l), slots);
+  return l && slots && l->phase != Phase::idle ? BR_BAD_ORDER : save(saved_learner(l), slots);
 }
-int br_replay_load(br_replay* l, const br_slots* slots) { return load(kept(l), slots); }
-int br_replay_rollback(br_replay* l, const br_slots* slots) { return rollback(kept(l), slots); }
+int br_replay_load(br_replay* l, const br_slots* slots) { return load(saved_learner(l), slots); }
+int br_replay_rollback(br_replay* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }

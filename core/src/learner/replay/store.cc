@@ -46,7 +46,7 @@ void move_classes(Store& s, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-uint32_t max_stored(const br_replay& l) { return l.options.classes * l.method.per_class; }
+uint32_t max_stored(const br_replay& l) { return l.options.classes * l.method.memory_per_class; }
 
 int64_t stored_of(const br_replay& l, int32_t label) {
   const uint32_t place = place_of(l.store, label);
@@ -68,7 +68,7 @@ void offer(br_replay* l, const uint64_t* code, int32_t label) {
   }
   const uint32_t held = uint32_t(s.sizes[place]), first = first_of(s, place);
   const int64_t slot =
-      br_reservoir_slot(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.per_class);
+      br_reservoir_slot(l->method.seed, uint32_t(label), uint64_t(s.seen[place]), held, l->method.memory_per_class);
   ++s.seen[place];
   const int64_t id = s.offered++;
   if (slot < 0) return;

@@ -43,10 +43,10 @@ struct JsonInput {
       }
       high = c >= 0xD800 && c < 0xDC00 ? c : 0;
       char bytes[4];
-      const size_t taken = put_character(c, bytes);
-      if (size + taken > kMaxNameBytes) return false;
-      memcpy(text + size, bytes, taken);
-      size += taken;
+      const size_t written = put_character(c, bytes);
+      if (size + written > kMaxNameBytes) return false;
+      memcpy(text + size, bytes, written);
+      size += written;
     }
     *name = {text, size, 0};
     return true;

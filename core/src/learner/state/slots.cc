@@ -48,18 +48,18 @@ Place look(const br_slots& slots, uint32_t slot) {
   return place;
 }
 
-bool is_right(const SavedLearner& kept, const br_slots* s) {
-  return kept.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
+bool is_valid(const SavedLearner& saved, const br_slots* s) {
+  return saved.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
 }
 
-int write(const SavedLearner& kept, Place place, uint64_t generation) {
+int write(const SavedLearner& saved, Place place, uint64_t generation) {
   const br_slots& s = place.slots;
-  const size_t size = kept.bytes(kept.learner);
+  const size_t size = saved.bytes(saved.learner);
   if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
-  if (const int failed = kept.write(kept.learner, Place::write, &place)) return failed;
+  if (const int failed = saved.write(saved.learner, Place::write, &place)) return failed;
   if (s.sync(s.context, place.slot)) return BR_STORAGE;
   // What cannot be read again does not count, and the other place stays.
-  if (const int wrong = kept.verify(kept.learner, Place::read, &place, size)) return wrong;
+  if (const int wrong = saved.verify(saved.learner, Place::read, &place, size)) return wrong;
   Header header = {{'B', 'I', 'T', 'S', 'L', 'O', 'T', '1'}, generation, size, {}, 0};
   header.crc = crc32(reinterpret_cast<const uint8_t*>(&header), 60);
   if (s.write(s.context, place.slot, 0, &header, sizeof header) || s.sync(s.context, place.slot)) return BR_STORAGE;
@@ -68,9 +68,9 @@ int write(const SavedLearner& kept, Place place, uint64_t generation) {
 
 }  // namespace
 
-int save(const SavedLearner& kept, const br_slots* slots) {
-  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
-  if (kept.bytes(kept.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
+int save(const SavedLearner& saved, const br_slots* slots) {
+  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
+  if (saved.bytes(saved.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
@@ -78,33 +78,33 @@ int save(const SavedLearner& kept, const br_slots* slots) {
   const bool damaged = last.generation && !last.is_whole();
   const Place target = damaged ? last : before, other = damaged ? before : last;
   const uint64_t generation = last.generation + 2;
-  if (!*kept.past_is_gone) return write(kept, target, generation);
+  if (!*saved.past_is_gone) return write(saved, target, generation);
   // First the generation before, still by a lower number: the state is the old one until the last one is written over.
   const uint64_t lower = other.generation > 1 ? other.generation - 1 : 1;
-  if (const int failed = write(kept, target, lower)) return failed;
-  if (const int failed = write(kept, other, generation)) return failed;
-  *kept.past_is_gone = false;
+  if (const int failed = write(saved, target, lower)) return failed;
+  if (const int failed = write(saved, other, generation)) return failed;
+  *saved.past_is_gone = false;
   return BR_OK;
 }
 
-int load(const SavedLearner& kept, const br_slots* slots) {
-  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+int load(const SavedLearner& saved, const br_slots* slots) {
+  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
   if (!last.generation) return BR_NO_STATE;
-  const int result = kept.read(kept.learner, Place::read, &last, size_t(last.size));
+  const int result = saved.read(saved.learner, Place::read, &last, size_t(last.size));
   if (result != BR_DAMAGED || !before.generation) return result;
-  return kept.read(kept.learner, Place::read, &before, size_t(before.size));
+  return saved.read(saved.learner, Place::read, &before, size_t(before.size));
 }
 
-int rollback(const SavedLearner& kept, const br_slots* slots) {
-  if (!is_right(kept, slots)) return BR_BAD_ARGUMENT;
+int rollback(const SavedLearner& saved, const br_slots* slots) {
+  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   if (!first.generation || !second.generation) return BR_NO_STATE;
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
-  if (const int failed = kept.read(kept.learner, Place::read, &before, size_t(before.size))) return failed;
+  if (const int failed = saved.read(saved.learner, Place::read, &before, size_t(before.size))) return failed;
   if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot))
     return BR_STORAGE;
   return BR_OK;

@@ -13,8 +13,8 @@ struct SavedLearner {
   int (*verify)(void* learner, br_read* read, void* context, size_t size);  // whether `read` would take it
 };
 
-int save(const SavedLearner& kept, const br_slots* slots);
-int load(const SavedLearner& kept, const br_slots* slots);
-int rollback(const SavedLearner& kept, const br_slots* slots);
+int save(const SavedLearner& saved, const br_slots* slots);
+int load(const SavedLearner& saved, const br_slots* slots);
+int rollback(const SavedLearner& saved, const br_slots* slots);
 
 }  // namespace bitreplay

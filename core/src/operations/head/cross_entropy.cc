@@ -8,7 +8,7 @@ namespace cross_entropy {
 
 constexpr int64_t kPoint = kProbabilityPoint;
 constexpr int64_t kLowestLogit = -(int64_t(1) << 31);
-constexpr int64_t kKept = 1024;  // weights kept on the stack; those of further classes are made again when needed
+constexpr int64_t kMaxWeights = 1024;  // weights kept on the stack; those of further classes are made again when needed
 
 enum { LOGITS, LABELS, G, E, P_LABEL };
 enum { BITS };
@@ -25,7 +25,7 @@ void check(Checker& c) {
 
 int run(const Call& c) {
   const int64_t classes = c.size(LOGITS, 0);
-  int64_t kept[kKept];
+  int64_t weights[kMaxWeights];
   for (int64_t n = 0; n < c.samples(); ++n) {
     const int32_t* logits = c.data<int32_t>(LOGITS) + n * classes;
     const int64_t label = c.data<int32_t>(LABELS)[n];
@@ -34,12 +34,12 @@ int run(const Call& c) {
     for (int64_t k = 0; k < classes; ++k) top = max_of(top, logits[k]);
     auto make = [&](int64_t k) { return logits[k] > kLowestLogit ? exp_minus(top - logits[k]) : 0; };
     auto probability = [&](int64_t k) {
-      const int64_t weight = k < kKept ? kept[k] : make(k);
+      const int64_t weight = k < kMaxWeights ? weights[k] : make(k);
       return total > 0 ? ((weight << kPoint) + (total >> 1)) / total : 0;
     };
     for (int64_t k = 0; k < classes; ++k) {
       const int64_t weight = make(k);
-      if (k < kKept) kept[k] = weight;
+      if (k < kMaxWeights) weights[k] = weight;
       total += weight;
     }
     for (int64_t k = 0; k < classes; ++k) others += k == label ? 0 : probability(k);
