@@ -3,8 +3,8 @@
     bitreplay reproduce fig_accuracy
 
 Claims: replay is better for every model, data set and bit width; q_b = 8 for all layers brings a notable drop.
-CIFAR-10 (2 classes at a time) and CIFAR-100 (10), 30 stored latents a class. Full size, all images cropped and
-flipped, at 8/1/16 and in floating point; the other widths with 200 images a class and codes computed once. All at
+CIFAR-10 (2 classes at a time) and CIFAR-100 (10), 30 stored latents per class. Full size, all images cropped and
+flipped, at 8/1/16 and in floating point; the other widths with 200 images per class and codes computed once. All at
 default gains. On held-out pictures of CIFAR-100 BNN+CWR* gains 2.4 to 3.2 points by a gain of its own and replay up to
 1.8 (tuning); replay stays 5 to 7 points ahead.
 """
@@ -41,7 +41,7 @@ TABLES = [
     Table("Average incremental accuracy of these runs:", COLUMNS, FULL, "incremental"),
     Table("Forgetting of these runs:", COLUMNS, FULL, "forgetting"),
     Table("Bytes that they keep of what was seen:", COLUMNS, FULL, "memory"),
-    Table("CIFAR-10, 200 images a class, codes computed once, final accuracy by bits (q_f/q_b^bin/q_b^non-bin):",
+    Table("CIFAR-10, 200 images per class, codes computed once, final accuracy by bits (q_f/q_b^bin/q_b^non-bin):",
           COLUMNS, SMALL),
 ]  # fmt: skip
 CHARTS = [

@@ -2,8 +2,8 @@
 
     bitreplay reproduce fig_backward_bits
 
-Claims: q_b = 8 for all layers drops, q_b^bin = 4 or 1 with q_b^non-bin = 16 holds. CIFAR-10, 200 images a class, codes
-computed once.
+Claims: q_b = 8 for all layers drops, q_b^bin = 4 or 1 with q_b^non-bin = 16 holds. CIFAR-10, 200 images per class,
+codes computed once.
 
 Model files keep signs and no magnitudes. By default every latent weight starts as far from the other sign as any
 other, and next to none gets there. `Spread`: distances are drawn evenly from 1 unit to twice the default, and the

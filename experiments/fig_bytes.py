@@ -1,4 +1,4 @@
-"""Accuracy against bytes: replay memory and sums, CIFAR-10 class by class, ReAct-18, 500 images a class.
+"""Accuracy against bytes: replay memory and sums, CIFAR-10 class by class, ReAct-18, 500 images per class.
 
     python experiments/fig_bytes.py make        rows of replay that are missing, in results/runs.jsonl
     python experiments/projection.py measure --models react18 --each 500
@@ -79,7 +79,7 @@ def chart() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
         'font-size="13">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<text x="{LEFT}" y="24" font-size="16">CIFAR-10, ReAct-18, 500 images a class: accuracy and bytes</text>',
+        f'<text x="{LEFT}" y="24" font-size="16">CIFAR-10, ReAct-18, 500 images per class: accuracy and bytes</text>',
     ]
     for percent in range(LOWEST, HIGHEST + 1, 5):
         y = y_of(percent)

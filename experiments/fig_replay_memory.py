@@ -1,9 +1,9 @@
-"""The paper's figure on replay memory: latents of 1 bit against more bits, 15, 20 and 30 samples a class.
+"""The paper's figure on replay memory: latents of 1 bit against more bits, 15, 20 and 30 samples per class.
 
     bitreplay reproduce fig_replay_memory
 
-Claims: 1 bit is 32 times smaller than float and within about a point; 15, 20 or 30 samples a class within a point.
-CIFAR-10, codes computed once: 200 images a class to compare widths, 500 to compare numbers of samples. At 8/1/16 the
+Claims: 1 bit is 32 times smaller than float and within about a point; 15, 20 or 30 samples per class within a point.
+CIFAR-10, codes computed once: 200 images per class to compare widths, 500 to compare numbers of samples. At 8/1/16 the
 backbone's sums have 8 bits, so 8 bits a latent are all that there is. Float: a backbone and a tail of 32 bits (24
 significant, as float32), latents of 32 bits; nothing is rounded to 8 bits anywhere. The control has no float.
 """
@@ -30,14 +30,14 @@ def tables(title: str, real: bool, **tail: Any) -> list[Table]:
     same = {"float": line(**FLOAT, **tail)} if real else {}
     one = {"1 of float": line(**FLOAT, memory_per_class=1, **tail)} if real else {}
     return [
-        Table(f"{title}, equal samples, 30 a class:", COLUMNS,
-              {"1 bit, 30 KiB a class": line(**tail), "2 bits": line(latent_bits=2, **tail),
+        Table(f"{title}, equal samples, 30 per class:", COLUMNS,
+              {"1 bit, 30 KiB per class": line(**tail), "2 bits": line(latent_bits=2, **tail),
                "4 bits": line(latent_bits=4, **tail), "8 bits": line(latent_bits=8, **tail), **same}),
-        Table(f"{title}, equal bytes, 30 KiB a class (8 bits{' and float' if real else ''} take 32 KiB):", COLUMNS,
+        Table(f"{title}, equal bytes, 30 KiB per class (8 bits{' and float' if real else ''} take 32 KiB):", COLUMNS,
               {"30 of 1 bit": line(**tail), "15 of 2 bits": line(latent_bits=2, memory_per_class=15, **tail),
                "8 of 4 bits": line(latent_bits=4, memory_per_class=8, **tail),
                "4 of 8 bits": line(latent_bits=8, memory_per_class=4, **tail), **one}),
-        Table(f"{title}, samples a class, of 500 images:", COLUMNS,
+        Table(f"{title}, samples per class, of 500 images:", COLUMNS,
               {f"{n} of 1 bit": line(500, memory_per_class=n, **tail) for n in COUNTS}),
     ]  # fmt: skip
 
@@ -52,7 +52,7 @@ def claims(rows: Rows) -> list[Claim]:
     costs = rows.differences(line(**FLOAT), line())
     if costs:
         verdict = "holds" if max(costs) <= 1 else "nearly" if max(costs) <= 1.5 else "does not hold"
-        measured = f"1 bit costs {span(costs, '.1f')} points at 30 a class"
+        measured = f"1 bit costs {span(costs, '.1f')} points at 30 per class"
         one_bit = replace(one_bit, ours=measured, verdict=verdict)
     bytes_ = Claim("(not in the paper) float and 1 bit in the same bytes", "-")
     gains = rows.differences(line(), line(**FLOAT, memory_per_class=1))
@@ -60,7 +60,7 @@ def claims(rows: Rows) -> list[Claim]:
         measured = f"30 of 1 bit end {span(gains, '.1f')} points above 1 of float"
         bytes_ = replace(bytes_, ours=measured, verdict="1 bit is better" if min(gains) > 0 else "float is better")
     few = [
-        samples(rows, Claim("15, 20 or 30 samples a class: within a point", "1"), "replay"),
+        samples(rows, Claim("15, 20 or 30 samples per class: within a point", "1"), "replay"),
         samples(rows, Claim("the same with a frozen tail (a control)", "1"), "frozen-tail"),
     ]
     return [one_bit, bytes_, *few]

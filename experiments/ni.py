@@ -2,7 +2,7 @@
 
     bitreplay reproduce ni
 
-Claim (after Pellegrini et al.): a replay memory does not help much there. CIFAR-10, 500 images a class, codes
+Claim (after Pellegrini et al.): a replay memory does not help much there. CIFAR-10, 500 images per class, codes
 computed once.
 """
 

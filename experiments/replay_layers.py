@@ -1,10 +1,10 @@
-"""The replay level: (4, 4, 512) against (8, 8, 256), which is twice as many bits and a longer tail.
+"""The replay layer: (4, 4, 512) against (8, 8, 256), which is twice as many bits and a longer tail.
 
-    bitreplay reproduce levels
+    bitreplay reproduce replay_layers
 
-CIFAR-10, 200 images a class, codes computed once, 30 stored a class: 1 KiB against 2 KiB a sample. ReAct-18's longer
-tail wants a lower rate, chosen on held-out pictures (tuning.py), and ends lower at every one that was tried. QuickNet's
-two levels on object sessions, 512 bytes against 1 KiB a sample, one seed.
+CIFAR-10, 200 images per class, codes computed once, 30 stored per class: 1 KiB against 2 KiB per sample. ReAct-18's
+longer tail needs a lower learning rate, chosen on held-out pictures (tuning.py), and ends lower at every one
+that was tried. QuickNet's two replay layers on object sessions, 512 bytes against 1 KiB per sample, one seed.
 """
 
 from __future__ import annotations

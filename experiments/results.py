@@ -26,29 +26,29 @@ INTRODUCTION = """# The paper's claims, one by one
 Every figure on this page is drawn by `python experiments/results.py`: accuracies from `experiments/results/runs.jsonl`,
 where a row has the commit, the weights, the seed, the settings, the machine and the hash of the learned state; times
 and instructions from the rows in `benchmarks/results`.
-[All tables](results-tables.md) has the settings behind each claim, a section an experiment; `bitreplay reproduce NAME`
-makes the rows of one section anew and skips those that exist; with `--quick` all of them take about two minutes, of
-few pictures, and are not kept.
+[All tables](results-tables.md) has the settings behind each claim, one section per experiment; `bitreplay reproduce
+NAME` makes the missing rows of one section; with `--quick` all of them take about two minutes, on few pictures, and are
+not kept.
 
 Accuracy is on the whole test set; classes not yet seen count as wrong. Final: after the last experience. Three seeds,
-which are also the order of the classes, unless a line says fewer; mean ± standard deviation. Rates were chosen on
-pictures held out of the training set ([tuning](results-tables.md#tuning)) where a table says so, and are the strategy's
-own elsewhere. Bits are q_f/q_b^bin/q_b^non-bin.
+which are also the order of the classes, unless a line says fewer; mean ± standard deviation. Learning rates were chosen
+on pictures held out of the training set ([tuning](results-tables.md#tuning)) where a table says so, and are the
+strategy's own elsewhere. Bits are q_f/q_b^bin/q_b^non-bin.
 """
 LEFT_OUT = """## What was not possible, and what was left out
 
-- CORe50's images were not at hand. `object-sessions` stands in: 80 objects in CORe50's tree, semi-synthetic, and none
+- CORe50's images were not available. `object-sessions` stands in: 80 objects in CORe50's tree, semi-synthetic, and none
   of its figures says anything about CORe50's.
-- Boards were not at hand. Times are of one core of a server; for ARM instructions are counted under qemu-user.
-- CIFAR-100 is a re-split: all its images, 500 and 100 a class, but not the official halves.
+- No boards were available. Times are those of one core of a server; for ARM, instructions are counted under qemu-user.
+- CIFAR-100 is a re-split: all its images, 500 and 100 per class, but not the official halves.
 - At full size (all images, cropped and flipped) there are replay and BNN+CWR* at 8/1/16 and in floating point; other
-  sweeps take 200 or 500 images a class, whose codes are computed once, and say so.
-- BNN+CWR* in floating point at full size takes about half an hour of a core a run: it has fewer seeds or none.
-  With 200 images a class BNN+CWR* in floating point has all.
+  sweeps take 200 or 500 images per class, whose codes are computed once, and say so.
+- BNN+CWR* in floating point at full size takes about half an hour of a core per run: it has fewer seeds or none.
+  With 200 images per class BNN+CWR* in floating point has all.
 """
 TABLES = """# All tables
 
-What the lines of [the claims](results.md) were drawn from, a section an experiment. Average incremental accuracy: on
+What the lines of [the claims](results.md) were drawn from, one section per experiment. Average incremental accuracy: on
 the classes seen so far, mean over experiences. Forgetting: how far the classes of an experience fall from their best,
 mean over experiences. CPU seconds are in the rows and of several machines; [exact.md](exact.md#time) has them side by
 side on one.

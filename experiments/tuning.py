@@ -2,7 +2,7 @@
 
     bitreplay reproduce tuning
 
-No test picture is looked at. CIFAR-10: 500 images a class to learn, 200 others to test; CIFAR-100: 250 and 50. The
+No test picture is looked at. CIFAR-10: 500 images per class to learn, 200 others to test; CIFAR-100: 250 and 50. The
 seeds are not those of the results.
 """
 
@@ -45,9 +45,9 @@ for model in MODELS:
     ):  # fmt: skip
         runs = tried(values, data="cifar100", model=model, strategy=strategy, images=250)
         GRID[f"CIFAR-100, {TITLES[model]}, {strategy}"] = runs, (10,)
-# Behind a level that is not the last, with 200 images a class
+# Behind a level that is not the last, with 200 images per class
 REPLAY_LAYERS = {("react18", "add_11"): tried("5 10 20 40", replay_layer="add_11", images=SWEPT)}
-# Gains of latent weights, with 100 images a class; `trial` is no network that ships (fig_backward_bits)
+# Gains of latent weights, with 100 images per class; `trial` is no network that ships (fig_backward_bits)
 STARTS = {"react18": "spread", "bireal18": "spread", "trial": "trained"}
 LATENT = {
     (model, bits): [Run(held=True, seed=10, model=model, bits=bits, images=100, latent_start=start, latent_gain=k)

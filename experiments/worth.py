@@ -2,11 +2,11 @@
 
     bitreplay reproduce worth
 
-Not in the paper. CIFAR-10, 500 images a class, codes computed once. Each strategy at the gain of its own that was
-best on held-out pictures (tuning.py), and at its default. CIFAR-100: 250 images a class and held-out pictures, where
+Not in the paper. CIFAR-10, 500 images per class, codes computed once. Each strategy at the gain of its own that was
+best on held-out pictures (tuning.py), and at its default. CIFAR-100: 250 images per class and held-out pictures, where
 all were tuned; with all images one seed, without replay and the controls that take as long, ten minutes of a core each.
 
-Of 5,000 cropped and flipped images a class replay makes less than of these 500 (fig_accuracy). CWR*'s r is 12.9
+Of 5,000 cropped and flipped images per class replay makes less than of these 500 (fig_accuracy). CWR*'s r is 12.9
 there and 4.1 here, where r = 1 would cost 0.4 to 0.7 points; what lowers accuracy there is not known.
 """
 
@@ -42,7 +42,7 @@ TABLES = [
           {name: [at_best(m, s) for m in MODELS] for name, s in PARTS.items()}
           | {"joint training, 20 epochs": [at_best(m, "joint", epochs=20) for m in MODELS]}),
     Table("The same at default gains:", COLUMNS, {name: [usual(m, s) for m in MODELS] for name, s in PARTS.items()}),
-    Table("All 5,000 images a class, codes computed once:", COLUMNS,
+    Table("All 5,000 images per class, codes computed once:", COLUMNS,
           {name: [usual(m, s).changed(images=None) for m in MODELS]
            for name, s in (("exact sums", "exact"), ("joint training, default gain", "joint"))}, seeds=1),
     Table("CIFAR-100, all images, codes computed once, gains tuned:", COLUMNS,
@@ -60,7 +60,7 @@ def section(rows: Rows) -> list[str]:
         best = [rows.best(*grid) for grid in grids if grid]
         if best and all(best):
             body.append([name, *(f"{rows.of(run, (10,)).final:.1f}" for run in best if run)])
-    head = "CIFAR-100, 250 images a class, codes computed once, the best gain of each, accuracy on held-out pictures:"
+    head = "CIFAR-100, 250 images per class, codes computed once, the best gain of each, accuracy on held-out pictures:"
     return [head, "", *markdown(["", *COLUMNS], body)]
 
 
