@@ -1,15 +1,15 @@
-"""Learning by sums: which numbers of a picture, which lambda, and how far are the means of few pictures drawn?
+"""Learning by sums: which features, which lambda, and how far are the means of few pictures drawn to the middle?
 
-    python experiments/exact_choice.py numbers --data-name cifar10 --model react18
-    python experiments/exact_choice.py numbers --data-name npz --data FILE --model react18
+    python experiments/exact_choice.py layers --data-name cifar10 --model react18
+    python experiments/exact_choice.py layers --data-name npz --data FILE --model react18
     python experiments/exact_choice.py few --data-name npz --data FILE --model bireal18
 
 Answered in float64 on pictures that no reported figure uses: one half of CIFAR's training images learns, 8,000 of the
 other half are asked. FILE (bitreplay.data.npz) has the 67 classes of the Grocery Store data set that are not among the
-14 of groceries, its train and val to learn, its test to ask, middle squares at 64x64. `feature_layers` compares layers
-and lambda = min(1, factor d / n); `ones:` counts the ones of a level's 1-bit code in the place of means. `few` knows 13
+14 of groceries, its train and val to learn, its test to ask, middle squares at 64x64. `layers` compares feature layers
+and lambda = min(1, factor d / n); `ones:` counts the ones of a layer's 1-bit code in the place of means. `few` knows 13
 classes and is shown 5, 10 or 20 pictures of another; means are drawn to the middle by n_c / (n_c + k).
-One JSON row a setting is appended to results/exact_choice.jsonl.
+One JSON row per setting is appended to results/exact_choice.jsonl.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--memory-per-class", type=int, default=30)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--archive", type=Path, help="pictures of another size, made by tools/make_groceries.py")
-    parser.add_argument("--codes", type=Path, help="folder that keeps the level codes between runs")
+    parser.add_argument("--codes", type=Path, help="folder that caches the latents between runs")
     parser.add_argument("--results", type=Path, default=RESULTS / "groceries.csv")
     args = parser.parse_args()
 

@@ -2,8 +2,8 @@
 
     row(Run(model="react18", seed=0), Path("runs/codes"))  ->  {"final": 74.2, "after": [...], ...}
 
-A learner follows a stream of experiences and is tested on the whole test set after each. Without `augment` the level
-codes of all pictures are computed once and kept in a folder, which several processes share.
+A learner follows a stream of experiences and is tested on the whole test set after each. Without `augment` the
+latents of all pictures are computed once and cached in a folder, which several processes share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data of a run as a stream of experiences, and the test set; level codes kept in a folder.
+"""The data of a run as a stream of experiences, and the test set; latents cached in a folder.
 
 CIFAR-10 and CIFAR-100 are looked for in BITREPLAY_DATA. `sessions` is `object-sessions` there: 80 objects (cut-outs
 moved over photographs) in CORe50's tree, 8 sessions of 12 frames, three of them for the test. It stands in for

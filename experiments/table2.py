@@ -5,9 +5,9 @@
 
 Claim: on a Raspberry Pi QuickNet is 2.1 times as fast forward and 2.4 times backward, binary weights learning at 8
 bits (8/8/16). Boards were not at hand: these are ratios on one core of a server, peers in the same run, QuickNet up to
-its level against MobileNetV2 up to the block of the same size, tail against tail. A ratio above 1 means that QuickNet
-is faster. How long a step at 8/8/16 takes depends on how many latent weights move, so on the rate. For ARM instructions
-are counted under qemu-user, of ours and of the peers' own aarch64 wheels: no time, but what a board would have to do.
+its replay layer against MobileNetV2 up to the block of the same size, tail against tail. Above 1 QuickNet is faster.
+How long a step at 8/8/16 takes depends on how many latent weights move, so on the learning rate. For ARM instructions
+are counted under qemu-user, of ours and of the peers' aarch64 wheels: not time, but the work of a board.
 """
 
 from __future__ import annotations

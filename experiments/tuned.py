@@ -18,7 +18,7 @@ GAINS: dict[tuple[str, str, str, str, int], str] = {
     ("sessions", "quicknet", "cwr", "nc", 5): "10",
     ("sessions", "quicknet_large", "cwr", "nc", 5): "10",
 }
-# (model, level) -> gain of replay behind a level that is not the last
+# (model, replay layer) -> gain of replay behind one that is not the last
 LEVEL_GAINS: dict[tuple[str, str], str | None] = {("react18", "add_11"): "20"}
 # (model, bits) -> powers of two by which latent weights move faster
 LATENT_GAINS: dict[tuple[str, str], int] = {

@@ -45,7 +45,7 @@ for model in MODELS:
     ):  # fmt: skip
         runs = tried(values, data="cifar100", model=model, strategy=strategy, images=250)
         GRID[f"CIFAR-100, {TITLES[model]}, {strategy}"] = runs, (10,)
-# Behind a level that is not the last, with 200 images per class
+# Behind a replay layer that is not the last, with 200 images per class
 REPLAY_LAYERS = {("react18", "add_11"): tried("5 10 20 40", replay_layer="add_11", images=SWEPT)}
 # Gains of latent weights, with 100 images per class; `trial` is no network that ships (fig_backward_bits)
 STARTS = {"react18": "spread", "bireal18": "spread", "trial": "trained"}

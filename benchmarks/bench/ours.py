@@ -34,7 +34,7 @@ def quicknet(size: int) -> Graph:
 
 
 def backbone_forward(graph: Graph, replay_layer: str, bits: Bits) -> Callable[[], object]:
-    """One uint8 image -> the level's code, with the copies in and out."""
+    """One uint8 image -> latents, with the copies in and out."""
     machine = NativeMachine(compile_backbone(graph, replay_layer, bits, 1), 1)
     image = np.random.default_rng(0).integers(0, 256, (1, *graph.input_shape), dtype=np.uint8)
 
@@ -67,7 +67,7 @@ def tail_program(graph: Graph, replay_layer: str, bits: Bits, minibatch: int) ->
 def tail_step(
     program: Program, minibatch: int, threads: int = 1, *, rate: Multiplier = RATE, steps: int = 1
 ) -> Callable[[], object]:
-    """Level code and labels -> forward, backward, update; with the copies in.
+    """Latents and labels -> forward, backward, update; with the copies in.
 
     Labels are drawn anew for every step: samples that were learned by heart have no gradient, and cost less. Where
     weights learn, time depends on how many of them can change; a call of several `steps` starts from the same

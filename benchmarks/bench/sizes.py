@@ -1,4 +1,4 @@
-"""What does a larger picture cost? The shipped QuickNet up to its last level, beside itself at 128x128."""
+"""What does a larger picture cost? The shipped QuickNet up to its last replay layer, beside itself at 128x128."""
 
 from __future__ import annotations
 

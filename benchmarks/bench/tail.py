@@ -1,4 +1,4 @@
-"""How long does one training step of Bi-Real-18's tail take? Level (4, 4, 512), bits 8/1/16: binary weights frozen."""
+"""How long does a training step of Bi-Real-18's tail take? Latents (4, 4, 512), bits 8/1/16: binary weights frozen."""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from bitreplay.torch.models.binarize import BinaryConv2d
 
 
 def test_mobilenet_v2_has_the_published_size():
-    assert sum(p.numel() for p in mobilenet_v2.whole().parameters()) == 3_504_872
+    assert sum(p.numel() for p in mobilenet_v2.network().parameters()) == 3_504_872
     assert len(mobilenet_v2.blocks()) == 17
     assert mobilenet_v2.GROUPS == MOBILENET_V2
 
 
 def test_mobilenets_tail_fits_behind_its_head():
-    net = mobilenet_v2.whole(10)
+    net = mobilenet_v2.network(10)
     tail = mobilenet_v2.tail(10)
     at = len(net) - len(tail)
     replay_layer = net[:at](torch.zeros(1, 3, 224, 224))
@@ -47,7 +47,7 @@ def test_a_step_of_the_tail_moves_what_should_learn(train_weights):
 
 
 def test_frozen_weights_are_signs():
-    for module in bireal18.whole().modules():
+    for module in bireal18.network().modules():
         if isinstance(module, torch.nn.Conv2d) and module.kernel_size == (3, 3) and module.in_channels > 3:
             assert len(module.weight.abs().unique()) == 1 and not module.weight.requires_grad
 

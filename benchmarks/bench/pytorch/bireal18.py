@@ -9,7 +9,7 @@ from bitreplay.torch.models.bireal18 import BiRealBlock
 from bitreplay.torch.models.layers import Add, GlobalAveragePool, downsample
 from bitreplay.torch.models.resnet18_shape import ResNet18Shape
 
-TAIL_BLOCKS, TAIL_SHAPE = 3, (512, 4, 4)  # behind the level add_12
+TAIL_BLOCKS, TAIL_SHAPE = 3, (512, 4, 4)  # behind the replay layer add_12
 
 
 class FrozenBlock(nn.Module):
@@ -31,13 +31,13 @@ def frozen_conv(in_channels: int, out_channels: int, stride: int) -> nn.Conv2d:
     return conv
 
 
-def whole(classes: int = 200) -> nn.Module:
+def network(classes: int = 200) -> nn.Module:
     """Images (N, 3, 32, 32) -> logits."""
     return ResNet18Shape(FrozenBlock, classes).eval()
 
 
 def tail(classes: int, train_weights: bool) -> nn.Module:
-    """(N, 512, 4, 4) -> logits; gamma, beta and the head learn, and the binary weights too if asked."""
+    """(N, 512, 4, 4) -> logits; gamma, beta and the head learn, and with `train_weights` the binary weights too."""
     channels = TAIL_SHAPE[0]
     kind = BiRealBlock if train_weights else FrozenBlock
     blocks = [kind(channels, channels, 1) for _ in range(TAIL_BLOCKS)]

@@ -32,7 +32,7 @@ def _step(module: nn.Module, shape: tuple[int, ...], minibatch: int, classes: in
 
 
 def bireal18_forward(compiled: bool) -> Settings:
-    return _forward(bireal18.whole(), (3, 32, 32), compiled)
+    return _forward(bireal18.network(), (3, 32, 32), compiled)
 
 
 def bireal18_step(minibatch: int, classes: int, train_weights: bool, compiled: bool) -> Settings:

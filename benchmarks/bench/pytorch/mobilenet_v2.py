@@ -52,7 +52,7 @@ def top(classes: int) -> list[nn.Module]:
     return [*conv_norm(GROUPS[-1][1], TOP, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(TOP, classes)]
 
 
-def whole(classes: int = 1000) -> nn.Sequential:
+def network(classes: int = 1000) -> nn.Sequential:
     """Images (N, 3, 224, 224) -> logits."""
     return nn.Sequential(*conv_norm(3, STEM, 3, 2), *(InvertedResidual(*row) for row in blocks()), *top(classes)).eval()
 

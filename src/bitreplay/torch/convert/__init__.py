@@ -3,9 +3,9 @@
     graph, provenance = convert(module, images, class_names=names)
 
 `images` are some hundred uint8 pictures (N, H, W, C) like those the module was trained on. They fix the ranges of the
-activations and the codes of the replay levels; with `reestimate` they also renew the tail's BatchNorm statistics for
-one level and code. Pictures of further sizes (`also`) fix the ranges at these sizes, and nothing else. The module
-itself is not changed.
+activations and the codes of the replay layers; with `reestimate` they also renew the tail's BatchNorm statistics for
+one replay layer and code. Pictures of further sizes (`also`) fix the ranges at these sizes, and nothing else. The
+module itself is not changed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _rows(values: Tensor) -> NDArray[np.float32]:
 
 
 def code_of(values: Tensor, bits: int) -> LatentCode:
-    """The code of a level from its values (N, C, H, W)."""
+    """The code of a replay layer from its values (N, C, H, W)."""
     rows = _rows(values).reshape(-1, values.shape[1])
     return latent_code(rows[:: -(-len(rows) // MAX_SAMPLES)], bits)
 

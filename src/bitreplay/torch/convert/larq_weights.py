@@ -66,7 +66,7 @@ def load_larq(path: str | Path, size: int = SIZE) -> tuple[nn.Module, dict[str, 
 def convert_larq(
     path: str | Path, images: NDArray[np.uint8], class_names: Sequence[str] | None = None, **options: Any
 ) -> tuple[Graph, dict[str, Any]]:
-    """The graph and how it was made, as `convert` gives them. `images`, of the side that the network is to read (Larq
+    """The graph and how it was made, as `convert` returns them. `images`, of the side that the network is to read (Larq
     trains at 224), calibrate; without `class_names` the classes are named by ImageNet's numbers."""
     module, note = load_larq(path, images.shape[1] if images.ndim == 4 else SIZE)
     names = names_in(note) if class_names is None else class_names

@@ -1,4 +1,4 @@
-"""The code of a replay level from calibration values: per channel 2^b - 1 thresholds and 2^b reconstruction values.
+"""The code of a replay layer from calibration values: per channel 2^b - 1 thresholds and 2^b reconstruction values.
 
 1 bit, channel of both signs: threshold 0, values -m and +m with m = mean|x|. The next sign reads exactly what it would
 have read without a code. A channel that hardly ever changes its sign (QuickNet's are never negative) is cut by Lloyd's

@@ -33,7 +33,7 @@ class Concat(nn.Module):
     """Stands for torch.cat along channels."""
 
 
-class Made(NamedTuple):
+class LoweredLayer(NamedTuple):
     """An engine node without name and inputs. `offset` is a bias that the BatchNorm behind it must take in."""
 
     kind: str
@@ -69,7 +69,7 @@ def square(value: Any, what: str) -> int:
     return int(pair[0])
 
 
-def integer_conv(layer: nn.Conv2d, around: tuple[int, int] = (0, 0)) -> Made:
+def integer_conv(layer: nn.Conv2d, around: tuple[int, int] = (0, 0)) -> LoweredLayer:
     """`around` holds what a ZeroPad2d in front adds above and to the left, below and to the right."""
     if layer.padding_mode != "zeros" or square(layer.dilation, "dilation") != 1:
         raise ConversionError("dilation and padding with other than zeros cannot be expressed")
@@ -83,13 +83,13 @@ def integer_conv(layer: nn.Conv2d, around: tuple[int, int] = (0, 0)) -> Made:
     offset = None if layer.bias is None else real(layer.bias)
     if layer.groups == 1:
         weights = fixed(real(layer.weight).transpose(0, 2, 3, 1), WEIGHT_BITS)
-        return Made("integer_conv", attributes, {"weights": weights}, offset)
+        return LoweredLayer("integer_conv", attributes, {"weights": weights}, offset)
     if not layer.groups == layer.in_channels == layer.out_channels:
         raise ConversionError(f"{layer.groups} groups cannot be expressed; 1 or one for each channel can")
-    return Made("depthwise_conv", attributes, {"weights": fixed(real(layer.weight)[:, 0], WEIGHT_BITS)}, offset)
+    return LoweredLayer("depthwise_conv", attributes, {"weights": fixed(real(layer.weight)[:, 0], WEIGHT_BITS)}, offset)
 
 
-def binary_conv(layer: BinaryConv2d) -> Made:
+def binary_conv(layer: BinaryConv2d) -> LoweredLayer:
     if not layer.binary_weights:
         raise ConversionError("its weights are still real-valued (first stage of pre-training)")
     attributes: dict[str, int | str] = {"stride": layer.stride, "pad": layer.padding, "padding": layer.pad_with}
@@ -97,7 +97,7 @@ def binary_conv(layer: BinaryConv2d) -> Made:
     if not (scale > 0).all():
         raise ConversionError("an output channel has only weights of 0")
     words = pack(real(layer.signs()).transpose(0, 2, 3, 1) > 0)
-    return Made("binary_conv", attributes, {"weights": words, "scale": fixed(scale)})
+    return LoweredLayer("binary_conv", attributes, {"weights": words, "scale": fixed(scale)})
 
 
 def batchnorm_arrays(
@@ -111,7 +111,7 @@ def batchnorm_arrays(
     }
 
 
-def batchnorm(layer: nn.BatchNorm2d, offset: NDArray[np.float64] | None = None) -> Made:
+def batchnorm(layer: nn.BatchNorm2d, offset: NDArray[np.float64] | None = None) -> LoweredLayer:
     """`offset` is the bias of the convolution in front: (x + offset - mean) = x - (mean - offset)."""
     if layer.running_mean is None or layer.running_var is None:
         raise ConversionError("it keeps no running statistics")
@@ -122,13 +122,15 @@ def batchnorm(layer: nn.BatchNorm2d, offset: NDArray[np.float64] | None = None) 
     if not (variance > 0).all():
         raise ConversionError("a channel's variance is not above 0")
     sigma = np.sqrt(variance)
-    return Made("batchnorm", {}, batchnorm_arrays(gamma, beta, mean, sigma))
+    return LoweredLayer("batchnorm", {}, batchnorm_arrays(gamma, beta, mean, sigma))
 
 
-def rounding(channels: int, offset: NDArray[np.float64] | None) -> Made:
+def rounding(channels: int, offset: NDArray[np.float64] | None) -> LoweredLayer:
     """A BatchNorm that does nothing but bring sums of a convolution to activations, adding the bias."""
     one, zero = np.ones(channels), np.zeros(channels)
-    return Made("batchnorm", {"learns": 0}, batchnorm_arrays(one, zero if offset is None else offset, zero, one))
+    return LoweredLayer(
+        "batchnorm", {"learns": 0}, batchnorm_arrays(one, zero if offset is None else offset, zero, one)
+    )
 
 
 def masters(x: NDArray[np.float64], room: int = 2) -> Fixed:
@@ -155,25 +157,25 @@ def window_of(layer: nn.AvgPool2d | nn.MaxPool2d) -> dict[str, int | str]:
     return attributes if (stride, pad) == (window, 0) else attributes | {"stride": stride, "pad": pad}
 
 
-def average_pool(layer: nn.AvgPool2d) -> Made:
+def average_pool(layer: nn.AvgPool2d) -> LoweredLayer:
     if layer.divisor_override is not None or (square(layer.padding, "padding") and not layer.count_include_pad):
         raise ConversionError("a divisor other than the window's area cannot be expressed")
-    return Made("average_pool", window_of(layer), {})
+    return LoweredLayer("average_pool", window_of(layer), {})
 
 
-def max_pool(layer: nn.MaxPool2d) -> Made:
+def max_pool(layer: nn.MaxPool2d) -> LoweredLayer:
     if square(layer.dilation, "dilation") != 1 or layer.return_indices:
         raise ConversionError("dilation and indices cannot be expressed")
-    return Made("max_pool", window_of(layer), {})
+    return LoweredLayer("max_pool", window_of(layer), {})
 
 
-def adaptive_average_pool(layer: nn.AdaptiveAvgPool2d) -> Made:
+def adaptive_average_pool(layer: nn.AdaptiveAvgPool2d) -> LoweredLayer:
     if layer.output_size not in (1, (1, 1)):
         raise ConversionError(f"output_size is {layer.output_size}; only 1 can be expressed")
-    return Made("average_pool", {"window": 0}, {})
+    return LoweredLayer("average_pool", {"window": 0}, {})
 
 
-def dense(layer: nn.Linear, map_shape: tuple[int, int, int]) -> Made:
+def dense(layer: nn.Linear, map_shape: tuple[int, int, int]) -> LoweredLayer:
     """`map_shape` is (channels, height, width) of the map that was flattened; the engine flattens channels last."""
     weights = real(layer.weight).reshape(-1, *map_shape).transpose(0, 2, 3, 1).reshape(len(layer.weight), -1)
     bias = np.zeros(len(weights)) if layer.bias is None else real(layer.bias)
@@ -181,61 +183,61 @@ def dense(layer: nn.Linear, map_shape: tuple[int, int, int]) -> Made:
         largest = np.abs(values).max(initial=0.0)
         if largest >= HEAD_LIMIT:
             raise ConversionError(f"its largest {name} is {largest:g}; a head holds numbers below {HEAD_LIMIT}")
-    return Made("dense", {}, {"weights": fixed(weights, WEIGHT_BITS), "bias": fixed(bias, WEIGHT_BITS)})
+    return LoweredLayer("dense", {}, {"weights": fixed(weights, WEIGHT_BITS), "bias": fixed(bias, WEIGHT_BITS)})
 
 
-def blur(layer: Blur, rows: int, columns: int) -> tuple[Made, bool]:
+def blur(layer: Blur, rows: int, columns: int) -> tuple[LoweredLayer, bool]:
     """The node for a map of so many rows and columns, and whether its first row and column must be dropped."""
     before, after = layer.padding_for(rows)
     if (before, after) != layer.padding_for(columns):
         raise ConversionError(f"its padding differs between {rows} rows and {columns} columns")
     uneven = before != after
     pad = before + layer.stride if uneven else before
-    return Made("blur_pool", {"stride": layer.stride, "pad": pad}, {}), uneven
+    return LoweredLayer("blur_pool", {"stride": layer.stride, "pad": pad}, {}), uneven
 
 
-def drop_first(channels: int) -> Made:
+def drop_first(channels: int) -> LoweredLayer:
     """The last of 2x2 values, which no bit width rounds: the map without its first row and column."""
     last = np.zeros((channels, 2, 2))
     last[:, 1, 1] = 1
-    return Made("depthwise_conv", {"stride": 1, "pad": 0, "learns": 0}, {"weights": fixed(last, WEIGHT_BITS)})
+    return LoweredLayer("depthwise_conv", {"stride": 1, "pad": 0, "learns": 0}, {"weights": fixed(last, WEIGHT_BITS)})
 
 
-def rprelu(layer: RPReLU) -> Made:
+def rprelu(layer: RPReLU) -> LoweredLayer:
     names = ("shift", "slope", "offset")
-    return Made("rprelu", {}, {name: masters(real(getattr(layer, name))) for name in names})
+    return LoweredLayer("rprelu", {}, {name: masters(real(getattr(layer, name))) for name in names})
 
 
-def prelu(layer: nn.PReLU, channels: int) -> Made:
+def prelu(layer: nn.PReLU, channels: int) -> LoweredLayer:
     """PyTorch's one slope for all channels becomes one for each."""
     slope = real(layer.weight)
-    return Made("prelu", {}, {"slope": masters(np.resize(slope, channels) if len(slope) == 1 else slope)})
+    return LoweredLayer("prelu", {}, {"slope": masters(np.resize(slope, channels) if len(slope) == 1 else slope)})
 
 
-def clip(layer: nn.Hardtanh) -> Made:
+def clip(layer: nn.Hardtanh) -> LoweredLayer:
     if not layer.min_val <= 0 <= layer.max_val:
         raise ConversionError(f"it clips to {layer.min_val} .. {layer.max_val}, an interval without 0")
-    return Made("clip", {"low": str(layer.min_val), "high": str(layer.max_val)}, {})
+    return LoweredLayer("clip", {"low": str(layer.min_val), "high": str(layer.max_val)}, {})
 
 
 # Layers whose node follows from the layer alone. The others need their surroundings: see convert_graph.
-TABLE: dict[type[nn.Module], Callable[[Any], Made]] = {
+TABLE: dict[type[nn.Module], Callable[[Any], LoweredLayer]] = {
     BinaryConv2d: binary_conv,
-    PolynomialSign: lambda layer: Made("sign", {"derivative": "polynomial"}, {}),
-    ClippedSign: lambda layer: Made("sign", {"derivative": "clipped", "clip": str(layer.clip)}, {}),
-    RSign: lambda layer: Made("rsign", {}, {"threshold": masters(real(layer.threshold))}),
+    PolynomialSign: lambda layer: LoweredLayer("sign", {"derivative": "polynomial"}, {}),
+    ClippedSign: lambda layer: LoweredLayer("sign", {"derivative": "clipped", "clip": str(layer.clip)}, {}),
+    RSign: lambda layer: LoweredLayer("rsign", {}, {"threshold": masters(real(layer.threshold))}),
     RPReLU: rprelu,
-    nn.ReLU: lambda layer: Made("relu", {}, {}),
+    nn.ReLU: lambda layer: LoweredLayer("relu", {}, {}),
     nn.ReLU6: clip,
     nn.Hardtanh: clip,
     nn.MaxPool2d: max_pool,
     nn.AvgPool2d: average_pool,
     nn.AdaptiveAvgPool2d: adaptive_average_pool,
-    GlobalAveragePool: lambda layer: Made("average_pool", {"window": 0}, {}),
-    PaddedMaxPool: lambda layer: Made(
+    GlobalAveragePool: lambda layer: LoweredLayer("average_pool", {"window": 0}, {}),
+    PaddedMaxPool: lambda layer: LoweredLayer(
         "max_pool", {"window": layer.window, "stride": layer.stride, "pad": layer.padding}, {}
     ),
-    Concat: lambda layer: Made("concat", {}, {}),
+    Concat: lambda layer: LoweredLayer("concat", {}, {}),
 }
 
 # Layers that change nothing when the network is run.

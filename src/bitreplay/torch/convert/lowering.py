@@ -1,9 +1,9 @@
 """Traced module -> engine nodes, in order.
 
 A BatchNorm and the sum behind it become one node, named after the sum, with the shortcut as second input. Sums are
-named add, add_1, ... in order (as Keras counts), the layer at a replay level takes the level's name, others their path.
-A convolution yields exact sums, which BatchNorm reads, also behind ReLU and max-pool; before any other layer, and at a
-level, sums are rounded to activations by a BatchNorm that changes nothing.
+named add, add_1, ... in order (as Keras counts), a replay layer takes its given name, others their path. A
+convolution yields exact sums, which BatchNorm reads, also behind ReLU and max-pool; before any other layer, and at a
+replay layer, sums are rounded to activations by a BatchNorm that changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from bitreplay.engine.graph import Node
 from bitreplay.torch.convert import layer_table as layers
-from bitreplay.torch.convert.layer_table import TABLE, TRANSPARENT, Concat, ConversionError, Made
+from bitreplay.torch.convert.layer_table import TABLE, TRANSPARENT, Concat, ConversionError, LoweredLayer
 from bitreplay.torch.models.binarize import BinaryConv2d, ClippedSign, PolynomialSign
 from bitreplay.torch.models.layers import Add, Blur, DropFirst
 
@@ -168,16 +168,16 @@ class Lowering:
         if "image" in self.result.values:
             raise ConversionError("The module has more than one input; one image is expected.")
         table = (2 * np.arange(256) - 255).astype(np.int16)[:, None].repeat(self.shapes[node][1], axis=1)
-        self._emit(node, "image", Made("image", {"scale_denominator": 255}, {"table": table}), ())
+        self._emit(node, "image", LoweredLayer("image", {"scale_denominator": 255}, {"table": table}), ())
 
-    def _emit(self, node: fx.Node, name: str, made: Made, inputs: tuple[str, ...]) -> None:
+    def _emit(self, node: fx.Node, name: str, lowered: LoweredLayer, inputs: tuple[str, ...]) -> None:
         if name in self.result.values:
             raise ConversionError(f"its name {name!r} is taken (a module used twice is two layers to the engine)")
-        self.result.nodes.append(Node(name, made.kind, inputs, made.attributes, made.arrays))
+        self.result.nodes.append(Node(name, lowered.kind, inputs, lowered.attributes, lowered.arrays))
         self.result.values[name] = node
-        keeps = made.kind in ("relu", "max_pool") and self.result.forms[inputs[0]] == "sums"
-        self.result.forms[name] = "sums" if keeps else FORMS.get(made.kind, "activations")
-        self.names[node], self.offsets[node] = name, made.offset
+        keeps = lowered.kind in ("relu", "max_pool") and self.result.forms[inputs[0]] == "sums"
+        self.result.forms[name] = "sums" if keeps else FORMS.get(lowered.kind, "activations")
+        self.names[node], self.offsets[node] = name, lowered.offset
 
     def _name(self, node: fx.Node) -> str:
         path = str(node.target) if node.op == "call_module" else node.name
@@ -199,16 +199,16 @@ class Lowering:
             raise ConversionError("the last layer alone may be linear")
         name, read = self._name(node), self._read(inputs)
         if isinstance(layer, Blur):
-            made, uneven = layers.blur(layer, *self.shapes[inputs[0]][2:])
+            lowered, uneven = layers.blur(layer, *self.shapes[inputs[0]][2:])
             if uneven:
-                self._emit(node, f"{name}.wide", made, read)
-                made, read = layers.drop_first(self.shapes[node][1]), (f"{name}.wide",)
+                self._emit(node, f"{name}.wide", lowered, read)
+                lowered, read = layers.drop_first(self.shapes[node][1]), (f"{name}.wide",)
         else:
-            made = self._made(layer, inputs)
-        self._emit(node, name, made, read)
+            lowered = self._lower_layer(layer, inputs)
+        self._emit(node, name, lowered, read)
         self._round_sums(node)
 
-    def _made(self, layer: nn.Module, inputs: list[fx.Node]) -> Made:
+    def _lower_layer(self, layer: nn.Module, inputs: list[fx.Node]) -> LoweredLayer:
         """What a layer becomes, given the values that it reads."""
         shape = self.shapes[inputs[0]]
         if isinstance(layer, nn.BatchNorm2d):
@@ -239,7 +239,7 @@ class Lowering:
             raise ConversionError("a sum of two layers' outputs is expected")
         norm = self.folded.get(node)
         if norm is None:
-            return self._emit(node, name, Made("add", {}, {}), self._read(inputs))
+            return self._emit(node, name, LoweredLayer("add", {}, {}), self._read(inputs))
         layer = self.layer(norm)
         assert isinstance(layer, nn.BatchNorm2d)
         x = self.source(norm.all_input_nodes[0])
@@ -247,15 +247,17 @@ class Lowering:
         self._emit(node, name, layers.batchnorm(layer, self.offsets[x]), self._read([x, shortcut]))
 
     def _round_sums(self, node: fx.Node) -> None:
-        name, made = self.names[node], self.result.nodes[-1]
-        if self.result.forms[name] != "sums" or (made.kind in ("relu", "max_pool") and not self._at_replay_layer(node)):
+        name, lowered = self.names[node], self.result.nodes[-1]
+        if self.result.forms[name] != "sums" or (
+            lowered.kind in ("relu", "max_pool") and not self._at_replay_layer(node)
+        ):
             return
         # ReLU does not let a bias pass to the BatchNorm behind it.
         passing = TRANSPARENT + (KEEP_SUMS if self.offsets[node] is None else ())
         if not self._at_replay_layer(node) and all(self.is_a(r, nn.BatchNorm2d) for r in self.readers(node, passing)):
             return
         raw = f"{name}.sums"
-        self.result.nodes[-1] = replace(made, name=raw)
+        self.result.nodes[-1] = replace(lowered, name=raw)
         self.result.values[raw], self.result.forms[raw] = self.result.values.pop(name), self.result.forms.pop(name)
         self._emit(node, name, layers.rounding(self.shapes[node][1], self.offsets[node]), (raw,))
 

@@ -1,7 +1,7 @@
-"""What calibration images make of a traced module: ranges, values at the levels, BatchNorm statistics.
+"""What calibration images make of a traced module: ranges, values at the replay layers, BatchNorm statistics.
 
-Images pass in minibatches, in evaluation mode. The level is a cut: whatever lies behind it reads nothing before it, so
-the tail can be run alone on coded values.
+Images pass in minibatches, in evaluation mode. A replay layer is a cut: what comes after it reads nothing before it, so
+that the tail can be run alone on coded values.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def behind(traced: fx.GraphModule, *replay_layers: fx.Node) -> set[fx.Node]:
 
 
 def watch_tail(traced: fx.GraphModule, replay_layer: fx.Node, values: Tensor, spreads: dict[fx.Node, Spread]) -> None:
-    """Add to the spreads what the tail makes of (coded) values at a level."""
+    """Add to the spreads what the tail makes of (coded) values at a replay layer."""
 
     def see(node: fx.Node, x: Tensor) -> None:
         spreads[node].see(x)
@@ -159,7 +159,7 @@ def wake_channels(norm: nn.BatchNorm2d, spread: Spread) -> None:
 
 
 def reestimate_tail(traced: fx.GraphModule, replay_layer: fx.Node, values: Tensor) -> None:
-    """Replace the running statistics of every BatchNorm behind the level by those of the values of `values`.
+    """Replace the running statistics of every BatchNorm behind the replay layer by those of `values`.
 
     All values pass at once, so that each BatchNorm is estimated behind those already re-estimated.
     """

@@ -1,4 +1,4 @@
-"""The models by name, and the tensors at their replay levels."""
+"""The models by name, and the tensors at their replay layers."""
 
 from __future__ import annotations
 

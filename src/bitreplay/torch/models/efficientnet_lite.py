@@ -134,7 +134,7 @@ class EfficientNetLite(nn.Module):
 
 def renamed(key: str) -> str:
     """The name here of a tensor in the packages' files."""
-    places = {"_conv_stem": "stem.0", "_bn0": "stem.1", "_conv_head": "top.0", "_bn1": "top.1", "_fc": "head"}
+    modules = {"_conv_stem": "stem.0", "_bn0": "stem.1", "_conv_head": "top.0", "_bn1": "top.1", "_fc": "head"}
     inner = {
         "_expand_conv": "expand.0", "_bn0": "expand.1", "_depthwise_conv": "depthwise.0", "_bn1": "depthwise.1",
         "_project_conv": "project.0", "_bn2": "project.1",
@@ -143,7 +143,7 @@ def renamed(key: str) -> str:
     if block is not None:
         return f"blocks.{block[1]}.{inner[block[2]]}.{block[3]}"
     layer, _, tensor = key.rpartition(".")
-    return f"{places[layer]}.{tensor}"
+    return f"{modules[layer]}.{tensor}"
 
 
 def weights_of(name: str) -> Path:

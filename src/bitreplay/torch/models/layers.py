@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 class Add(nn.Module):
-    """Sum of two maps of one shape. A module, so that a sum can be named, traced and taken as a level."""
+    """Sum of two maps of one shape. A module, so that a sum can be named, traced and used as a replay layer."""
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return a + b
@@ -87,7 +87,7 @@ def downsample(in_channels: int, out_channels: int) -> nn.Module:
 
 
 class LayerTracer(fx.Tracer):
-    """Stops at torch's own layers and at this package's, so that a graph has one node a layer."""
+    """Stops at the layers of torch and of this package, so that a graph has one node per layer."""
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         package = __name__.rpartition(".")[0]

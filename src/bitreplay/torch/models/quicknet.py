@@ -63,7 +63,7 @@ class ResidualBlock(nn.Module):
 
 
 class Transition(nn.Module):
-    """Halves the map and widens it. The output of `blur` is the level."""
+    """Halves the map and widens it. The output of `blur` is the replay layer."""
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
 """ReAct-18: "ReActNet: Towards Precise Binary Neural Network with Generalized Activation Functions" (Liu et al.,
 ECCV 2020), its ResNet-18 form, with a stem for 32x32 images or for 64x64.
 
-Block: RSign -> binary 3x3 convolution -> BatchNorm -> add the shortcut -> RPReLU. The level is the raw sum, before
-RPReLU. Sign has the derivative 2 - 2|x|; weights are sign(w) mean|w| with the clipped straight-through gradient; taps
-outside the map count nothing.
+Block: RSign -> binary 3x3 convolution -> BatchNorm -> add the shortcut -> RPReLU. The replay layer is the raw sum,
+before RPReLU. Sign has the derivative 2 - 2|x|; weights are sign(w) mean|w| with the clipped straight-through
+gradient; taps outside the map count nothing.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ class ReAct18(ResNet18Shape):
 
 
 class ReAct18At64(ReAct18):
-    """ReAct-18 for 64x64 images: behind the stem the same layers, maps and levels."""
+    """ReAct-18 for 64x64 images: behind the stem the same layers, maps and replay layers."""
 
     input_size: ClassVar[int] = 64

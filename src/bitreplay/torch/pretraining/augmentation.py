@@ -56,8 +56,8 @@ class Augmentation:
         for axis, column in ((2, BOX_DOWN), (3, BOX_RIGHT)):
             length = view.shape[axis]
             start = noise[:, column].view(-1, 1) * (1 - side) * length
-            place = torch.arange(length, device=view.device) + 0.5
-            inside.append((place >= start) & (place < start + side * length))
+            centre = torch.arange(length, device=view.device) + 0.5
+            inside.append((centre >= start) & (centre < start + side * length))
         box = (inside[0][:, None, :, None] & inside[1][:, None, None, :]).to(view.dtype)
         weight = torch.where(kind < self.mix, share, torch.where(kind < self.mix + self.cut, box, 0.0))
         return torch.lerp(view, view.flip(0), weight), weight.mean(dim=(1, 2, 3))

@@ -5,8 +5,8 @@
     tail.loss(words, labels).backward(); optimiser.step()
 
 It is built from the graph, not from the module that the graph came from: the same numbers, the same kept BatchNorm
-statistics, the same code at the level. Parameters are what the engine learns: gamma, beta, thresholds, slopes, the
-weights of convolutions marked so, and the head, which starts at 0.
+statistics, the same code at the replay layer. Parameters are what the engine learns: gamma, beta, thresholds, slopes,
+the weights of convolutions marked so, and the head, which starts at 0.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from bitreplay.torch.twin.float_tail import LAYERS, ChannelsLast, real
 
 
 def half_away(x: Tensor) -> Tensor:
-    """The nearest whole number, halves away from zero."""
+    """The nearest integer, halves away from zero."""
     return torch.sign(x) * torch.floor(x.abs() + 0.5)
 
 
@@ -55,7 +55,7 @@ class NodeConstants:
 
 
 def units(x: Tensor, value: Value) -> Tensor:
-    """Real numbers as the whole numbers that stand for them."""
+    """Real numbers as the integers that stand for them."""
     scales = torch.tensor([float(scale) for scale in value.channel_scales], dtype=torch.float64)
     return torch.round(x / scales.view(-1, 1, 1))
 
