@@ -52,26 +52,58 @@ def convert(
     learn_convolutions: bool = False,
     also: Sequence[NDArray[np.uint8]] = (),
 ) -> tuple[Graph, dict[str, Any]]:
-    """The graph, and how it was made.
+    """Convert a trained module into the graph that the engine runs.
 
-    `replay_layers` maps the name of each replay layer to a module path (by default `module.replay_layers`). With
-    `reestimate`, the statistics of the BatchNorms behind `replay_layer` (by default the first named) are those with
-    the code of `latent_bits` in place. Ranges leave out a share `outside` of the values at either end; those behind
-    the lowest replay layer are widened by `headroom`, because gamma, beta and the head move there. With
-    `learn_convolutions` the real-valued convolutions behind the lowest replay layer train in a tail too. `also` are
-    pictures of further sizes.
+    Parameters
+    ----------
+    module : nn.Module
+        It is not changed.
+    images : ndarray of uint8
+        (N, height, width, 3), some hundred pictures like those it was trained on.
+    class_names : sequence of str
+        One per output of the head.
+    replay_layers : dict, optional
+        The name of each replay layer and its module path; by default `module.replay_layers`.
+    replay_layer : str, optional
+        The one that `reestimate` is for; by default the first.
+    latent_bits : int, default 1
+        The code that `reestimate` is for.
+    reestimate : bool, default False
+        Estimate the statistics of the BatchNorms behind `replay_layer` on coded values.
+    outside : float, optional
+        The share of values at either end that ranges leave out.
+    headroom : float, optional
+        The factor that widens ranges behind the lowest replay layer, where gamma, beta and the head move.
+    learn_convolutions : bool, default False
+        Let the real-valued convolutions behind the lowest replay layer learn in a tail.
+    also : sequence of ndarray, optional
+        Pictures of further sizes, to calibrate ranges there.
+
+    Returns
+    -------
+    graph : Graph
+    provenance : dict
+        How it was made, for the model file.
+
+    Raises
+    ------
+    ConversionError
+        If the module has a layer that the engine lacks, or an argument does not fit.
+
+    Examples
+    --------
+    >>> from bitreplay.torch.models import build
+    >>> images = np.random.default_rng(0).integers(0, 256, (8, 32, 32, 3), np.uint8)
+    >>> module = build("vgg_small", 2, widths=(8, 8, 8))
+    >>> graph, provenance = convert(module, images, class_names=["kiwi", "pear"])
+    >>> list(graph.shapes), provenance["calibration_images"]
+    (['conv_5'], 8)
     """
     named = dict(getattr(module, "replay_layers", {}) if replay_layers is None else replay_layers)
     chosen = replay_layer if replay_layer is not None else next(iter(named), None)
     if chosen is not None and chosen not in named:
         raise ConversionError(f"There is no replay layer {chosen!r}; expected one of {', '.join(named)}.")
-    for some in (images, *also):
-        if some.dtype != np.uint8 or some.ndim != 4 or len(some) == 0:
-            raise ConversionError(f"Images are {some.dtype} {some.shape}; expected uint8 (N, height, width, colours).")
-    if not 0 <= outside < 0.5:
-        raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
-    if latent_bits not in LATENT_BITS:
-        raise ConversionError(f"latent_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
+    _check_arguments((images, *also), outside, latent_bits)
 
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     try:
@@ -146,6 +178,17 @@ def _decoded(values: Tensor, code: LatentCode | None) -> Tensor:
     if code is None:
         return values
     return torch.from_numpy(decode(_rows(values), code)).permute(0, 3, 1, 2).contiguous()
+
+
+def _check_arguments(pictures: Sequence[NDArray[np.uint8]], outside: float, latent_bits: int) -> None:
+    for images in pictures:
+        if images.dtype != np.uint8 or images.ndim != 4 or len(images) == 0:
+            expected = "uint8 (N, height, width, colours)"
+            raise ConversionError(f"Images are {images.dtype} {images.shape}; expected {expected}.")
+    if not 0 <= outside < 0.5:
+        raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
+    if latent_bits not in LATENT_BITS:
+        raise ConversionError(f"latent_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
 
 
 def _learning(nodes: list[Node], replay_layers: dict[str, str]) -> list[Node]:
