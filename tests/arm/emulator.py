@@ -70,6 +70,6 @@ def instructions(path: str, folder: Path, program: Program, list_name: str, samp
     (folder / "program").write_bytes(program.to_bytes())
     words = (str(folder / "program"), str(LISTS[list_name]), str(samples))
     done = emulate(path, "count", *words, plugin=str(Path(FOLDER) / "qemu_count.so"))
-    found = re.search(r"^instructions (\d+)$", done.stderr, re.MULTILINE)
-    assert found is not None, done.stderr
-    return int(found[1])
+    match = re.search(r"^instructions (\d+)$", done.stderr, re.MULTILINE)
+    assert match is not None, done.stderr
+    return int(match[1])

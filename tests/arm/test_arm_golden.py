@@ -35,8 +35,8 @@ def test_many_steps_end_in_the_same_state(bits, tmp_path, record_property):
     assert expected != before
     for path in PATHS:
         record_property("path", f"{path} on ARM")
-        found = train(path, tmp_path, program, minibatches, networks.run_of(SAMPLES, 0), STEPS)
-        assert hashlib.sha256(found).hexdigest() == expected, path
+        parameters = train(path, tmp_path, program, minibatches, networks.run_of(SAMPLES, 0), STEPS)
+        assert hashlib.sha256(parameters).hexdigest() == expected, path
     record_property("figure", f"{bits}: {STEPS} steps on ARM end in {expected[:16]}")
 
 
@@ -55,5 +55,5 @@ def test_minibatches_in_parts_end_in_the_same_state(each, tmp_path, record_prope
         machine.run_step(networks.run_of(SAMPLES, step))
     for path in PATHS:
         record_property("path", f"{path} on ARM")
-        found = train(path, tmp_path, parts, minibatches[:MINIBATCHES], networks.run_of(SAMPLES, 0), steps)
-        assert found == machine.regions["parameter"].tobytes(), path
+        parameters = train(path, tmp_path, parts, minibatches[:MINIBATCHES], networks.run_of(SAMPLES, 0), steps)
+        assert parameters == machine.regions["parameter"].tobytes(), path

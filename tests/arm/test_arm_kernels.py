@@ -37,8 +37,8 @@ def examples(strategy: st.SearchStrategy[Case]) -> list[tuple[Case, str]]:
 
 
 def compare(path: str, folder, cases: list[tuple[Case, str]]) -> None:
-    for (case, last), (expected, found) in zip(cases, arenas(path, folder, cases), strict=True):
-        assert expected == found, (path, case.operation, case.label, "last:", last)
+    for (case, last), (expected, actual) in zip(cases, arenas(path, folder, cases), strict=True):
+        assert expected == actual, (path, case.operation, case.label, "last:", last)
 
 
 @needs_arm

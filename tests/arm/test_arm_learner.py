@@ -19,6 +19,6 @@ def test_photographs_learned_on_arm_end_in_the_desk_s_hash(path, tmp_path, recor
     desk, images = sixty.learner(), sixty.pictures()
     for number, (label, paths) in enumerate(sixty.write_files(tmp_path)[:FEW]):
         words = [tmp_path / "model.bin", tmp_path / "state", "learn", label, *paths[:FEW]]
-        said = emulated(path, "learn", *map(str, words)).stdout.split()[-1]
+        output = emulated(path, "learn", *map(str, words)).stdout.split()[-1]
         desk.learn(images[number * sixty.EACH :][:FEW], [label] * FEW)
-        assert said == desk.state_hash()
+        assert output == desk.state_hash()

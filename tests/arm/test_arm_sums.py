@@ -16,9 +16,9 @@ def test_sums_equal_the_reference_on_arm(path, tmp_path, record_property):
     (tmp_path / "cases").write_bytes(b"".join(file_of(case) for case in cases))
     done = emulate(path, "sums", str(tmp_path / "cases"), str(tmp_path / "results"))
     assert done.stdout.split()[1] == str(len(cases))
-    found = (tmp_path / "results").read_bytes()
+    results = (tmp_path / "results").read_bytes()
     for case in cases:
         right = expected(case)
-        assert found[: len(right)] == right, (path, case.start.n_features, case.start.classes, len(case.x))
-        found = found[len(right) :]
-    assert not found
+        assert results[: len(right)] == right, (path, case.start.n_features, case.start.classes, len(case.x))
+        results = results[len(right) :]
+    assert not results

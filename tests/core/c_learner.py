@@ -117,9 +117,9 @@ def picture(image: NDArray[np.uint8]) -> Picture:
 
 
 def fitted(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
-    found = np.zeros((side, side, 3), np.uint8)
-    check(library().br_fit(byref(picture(image)), c_uint32(side), c_void_p(found.ctypes.data)))
-    return found
+    square = np.zeros((side, side, 3), np.uint8)
+    check(library().br_fit(byref(picture(image)), c_uint32(side), c_void_p(square.ctypes.data)))
+    return square
 
 
 class CLearner:
@@ -129,16 +129,16 @@ class CLearner:
         self.image = aligned(np.frombuffer(image, np.uint8))
         chosen, self.memory = Options(classes=classes, **options), Memory()
         error = ctypes.create_string_buffer(256)
-        given = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
+        model = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
         # Builds without a heap have no plan; they take no more than this one.
         plan = native.library().br_learner_plan
-        code = 0 if room else plan(*given, byref(self.memory), error, c_size_t(256))
+        code = 0 if room else plan(*model, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
         self.room = aligned_zeros(room or self.memory.total)
         self.room[:] = 0xA5  # nothing relies on zeros
         self.learner = c_void_p()
         place = (c_void_p(self.room.ctypes.data), c_size_t(len(self.room)))
-        code = self.core.br_learner_open(*given, *place, byref(self.learner), error, c_size_t(256))
+        code = self.core.br_learner_open(*model, *place, byref(self.learner), error, c_size_t(256))
         assert code == 0, error.value
 
     # what changes
@@ -149,7 +149,7 @@ class CLearner:
             check(self.core.br_learn_add(self.learner, byref(picture(image)), byref(name_info(label))))
         check(self.core.br_learn_end(self.learner))
 
-    def learn_numbers(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
+    def learn_features(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
         check(self.core.br_learn_begin(self.learner))
         for n_features, label in zip(x, labels, strict=True):
             at = c_void_p(np.ascontiguousarray(n_features).ctypes.data)
@@ -160,7 +160,7 @@ class CLearner:
         for image, label in zip(images, labels, strict=True):
             check(self.core.br_unlearn(self.learner, byref(picture(image)), byref(name_info(label))))
 
-    def unlearn_numbers(self, x: NDArray[np.int8], label: Name) -> None:
+    def unlearn_features(self, x: NDArray[np.int8], label: Name) -> None:
         check(self.core.br_unlearn_features(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
 
     def forget(self, label: Name) -> None:
@@ -173,15 +173,15 @@ class CLearner:
 
     @property
     def labels(self) -> list[Name]:
-        found: list[Name] = []
+        names: list[Name] = []
         for row in range(self.core.br_learner_classes(self.learner)):
             name, pictures = NameInfo(), c_int64()
             check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures)))
             text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
-            found.append(name.number if text is None else text)
-        return found
+            names.append(name.number if text is None else text)
+        return names
 
-    def n_features(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
+    def extract(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
         x = np.zeros(self.core.br_learner_features(self.learner), np.int8)
         check(self.core.br_learner_extract(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
         return x
@@ -199,20 +199,20 @@ class CLearner:
     def share(self) -> int:
         return self.core.br_learner_share(self.learner)
 
-    def predict_numbers(self, x: NDArray[np.int8], share: int = 0) -> list[Name | None]:
+    def predict_features(self, x: NDArray[np.int8], share: int = 0) -> list[Name | None]:
         """None where the answer is "unknown"."""
-        labels, found, answer = self.labels, [], Answer(share=share)
+        labels, answers, answer = self.labels, [], Answer(share=share)
         for n_features in np.ascontiguousarray(x):
             check(self.core.br_predict_features(self.learner, c_void_p(n_features.ctypes.data), byref(answer)))
-            found.append(None if answer.unknown else labels[answer.label])
-        return found
+            answers.append(None if answer.unknown else labels[answer.label])
+        return answers
 
     # what is kept
 
     def state_hash(self) -> str:
-        found = ctypes.create_string_buffer(65)
-        check(self.core.br_state_hash(self.learner, found))
-        return found.value.decode()
+        digits = ctypes.create_string_buffer(65)
+        check(self.core.br_state_hash(self.learner, digits))
+        return digits.value.decode()
 
     def to_bytes(self) -> bytes:
         data = bytearray(self.core.br_state_bytes(self.learner))
@@ -232,12 +232,12 @@ class CLearner:
         check(self.core.br_state_read(self.learner, READ(reader(data)), None, len(data)))
 
     def merge(self, data: bytes, base: bytes | None = None, how: str = "merge") -> None:
-        given = (READ(reader(data)), None, len(data))
+        file = (READ(reader(data)), None, len(data))
         if base is None:
-            check(getattr(self.core, f"br_state_{how}")(self.learner, *given))
+            check(getattr(self.core, f"br_state_{how}")(self.learner, *file))
         else:
             since = getattr(self.core, f"br_state_{how}_since")
-            check(since(self.learner, *given, READ(reader(base)), None, len(base)))
+            check(since(self.learner, *file, READ(reader(base)), None, len(base)))
 
 
 def reader(data: bytes):
@@ -253,7 +253,7 @@ def name_info(label: Name) -> NameInfo:
     if isinstance(label, int):
         return NameInfo(None, 0, label)
     data = label.encode("utf-8", "surrogatepass")
-    kept = (c_uint8 * len(data)).from_buffer_copy(data)
-    info = NameInfo(ctypes.addressof(kept), len(data), 0)
-    info.kept = kept
+    buffer = (c_uint8 * len(data)).from_buffer_copy(data)
+    info = NameInfo(ctypes.addressof(buffer), len(data), 0)
+    info.kept = buffer
     return info

@@ -27,14 +27,14 @@ class Progress(ctypes.Structure):
 
 
 def core() -> ctypes.CDLL:
-    found = library()
+    functions = library()
     for name in ("pictures", "experiences", "steps"):
-        function = getattr(found, f"br_replay_{name}")
+        function = getattr(functions, f"br_replay_{name}")
         function.restype, function.argtypes = c_int64, [c_void_p]
-    found.br_replay_bytes.restype, found.br_replay_bytes.argtypes = c_size_t, [c_void_p]
-    found.br_replay_write.argtypes = [c_void_p, WRITE, c_void_p]
-    found.br_replay_read.argtypes = [c_void_p, READ, c_void_p, c_size_t]
-    return found
+    functions.br_replay_bytes.restype, functions.br_replay_bytes.argtypes = c_size_t, [c_void_p]
+    functions.br_replay_write.argtypes = [c_void_p, WRITE, c_void_p]
+    functions.br_replay_read.argtypes = [c_void_p, READ, c_void_p, c_size_t]
+    return functions
 
 
 class CReplay:
@@ -42,15 +42,15 @@ class CReplay:
         self.core, self.image = core(), aligned(np.frombuffer(image, np.uint8))
         chosen, self.memory = Options(classes, name_bytes, samples, 0), Memory()
         error = ctypes.create_string_buffer(256)
-        given = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
+        model = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
         # Builds without a heap have no plan; they take no more than this one.
-        code = native.library().br_replay_plan(*given, byref(self.memory), error, c_size_t(256))
+        code = native.library().br_replay_plan(*model, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
         self.room = aligned_zeros(self.memory.total)
         self.room[:] = 0xA5  # nothing relies on zeros
         self.learner = c_void_p()
         place = (c_void_p(self.room.ctypes.data), c_size_t(len(self.room)))
-        code = self.core.br_replay_open(*given, *place, byref(self.learner), error, c_size_t(256))
+        code = self.core.br_replay_open(*model, *place, byref(self.learner), error, c_size_t(256))
         assert code == 0, error.value
 
     # what changes
@@ -77,13 +77,13 @@ class CReplay:
 
     def classes(self) -> list[tuple[Name, int, int]]:
         """Name, pictures ever learned, latents stored."""
-        found: list[tuple[Name, int, int]] = []
+        rows: list[tuple[Name, int, int]] = []
         for row in range(self.core.br_replay_classes(self.learner)):
             name, pictures, stored = NameInfo(), c_int64(), c_int64()
             check(self.core.br_replay_class(self.learner, c_uint32(row), byref(name), byref(pictures), byref(stored)))
             text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
-            found.append((name.number if text is None else text, pictures.value, stored.value))
-        return found
+            rows.append((name.number if text is None else text, pictures.value, stored.value))
+        return rows
 
     @property
     def labels(self) -> list[Name]:
@@ -104,9 +104,9 @@ class CReplay:
     # what is kept
 
     def state_hash(self) -> str:
-        found = ctypes.create_string_buffer(65)
-        check(self.core.br_replay_hash(self.learner, found))
-        return found.value.decode()
+        digits = ctypes.create_string_buffer(65)
+        check(self.core.br_replay_hash(self.learner, digits))
+        return digits.value.decode()
 
     def to_bytes(self) -> bytes:
         data = bytearray(self.core.br_replay_bytes(self.learner))

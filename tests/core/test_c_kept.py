@@ -33,13 +33,13 @@ def test_what_was_never_learned_is_told_by_digests_alone(tiny_model):
     python, c = both(tiny_model, digests=True)
     for learner in (python, c):
         learner.learn(POOL[:6], ["a", "a", "a", "b", "b", "b"])
-    kept = c.state_hash()
+    before = c.state_hash()
     for number, name in [(7, "a"), (0, "b"), (3, "a")]:
         with pytest.raises(Failed, match="never learned"):
             c.unlearn(POOL[number : number + 1], [name])
         with pytest.raises(ValueError, match="never learned"):
             python.unlearn(POOL[number], [name])
-    assert c.state_hash() == kept == python.state_hash()
+    assert c.state_hash() == before == python.state_hash()
     for learner in (python, c):
         learner.unlearn(POOL[[1]], ["a"])
     same(python, c)
@@ -63,10 +63,10 @@ def test_digests_have_the_room_that_was_asked_for(tiny_model):
     same(python, large)
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: " and ".join(kept) or "plain")
-def test_devices_that_began_as_one_state_are_added_up(tiny_model, kept):
+@pytest.mark.parametrize("extra", KEPT, ids=lambda extra: " and ".join(extra) or "plain")
+def test_devices_that_began_as_one_state_are_added_up(tiny_model, extra):
     """What the base saw counts once: the state of one device that saw everything."""
-    base, c = both(tiny_model, **kept)
+    base, c = both(tiny_model, **extra)
     base.learn(POOL[:5], COLOURS[:5])
     began = statefile.to_bytes(base._content())
     devices = [Learner._of(base._content(), tiny_model, "a device") for _ in range(3)]
@@ -76,16 +76,16 @@ def test_devices_that_began_as_one_state_are_added_up(tiny_model, kept):
         chosen = [7 + number, 12 + number]
         device.learn(POOL[chosen], [COLOURS[k] for k in chosen])
         c.merge(statefile.to_bytes(device._content()), began)
-    whole, _ = both(tiny_model, **kept)
+    joint, _ = both(tiny_model, **extra)
     seen = [*range(10), *range(12, 15)]
-    whole.learn(POOL[seen], [COLOURS[k] for k in seen])
-    assert c.state_hash() == whole.state_hash()
-    other, _ = both(tiny_model, **kept)
+    joint.learn(POOL[seen], [COLOURS[k] for k in seen])
+    assert c.state_hash() == joint.state_hash()
+    other, _ = both(tiny_model, **extra)
     other.learn(POOL[:5], ["x"] * 5)
-    for given in [(statefile.to_bytes(other._content()), began), (began, statefile.to_bytes(other._content()))]:
+    for files in [(statefile.to_bytes(other._content()), began), (began, statefile.to_bytes(other._content()))]:
         with pytest.raises(Failed, match="does not contain the base"):
-            c.merge(*given)
-    assert c.state_hash() == whole.state_hash()
+            c.merge(*files)
+    assert c.state_hash() == joint.state_hash()
 
 
 def test_products_of_classes_change_their_width_with_the_pictures(tiny_model):
@@ -103,7 +103,7 @@ def test_products_of_classes_change_their_width_with_the_pictures(tiny_model):
     c.from_bytes(statefile.to_bytes(python._content()))
     same(python, c)
     python.learn_encoded(x[:1], ["c"])
-    c.learn_numbers(x[:1], ["c"])
+    c.learn_features(x[:1], ["c"])
     same(python, c)
     python.rename("a", "z")
     c.rename("a", "z")

@@ -37,8 +37,10 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "law"
 
 
 def cases(*functions: str) -> Any:
-    found = [case for name in ("sums", "ood", "pictures") for case in json.loads((FOLDER / f"{name}.json").read_text())]
-    chosen = [case for case in found if case["function"] in functions]
+    all_cases = [
+        case for name in ("sums", "ood", "pictures") for case in json.loads((FOLDER / f"{name}.json").read_text())
+    ]
+    chosen = [case for case in all_cases if case["function"] in functions]
     assert {case["function"] for case in chosen} == set(functions)
     return pytest.mark.parametrize("case", chosen, ids=[f"{case['function']}, {case['name']}" for case in chosen])
 
@@ -60,18 +62,22 @@ class Vectors:
         return CLearner(packed(model, self.learner.settings, {"features": program}), wide=1)
 
     def state(self, sums: Any) -> bytes:
-        given = sums_functions.statistics_of(sums)
+        statistics = sums_functions.statistics_of(sums)
         state = State(
-            given.names, {"sums": given, "digests": DigestsState({})}, {}, {"experiences": 1}, {"lineage": "/"}
+            statistics.names,
+            {"sums": statistics, "digests": DigestsState({})},
+            {},
+            {"experiences": 1},
+            {"lineage": "/"},
         )
         model = self.learner.model
         assert model is not None
         return statefile.to_bytes(Content(model.name, model.digest, self.learner.settings, state))
 
     def with_state(self, sums: Any) -> CLearner:
-        made = self.of(len(sums[1][0]))
-        made.from_bytes(self.state(sums))
-        return made
+        learner = self.of(len(sums[1][0]))
+        learner.from_bytes(self.state(sums))
+        return learner
 
 
 @pytest.fixture(scope="module")
@@ -81,23 +87,23 @@ def vectors(tiny_model) -> Vectors:
 
 def sums_of(learner: CLearner, classes: int) -> Any:
     """What its state file holds; classes without pictures have zeros."""
-    found = statistics_of(statefile.from_bytes(learner.to_bytes(), "C's").state)
-    n_features = found.sums.n_features
-    whole: Any = [[0] * classes, [[0] * n_features for _ in range(classes)], found.sums.products.tolist()]
-    for row, name in enumerate(found.names):
-        whole[0][name], whole[1][name] = int(found.sums.counts[row]), found.sums.class_sums[row].tolist()
-    return whole
+    statistics = statistics_of(statefile.from_bytes(learner.to_bytes(), "C's").state)
+    n_features = statistics.sums.n_features
+    sums: Any = [[0] * classes, [[0] * n_features for _ in range(classes)], statistics.sums.products.tolist()]
+    for row, name in enumerate(statistics.names):
+        sums[0][name], sums[1][name] = int(statistics.sums.counts[row]), statistics.sums.class_sums[row].tolist()
+    return sums
 
 
 @cases("add_pictures")
 def test_pictures_are_added_and_taken_away(case, vectors):
-    given = case["inputs"]
-    learner = vectors.of(given["n_features"])
-    pictures, labels = given["added"]
-    learner.learn_numbers(np.array(pictures, np.int8), labels)
-    for x, label in zip(*given["taken"], strict=True):
-        learner.unlearn_numbers(np.array(x, np.int8), label)
-    assert sums_of(learner, given["classes"]) == case["expected"]
+    inputs = case["inputs"]
+    learner = vectors.of(inputs["n_features"])
+    pictures, labels = inputs["added"]
+    learner.learn_features(np.array(pictures, np.int8), labels)
+    for x, label in zip(*inputs["taken"], strict=True):
+        learner.unlearn_features(np.array(x, np.int8), label)
+    assert sums_of(learner, inputs["classes"]) == case["expected"]
 
 
 @cases("forget_class")
@@ -164,11 +170,11 @@ class Sums:
 
 @cases("discriminant_of")
 def test_sums_are_solved(case):
-    made = Sums(**case["inputs"])
-    made.solve()
-    solution = made.solution
-    found = [made.weights.tolist(), made.biases.tolist(), solution.exponent, solution.dropped_features]
-    assert found == case["expected"]
+    sums = Sums(**case["inputs"])
+    sums.solve()
+    solution = sums.solution
+    result = [sums.weights.tolist(), sums.biases.tolist(), solution.exponent, solution.dropped_features]
+    assert result == case["expected"]
 
 
 @cases("scores")
@@ -180,53 +186,55 @@ def test_pictures_have_scores(case):
     core = sums_library()
     assert core is not None
     classes, n_features = weights.shape
-    found = np.zeros((len(x), classes), np.int64)
+    scores = np.zeros((len(x), classes), np.int64)
     info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
-    check(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), found.ctypes.data))
-    assert found.tolist() == case["expected"]
+    check(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), scores.ctypes.data))
+    assert scores.tolist() == case["expected"]
 
 
 @cases("unseen_of")
 def test_what_is_expected_of_other_pictures(case):
-    given, pictures = case["inputs"], np.array(case["inputs"]["pictures"], np.int8)
-    made = Sums(given["sums"], given["parts"])
-    made.solve()
-    counts, solved = sums_functions.arrays(given["sums"]), made.solution
+    inputs, pictures = case["inputs"], np.array(case["inputs"]["pictures"], np.int8)
+    sums = Sums(inputs["sums"], inputs["parts"])
+    sums.solve()
+    counts, solved = sums_functions.arrays(inputs["sums"]), sums.solution
     plain = Solution(
-        made.weights, made.biases, int(solved.exponent), int(solved.pictures), int(solved.dropped_features)
+        sums.weights, sums.biases, int(solved.exponent), int(solved.pictures), int(solved.dropped_features)
     )
     drawn = shrunk_means(counts, plain)
-    made.weights[:], made.biases[:] = drawn.weights, drawn.biases
-    core, ridges = made.core, np.zeros(len(given["parts"]), np.int64)
-    factor, middle = FactorInfo(ridges=ridges.ctypes.data), np.zeros(made.n_features, np.int32)
-    ood, solution = OodInfo(weights=middle.ctypes.data), ctypes.byref(made.solution)
-    own = (ctypes.byref(made.info), made.parts, len(made.parts))
-    check(core.br_sums_factor(*own, made.work.ctypes.data, ctypes.byref(factor)))
-    lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(made.n_features))
+    sums.weights[:], sums.biases[:] = drawn.weights, drawn.biases
+    core, ridges = sums.core, np.zeros(len(inputs["parts"]), np.int64)
+    factor, middle = FactorInfo(ridges=ridges.ctypes.data), np.zeros(sums.n_features, np.int32)
+    ood, solution = OodInfo(weights=middle.ctypes.data), ctypes.byref(sums.solution)
+    own = (ctypes.byref(sums.info), sums.parts, len(sums.parts))
+    check(core.br_sums_factor(*own, sums.work.ctypes.data, ctypes.byref(factor)))
+    lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(sums.n_features))
     words = (solution, ctypes.byref(factor), *own[1:], lengths.ctypes.data, ctypes.byref(ood))
     check(core.br_sums_ood(own[0], *words))
-    scores, is_ood = np.zeros((len(pictures), made.classes), np.int64), []
+    scores, is_ood = np.zeros((len(pictures), sums.classes), np.int64), []
     check(core.br_sums_scores(solution, pictures.ctypes.data, len(pictures), scores.ctypes.data))
     for x, best in zip(pictures, scores.max(axis=1), strict=True):
-        away, found = np.zeros(made.n_features, np.int16), ctypes.c_int64()
-        places = (x.ctypes.data, int(best), away.ctypes.data, lengths.ctypes.data, ctypes.byref(found))
+        away, score = np.zeros(sums.n_features, np.int16), ctypes.c_int64()
+        places = (x.ctypes.data, int(best), away.ctypes.data, lengths.ctypes.data, ctypes.byref(score))
         check(core.br_sums_ood_score(solution, ctypes.byref(factor), ctypes.byref(ood), *places))
-        is_ood.append(found.value)
-    limit = core.br_ood_threshold(ctypes.byref(ood), share_of(given))
+        is_ood.append(score.value)
+    limit = core.br_ood_threshold(ctypes.byref(ood), share_of(inputs))
     figures = [ood.fitted, ood.ratio, ood.expected, ood.temperature, middle.tolist(), ood.bias]
     assert [*figures, is_ood, limit] == case["expected"]
 
 
-def share_of(given: dict[str, Any]) -> int:
+def share_of(inputs: dict[str, Any]) -> int:
     """A share of 0 has the limit of 1 %, as any below it."""
-    return as_share(Fraction(*given["share"])) if given["share"][0] else 1
+    return as_share(Fraction(*inputs["share"])) if inputs["share"][0] else 1
 
 
 @cases("unseen_of")
 def test_a_picture_is_unknown_where_its_strangeness_is_above_the_limit(case, vectors):
     """Of the learner's own sums: one part, and such as pictures have."""
-    given, (*_, is_ood, limit) = case["inputs"], case["expected"]
-    if len(given["parts"]) > 1 or "no pictures" in case["name"]:
+    inputs, (*_, is_ood, limit) = case["inputs"], case["expected"]
+    if len(inputs["parts"]) > 1 or "no pictures" in case["name"]:
         pytest.skip("no learner has these sums")
-    answers = vectors.with_state(given["sums"]).predict_numbers(np.array(given["pictures"], np.int8), share_of(given))
+    answers = vectors.with_state(inputs["sums"]).predict_features(
+        np.array(inputs["pictures"], np.int8), share_of(inputs)
+    )
     assert [answer is None for answer in answers] == [value > limit for value in is_ood]

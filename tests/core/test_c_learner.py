@@ -79,14 +79,14 @@ def test_the_largest_picture_is_fitted_alike():
 
 
 @pytest.mark.parametrize("path", native.available_isas())
-def test_a_model_of_the_zoo_gives_the_same_numbers_and_states(path, record_property):
+def test_a_model_of_the_zoo_gives_the_same_features_and_states(path, record_property):
     record_property("path", path)
     before = native.library().br_isa().decode()
     images = np.random.default_rng(1).integers(0, 256, (4, 40, 30, 3), np.uint8)
     try:
         native.set_isa(path)
         python, c = both(zoo.find("react_tiny"))
-        assert np.array_equal(np.array([c.n_features(image) for image in images]), python.encode(images))
+        assert np.array_equal(np.array([c.extract(image) for image in images]), python.encode(images))
         python.learn(images, [1, 2, 1, 2])
         c.learn(images, [1, 2, 1, 2])
         same(python, c)
@@ -95,7 +95,7 @@ def test_a_model_of_the_zoo_gives_the_same_numbers_and_states(path, record_prope
         native.set_isa(before)
 
 
-# whole lives
+# sequences of calls
 
 STEPS = [
     "learn",
@@ -114,12 +114,12 @@ STEPS = [
 KEPT: list[dict[str, Any]] = [{}, {"digests": True}, {"exact_forget": True}, {"digests": True, "exact_forget": True}]
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: " and ".join(kept) or "plain")
+@pytest.mark.parametrize("extra", KEPT, ids=lambda extra: " and ".join(extra) or "plain")
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_a_life_ends_in_the_same_bytes(tiny_model, kept, data):
+def test_a_sequence_of_calls_ends_in_the_same_bytes(tiny_model, extra, data):
     """Whatever is done in whatever order, both have the same names, hash and file; what one refuses the other does."""
-    python, c = both(tiny_model, **kept)
+    python, c = both(tiny_model, **extra)
     learned: list[tuple[int, str | int]] = []
     base = python._content()
     for step in data.draw(st.lists(st.sampled_from(STEPS), min_size=1, max_size=8)):
@@ -152,7 +152,7 @@ def test_a_life_ends_in_the_same_bytes(tiny_model, kept, data):
             python = Learner._of(statefile.from_bytes(c.to_bytes(), "C's"), tiny_model, "C's")
             c = other
         elif step == "merge":
-            other = Learner.from_pretrained(tiny_model, strategy="exact", **kept)
+            other = Learner.from_pretrained(tiny_model, strategy="exact", **extra)
             other.learn(POOL[:3], ["a", 9, "käse"])
             c.merge(statefile.to_bytes(other._content()))
             with warnings.catch_warnings():
@@ -187,8 +187,8 @@ def test_a_life_ends_in_the_same_bytes(tiny_model, kept, data):
             assert _refused(lambda: c.merge(state, maybe, "take_out")) == refused  # noqa: B023
         elif step == "answer" and python.labels:
             assert c.predict(PROBE) == python.predict(PROBE).tolist()
-            found = np.array([c.answer(image)[2] for image in PROBE]) / 2.0**30
-            assert np.array_equal(found, python.predict_proba(PROBE))
+            probabilities = np.array([c.answer(image)[2] for image in PROBE]) / 2.0**30
+            assert np.array_equal(probabilities, python.predict_proba(PROBE))
         same(python, c)
 
 
@@ -206,7 +206,7 @@ def test_an_experience_of_more_pictures_than_its_digest_sees_at_once(tiny_model)
     x = np.random.default_rng(0).integers(-127, 128, (1100, python.strategy.latent_shape[0]), np.int8)
     labels = [f"k{9 - min(i // 100, 9)}" for i in range(len(x))]
     python.learn_encoded(x, labels)
-    c.learn_numbers(x, labels)
+    c.learn_features(x, labels)
     same(python, c)
 
 
@@ -216,9 +216,9 @@ def test_scores_are_those_of_the_law(tiny_model):
     c.learn(POOL, COLOURS)
     predictor = python.strategy.predictor()
     assert isinstance(predictor, DiscriminantPredictor)
-    kept = predictor._discriminant()
+    discriminant = predictor._discriminant()
     for image in PROBE:
-        assert np.array_equal(c.answer(image)[1], kept.scores(python.encode(image))[0])
+        assert np.array_equal(c.answer(image)[1], discriminant.scores(python.encode(image))[0])
 
 
 @pytest.mark.parametrize("pictures", [131_070, 131_071, 131_072, 131_073])
@@ -235,19 +235,19 @@ def test_sums_change_their_width_with_the_pictures(tiny_model, pictures):
     hashes = [c.state_hash()]
     for label in ("b", "a", "b"):
         python.learn_encoded(x[:1], [label])
-        c.learn_numbers(x[:1], [label])
+        c.learn_features(x[:1], [label])
         same(python, c)
         hashes.append(c.state_hash())
     for label in ("b", "a", "b"):
         assert c.state_hash() == hashes.pop()
-        c.unlearn_numbers(x[0], label)
+        c.unlearn_features(x[0], label)
     assert [c.state_hash()] == hashes
     if pictures <= 131_072:
         narrow.from_bytes(data)
         assert narrow.state_hash() == c.state_hash()
     with pytest.raises(Failed, match="no room"):
         narrow.from_bytes(statefile.to_bytes(python._content()))
-        narrow.learn_numbers(np.repeat(x[:1], 3, axis=0), ["a"] * 3)
+        narrow.learn_features(np.repeat(x[:1], 3, axis=0), ["a"] * 3)
 
 
 def _many(state: State, x: np.ndarray, more: int) -> State:
@@ -255,15 +255,15 @@ def _many(state: State, x: np.ndarray, more: int) -> State:
     sums = statistics_of(state).sums.copy()
     triangle = np.outer(x.astype(np.int64), x)[np.tril_indices(len(x))]
     counts = sums.counts + [more, 0]
-    kept = width(int(counts.sum()))
+    dtype = width(int(counts.sum()))
     rows = sums.class_sums + np.array([[more], [0]]) * x
     arrays = {
         "counts": counts,
-        "class_sums": rows.astype(kept),
-        "products": (sums.products + more * triangle).astype(kept),
+        "class_sums": rows.astype(dtype),
+        "products": (sums.products + more * triangle).astype(dtype),
     }
-    given = replace(statistics_of(state), arrays=arrays)
-    return replace(state, parts={**state.parts, "sums": given})
+    statistics = replace(statistics_of(state), arrays=arrays)
+    return replace(state, parts={**state.parts, "sums": statistics})
 
 
 def _name(learner: Learner, names: list[str]) -> None:
@@ -285,14 +285,14 @@ def test_names_of_every_kind_of_character_hash_alike(tiny_model):
     mixed = [len({c.isprintable() for c in text}) == 2 or number % 100 == 0 for number, text in enumerate(texts)]
     names = sorted({str(usual(text))[:200] for text, chosen in zip(texts, mixed, strict=True) if chosen})
     names = [name for name in names if usual(name) == name]
-    whole = [name for name in names if not HALF.search(name)]
-    assert len(whole) > 200
+    valid = [name for name in names if not HALF.search(name)]
+    assert len(valid) > 200
     c = CLearner(image_of(python), classes=len(names), name_bytes=800)
     x = np.zeros((len(names), python.strategy.latent_shape[0]), np.int8)
-    python.learn_encoded(x[: len(whole)], whole)
-    c.learn_numbers(x[: len(whole)], whole)
+    python.learn_encoded(x[: len(valid)], valid)
+    c.learn_features(x[: len(valid)], valid)
     same(python, c)
-    python.learn_encoded(x[len(whole) :], [str(number) for number in range(len(whole), len(names))])
+    python.learn_encoded(x[len(valid) :], [str(number) for number in range(len(valid), len(names))])
     _name(python, names)
     c.from_bytes(statefile.to_bytes(python._content()))
     same(python, c)

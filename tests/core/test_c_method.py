@@ -72,5 +72,5 @@ def test_rates_are_alike(top, bottom, kind, steps, data):
 )
 def test_what_is_no_fraction_is_refused(text):
     place = np.zeros(2, np.int64)
-    found = c_method.core().br_rate(text, len(text), 0, 0, 1, place.ctypes.data, place.ctypes.data + 8)
-    assert found and not place.any()
+    failed = c_method.core().br_rate(text, len(text), 0, 0, 1, place.ctypes.data, place.ctypes.data + 8)
+    assert failed and not place.any()

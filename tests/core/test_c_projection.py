@@ -10,7 +10,7 @@ from tests.core.c_learner import CLearner
 from tests.strategies.test_projection import projection_for
 
 
-def test_few_numbers_in_c_and_in_python_end_in_the_same_bytes(tmp_path):
+def test_components_in_c_and_in_python_end_in_the_same_bytes(tmp_path):
     path = tiny.model(tmp_path)
     save(projection_for(path), zoo.find(path).companion(KIND))
     python = Learner.from_pretrained(path, n_components=6)
@@ -19,5 +19,5 @@ def test_few_numbers_in_c_and_in_python_end_in_the_same_bytes(tmp_path):
     python.learn(pictures, labels)
     c.learn(pictures, labels)
     assert c.to_bytes() == statefile.to_bytes(python._content())
-    asked, _ = tiny.pictures("red", "green", "blue", each=4, seed=8)
-    assert c.predict(asked) == python.predict(asked).tolist()
+    probe, _ = tiny.pictures("red", "green", "blue", each=4, seed=8)
+    assert c.predict(probe) == python.predict(probe).tolist()

@@ -42,13 +42,13 @@ def same(python: Learner, c: CReplay) -> None:
     assert c.labels == python.labels
     assert c.state_hash() == python.state_hash()
     assert c.to_bytes() == statefile.to_bytes(python._content())
-    assert c.classes() == [(kept.label, kept.seen, kept.samples) for kept in python.stored()]
+    assert c.classes() == [(row.label, row.seen, row.samples) for row in python.stored()]
 
 
 def answers(python: Learner, c: CReplay) -> None:
-    found = [c.answer(image) for image in PROBE]
-    assert [name for name, _, _ in found] == python.predict(PROBE).tolist()
-    assert np.array_equal(np.array([shares for _, _, shares in found]) / 2.0**30, python.predict_proba(PROBE))
+    answered = [c.answer(image) for image in PROBE]
+    assert [name for name, _, _ in answered] == python.predict(PROBE).tolist()
+    assert np.array_equal(np.array([shares for _, _, shares in answered]) / 2.0**30, python.predict_proba(PROBE))
 
 
 STEPS = ["learn", "learn", "learn", "forget", "forget sample", "rename", "reload", "answer"]
@@ -66,7 +66,7 @@ CHANGES = st.sampled_from(
 
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_a_life_ends_in_the_same_bytes(tiny_model, data):
+def test_a_sequence_of_calls_ends_in_the_same_bytes(tiny_model, data):
     """Whatever is done in whatever order, both have the same names, hash and file; what one refuses the other does."""
     python, c = both(tiny_model, **data.draw(CHANGES))
     for step in data.draw(st.lists(st.sampled_from(STEPS), min_size=1, max_size=7)):
@@ -163,7 +163,7 @@ def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
     other.learn(POOL[5:9], list("abcd"))
     c.learn(POOL[5:9], list("abcd"))
     same(other, c)
-    kept = c.to_bytes()
+    before = c.to_bytes()
     for change in (
         {"batch_size": 2},
         {"replay_batch_size": 4},
@@ -180,7 +180,7 @@ def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
     exact.learn(POOL[:2], ["a", "b"])
     with pytest.raises(Failed, match="malformed"):
         c.from_bytes(statefile.to_bytes(exact._content()))
-    assert c.to_bytes() == kept
+    assert c.to_bytes() == before
 
 
 def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
@@ -233,11 +233,11 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     share = Answer(share=1)
     assert call.br_replay_predict(own, byref(picture(POOL[0])), byref(share)) != 0
     # given up: reading the state before ends it
-    kept = c.to_bytes()
+    before = c.to_bytes()
     check(call.br_replay_begin(own))
     add(7)
     check(call.br_replay_step(own, None))
-    c.from_bytes(kept)
+    c.from_bytes(before)
     same(python, c)
 
 
@@ -277,7 +277,7 @@ def test_a_damaged_file_changes_nothing(tiny_model):
     python.learn(POOL[:6], COLOURS)
     data = statefile.to_bytes(python._content())
     c.learn(POOL[:2], ["x", "y"])
-    kept = c.to_bytes()
+    before = c.to_bytes()
     generator = random.Random(0)
     for at in generator.sample(range(len(data)), 150):
         changed = bytearray(data)
@@ -286,7 +286,7 @@ def test_a_damaged_file_changes_nothing(tiny_model):
             c.from_bytes(bytes(changed))
         with pytest.raises(Failed):
             c.from_bytes(data[:at])
-    assert c.to_bytes() == kept
+    assert c.to_bytes() == before
 
 
 COLOURS = ["red", 7, "\\u00e4\n", "red", 7, "x"]
@@ -301,7 +301,7 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model):
     data = statefile.to_bytes(python._content())
     header = int.from_bytes(data[:8], "little") + 8
     ood = range(data.index(b'"model":'), data.index(b'"version":'))
-    generator, taken = random.Random(1), 0
+    generator, accepted = random.Random(1), 0
     for number in range(600):
         changed, seen = bytearray(data), True
         for _ in range(generator.choice([1, 1, 2, 5])):
@@ -315,13 +315,13 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model):
             continue
         if not seen:
             continue
-        taken += 1
+        accepted += 1
         other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
         assert other.state_hash() == c.state_hash()
         c.learn(POOL[:2], ["red", "new"])
         other.learn(POOL[:2], ["red", "new"])
         assert other.state_hash() == c.state_hash()
-    assert taken > 30
+    assert accepted > 30
 
 
 def test_power_may_fail_at_any_moment_of_a_save(tiny_model):
@@ -331,7 +331,7 @@ def test_power_may_fail_at_any_moment_of_a_save(tiny_model):
     check(core().br_replay_save(c.learner, byref(flash.slots)))
     old, before = c.state_hash(), c.to_bytes()
     for change in ("learn", "forget"):
-        found = set()
+        hashes = set()
         for changes in range(1, 200):
             c.from_bytes(before)
             if change == "learn":
@@ -342,10 +342,10 @@ def test_power_may_fail_at_any_moment_of_a_save(tiny_model):
             done = core().br_replay_save(c.learner, byref(cut.slots)) == 0
             again = CReplay(image)
             check(core().br_replay_load(again.learner, byref(cut.slots)))
-            found.add(again.state_hash())
+            hashes.add(again.state_hash())
             assert again.state_hash() == new if done else again.state_hash() in (old, new)
             if done:
                 break
-        assert done and found == {old, new}
+        assert done and hashes == {old, new}
         if change == "forget":
             assert not any(b"crimson" in place for place in cut.places)

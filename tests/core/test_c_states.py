@@ -100,7 +100,7 @@ def test_power_may_fail_at_any_moment_of_a_save(image, change, saves):
         learner.forget("red")
     else:
         learner.unlearn(POOL[:1], COLOURS[:1])
-    new, state, found = learner.state_hash(), learner.to_bytes(), set()
+    new, state, hashes = learner.state_hash(), learner.to_bytes(), set()
     for changes in range(1, 100):
         cut = flash.copy(changes)
         again = CLearner(image)
@@ -115,7 +115,7 @@ def test_power_may_fail_at_any_moment_of_a_save(image, change, saves):
             assert str(error) == "reading or writing failed"
             done = False
         try:
-            found.add(hash_now := loaded(image, cut).state_hash())
+            hashes.add(hash_now := loaded(image, cut).state_hash())
         except Failed as error:
             assert str(error) == "there is no saved state" and old is None and not done
             continue
@@ -124,7 +124,7 @@ def test_power_may_fail_at_any_moment_of_a_save(image, change, saves):
             break
     else:
         raise AssertionError("the save never ended")
-    assert found == {new} | ({old} - {None})
+    assert hashes == {new} | ({old} - {None})
     if change == "forget":
         for place in cut.places:
             assert b"red" not in place
@@ -163,7 +163,7 @@ def test_a_damaged_file_changes_nothing(image, tiny_model):
     data = statefile.to_bytes(python._content())
     learner = CLearner(image)
     learner.learn(POOL[:2], COLOURS[:2])
-    kept = learner.state_hash()
+    before = learner.state_hash()
     generator = random.Random(0)
     for at in generator.sample(range(len(data)), 200):
         changed = bytearray(data)
@@ -172,7 +172,7 @@ def test_a_damaged_file_changes_nothing(image, tiny_model):
             learner.from_bytes(bytes(changed))
         with pytest.raises(Failed):
             learner.merge(data[:at])
-    assert learner.state_hash() == kept
+    assert learner.state_hash() == before
 
 
 def resealed(data: bytes) -> bytes:
@@ -181,16 +181,16 @@ def resealed(data: bytes) -> bytes:
     return data[:BEGIN] + hashlib.sha256(zeros).hexdigest().encode() + data[BEGIN + 64 :]
 
 
-@pytest.mark.parametrize("kept", [{}, {"digests": True, "exact_forget": True}], ids=["plain", "all kept"])
-def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, kept):
+@pytest.mark.parametrize("extra", [{}, {"digests": True, "exact_forget": True}], ids=["plain", "all kept"])
+def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, extra):
     """Bytes are changed and the checksum is made anew. What C does not look at, settings of other strategies and the
     model's name, may be refused by Python alone."""
-    python = Learner.from_pretrained(tiny_model, strategy="exact", **kept)
+    python = Learner.from_pretrained(tiny_model, strategy="exact", **extra)
     python.learn(POOL, ["a", 7, "\\u00e4\n", "a", 7, "x"])
     data = statefile.to_bytes(python._content())
     learner, header = CLearner(image_of(python)), int.from_bytes(data[:8], "little") + 8
     ood = range(data.index(b'"model":'), data.index(b'"version":'))
-    generator, taken = random.Random(1), 0
+    generator, accepted = random.Random(1), 0
     for number in range(800):
         changed, seen = bytearray(data), True
         for _ in range(generator.choice([1, 1, 2, 5])):
@@ -204,10 +204,10 @@ def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, ke
             continue
         if not seen:
             continue
-        taken += 1
+        accepted += 1
         other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
         assert other.state_hash() == learner.state_hash()
-    assert taken > (0 if kept else 30)  # arrays that are checked against one another are seldom believed
+    assert accepted > (0 if extra else 30)  # arrays that are checked against one another are seldom believed
 
 
 def test_states_of_others_are_refused(image, tiny_model, tmp_path):
@@ -227,7 +227,7 @@ def add(learner: CLearner, label: str | int) -> None:
 def test_what_does_not_fit_is_refused(image):
     learner = CLearner(image, classes=2, name_bytes=4)
     learner.learn(POOL[:2], ["aaaa", "b"])
-    kept = learner.state_hash()
+    before = learner.state_hash()
     refused: list[tuple[str | int, str]] = [
         ("c", "no room"),
         ("aaaaa", "no room"),
@@ -240,7 +240,7 @@ def test_what_does_not_fit_is_refused(image):
         with pytest.raises(Failed, match=sentence):
             add(learner, label)
         check(learner.core.br_learn_end(learner.learner))
-    assert learner.state_hash() == kept
+    assert learner.state_hash() == before
     with pytest.raises(Failed, match="not begun"):
         add(learner, "b")
     with pytest.raises(Failed, match="already"):
@@ -251,7 +251,7 @@ def test_what_does_not_fit_is_refused(image):
         CLearner(image).answer(POOL[0])
 
 
-def numbers_of(learner: CLearner, value: int) -> np.ndarray:
+def features_of(learner: CLearner, value: int) -> np.ndarray:
     return np.full((1, learner.core.br_learner_features(learner.learner)), value, np.int8)
 
 
@@ -259,7 +259,7 @@ def state_of(image: bytes, *pictures: tuple[int, str], forget: str = "") -> CLea
     """One that learned pictures whose numbers are all equal."""
     learner = CLearner(image)
     for value, name in pictures:
-        learner.learn_numbers(numbers_of(learner, value), [name])
+        learner.learn_features(features_of(learner, value), [name])
     if forget:
         learner.forget(forget)
     return learner
@@ -269,21 +269,21 @@ def test_a_state_that_forgot_less_than_its_base_does_not_contain_it(image):
     """The class that the base forgot left nothing, so that all its sums are in the other's."""
     base = state_of(image, (9, "a"), (5, "gone"), forget="gone").to_bytes()
     other = state_of(image, (9, "a"), (7, "b"))
-    kept = other.state_hash()
+    before = other.state_hash()
     for merged in ("merge", "take_out"):
         with pytest.raises(Failed, match="does not contain the base"):
             other.merge(other.to_bytes(), base, how=merged)
-    assert other.state_hash() == kept
+    assert other.state_hash() == before
 
 
 def test_squares_that_what_was_added_cannot_have_are_not_those_of_the_base_and_more(image):
     """2 10^2 + 50^2 less 2 11^2 is not negative, and yet less than one picture of 50 needs."""
     base = state_of(image, (11, "a"), (-11, "a")).to_bytes()
     other = state_of(image, (10, "a"), (-10, "a"), (50, "b"))
-    kept = other.state_hash()
+    before = other.state_hash()
     with pytest.raises(Failed, match="does not contain the base"):
         other.merge(base, base)
-    assert other.state_hash() == kept
+    assert other.state_hash() == before
 
 
 def test_what_is_taken_out_is_in_no_place_of_the_flash(image):

@@ -33,7 +33,7 @@ def around(
     return x, [f"k{label}" for label in labels]
 
 
-def asked(n_features: int) -> np.ndarray:
+def features_to_classify(n_features: int) -> np.ndarray:
     """Known pictures, some halfway between two, others anywhere, and the corners."""
     known, _ = around(12, 5, n_features=n_features)
     anywhere = np.random.default_rng(6).integers(-127, 128, (6, n_features), np.int8)
@@ -41,7 +41,7 @@ def asked(n_features: int) -> np.ndarray:
     return np.concatenate([known, (known[:6] // 2 + known[6:] // 2).astype(np.int8), anywhere, corners])
 
 
-def lives(tiny_model, factor: int) -> tuple[Learner, CLearner, int]:
+def both_learners(tiny_model, factor: int) -> tuple[Learner, CLearner, int]:
     python = Learner.from_pretrained(tiny_model, strategy="exact")
     return python, CLearner(image_of(python), factor=factor), python.strategy.latent_shape[0]
 
@@ -49,28 +49,28 @@ def lives(tiny_model, factor: int) -> tuple[Learner, CLearner, int]:
 def same_answers(python: Learner, c: CLearner, x: np.ndarray) -> int:
     """How many were refused in all."""
     refused = 0
-    assert c.predict_numbers(x) == python.predict_encoded(x).tolist()
+    assert c.predict_features(x) == python.predict_encoded(x).tolist()
     for share in SHARES:
         right = python.predict_encoded(x, unknown=share).tolist()
-        assert c.predict_numbers(x, as_share(share)) == right
+        assert c.predict_features(x, as_share(share)) == right
         refused += right.count(None)
     return refused
 
 
 @pytest.mark.parametrize("factor", [0, 1])
-def test_the_same_pictures_are_unknown_along_a_life(tiny_model, factor):
+def test_the_same_pictures_are_unknown_along_a_sequence(tiny_model, factor):
     """Kept or made anew for each question; after each change; with one picture and with few."""
-    python, c, n_features = lives(tiny_model, factor)
+    python, c, n_features = both_learners(tiny_model, factor)
     x, labels = around(40, 1, n_features=n_features)
-    pool = asked(n_features)
+    pool = features_to_classify(n_features)
     refused = []
     for part in (slice(0, 1), slice(1, 3), slice(3, 40)):
         python.learn_encoded(x[part], labels[part])
-        c.learn_numbers(x[part], labels[part])
+        c.learn_features(x[part], labels[part])
         refused.append(same_answers(python, c, pool))
-    python, _, _ = lives(tiny_model, factor)
+    python, _, _ = both_learners(tiny_model, factor)
     python.learn_encoded(np.delete(x, 7, axis=0), labels[:7] + labels[8:])
-    c.unlearn_numbers(x[7], labels[7])
+    c.unlearn_features(x[7], labels[7])
     refused.append(same_answers(python, c, pool))
     python.forget("k1")
     c.forget("k1")
@@ -87,42 +87,42 @@ def test_the_same_pictures_are_unknown_along_a_life(tiny_model, factor):
     st.fractions(Fraction(1, 1000), Fraction(99, 100), max_denominator=1000),
 )  # fmt: skip
 def test_the_same_pictures_are_unknown_at_any_share(tiny_model, count, classes, spread, seed, factor, share):
-    python, c, n_features = lives(tiny_model, factor)
+    python, c, n_features = both_learners(tiny_model, factor)
     x, labels = around(count, seed, classes, n_features, spread)
     python.learn_encoded(x, labels)
-    c.learn_numbers(x, labels)
-    pool = asked(n_features)
-    assert c.predict_numbers(pool, as_share(share)) == python.predict_encoded(pool, unknown=share).tolist()
+    c.learn_features(x, labels)
+    pool = features_to_classify(n_features)
+    assert c.predict_features(pool, as_share(share)) == python.predict_encoded(pool, unknown=share).tolist()
 
 
 def test_every_corner_of_the_curve_is_the_references(tiny_model):
     """Where a share passes from one line of the curve to the next, one unit of it below and above."""
-    python, c, n_features = lives(tiny_model, 1)
+    python, c, n_features = both_learners(tiny_model, 1)
     x, labels = around(60, 2, n_features=n_features)
     python.learn_encoded(x, labels)
-    c.learn_numbers(x, labels)
-    pool = asked(n_features)
+    c.learn_features(x, labels)
+    pool = features_to_classify(n_features)
     for percent, _ in CURVE:
         middle = as_share(Fraction(percent, 100))
         for share in (middle - 1, middle, middle + 1):
             right = python.predict_encoded(pool, unknown=Fraction(share, 1 << 16)).tolist()
-            assert c.predict_numbers(pool, share) == right
+            assert c.predict_features(pool, share) == right
 
 
 def test_a_model_of_the_zoo_refuses_the_same_photographs():
     python = Learner.from_pretrained(zoo.find("react_tiny"), strategy="exact", feature_layers="head", unknown="1/20")
-    c, kept = CLearner(image_of(python)), CLearner(image_of(python), factor=1)
+    c, with_factor = CLearner(image_of(python)), CLearner(image_of(python), factor=1)
     images, labels = tiny.pictures(*tiny.COLOURS, each=6, seed=4)
     noise = np.random.default_rng(3).integers(0, 256, (4, *images.shape[1:]), np.uint8)
-    for learner in (python, c, kept):
+    for learner in (python, c, with_factor):
         learner.learn(images, labels)
     x = python.encode(np.concatenate([images[:4], noise]))
     right = python.predict_encoded(x).tolist()  # with the state's setting
     assert None in right[4:] and c.share() == as_share(0.05)
-    assert c.predict_numbers(x, c.share()) == kept.predict_numbers(x, kept.share()) == right
+    assert c.predict_features(x, c.share()) == with_factor.predict_features(x, with_factor.share()) == right
     # The network's arena has been written over by the factor in between.
-    assert np.array_equal(c.n_features(images[0]), x[0]) and np.array_equal(kept.n_features(images[0]), x[0])
-    assert kept.memory.total - c.memory.total >= 2 * 128 * 129
+    assert np.array_equal(c.extract(images[0]), x[0]) and np.array_equal(with_factor.extract(images[0]), x[0])
+    assert with_factor.memory.total - c.memory.total >= 2 * 128 * 129
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_the_setting_of_a_state_is_read(tiny_model, text, share):
 
 
 def test_what_is_no_share_is_refused(tiny_model):
-    _, c, n_features = lives(tiny_model, 0)
+    _, c, n_features = both_learners(tiny_model, 0)
     x, labels = around(9, 0, n_features=n_features)
-    c.learn_numbers(x, labels)
+    c.learn_features(x, labels)
     with pytest.raises(Failed, match="argument"):
-        c.predict_numbers(x, (1 << 16) + 1)
+        c.predict_features(x, (1 << 16) + 1)

@@ -23,8 +23,8 @@ SMALL: dict[str, Any] = {
 @pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_hostile_models_states_and_calls_end_in_no_finding(seed, tiny_model, tmp_path):
-    kept: dict[str, Any] = {"digests": True, "exact_forget": True} if seed % 2 else {}
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **kept)
+    extra: dict[str, Any] = {"digests": True, "exact_forget": True} if seed % 2 else {}
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **extra)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
     images = tiny.pictures("red", "green", "blue", each=2)[0]
     learner.learn(images[:3], ["a", "pear", 1])
@@ -50,10 +50,10 @@ def test_hostile_models_states_and_calls_of_replay_end_in_no_finding(seed, tiny_
 
 @pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
 @pytest.mark.parametrize("run", range(RUNS))
-def test_whole_lives_lose_nothing(run, tiny_model, tmp_path):
+def test_sequences_of_calls_lose_nothing(run, tiny_model, tmp_path):
     """Whatever was learned and not forgotten is unlearned, what is refused changes nothing, what is written is read."""
-    kept: dict[str, Any] = {"digests": True, "exact_forget": True} if run % 2 else {}
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **kept)
+    extra: dict[str, Any] = {"digests": True, "exact_forget": True} if run % 2 else {}
+    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **extra)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
     assert fuzzed("fuzz_sequences", tmp_path / "model.bin", LIVES * run, count=LIVES) == [LIVES, LIVES * run]
 

@@ -64,14 +64,14 @@ class Life:
     def learn(self, which: int) -> None:
         shown = [(self.picture(), self.random.choice(NAMES)) for _ in range(self.random.randrange(1, 4))]
         x, names = np.concatenate([picture for picture, _ in shown]), [name for _, name in shown]
-        assert self.both(which, lambda one: one.learn_encoded(x, names), lambda one: one.learn_numbers(x, names))
+        assert self.both(which, lambda one: one.learn_encoded(x, names), lambda one: one.learn_features(x, names))
         (self.others if which else self.learned).extend(shown)
 
     def unlearn(self, x: np.ndarray, name: str | int) -> bool:
         def ours(one: Learner) -> None:
             one._published.change(lambda: one.strategy.unlearn(Latents(x), [name], Watch()))
 
-        return self.both(0, ours, lambda one: one.unlearn_numbers(x[0], name))
+        return self.both(0, ours, lambda one: one.unlearn_features(x[0], name))
 
     def unlearn_known(self) -> None:
         if self.learned:
@@ -83,7 +83,7 @@ class Life:
         if any(name == other and np.array_equal(x, known) for known, other in self.learned):
             return
         if self.unlearn(x, name):  # the sums could not tell: it comes back
-            assert self.both(0, lambda one: one.learn_encoded(x, [name]), lambda one: one.learn_numbers(x, [name]))
+            assert self.both(0, lambda one: one.learn_encoded(x, [name]), lambda one: one.learn_features(x, [name]))
 
     def forget(self) -> None:
         name = self.random.choice(NAMES)
@@ -107,7 +107,7 @@ class Life:
     def ask(self) -> None:
         if self.learned:
             x = self.picture()
-            assert self.learners[0].predict_encoded(x).tolist() == self.machines[0].predict_numbers(x)
+            assert self.learners[0].predict_encoded(x).tolist() == self.machines[0].predict_features(x)
             assert abs(self.learners[0].predict_proba_encoded(x).sum() - 1) < 1e-6
 
     def load(self) -> None:

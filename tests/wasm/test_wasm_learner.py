@@ -13,7 +13,7 @@ from bitreplay.data.groceries import groceries
 from bitreplay.export.image import image_of
 from bitreplay.lifecycle.merging import MergedTwice
 from tests import tiny
-from tests.core.test_c_unknown import around, asked
+from tests.core.test_c_unknown import around, features_to_classify
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
 
 NAMES = ["Anjou", "Cantaloupe", "Birne süß", 7]
@@ -82,7 +82,7 @@ def test_unknown_and_probabilities_are_pythons(tmp_path):
     x, labels = around(400, 1, n_features=128)
     learner.learn_encoded(x, labels)
     learner.save(tmp_path / "x.state")
-    pool, thousandths = asked(128), (1, 10, 50, 300)
+    pool, thousandths = features_to_classify(128), (1, 10, 50, 300)
     answers = [learner.predict_encoded(pool, unknown=share / 1000) for share in thousandths]
     answers.append(learner.predict_encoded(pool))
     refused = np.array([[name is None for name in row] for row in answers])

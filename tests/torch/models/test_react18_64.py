@@ -71,7 +71,7 @@ def test_the_learner_in_c_reads_64x64(graph, tmp_path: Path) -> None:
     modelfile.save(graph, tmp_path / "m.safetensors", {"name": "react18_64"})
     python = Learner.from_pretrained(tmp_path / "m.safetensors", strategy="exact")
     c, images = CLearner(image_of(python), classes=16), pictures(4, 96)
-    assert np.array_equal(np.array([c.n_features(image) for image in images]), python.encode(images))
+    assert np.array_equal(np.array([c.extract(image) for image in images]), python.encode(images))
     for learner in (python, c):
         learner.learn(images, [1, 2, 1, 2])
     assert c.state_hash() == python.state_hash() and c.predict(images) == python.predict(images).tolist()
