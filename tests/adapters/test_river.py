@@ -65,7 +65,7 @@ def test_a_stream_of_rivers(classifier, tmp_path):
 
 
 def test_a_sample_without_a_picture_is_refused(classifier):
-    with pytest.raises(ValueError, match="must have its picture under 'image'"):
+    with pytest.raises(ValueError, match="must have the key 'image' or a single value"):
         classifier.learn_one({"a": 1, "b": 2}, "red")
     classifier.learn_one(IMAGES[0], True)
     assert classifier.predict_one(IMAGES[0]) == 1

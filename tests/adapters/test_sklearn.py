@@ -74,9 +74,9 @@ def test_what_is_wrong_is_refused(classifier, tiny_model):
     with pytest.raises(ValueError, match="image_shape"):
         classifier.fit(IMAGES.reshape(18, -1), LABELS)
     rows = BitreplayClassifier(tiny_model, image_shape=IMAGES.shape[1:])
-    with pytest.raises(ValueError, match="whole numbers from 0 to 255"):
+    with pytest.raises(ValueError, match="integers from 0 to 255"):
         rows.fit(IMAGES.reshape(18, -1) / 2, LABELS)
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(ValueError, match="per row"):
         rows.fit(IMAGES.reshape(18, -1)[:, :9], LABELS)
 
 

@@ -1,1 +1,1 @@
-"""A learner in the manner of other libraries, each an extra: scikit-learn, river, Avalanche."""
+"""Learners with the interfaces of scikit-learn, river and Avalanche, each an extra."""

@@ -6,10 +6,10 @@
         strategy.train(experience)
         strategy.eval(benchmark.test_stream)
 
-An experience of the benchmark is one of the learner's, whole: the learner has its own epochs and minibatches, so
-Avalanche's callbacks of training minibatches are not called, and its metrics are those of evaluation. Datasets give
-pictures as tensors (3, height, width), uint8 or, as ToTensor makes them, floats from 0 to 1, which are turned back into
-the bytes that they were; other floats are refused. The class numbers of the benchmark are the learner's names.
+An experience of the benchmark is one experience of the learner, which has its own epochs and minibatches: Avalanche's
+callbacks for training minibatches are not called, and only its metrics of evaluation apply. Datasets give images as
+tensors (3, height, width) of uint8, or of floats from 0 to 1 as ToTensor makes them, which are turned back into bytes;
+other floats are refused. The benchmark's class numbers are the learner's labels.
 """
 
 from __future__ import annotations
@@ -25,22 +25,43 @@ from torch import Tensor, nn
 from bitreplay.data.pictures.inputs import colours_last
 from bitreplay.learner import Learner
 
-# Of a class that was not learned: below the logarithm of any probability that a learner can say (2^-30).
-NEVER = -100.0
+# For a class that was not learned: below the logarithm of any probability of a learner (2^-30).
+LOG_ZERO = -100.0
 
 
 class BitreplayStrategy(SupervisedTemplate):
-    """`others` go to Avalanche's SupervisedTemplate: plugins, evaluator, eval_every, eval_mb_size."""
+    """An Avalanche strategy that learns and predicts with a learner.
 
-    def __init__(self, *, learner: Learner, eval_mb_size: int = 32, **others: Any) -> None:
-        answering = Answers(learner)
-        # Avalanche wants an optimiser; it never steps.
-        optimiser = torch.optim.SGD([answering.unused], lr=0.0)
-        super().__init__(model=answering, optimizer=optimiser, eval_mb_size=eval_mb_size, **others)
+    Parameters
+    ----------
+    learner : Learner
+        Learns each experience of the benchmark as one of its own.
+    eval_mb_size : int
+        Minibatch size of evaluation.
+    **kwargs
+        Further arguments of `SupervisedTemplate`, such as `plugins`, `evaluator` and `eval_every`.
+
+    Attributes
+    ----------
+    learner : Learner
+        The learner; it can be saved.
+
+    Examples
+    --------
+    >>> strategy = BitreplayStrategy(learner=Learner.from_pretrained("react_tiny"))
+    >>> strategy.learner.labels
+    []
+    """
+
+    def __init__(self, *, learner: Learner, eval_mb_size: int = 32, **kwargs: Any) -> None:
+        module = LearnerModule(learner)
+        # Avalanche requires an optimizer; this one never steps.
+        optimizer = torch.optim.SGD([module.unused], lr=0.0)
+        super().__init__(model=module, optimizer=optimizer, eval_mb_size=eval_mb_size, **kwargs)
         self.learner = learner
 
     def training_epoch(self, **kwargs: Any) -> None:
-        """All of the experience at once."""
+        """Learns the whole experience at once."""
         images: list[NDArray[np.uint8]] = []
         labels: list[int] = []
         for batch in self.dataloader:
@@ -49,15 +70,15 @@ class BitreplayStrategy(SupervisedTemplate):
         self.learner.learn(np.concatenate(images), labels)
 
     def forward(self) -> Tensor:
-        """Logarithms of probabilities, a column for each class number up to the highest learned or asked for."""
-        found = self.model(self.mb_x)
-        wanted = int(self.mb_y.max()) + 1
-        room = torch.full((len(found), max(wanted - found.shape[1], 0)), NEVER, device=found.device)
-        return torch.cat([found, room], dim=1)
+        """Log probabilities, with a column for each class number up to the highest one learned or in the minibatch."""
+        logits = self.model(self.mb_x)
+        n_classes = int(self.mb_y.max()) + 1
+        padding = torch.full((len(logits), max(n_classes - logits.shape[1], 0)), LOG_ZERO, device=logits.device)
+        return torch.cat([logits, padding], dim=1)
 
 
-class Answers(nn.Module):
-    """A learner in the place of a network: it has nothing that torch could train."""
+class LearnerModule(nn.Module):
+    """A learner as a module of torch, without anything that torch could train."""
 
     def __init__(self, learner: Learner) -> None:
         super().__init__()
@@ -67,21 +88,19 @@ class Answers(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         labels = self.learner.labels
         if not labels:
-            return torch.full((len(images), 1), NEVER, device=images.device)
-        shares = self.learner.predict_proba(as_bytes(images))
-        found = np.full((len(images), max(map(int, labels)) + 1), NEVER, np.float32)
-        found[:, np.array(labels, int)] = np.log(np.maximum(shares, 2.0**-31))
-        return torch.from_numpy(found).to(images.device)
+            return torch.full((len(images), 1), LOG_ZERO, device=images.device)
+        probabilities = self.learner.predict_proba(as_bytes(images))
+        logits = np.full((len(images), max(map(int, labels)) + 1), LOG_ZERO, np.float32)
+        logits[:, np.array(labels, int)] = np.log(np.maximum(probabilities, 2.0**-31))
+        return torch.from_numpy(logits).to(images.device)
 
 
 def as_bytes(images: Tensor) -> NDArray[np.uint8]:
-    """(n, height, width, 3)"""
+    """Images as uint8 of shape (n, height, width, 3)."""
     array = colours_last(images.detach().cpu().numpy())
     if array.dtype == np.uint8:
         return array
-    found = np.rint(array * 255)
-    if not (np.abs(found - array * 255) < 1e-3).all() or found.min() < 0 or found.max() > 255:
-        raise ValueError(
-            "Pictures must be uint8 tensors, or floats k / 255 as ToTensor makes them, without Normalize."
-        )  # fmt: skip
-    return found.astype(np.uint8)
+    pixels = np.rint(array * 255)
+    if not (np.abs(pixels - array * 255) < 1e-3).all() or pixels.min() < 0 or pixels.max() > 255:
+        raise ValueError("Images must be uint8 tensors, or floats k / 255 as ToTensor makes them, without Normalize.")
+    return pixels.astype(np.uint8)

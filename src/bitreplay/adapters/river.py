@@ -5,9 +5,9 @@
     classifier.learn_one({"image": picture}, "pear")
     classifier.predict_one({"image": picture}), classifier.predict_proba_one({"image": picture})
 
-A sample of river's is a dict; the picture is its only value, or the one named "image". A picture by itself will do too.
-Each `learn_one` is an experience: `exact`, the default, ends with the same sums as from all pictures at once, but finds
-its discriminant anew for the next answer, so of many pictures `learn_many` is faster.
+A sample in river is a dict; the picture is its only value, or the one named "image". A picture alone is accepted too.
+Each `learn_one` is an experience. `exact`, the default, ends in the same state as from all pictures at once, but
+computes its discriminant again for the next prediction, so `learn_many` is faster for many pictures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,32 @@ IMAGE = "image"
 
 
 class BitreplayClassifier(base.Classifier):
-    """`model`, `strategy` and `settings` are those of Learner.from_pretrained; `learner` can be saved."""
+    """A learner with river's interface of classifiers.
+
+    Parameters
+    ----------
+    model : str or Path
+        A shipped model by name, or a model file.
+    strategy : str
+        How to learn; see `Settings`.
+    settings : dict, optional
+        Further settings of `Learner.from_pretrained`.
+
+    Attributes
+    ----------
+    learner : Learner
+        The learner; it can be saved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> black, white = (np.full((32, 32, 3), value, np.uint8) for value in (0, 255))
+    >>> classifier = BitreplayClassifier("react_tiny")
+    >>> classifier.learn_one({"image": black}, "black")
+    >>> classifier.learn_one({"image": white}, "white")
+    >>> classifier.predict_one({"image": white})
+    'white'
+    """
 
     def __init__(
         self, model: str | Path = zoo.DEFAULT, strategy: str = "exact", settings: dict[str, Any] | None = None
@@ -42,36 +67,80 @@ class BitreplayClassifier(base.Classifier):
         return True
 
     def learn_one(self, x: Any, y: Any) -> None:
+        """Learns one sample, as one experience.
+
+        Parameters
+        ----------
+        x : dict or picture
+            The sample.
+        y : str, int or bool
+            Its label.
+        """
         self.learner.learn([picture_of(x)], [_name(y)])
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """One experience. X is whatever a learner takes, or a column of samples."""
+        """Learns many samples, as one experience.
+
+        Parameters
+        ----------
+        X : sequence of samples
+            Dicts or pictures.
+        y : sequence of labels
+            The label of each sample.
+        """
         self.learner.learn([picture_of(x) for x in X], y)
 
-    def predict_one(self, x: Any, **given: Any) -> Name | None:
-        """None before anything was learned, as river has it, and for "unknown"."""
+    def predict_one(self, x: Any, **kwargs: Any) -> Name | None:
+        """Predicts the label of one sample.
+
+        Parameters
+        ----------
+        x : dict or picture
+            The sample.
+        **kwargs
+            Further arguments of `Learner.predict`, such as `unknown`.
+
+        Returns
+        -------
+        str, int or None
+            None before anything was learned, and for "unknown".
+        """
         if not self.learner.labels:
             return None
-        return self.learner.predict([picture_of(x)], **given).tolist()[0]
+        return self.learner.predict([picture_of(x)], **kwargs).tolist()[0]
 
-    def predict_proba_one(self, x: Any, **given: Any) -> dict[Name, float]:
+    def predict_proba_one(self, x: Any, **kwargs: Any) -> dict[Name, float]:
+        """Predicts the probabilities of one sample.
+
+        Parameters
+        ----------
+        x : dict or picture
+            The sample.
+        **kwargs
+            Further arguments of `Learner.predict_proba`.
+
+        Returns
+        -------
+        dict
+            The probability of each learned label; empty before anything was learned.
+        """
         if not self.learner.labels:
             return {}
-        (shares,) = self.learner.predict_proba([picture_of(x)], **given)
-        return dict(zip(self.learner.labels, shares.tolist(), strict=True))
+        (probabilities,) = self.learner.predict_proba([picture_of(x)], **kwargs)
+        return dict(zip(self.learner.labels, probabilities.tolist(), strict=True))
 
 
 def picture_of(x: Any) -> Any:
-    """The picture in a sample."""
+    """The picture of a sample."""
     if not isinstance(x, Mapping):
         return x
     if IMAGE in x:
         return x[IMAGE]
     if len(x) != 1:
-        raise ValueError(f"A sample must have its picture under {IMAGE!r}, or nothing else; got {short_repr(list(x))}.")
+        raise ValueError(f"A sample must have the key {IMAGE!r} or a single value, got {short_repr(list(x))}.")
     return next(iter(x.values()))
 
 
 def _name(label: Any) -> Name:
-    """river has True and False as classes too."""
+    """In river, labels may be True and False too."""
     return int(label) if isinstance(label, bool) else label

@@ -4,8 +4,8 @@
     classifier = BitreplayClassifier("quicknet").fit(images, labels)
     classifier.partial_fit(more_images, more_labels).score(test_images, test_labels)
 
-X is what a learner takes: pictures (n, height, width, 3), a list of paths, of Pillow images and so on. Rows of a table,
-which many parts of scikit-learn pass on, are pictures if `image_shape` says how to fold them.
+X is what a learner accepts: images (n, height, width, 3), a list of paths, of Pillow images and so on. Rows of a 2-d
+array, which many parts of scikit-learn use, are images if `image_shape` is given.
 """
 
 from __future__ import annotations
@@ -26,11 +26,29 @@ from bitreplay.learning.classes import Name
 
 
 class BitreplayClassifier(ClassifierMixin, BaseEstimator):
-    """`model`, `strategy` and `settings` are those of Learner.from_pretrained; `image_shape` is (height, width, 3) of
-    pictures that come as rows of whole numbers from 0 to 255.
+    """A learner with scikit-learn's interface of classifiers.
 
-    Fitted: `learner_`, which can be saved, and `classes_`, sorted; after `partial_fit` without `classes` they are those
-    seen so far, so new ones may come at any time.
+    Parameters
+    ----------
+    model : str or Path
+        A shipped model by name, or a model file.
+    strategy : str
+        How to learn; see `Settings`.
+    settings : mapping, optional
+        Further settings of `Learner.from_pretrained`.
+    image_shape : tuple of int, optional
+        (height, width, 3) of images that come as rows of integers from 0 to 255.
+
+    Attributes ---------- learner_ : Learner The learner; it can be saved. classes_ : ndarray The labels, sorted. After
+    `partial_fit` without `classes` they are those seen so far; more may follow at any time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> images = np.stack([np.full((32, 32, 3), value, np.uint8) for value in (0, 10, 245, 255)])
+    >>> classifier = BitreplayClassifier("react_tiny").fit(images, ["dark", "dark", "light", "light"])
+    >>> classifier.predict(images[::2]).tolist()
+    ['dark', 'light']
     """
 
     def __init__(
@@ -43,68 +61,138 @@ class BitreplayClassifier(ClassifierMixin, BaseEstimator):
         self.image_shape = image_shape
 
     def fit(self, X: Any, y: Any) -> BitreplayClassifier:
-        """Learn from the beginning, in one experience."""
+        """Learns from scratch, in one experience.
+
+        Parameters
+        ----------
+        X : array-like
+            Images, or rows if `image_shape` is given.
+        y : array-like
+            Their labels.
+
+        Returns
+        -------
+        BitreplayClassifier
+            This classifier.
+
+        Raises
+        ------
+        ValueError
+            If images or labels are invalid.
+        """
         images, labels = self._pictures(X, reset=True), self._labels(y)
         self.classes_ = np.unique(labels)
-        self.learner_ = self._begun()
+        self.learner_ = self._new_learner()
         self.learner_.learn(images, [_name(label) for label in labels])
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> BitreplayClassifier:
-        """Go on learning: one more experience."""
+        """Learns one more experience.
+
+        Parameters
+        ----------
+        X : array-like
+            Images, or rows if `image_shape` is given.
+        y : array-like
+            Their labels.
+        classes : array-like, optional
+            All labels that may ever occur, as other classifiers of scikit-learn need them.
+
+        Returns
+        -------
+        BitreplayClassifier
+            This classifier.
+
+        Raises
+        ------
+        ValueError
+            If images or labels are invalid, or `classes` lacks a label.
+        """
         first = not hasattr(self, "learner_")
         images, labels = self._pictures(X, reset=first), self._labels(y)
         known = np.unique(labels) if first else np.union1d(self.classes_, labels)
         if classes is not None:
-            asked = np.unique(classes)
-            if len(missing := np.setdiff1d(known, asked)):
+            declared = np.unique(classes)
+            if len(missing := np.setdiff1d(known, declared)):
                 raise ValueError(f"classes lacks {missing.tolist()}, which y or an earlier call has.")
-            known = asked
-        learner = self._begun() if first else self.learner_
+            known = declared
+        learner = self._new_learner() if first else self.learner_
         learner.learn(images, [_name(label) for label in labels])
         self.learner_, self.classes_ = learner, known
         return self
 
     def predict(self, X: Any) -> NDArray:
-        """The most likely class of each picture, of those learned so far."""
+        """Predicts the most likely label of each image, of those learned so far.
+
+        Parameters
+        ----------
+        X : array-like
+            Images, or rows if `image_shape` is given.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, of the type of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was learned yet.
+        """
         check_is_fitted(self)
-        found = self.learner_.predict(self._pictures(X), unknown=0)
-        number = {_name(label): at for at, label in enumerate(self.classes_)}
-        return self.classes_[[number[_name(label)] for label in found.tolist()]]
+        names = self.learner_.predict(self._pictures(X), unknown=0)
+        index = {_name(label): k for k, label in enumerate(self.classes_)}
+        return self.classes_[[index[_name(name)] for name in names.tolist()]]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """(n, classes), in the order of `classes_`; 0 for one that was not learned yet."""
-        check_is_fitted(self)
-        shares = self.learner_.predict_proba(self._pictures(X))
-        columns = {name: at for at, name in enumerate(self.learner_.labels)}
-        found = np.zeros((len(shares), len(self.classes_)))
-        for at, label in enumerate(self.classes_):
-            if (name := _name(label)) in columns:
-                found[:, at] = shares[:, columns[name]]
-        return found
+        """Predicts the probability of each label.
 
-    def _begun(self) -> Learner:
+        Parameters
+        ----------
+        X : array-like
+            Images, or rows if `image_shape` is given.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of `classes_`; 0 for labels that were not learned yet.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing was learned yet.
+        """
+        check_is_fitted(self)
+        learned = self.learner_.predict_proba(self._pictures(X))
+        columns = {name: k for k, name in enumerate(self.learner_.labels)}
+        probabilities = np.zeros((len(learned), len(self.classes_)))
+        for k, label in enumerate(self.classes_):
+            if (name := _name(label)) in columns:
+                probabilities[:, k] = learned[:, columns[name]]
+        return probabilities
+
+    def _new_learner(self) -> Learner:
         return Learner.from_pretrained(self.model, strategy=self.strategy, **dict(self.settings or {}))
 
     def _pictures(self, X: Any, reset: bool = False) -> Any:
-        """Rows are folded; everything else is for the learner to take or refuse."""
+        """Reshapes rows; anything else is checked by the learner."""
         if self.image_shape is None:
             if np.ndim(X) == 2 and not isinstance(X, list):
-                raise ValueError(f"X has rows of {np.shape(X)[1]} numbers; image_shape says how they are pictures.")
+                raise ValueError(f"X has rows of {np.shape(X)[1]} values; image_shape must say how to reshape them.")
             return X
         rows = validate_data(self, X, reset=reset)
         if rows.shape[1] != np.prod(self.image_shape):
-            raise ValueError(f"X has {rows.shape[1]} numbers a row, expected {self.image_shape} of them.")
-        bytes_of = rows.astype(np.uint8)
-        if not np.array_equal(bytes_of, rows):
-            raise ValueError("Rows that are pictures must have whole numbers from 0 to 255.")
-        return bytes_of.reshape(len(rows), *self.image_shape)
+            raise ValueError(f"X has {rows.shape[1]} values per row, but image_shape is {self.image_shape}.")
+        pixels = rows.astype(np.uint8)
+        if not np.array_equal(pixels, rows):
+            raise ValueError("Rows must have integers from 0 to 255.")
+        return pixels.reshape(len(rows), *self.image_shape)
 
     def _labels(self, y: Any) -> NDArray:
         if y is None:
             raise ValueError("This classifier requires y to be passed, but the target y is None.")
-        whole = isinstance(y, Sized) or hasattr(y, "__array__")
-        labels = column_or_1d(y if whole else list(y), warn=True)
+        has_length = isinstance(y, Sized) or hasattr(y, "__array__")
+        labels = column_or_1d(y if has_length else list(y), warn=True)
         check_classification_targets(labels)
         return labels
 
@@ -117,6 +205,6 @@ class BitreplayClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _name(label: Any) -> Name:
-    """The learner's name of a class: text and whole numbers as they are, others as text."""
-    plain = label.item() if isinstance(label, np.generic) else label
-    return plain if isinstance(plain, str | int) and not isinstance(plain, bool) else str(plain)
+    """The learner's name of a class: text and integers as they are, others as text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""matplotlib, if it is there."""
+"""Figures of matplotlib, if it is installed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty figure of so many inches."""
+    """An empty figure of this size in inches."""
     try:
-        made: Any = import_module("matplotlib.figure")
+        module: Any = import_module("matplotlib.figure")
     except ModuleNotFoundError:
-        raise ValueError("Pictures of results need matplotlib: pip install 'bitreplay[plot]'.") from None
-    return made.Figure(figsize=(width, height), dpi=120, layout="constrained")
+        raise ValueError("Plots need matplotlib: pip install 'bitreplay[plot]'.") from None
+    return module.Figure(figsize=(width, height), dpi=120, layout="constrained")

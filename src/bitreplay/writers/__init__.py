@@ -1,9 +1,9 @@
-"""Where the figures of a stream go, step by step: a CSV file, or TensorBoard's event files (an extra).
+"""Writers of a stream's figures, step by step: to a CSV file or to TensorBoard's event files (an extra).
 
     with CsvWriter("rows.csv") as rows, TensorBoardWriter("logs") as board:
         History(follow(learner, stream, test_images, test_labels, metrics=[rows, board]))
 
-A writer is any function of a Step; `figures` gives its numbers by name.
+A writer is any function of a Step; `figures` returns the numbers of a step by name.
 """
 
 from bitreplay.writers.csv_writer import CsvWriter

@@ -1,4 +1,4 @@
-"""The figures of each step as scalars that TensorBoard shows: pip install 'bitreplay[tensorboard]'."""
+"""Writes the figures of each step as scalars for TensorBoard: pip install 'bitreplay[tensorboard]'."""
 
 from __future__ import annotations
 
@@ -14,17 +14,28 @@ from bitreplay.writers.figures import figures
 
 
 class TensorBoardWriter:
-    """One event file in `folder`; the experience's number is TensorBoard's step."""
+    """Writes `figures` of each step to one event file; TensorBoard's step is the experience's number.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the event file.
+
+    Raises
+    ------
+    ValueError
+        If tensorboard is not installed.
+    """
 
     def __init__(self, folder: str | Path) -> None:
-        place = path_of(folder, "A folder of event files")
+        path = path_of(folder, "A folder of event files")
         try:
             writer: Any = import_module("tensorboard.summary.writer.event_file_writer")
             self._events: Any = import_module("tensorboard.compat.proto.event_pb2")
             self._summaries: Any = import_module("tensorboard.compat.proto.summary_pb2")
         except ModuleNotFoundError as error:
             raise ValueError(f"This writer needs {error.name}: pip install 'bitreplay[tensorboard]'.") from None
-        self._writer = writer.EventFileWriter(str(place))
+        self._writer = writer.EventFileWriter(str(path))
 
     def __call__(self, step: Step) -> None:
         kind = self._summaries.Summary
