@@ -29,7 +29,7 @@ pytest.importorskip("python_multipart", reason="python-multipart is not installe
 from bitreplay.learner import Learner  # noqa: E402
 from bitreplay.serve.keys import Keys  # noqa: E402
 from bitreplay.serve.limits import Limits  # noqa: E402
-from bitreplay.serve.running import Place, Served  # noqa: E402
+from bitreplay.serve.server import Endpoint, LearnerServer  # noqa: E402
 from bitreplay.statefile import Lock  # noqa: E402
 from tests import tiny  # noqa: E402
 
@@ -131,13 +131,13 @@ def served(
         if learner is None:
             model = tiny.model(state.parent)
             learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model, **changes)
-        own = Served(learner, state, lock, Place(host, 0, names, limits=limits or Limits()), keys)
+        own = LearnerServer(learner, state, lock, Endpoint(host, 0, names, limits=limits or Limits()), keys)
         thread = threading.Thread(target=own.run)
         thread.start()
         try:
             yield Client(own.port)
         finally:
-            own.server.end()
+            own.server.stop()
             thread.join(PATIENCE)
             assert not thread.is_alive()
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 def test_code_photographs_and_networks_have_their_notices():
     served = page_files()["/notices.txt"]
     text = served.content.decode()
-    assert served.kind.startswith("text/plain") and text == (ROOT / "NOTICE").read_text()
+    assert served.content_type.startswith("text/plain") and text == (ROOT / "NOTICE").read_text()
     for words in ("the bitreplay authors", "Apache License", "Marcus Klasson", "EfficientNet-Lite2", "ImageNet"):
         assert words in text
     licence = (ROOT / "src" / "bitreplay" / "data" / "groceries.md").read_text()

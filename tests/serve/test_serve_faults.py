@@ -1,6 +1,6 @@
 """A change in which any call fails, once or twice: the state is the old one everywhere or the new one everywhere.
 
-Everywhere is in memory, in the file, in the album and after a restart, and the next change works.
+Everywhere is in memory, in the file, in the stored pictures and after a restart, and the next change works.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tests.serve import serving
 
 assert serving  # what `serve` needs is installed
 from bitreplay.learner import Learner  # noqa: E402
-from bitreplay.serve.album import Shown  # noqa: E402
 from bitreplay.serve.learner_service import LearnerService  # noqa: E402
 from bitreplay.serve.limits import Limits  # noqa: E402
+from bitreplay.serve.picture_store import Picture  # noqa: E402
 from bitreplay.statefile import Lock  # noqa: E402
 from tests import tiny  # noqa: E402
 
@@ -60,7 +60,7 @@ class Faults:
 
 
 @contextmanager
-def desk_of(state: Path, model: Path) -> Iterator[LearnerService]:
+def service_of(state: Path, model: Path) -> Iterator[LearnerService]:
     with Lock(state) as lock:
         learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model)
         own = LearnerService(learner, state, lock, Limits())
@@ -68,78 +68,78 @@ def desk_of(state: Path, model: Path) -> Iterator[LearnerService]:
         own.close()
 
 
-def shown(number: int, count: int = 6) -> list[Shown]:
+def shown(number: int, count: int = 6) -> list[Picture]:
     pixels = np.random.default_rng(number).integers(0, 256, (count, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
-    return [Shown(one, b"\xff\xd8\xff") for one in pixels]
+    return [Picture(one, b"\xff\xd8\xff") for one in pixels]
 
 
 CHANGES: dict[str, Callable[[LearnerService], Any]] = {
-    "learn": lambda desk: desk.learn("green", shown(3)),
-    "forget": lambda desk: desk.forget("red"),
-    "rename": lambda desk: desk.rename("red", "green"),
-    "undo": lambda desk: desk.undo(desk.view.turn),
+    "learn": lambda service: service.learn("green", shown(3)),
+    "forget": lambda service: service.forget("red"),
+    "rename": lambda service: service.rename("red", "green"),
+    "undo": lambda service: service.undo(service.view.turn),
 }
 
 
-def seen(desk: LearnerService) -> dict[str, Any]:
+def seen(service: LearnerService) -> dict[str, Any]:
     """What everybody sees, without what counts turns."""
-    return {key: value for key, value in desk.view.facts.items() if key not in ("turn", "steps", "undo")}
+    return {key: value for key, value in service.view.facts.items() if key not in ("turn", "steps", "undo")}
 
 
-def agree(desk: LearnerService, state: Path, model: Path) -> None:
-    facts = desk.view.facts
-    assert facts["hash"] == desk.learner.state_hash() == Learner.load(state, model).state_hash()
-    assert [[one.id, one.name, int(one.held)] for one in desk.album.pictures()] == facts["pictures"]
-    assert facts["turn"] == desk.album.turn and list(desk.album.steps()) == list(facts["steps"])
+def agree(service: LearnerService, state: Path, model: Path) -> None:
+    facts = service.view.facts
+    assert facts["hash"] == service.learner.state_hash() == Learner.load(state, model).state_hash()
+    assert [[one.id, one.name, int(one.held)] for one in service.store.pictures()] == facts["pictures"]
+    assert facts["turn"] == service.store.turn and list(service.store.steps()) == list(facts["steps"])
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("faults", [1, 2])
 def test_whatever_call_fails_all_agree(tmp_path, change, faults):
     state, model, rng = tmp_path / "a.state", tiny.model(tmp_path), np.random.default_rng(faults)
-    with desk_of(state, model) as desk:
-        desk.learn("red", shown(1))
-        desk.learn("blue", shown(2))
-        base = seen(desk)
-        desk.rename("blue", "grey")  # so that there is something to undo
+    with service_of(state, model) as service:
+        service.learn("red", shown(1))
+        service.learn("blue", shown(2))
+        base = seen(service)
+        service.rename("blue", "grey")  # so that there is something to undo
         with Faults(set()).on() as calls:
-            CHANGES[change](desk)
+            CHANGES[change](service)
         if change != "undo":
-            desk.undo(desk.view.turn)
-            desk.undo(desk.view.turn)
+            service.undo(service.view.turn)
+            service.undo(service.view.turn)
         # The last calls are those around the save; of the others a few.
         last = range(calls.seen - 1, max(0, calls.seen - 120), -3)
         for number in [*last, *rng.integers(0, calls.seen, 10).tolist()]:
             at = {int(number), *(int(number) + rng.integers(1, 12, faults - 1)).tolist()}
-            desk.rename("blue", "grey")
-            before, turn = seen(desk), desk.view.turn
+            service.rename("blue", "grey")
+            before, turn = seen(service), service.view.turn
             with Faults(at).on() as found:
                 try:
-                    CHANGES[change](desk)
+                    CHANGES[change](service)
                     done = True
                 except Fault:
                     done = False
             where = (change, at, found.raised)
             if faults == 1:
-                agree(desk, state, model)
-                assert desk.view.turn == turn + done, where
-                assert done or seen(desk) == before, where
-            desk.learn("probe", shown(9))
-            agree(desk, state, model)
-            assert faults > 1 or "probe" in desk.learner.labels, where
-            while seen(desk) != base:  # it can all be undone
-                desk.undo(desk.view.turn)
-        before = desk.view.facts
-    with desk_of(state, model) as desk:
-        assert desk.view.facts | {"undo": None} == before | {"undo": None}
-        agree(desk, state, model)
+                agree(service, state, model)
+                assert service.view.turn == turn + done, where
+                assert done or seen(service) == before, where
+            service.learn("probe", shown(9))
+            agree(service, state, model)
+            assert faults > 1 or "probe" in service.learner.labels, where
+            while seen(service) != base:  # it can all be undone
+                service.undo(service.view.turn)
+        before = service.view.facts
+    with service_of(state, model) as service:
+        assert service.view.facts | {"undo": None} == before | {"undo": None}
+        agree(service, state, model)
 
 
 def test_an_exception_after_the_save_leaves_the_new_state_everywhere(tmp_path, monkeypatch):
     """A warning that is made an error is raised when the file is already the new one."""
     state, model = tmp_path / "a.state", tiny.model(tmp_path)
-    with desk_of(state, model) as desk:
-        desk.learn("red", shown(1))
+    with service_of(state, model) as service:
+        service.learn("red", shown(1))
         save = Learner.save
 
         def saved_and_failed(*words: Any, **named: Any) -> None:
@@ -148,10 +148,10 @@ def test_an_exception_after_the_save_leaves_the_new_state_everywhere(tmp_path, m
 
         with monkeypatch.context() as patch:
             patch.setattr(Learner, "save", saved_and_failed)
-            assert {one["name"] for one in desk.learn("green", shown(2)).facts["classes"]} == {"red", "green"}
-        agree(desk, state, model)
-        desk.rename("green", "blue")
-        agree(desk, state, model)
+            assert {one["name"] for one in service.learn("green", shown(2)).facts["classes"]} == {"red", "green"}
+        agree(service, state, model)
+        service.rename("green", "blue")
+        agree(service, state, model)
 
 
 def test_a_view_that_cannot_be_made_changes_nothing(tmp_path, monkeypatch):
@@ -161,17 +161,17 @@ def test_a_view_that_cannot_be_made_changes_nothing(tmp_path, monkeypatch):
     def failing(*words: Any, **named: Any) -> None:
         raise ValueError("A name cannot be shown.")
 
-    with desk_of(state, model) as desk:
-        desk.learn("red", shown(1))
-        before = desk.view.facts
+    with service_of(state, model) as service:
+        service.learn("red", shown(1))
+        before = service.view.facts
         with monkeypatch.context() as patch:
-            patch.setattr("bitreplay.serve.learner_service.view_of", failing)
+            patch.setattr("bitreplay.serve.learner_service.make_view", failing)
             with pytest.raises(ValueError, match="cannot be shown"):
-                desk.learn("green", shown(2))
-        assert desk.view.facts == before
-        agree(desk, state, model)
-        desk.learn("green", shown(2))
-        agree(desk, state, model)
-    with desk_of(state, model) as desk:
-        agree(desk, state, model)
-        assert {one["name"] for one in desk.view.facts["classes"]} == {"red", "green"}
+                service.learn("green", shown(2))
+        assert service.view.facts == before
+        agree(service, state, model)
+        service.learn("green", shown(2))
+        agree(service, state, model)
+    with service_of(state, model) as service:
+        agree(service, state, model)
+        assert {one["name"] for one in service.view.facts["classes"]} == {"red", "green"}

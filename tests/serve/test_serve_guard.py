@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bitreplay.serve import guard
-from bitreplay.serve.keys import LINK_SECONDS, Keys, token_of
+from bitreplay.serve.keys import LINK_SECONDS, Keys, load_token
 from tests.serve.serving import JSON, Client, colours, served
 
 TOKEN = "a-token-of-the-test-that-nobody-knows"
@@ -91,26 +91,26 @@ def test_links_end_and_are_few():
     keys = Keys(TOKEN, lambda: time)
     first = keys.link()
     time = LINK_SECONDS + 1
-    assert not keys.opens(first)
+    assert not keys.redeem(first)
     many = [keys.link() for _ in range(40)]
-    assert [keys.opens(key) for key in many] == 8 * [False] + 32 * [True]
+    assert [keys.redeem(key) for key in many] == 8 * [False] + 32 * [True]
     assert "Secure" in keys.set_cookie(secure=True) and "Secure" not in keys.set_cookie(secure=False)
 
 
 def test_a_token_file_is_made_once_and_for_the_owner_alone(tmp_path):
     file = tmp_path / "token"
-    token, made = token_of(file)
+    token, made = load_token(file)
     assert made and file.stat().st_mode & 0o777 == 0o600 and len(token) >= 40
-    assert token_of(file) == (token, False)
+    assert load_token(file) == (token, False)
     file.chmod(0o644)
     with pytest.raises(ValueError, match="chmod 600"):
-        token_of(file)
+        load_token(file)
     for content in ("", "short", "a token\nof two lines that is long"):
         file.write_text(content)
         file.chmod(0o600)
-        with pytest.raises(ValueError, match="holds no token"):
-            token_of(file)
-    assert token_of(None)[0] != token_of(None)[0]
+        with pytest.raises(ValueError, match="does not hold a token"):
+            load_token(file)
+    assert load_token(None)[0] != load_token(None)[0]
 
 
 OURS = ["localhost", "LOCALHOST:80", "localhost.:1", "127.0.0.1", "127.0.0.1:99", "[::1]", "[::1]:80", "127.1.2.3"]
@@ -174,7 +174,7 @@ def test_a_change_from_another_page_is_refused(alone, headers):
     before = alone.now()
     for what in CHANGES:
         answer = alone.ask("POST", f"/api/{what}", "{}", JSON | headers)
-        assert answer.status == 403 and "page of this server" in answer.error
+        assert answer.status == 403 and "from this server" in answer.error
     assert alone.now() == before
 
 

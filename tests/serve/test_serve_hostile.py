@@ -26,13 +26,13 @@ FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
 IMAGE = {"Content-Type": "image/png"}
 LIMITS = Limits(
     picture_bytes=100_000, request_bytes=300_000, state_bytes=200_000, all_bytes=1_000_000, pictures=20, pixels=1 << 20,
-    kept=40, classes=3, viewers=2, connections=40, of_one_address=30, header_seconds=1.0, body_seconds=1.0,
+    stored_pictures=40, classes=3, viewers=2, connections=40, of_one_address=30, header_seconds=1.0, body_seconds=1.0,
     reading_seconds=1.0, idle_seconds=5.0,
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     with served(folder / "a.state", limits=LIMITS) as client:
         for name, pictures in colours("red", "green", each=10).items():
@@ -46,9 +46,9 @@ def seen(client) -> dict:
 
 
 @pytest.fixture
-def client(running):
+def client(server):
     """What must hold after every request of this file."""
-    own, folder = running
+    own, folder = server
     before, files = seen(own), sorted(path.name for path in folder.iterdir())
     yield own
     assert seen(own) == before
@@ -125,12 +125,12 @@ def test_sizes_and_counts_are_limited(client):
     refused(client.learn("red", [bytes(400_000)]), 413)
     refused(client.send("open", bytes(200_001)), 413)
     refused(client.ask("POST", "/api/forget", json.dumps({"name": "x" * 5_000}), JSON), 413)
-    sentence = refused(client.learn("blue", []), 400)
-    assert "1 to 20" in sentence
+    message = refused(client.learn("blue", []), 400)
+    assert "1 to 20" in message
 
 
-def test_pictures_and_classes_beside_the_state_are_limited(running):
-    client, _ = running
+def test_pictures_and_classes_beside_the_state_are_limited(server):
+    client, _ = server
     before = client.now()
     first = client.learn("third", 15 * [PICTURE])
     assert first.status == 200
@@ -140,8 +140,8 @@ def test_pictures_and_classes_beside_the_state_are_limited(running):
     assert back["hash"] == before["hash"] and back["pictures"] == before["pictures"]
 
 
-def test_classes_are_limited_at_every_door(running, tmp_path):
-    client, _ = running
+def test_classes_are_limited_at_every_door(server, tmp_path):
+    client, _ = server
     before = client.now()
     many = Learner.from_pretrained(tiny.model(tmp_path))
     many.learn(np.repeat(PICTURE[None], 5, axis=0), [f"class {k}" for k in range(5)])
@@ -326,9 +326,9 @@ def test_forms_that_do_not_fit_are_refused(client, body, kind):
     refused(client.ask("POST", "/api/learn", body, headers), 400, 413, 415, 422)
 
 
-def test_a_name_is_text_and_no_path(running):
+def test_a_name_is_text_and_no_path(server):
     """Whatever it is called, no file is, and the page gets it as JSON."""
-    client, folder = running
+    client, folder = server
     files = sorted(path.name for path in folder.iterdir())
     for name in (
         "../../evil",

@@ -16,8 +16,8 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.serve import learner_service
-from bitreplay.serve.album import Shown
 from bitreplay.serve.limits import Limits
+from bitreplay.serve.picture_store import Picture
 from bitreplay.statefile import Lock
 from tests import tiny
 from tests.serve.serving import Client, heavy, process, served
@@ -96,14 +96,14 @@ def test_kill_9_many_times_with_a_real_network(tmp_path):
 POINTS = {
     "before the learner": ("bitreplay.learner.Learner.learn", False),
     "after the learner": ("bitreplay.learner.Learner.learn", True),
-    "before the album": ("bitreplay.serve.album.Album.write", False),
-    "after the album": ("bitreplay.serve.album.Album.write", True),
+    "before the pictures": ("bitreplay.serve.picture_store.PictureStore.write", False),
+    "after the pictures": ("bitreplay.serve.picture_store.PictureStore.write", True),
     "before the file": ("bitreplay.statefile.write_generation", False),
     "before the rename": ("os.replace", False),
     "after the rename": ("os.replace", True),
     "after the file": ("bitreplay.statefile.write_generation", True),
-    "before the broom": ("bitreplay.serve.album.Album.sweep", False),
-    "after the broom": ("bitreplay.serve.album.Album.sweep", True),
+    "before the sweep": ("bitreplay.serve.picture_store.PictureStore.sweep", False),
+    "after the sweep": ("bitreplay.serve.picture_store.PictureStore.sweep", True),
 }
 
 
@@ -113,12 +113,12 @@ CHANGES = {
     "forget": ({"class 1", "class 2"}, {"class 2"}),
     "undo": ({"other", "class 2"}, {"class 1", "class 2"}),
 }
-FEWER = ("before the album", "after the album", "after the rename", "after the file")
+FEWER = ("before the pictures", "after the pictures", "after the rename", "after the file")
 CASES = [("learn", point) for point in POINTS] + [(change, point) for change in ("forget", "undo") for point in FEWER]
 
 
 @contextmanager
-def desk_of(state, model):
+def service_of(state, model):
     with Lock(state) as lock:
         learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model)
         own = learner_service.LearnerService(learner, state, lock, Limits())
@@ -130,40 +130,40 @@ def desk_of(state, model):
 def test_power_fails_at_each_step_of_a_change(tmp_path, monkeypatch, change, point):
     """In a process of its own that ends at this point without a word; the state is that of before or of after."""
     state, model = tmp_path / "a.state", tiny.model(tmp_path)
-    with desk_of(state, model) as desk:
+    with service_of(state, model) as service:
         for number in (1, 2):
-            desk.learn(f"class {number}", shown(number))
+            service.learn(f"class {number}", shown(number))
     child = os.fork()
     if child == 0:
-        with desk_of(state, model) as desk:
+        with service_of(state, model) as service:
             if change == "undo":
-                desk.rename("class 1", "other")
+                service.rename("class 1", "other")
             name, after = POINTS[point]
             monkeypatch.setattr(name, ending(name, after))
             if change == "learn":
-                desk.learn("class 3", shown(3))
+                service.learn("class 3", shown(3))
             elif change == "forget":
-                desk.forget("class 1")
+                service.forget("class 1")
             else:
-                desk.undo(desk.view.turn)
+                service.undo(service.view.turn)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 9
-    with desk_of(state, model) as desk:
-        now = desk.view.facts
+    with service_of(state, model) as service:
+        now = service.view.facts
         fits_together(now)
         # the first of two renames is that of the generation before
-        done = point in ("after the file", "before the broom", "after the broom")
+        done = point in ("after the file", "before the sweep", "after the sweep")
         assert {one["name"] for one in now["classes"]} == CHANGES[change][done]
-        assert all(desk.album.thumbnail(id) for id, *_ in now["pictures"])
+        assert all(service.store.thumbnail(id) for id, *_ in now["pictures"])
         learned = next(id for id, _, held in now["pictures"] if not held)
-        fits_together(desk.forget_picture(learned).facts)
+        fits_together(service.forget_picture(learned).facts)
 
 
-def shown(number: int) -> list[Shown]:
+def shown(number: int) -> list[Picture]:
     rng = np.random.default_rng(number)
     pixels = rng.integers(0, 256, (EACH, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
-    return [Shown(one, b"\xff\xd8\xff") for one in pixels]
+    return [Picture(one, b"\xff\xd8\xff") for one in pixels]
 
 
 def ending(name: str, after: bool):
@@ -194,14 +194,18 @@ def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
                 assert answer.status == 507 and "No space left" in answer.error
             assert client.now() == before
         with monkeypatch.context() as patched:
-            patched.setattr("bitreplay.serve.album.Album.write", raising(sqlite3.OperationalError("disk is full")))
+            patched.setattr(
+                "bitreplay.serve.picture_store.PictureStore.write", raising(sqlite3.OperationalError("disk is full"))
+            )
             answer = client.learn("green", list(batch(2)))
             assert answer.status == 507 and "disk is full" in answer.error
             assert client.now() == before
         assert client.learn("green", list(batch(2))).status == 200
         fits_together(client.now())
-        with monkeypatch.context() as patched:  # what is done is done, though the album cannot be swept
-            patched.setattr("bitreplay.serve.album.Album.sweep", raising(sqlite3.OperationalError("disk is full")))
+        with monkeypatch.context() as patched:  # what is done is done, though the pictures cannot be swept
+            patched.setattr(
+                "bitreplay.serve.picture_store.PictureStore.sweep", raising(sqlite3.OperationalError("disk is full"))
+            )
             assert client.change("forget", name="red").status == 200
             fits_together(client.now())
         assert client.change("rename", old="green", new="verde").status == 200
@@ -221,11 +225,11 @@ def test_a_damaged_album_is_named_and_the_state_stays(tmp_path):
     with served(state) as client:
         client.learn("red", list(batch(1)))
     hash = Learner.load(state, tiny.model(tmp_path)).state_hash()
-    album = tmp_path / "a.state.pictures"
-    album.write_bytes(b"no database" * 1000)
+    picture_store = tmp_path / "a.state.pictures"
+    picture_store.write_bytes(b"no database" * 1000)
     with pytest.raises(ValueError, match="a.state.pictures cannot be used"), served(state):
         pass
-    album.unlink()
+    picture_store.unlink()
     with served(state) as client:
         now = client.now()
         assert now["hash"] == hash and now["pictures"] == []

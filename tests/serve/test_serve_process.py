@@ -31,17 +31,17 @@ def told(capsys, monkeypatch, *words: str) -> tuple[int, str]:
 def test_what_is_refused_before_it_starts(tmp_path, capsys, monkeypatch):
     state, model = tmp_path / "a.state", str(tiny.model(tmp_path))
     with Lock(state):
-        code, sentence = told(capsys, monkeypatch, str(state), "--model", model)
-        assert code == 3 and "in use" in sentence
+        code, message = told(capsys, monkeypatch, str(state), "--model", model)
+        assert code == 3 and "in use" in message
     cert = ["--cert", str(tmp_path / "no.pem"), "--key", str(tmp_path / "no.key")]
     for words, expected in [
-        (["--cert", "a.pem"], "give both --cert and --key"),
+        (["--cert", "a.pem"], "--cert and --key belong together"),
         (cert, "The certificate or its key cannot be used"),
-        (["--host", "300.1.1.1"], "cannot be listened at"),
+        (["--host", "300.1.1.1"], "Cannot listen on"),
         (["--model", "nothing"], "nothing"),
     ]:
-        code, sentence = told(capsys, monkeypatch, str(state), "--model", model, "--port", "0", *words)
-        assert code == 1 and expected in sentence and sentence.count("\n") == 1, sentence
+        code, message = told(capsys, monkeypatch, str(state), "--model", model, "--port", "0", *words)
+        assert code == 1 and expected in message and message.count("\n") == 1, message
 
 
 def test_without_the_extra_a_sentence_says_so(tmp_path):
@@ -58,14 +58,14 @@ def test_without_the_extra_a_sentence_says_so(tmp_path):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_a_link_names_the_machine_and_not_all_of_its_addresses(host, monkeypatch):
-    from bitreplay.serve.running import Place, own_names
+    from bitreplay.serve.server import Endpoint, host_names
 
     monkeypatch.setattr("socket.gethostname", lambda: "scale")
-    assert Place(host).called == "scale.local" and Place(host).called in own_names(Place(host))
-    assert Place(host, names=("shop.example",)).called == "shop.example"
-    assert Place("10.0.0.7").called == "10.0.0.7" and Place().called == "127.0.0.1"
+    assert Endpoint(host).public_name == "scale.local" and Endpoint(host).public_name in host_names(Endpoint(host))
+    assert Endpoint(host, names=("shop.example",)).public_name == "shop.example"
+    assert Endpoint("10.0.0.7").public_name == "10.0.0.7" and Endpoint().public_name == "127.0.0.1"
     monkeypatch.setattr("socket.gethostname", lambda: "scale.example")
-    assert Place(host).called == "scale.example"
+    assert Endpoint(host).public_name == "scale.example"
 
 
 def test_a_token_is_said_once_and_never_logged(tmp_path):

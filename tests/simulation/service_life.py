@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from bitreplay import Learner
-from bitreplay.serve.album import Shown
 from bitreplay.serve.learner_service import HELD_BACK, LearnerService
-from bitreplay.serve.limits import Limits, Refused
+from bitreplay.serve.limits import Limits, RequestError
+from bitreplay.serve.picture_store import Picture
 from bitreplay.serve.view import View
 from bitreplay.statefile import Lock
 from tests import tiny
@@ -33,18 +33,18 @@ class Statements:
     """A connection of which each statement may fail, or be the last thing that the process does."""
 
     def __init__(self, own: sqlite3.Connection, life: Life) -> None:
-        self._own, self._life = own, life
+        self._connection, self._life = own, life
 
     def execute(self, *words: Any) -> Any:
         self._life.statement()
-        return self._own.execute(*words)
+        return self._connection.execute(*words)
 
     def executemany(self, *words: Any) -> Any:
         self._life.statement()
-        return self._own.executemany(*words)
+        return self._connection.executemany(*words)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._own, name)
+        return getattr(self._connection, name)
 
 
 class Life:
@@ -79,11 +79,11 @@ class Life:
         self.disk, self.bad_statements, self.last_statement = Disk(self.home, Trouble(), self.rng), frozenset(), -1
         there = self.state.exists()
         learner = Learner.load(self.state, self.model) if there else Learner.from_pretrained(self.model)
-        self.desk = LearnerService(learner, self.state, self.lock, Limits(classes=4))
-        self.desk.album._own = Statements(self.desk.album._own, self)  # type: ignore[assignment]
+        self.service = LearnerService(learner, self.state, self.lock, Limits(classes=4))
+        self.service.store._connection = Statements(self.service.store._connection, self)  # type: ignore[assignment]
 
     def close(self) -> None:
-        self.desk.close()
+        self.service.close()
         self.lock.__exit__(None, None, None)
 
     def statement(self) -> None:
@@ -104,7 +104,7 @@ class Life:
         some = 0 if self.calm else int(self.rng.integers(0, 3))
         self.bad_statements = frozenset(self.rng.integers(0, STATEMENTS, some).tolist()) if some else frozenset()
         self.last_statement = int(self.rng.integers(0, STATEMENTS)) if not self.calm and self.rng.random() < 0.1 else -1
-        turn, before = self.desk.view.turn, self.desk.view.facts
+        turn, before = self.service.view.turn, self.service.view.facts
         self.told.append(f"{what} {trouble} statements {sorted(self.bad_statements)}, last {self.last_statement}")
         try:
             with self.disk.working():
@@ -112,24 +112,24 @@ class Life:
             self.told[-1] += ": done"
             assert wanted is not None, self.told
             self.done(what, wanted)
-            assert self.desk.view.turn == turn + 1, self.told
+            assert self.service.view.turn == turn + 1, self.told
         except Killed:
             self.told[-1] += ": killed"
             self.killed(what, wanted)
-        except (Refused, ValueError, sqlite3.Error, OSError) as error:
+        except (RequestError, ValueError, sqlite3.Error, OSError) as error:
             self.told[-1] += f": {type(error).__name__} {error}"
             if self.disk.dead:
                 self.killed(what, wanted)
                 return
             self.disk, self.bad_statements, self.last_statement = Disk(self.home, Trouble(), self.rng), frozenset(), -1
-            status = error.status if isinstance(error, Refused) else 0
+            status = error.status if isinstance(error, RequestError) else 0
             if status == 503:  # it could not be known; the next change knows
-                self.desk._settle()
-                if self.desk.view.turn == turn + 1:
+                self.service._recover()
+                if self.service.view.turn == turn + 1:
                     assert wanted is not None, self.told
                     self.done(what, wanted)
                     return
-            assert self.desk.view.facts == before, self.told
+            assert self.service.view.facts == before, self.told
         self.disk, self.bad_statements, self.last_statement = Disk(self.home, Trouble(), self.rng), frozenset(), -1
         self.agree(self.counts)
 
@@ -144,8 +144,8 @@ class Life:
         """The process is gone: SQLite rolls back what it had not committed, and the system frees the lock."""
         self.disk.dead = False
         self.bad_statements, self.last_statement = frozenset(), -1
-        self.desk._changes.shutdown()
-        self.desk.album._own.close()
+        self.service._changes.shutdown()
+        self.service.store._connection.close()
         self.lock.__exit__(None, None, None)
         self.past = []
         self.open()
@@ -155,28 +155,28 @@ class Life:
         self.agree(found)
 
     def seen(self) -> Counts:
-        facts = self.desk.view.facts
+        facts = self.service.view.facts
         held = [name for _, name, held in facts["pictures"] if held]
         learned = {one["name"]: one["pictures"] for one in facts["classes"]}
         names = {*learned, *(name for _, name, _ in facts["pictures"])}
         return {name: (learned.get(name, 0), held.count(name)) for name in names}
 
     def agree(self, counts: Counts) -> None:
-        facts = self.desk.view.facts
+        facts = self.service.view.facts
         assert self.seen() == counts, (self.seen(), counts, self.told)
-        assert facts["hash"] == self.desk.learner.state_hash(), self.told
+        assert facts["hash"] == self.service.learner.state_hash(), self.told
         assert facts["hash"] == Learner.load(self.state, self.model).state_hash(), self.told
-        if self.desk.album.turn == facts["turn"] + 1 and not self.calm:
+        if self.service.store.turn == facts["turn"] + 1 and not self.calm:
             return  # neither saved nor taken back: the next turn that is written takes its place
-        pictures = [[one.id, one.name, int(one.held)] for one in self.desk.album.pictures()]
-        assert pictures == facts["pictures"] and self.desk.album.turn == facts["turn"], self.told
+        pictures = [[one.id, one.name, int(one.held)] for one in self.service.store.pictures()]
+        assert pictures == facts["pictures"] and self.service.store.turn == facts["turn"], self.told
         for name, (learned, _) in counts.items():
             in_album = sum(1 for _, other, held in facts["pictures"] if other == name and not held)
             assert in_album == learned, self.told
 
     def drawn(self) -> tuple[str, Callable[[], View], Counts | None]:
         """A client's change, and the counts that it ends in; None if it must be refused."""
-        desk, counts = self.desk, self.counts
+        service, counts = self.service, self.counts
         known = [name for name, (learned, _) in counts.items() if learned]
         choice = str(self.rng.choice(["learn", "learn", "learn", "forget", "rename", "undo", "late undo", "nonsense"]))
         if choice in ("forget", "rename") and not known:
@@ -189,27 +189,31 @@ class Life:
             kept = sum((learned + held + k) % HELD_BACK == HELD_BACK - 1 for k in range(many))
             after = counts | {name: (learned + many - kept, held + kept)}
             too_many = len([one for one, (all_of, _) in after.items() if all_of]) > 4
-            return f"learn {many} {name}", lambda: desk.learn(name, shown(self.rng, many)), None if too_many else after
+            return (
+                f"learn {many} {name}",
+                lambda: service.learn(name, shown(self.rng, many)),
+                None if too_many else after,
+            )
         if choice == "forget":
             name = str(self.rng.choice(known))
             return (
                 f"forget {name}",
-                lambda: desk.forget(name),
+                lambda: service.forget(name),
                 {one: both for one, both in counts.items() if one != name},
             )
         if choice == "rename":
             old, new = str(self.rng.choice(known)), f"name {self.rng.integers(100)}"
             if new in counts:
-                return f"rename {old} {new}", lambda: desk.rename(old, new), None
+                return f"rename {old} {new}", lambda: service.rename(old, new), None
             renamed = {new if one == old else one: both for one, both in counts.items()}
-            return f"rename {old} {new}", lambda: desk.rename(old, new), renamed
+            return f"rename {old} {new}", lambda: service.rename(old, new), renamed
         if choice == "undo":
-            return "undo", lambda: desk.undo(desk.view.turn), self.past[-1]
+            return "undo", lambda: service.undo(service.view.turn), self.past[-1]
         if choice == "late undo":
-            return "late undo", lambda: desk.undo(desk.view.turn - 1), None
-        return "nonsense", lambda: desk.open(self.rng.bytes(200)), None
+            return "late undo", lambda: service.undo(service.view.turn - 1), None
+        return "nonsense", lambda: service.open(self.rng.bytes(200)), None
 
 
-def shown(rng: np.random.Generator, many: int) -> list[Shown]:
+def shown(rng: np.random.Generator, many: int) -> list[Picture]:
     pixels = rng.integers(0, 256, (many, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
-    return [Shown(one, b"\xff\xd8\xff") for one in pixels]
+    return [Picture(one, b"\xff\xd8\xff") for one in pixels]

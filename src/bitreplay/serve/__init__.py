@@ -1,12 +1,12 @@
-"""`bitreplay serve`: the page from a device, with the learner on the device and several people looking (docs/serve.md).
+"""`bitreplay serve`: serves the page from a device, with one learner for all browsers (docs/serve.md).
 
-    desk.py       the learner: one change at a time, each on the disk before it is acknowledged
-    seeing.py     what everybody sees, judged by the pictures that were held back
-    album.py      pictures and steps, beside the state
-    answering.py  pictures in, answers out, many at a time, from the last finished state
-    guard.py      who may ask: Host, Origin, token; headers of every answer
-    app.py        addresses and what they do
-    running.py    the server itself
+    learner_service.py   the learner: one change at a time, each on the disk before it is acknowledged
+    view.py              what everyone sees, evaluated on the pictures that were held back
+    picture_store.py     pictures and steps, beside the state
+    prediction_queue.py  predictions for many clients at once, from the last finished state
+    guard.py             who may send requests: Host, Origin, token; headers of every response
+    app.py               routes
+    server.py            the server itself
 
-It needs the extra `web` (starlette, uvicorn, python-multipart); nothing else imports this folder.
+It needs the extra `web` (starlette, uvicorn, python-multipart); nothing else imports this package.
 """

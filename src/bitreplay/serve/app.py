@@ -1,12 +1,12 @@
-"""Addresses and what they do. Answers are JSON; what is refused has a status of 4xx and {"error": a sentence}.
+"""Routes. Responses are JSON; an error has a status of 4xx or 5xx and {"error": a sentence}.
 
 GET   /, /main.js, ...          the page's files
-GET   /models.json              the one network that is served here
-GET   /api/now                  all that is seen: classes, pictures, steps, the state's hash
-GET   /api/events               server-sent: the number of each turn, progress of learning
+GET   /models.json              the network that is served
+GET   /api/now                  the view: classes, pictures, steps, the state's hash
+GET   /api/events               server-sent events: the number of each turn, progress of learning
 GET   /api/pictures/N           a thumbnail
 GET   /api/state                the state file
-POST  /api/predict              a picture; the likeliest classes
+POST  /api/predict              a picture; returns the most likely classes
 POST  /api/learn                a form with a name and pictures
 POST  /api/forget, forget-picture, rename, merge-classes, undo, clear    JSON
 POST  /api/open, /api/merge     a state file
@@ -30,149 +30,151 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bitreplay.serve.answering import Answers
 from bitreplay.serve.events import Events
 from bitreplay.serve.files import File
 from bitreplay.serve.keys import Keys
 from bitreplay.serve.learner_service import LearnerService
-from bitreplay.serve.limits import Limits, Refused
+from bitreplay.serve.limits import Limits, RequestError
+from bitreplay.serve.prediction_queue import PredictionQueue
 from bitreplay.serve.uploads import Uploads
 from bitreplay.serve.view import View
 
-STATUSES = {404: "There is nothing at this address.", 405: "This address does not take that method."}
-PART = 1 << 16  # of a state that is given out: so much waits for a slow reader
+STATUSES = {404: "There is nothing at this address.", 405: "This address does not support that method."}
+CHUNK = 1 << 16  # bytes of a state that wait for a slow reader
 ENTERED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>bitreplay</title>
 <link rel="icon" href="icon.svg"><meta http-equiv="refresh" content="0; url=./"></head><body><p>{}</p></body></html>"""
 
 
 class App:
-    """The routes over their parts; `made` is what a server runs."""
+    """The routes and what they need; `build` makes the application."""
 
     def __init__(
         self,
-        desk: LearnerService,
-        answers: Answers,
+        service: LearnerService,
+        predictions: PredictionQueue,
         events: Events,
         files: dict[str, File],
         limits: Limits,
         keys: Keys | None,
     ) -> None:
-        self.desk, self.answers, self.events, self.files, self.keys = desk, answers, events, files, keys
+        self.service, self.predictions, self.events, self.files, self.keys = service, predictions, events, files, keys
         self.limits, self.uploads = limits, Uploads(limits)
-        self.side = desk.learner.strategy.side
+        self.side = service.learner.strategy.side
 
-    def made(self) -> Starlette:
+    def build(self) -> Starlette:
         posts: dict[str, Callable[[Request], Awaitable[Response]]] = {
             "predict": self.predict, "learn": self.learn, "forget": self.forget,
             "forget-picture": self.forget_picture, "rename": self.rename, "merge-classes": self.merge_classes,
             "undo": self.undo, "clear": self.clear, "open": self.open, "merge": self.merge, "link": self.link,
         }  # fmt: skip
         gets: dict[str, Callable[[Request], Awaitable[Response]]] = {
-            "now": self.now, "events": self.told, "state": self.state, "pictures/{id:int}": self.thumbnail,
+            "now": self.now, "events": self.event_stream, "state": self.state, "pictures/{id:int}": self.thumbnail,
         }  # fmt: skip
-        routes = [Route(f"/api/{path}", act, methods=["POST"]) for path, act in posts.items()]
-        routes += [Route(f"/api/{path}", act, methods=["GET"]) for path, act in gets.items()]
+        routes = [Route(f"/api/{path}", change, methods=["POST"]) for path, change in posts.items()]
+        routes += [Route(f"/api/{path}", change, methods=["GET"]) for path, change in gets.items()]
         routes += [Route("/enter", self.enter, methods=["GET"])]
         routes += [Route(path, self.file, methods=["GET"]) for path in self.files]
-        refusals: dict[Any, Any] = {
-            Refused: _refused, HTTPException: _http, ValueError: _not_taken, sqlite3.Error: _not_kept,
-            Exception: _failed,
+        handlers: dict[Any, Any] = {
+            RequestError: _request_error, HTTPException: _http_error, ValueError: _invalid, sqlite3.Error: _not_stored,
+            Exception: _server_error,
         }  # fmt: skip
-        made = Starlette(routes=routes, exception_handlers=refusals)
-        made.router.redirect_slashes = False
-        return made
+        application = Starlette(routes=routes, exception_handlers=handlers)
+        application.router.redirect_slashes = False
+        return application
 
-    # what is seen
+    # reading
 
     async def file(self, request: Request) -> Response:
-        found = self.files[request.scope["path"]]
-        headers = {"ETag": found.tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == found.tag:
+        file = self.files[request.scope["path"]]
+        headers = {"ETag": file.etag, "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == file.etag:
             return Response(None, 304, headers)
-        return Response(found.content, 200, headers, found.kind)
+        return Response(file.content, 200, headers, file.content_type)
 
     async def now(self, request: Request) -> Response:
-        return _json(self.desk.view.body)
+        return _json(self.service.view.body)
 
-    async def told(self, request: Request) -> Response:
-        return StreamingResponse(self.events.stream(self.desk.view.turn), media_type="text/event-stream")
+    async def event_stream(self, request: Request) -> Response:
+        return StreamingResponse(self.events.stream(self.service.view.turn), media_type="text/event-stream")
 
     async def thumbnail(self, request: Request) -> Response:
         id = request.path_params["id"]
-        found = await anyio.to_thread.run_sync(self.desk.album.thumbnail, id) if id < 1 << 62 else None
-        if found is None:
-            raise Refused(404, f"There is no picture {str(id)[:20]}.")
-        return Response(found, 200, {"Cache-Control": "private, max-age=31536000, immutable"}, "image/jpeg")
+        jpeg = await anyio.to_thread.run_sync(self.service.store.thumbnail, id) if id < 1 << 62 else None
+        if jpeg is None:
+            raise RequestError(404, f"There is no picture {str(id)[:20]}.")
+        return Response(jpeg, 200, {"Cache-Control": "private, max-age=31536000, immutable"}, "image/jpeg")
 
     async def state(self, request: Request) -> Response:
-        content = await anyio.to_thread.run_sync(self.desk.state.read_bytes)
-        parts = (content[start : start + PART] for start in range(0, len(content), PART))
+        content = await anyio.to_thread.run_sync(self.service.state.read_bytes)
+        parts = (content[start : start + CHUNK] for start in range(0, len(content), CHUNK))
         headers = {"Content-Length": str(len(content))}
-        return StreamingResponse(_each(parts), 200, headers, "application/octet-stream")
+        return StreamingResponse(_iterate(parts), 200, headers, "application/octet-stream")
 
     async def predict(self, request: Request) -> Response:
         pixels = await self.uploads.picture(request, self.side)
-        return _json(json.dumps(await self.answers.ask(pixels)).encode())  # in ASCII: any name can be sent
+        return _json(
+            json.dumps(await self.predictions.predict(pixels)).encode()
+        )  # in ASCII, so that any name can be sent
 
-    # changes: answered with all that is seen then
+    # changes; each returns the view after it
 
     async def learn(self, request: Request) -> Response:
-        name, shown = await self.uploads.form(request, self.side)
+        name, pictures = await self.uploads.form(request, self.side)
         start = time.perf_counter()
-        view = await self.desk.turn(self.desk.learn, name, shown)
+        view = await self.service.turn(self.service.learn, name, pictures)
         return _json(view.body, {"Server-Timing": f"learn;dur={1000 * (time.perf_counter() - start):.1f}"})
 
     async def forget(self, request: Request) -> Response:
-        return await self._turn(self.desk.forget, *await self.uploads.words(request, name=str))
+        return await self._turn(self.service.forget, *await self.uploads.fields(request, name=str))
 
     async def forget_picture(self, request: Request) -> Response:
-        return await self._turn(self.desk.forget_picture, *await self.uploads.words(request, id=int))
+        return await self._turn(self.service.forget_picture, *await self.uploads.fields(request, id=int))
 
     async def rename(self, request: Request) -> Response:
-        return await self._turn(self.desk.rename, *await self.uploads.words(request, old=str, new=str))
+        return await self._turn(self.service.rename, *await self.uploads.fields(request, old=str, new=str))
 
     async def merge_classes(self, request: Request) -> Response:
-        return await self._turn(self.desk.merge_classes, *await self.uploads.words(request, old=str, new=str))
+        return await self._turn(self.service.merge_classes, *await self.uploads.fields(request, old=str, new=str))
 
     async def undo(self, request: Request) -> Response:
-        return await self._turn(self.desk.undo, *await self.uploads.words(request, turn=int))
+        return await self._turn(self.service.undo, *await self.uploads.fields(request, turn=int))
 
     async def clear(self, request: Request) -> Response:
-        return await self._turn(self.desk.clear, *await self.uploads.words(request))
+        return await self._turn(self.service.clear, *await self.uploads.fields(request))
 
     async def open(self, request: Request) -> Response:
-        return await self._with_state(request, self.desk.open)
+        return await self._with_state(request, self.service.open)
 
     async def merge(self, request: Request) -> Response:
-        return await self._with_state(request, self.desk.merge)
+        return await self._with_state(request, self.service.merge)
 
-    async def _with_state(self, request: Request, act: Callable[[bytes], View]) -> Response:
+    async def _with_state(self, request: Request, change: Callable[[bytes], View]) -> Response:
         if request.headers.get("content-type") != "application/octet-stream":
-            raise Refused(415, "Expected a state file with the content type application/octet-stream.")
+            raise RequestError(415, "Expected a state file with the content type application/octet-stream.")
         async with self.uploads.body(request, self.limits.state_bytes) as body:
-            return await self._turn(act, body)
+            return await self._turn(change, body)
 
-    async def _turn(self, act: Callable[..., View], *words: Any) -> Response:
-        return _json((await self.desk.turn(act, *words)).body)
+    async def _turn(self, change: Callable[..., View], *arguments: Any) -> Response:
+        return _json((await self.service.turn(change, *arguments)).body)
 
-    # who may look
+    # access
 
     async def link(self, request: Request) -> Response:
-        await self.uploads.words(request)
+        await self.uploads.fields(request)
         if self.keys is None:
-            raise Refused(409, "No link is needed: this server is for this machine alone.")
+            raise RequestError(409, "No link is needed: only this machine can reach this server.")
         return JSONResponse({"path": f"enter?key={self.keys.link()}"})
 
     async def enter(self, request: Request) -> Response:
-        """The cookie with a page that goes on to the next: after a redirect from elsewhere, browsers do not send a
-        strict cookie yet."""
-        if self.keys is None or not self.keys.opens(request.query_params.get("key", "")):
-            raise Refused(401, "This link is used up, or too old. Ask for another one.")
+        """Sets the cookie with a page that refreshes: after a redirect from another site, browsers would not send a
+        strict cookie."""
+        if self.keys is None or not self.keys.redeem(request.query_params.get("key", "")):
+            raise RequestError(401, "This link was used before or has expired. Ask for another one.")
         headers = {"Set-Cookie": self.keys.set_cookie(request.url.scheme == "https")}
-        return Response(ENTERED.format(html.escape("You may look.")), 200, headers, "text/html; charset=utf-8")
+        return Response(ENTERED.format(html.escape("Access granted.")), 200, headers, "text/html; charset=utf-8")
 
 
-async def _each(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def _iterate(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
     for part in parts:
         yield part
 
@@ -181,34 +183,34 @@ def _json(body: bytes, headers: dict[str, str] | None = None) -> Response:
     return Response(body, 200, headers, "application/json")
 
 
-def _sentence(status: int, sentence: str) -> Response:
-    return Response(json.dumps({"error": sentence}).encode(), status, media_type="application/json")
+def _error(status: int, message: str) -> Response:
+    return Response(json.dumps({"error": message}).encode(), status, media_type="application/json")
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    """A body that was not read to its end would be taken for the next request: the connection ends."""
-    assert isinstance(error, Refused)
-    answer = _sentence(error.status, error.sentence)
+async def _request_error(request: Request, error: Exception) -> Response:
+    """Closes the connection after a change: the rest of an unread body would be parsed as the next request."""
+    assert isinstance(error, RequestError)
+    response = _error(error.status, error.message)
     if request.method not in ("GET", "HEAD"):
-        answer.headers["Connection"] = "close"
-    return answer
+        response.headers["Connection"] = "close"
+    return response
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    answer = _sentence(error.status_code, STATUSES.get(error.status_code, str(error.detail)))
-    answer.headers.update(error.headers or {})
-    return answer
+    response = _error(error.status_code, STATUSES.get(error.status_code, str(error.detail)))
+    response.headers.update(error.headers or {})
+    return response
 
 
-async def _not_taken(request: Request, error: Exception) -> Response:
-    """What the learner says to a change that it does not take."""
-    return _sentence(422, str(error)[:500])
+async def _invalid(request: Request, error: Exception) -> Response:
+    """The learner's error for a change that it refuses."""
+    return _error(422, str(error)[:500])
 
 
-async def _not_kept(request: Request, error: Exception) -> Response:
-    return _sentence(507, f"Nothing was changed: the pictures cannot be kept ({error}).")
+async def _not_stored(request: Request, error: Exception) -> Response:
+    return _error(507, f"Nothing was changed: the pictures cannot be stored ({error}).")
 
 
-async def _failed(request: Request, error: Exception) -> Response:
-    return _sentence(500, "Something went wrong in the server; nothing was changed.")
+async def _server_error(request: Request, error: Exception) -> Response:
+    return _error(500, "Something went wrong in the server; nothing was changed.")

@@ -1,4 +1,4 @@
-"""The page's files, read once when the server starts. A request names a row of a table, never a file on the disk."""
+"""The page's files, read once when the server starts. A request selects one of them, never a file on the disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bitreplay.serve.examples import examples
 
-KINDS = {
+CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -18,27 +18,27 @@ KINDS = {
     ".txt": "text/plain; charset=utf-8",
     ".bin": "application/octet-stream",
 }
-FOLDER = Path(__file__).with_name("page")  # in a clone a link to page/, in a wheel its files
-LEFT_OUT = ("offline.js", "worker.js")  # a learner in the browser, and its way to do without a server
-INSTEAD = {"/offline.js": "/online.js"}
+FOLDER = Path(__file__).with_name("page")  # a link to page/ in a clone, its files in a wheel
+EXCLUDED = ("offline.js", "worker.js")  # they are for a learner in the browser
+REPLACED = {"/offline.js": "/online.js"}
 
 
 @dataclass(frozen=True)
 class File:
     content: bytes
-    kind: str
-    tag: str
+    content_type: str
+    etag: str
 
 
 def page_files() -> dict[str, File]:
-    """By the path of the request, such as /main.js."""
+    """By path, such as /main.js."""
     if not (FOLDER / "index.html").is_file():
         raise ValueError(f"The page's files are not here: {FOLDER} has no index.html. Install bitreplay again.")
-    found = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in KINDS}
-    found = {name: content for name, content in found.items() if name not in LEFT_OUT} | examples()
-    files = {f"/{name}": file(content, Path(name).suffix) for name, content in found.items()}
-    return files | {"/": files["/index.html"]} | {path: files[other] for path, other in INSTEAD.items()}
+    contents = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in CONTENT_TYPES}
+    contents = {name: content for name, content in contents.items() if name not in EXCLUDED} | examples()
+    files = {f"/{name}": make_file(content, Path(name).suffix) for name, content in contents.items()}
+    return files | {"/": files["/index.html"]} | {path: files[other] for path, other in REPLACED.items()}
 
 
-def file(content: bytes, suffix: str) -> File:
-    return File(content, KINDS[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')
+def make_file(content: bytes, suffix: str) -> File:
+    return File(content, CONTENT_TYPES[suffix], f'"{hashlib.sha256(content).hexdigest()[:32]}"')

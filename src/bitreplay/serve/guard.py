@@ -1,9 +1,8 @@
-"""Stands before every request: who asks, from which page, by which name; and gives every answer its headers.
+"""Checks every request and adds headers to every response.
 
-Host     a name that an attacker's DNS leads to this address (rebinding) is not ours. Numbers are: no page can have
-         another's number as its name.
-Origin   a change comes from our own page, or from no page at all
-token    where others can reach us; the page's own files, which anybody may have, go without
+Host     must be one of our names: an attacker's DNS may lead a name to this address (rebinding). IP addresses are ours,
+since no other page can have one as its name. Origin   a change must come from our own page, or from no page at all
+token    needed where others can reach us, except for the page's files, which are public
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bitreplay.serve.keys import Keys
-from bitreplay.serve.limits import Refused
+from bitreplay.serve.limits import RequestError
 
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob:; "
@@ -33,15 +32,15 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(self), microphone=(), geolocation=()",
 }
-# All of it: what looks like a name, a number in brackets and a port, and nothing behind them.
+# A name or an IP address, or an IPv6 address in brackets, then perhaps a port.
 HOST = re.compile(r"(?:(?P<name>[\w.-]+)|\[(?P<number>[0-9A-Fa-f:.]+)\])(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
-READING = ("GET", "HEAD")
-GUARDED = ("/api/", "/models.json")
+SAFE_METHODS = ("GET", "HEAD")
+PROTECTED = ("/api/", "/models.json")
 
 
 class Guard:
-    """`names` are hosts that we are called by, beside numbers; `keys` are None on loopback, where only loopback's own
-    numbers are ours."""
+    """`names` are our host names, beside IP addresses; `keys` are None on loopback, where only loopback addresses are
+    ours."""
 
     def __init__(self, app: ASGIApp, names: Iterable[str], keys: Keys | None) -> None:
         self._app, self._keys = app, keys
@@ -62,9 +61,9 @@ class Guard:
 
         try:
             self._check(scope)
-        except Refused as error:
-            more = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
-            answer = JSONResponse({"error": error.sentence}, error.status, more | {"Connection": "close"})
+        except RequestError as error:
+            extra = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+            answer = JSONResponse({"error": error.message}, error.status, extra | {"Connection": "close"})
             await answer(scope, receive, with_headers)
         else:
             await self._app(scope, receive, with_headers)
@@ -72,30 +71,30 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._ours(hosts[0]):
-            raise Refused(403, "This server is not called by that name; start it with --name to add one.")
-        if scope["method"] not in READING:
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            raise RequestError(403, "This server does not have that name; start it with --name to add one.")
+        if scope["method"] not in SAFE_METHODS:
             self._check_origin(headers, f"{scope['scheme']}://{hosts[0]}".lower())
-        guarded = any(scope["path"].startswith(start) for start in GUARDED)
+        guarded = any(scope["path"].startswith(start) for start in PROTECTED)
         if self._keys is not None and guarded:
             cookies = "; ".join(headers.getlist("cookie"))
-            if not self._keys.fits(headers.get("authorization", ""), cookies):
-                raise Refused(401, "This needs the token, or the link that was made for you.")
+            if not self._keys.allows(headers.get("authorization", ""), cookies):
+                raise RequestError(401, "This needs the token or a link.")
 
-    def _ours(self, host: str) -> bool:
-        found = HOST.fullmatch(host)
-        if found is None or int(found["port"] or 0) > 65535:
+    def _is_ours(self, host: str) -> bool:
+        match = HOST.fullmatch(host)
+        if match is None or int(match["port"] or 0) > 65535:
             return False
-        name = (found["name"] or found["number"]).lower()
+        name = (match["name"] or match["number"]).lower()
         try:
-            number = ipaddress.ip_address(name)
+            address = ipaddress.ip_address(name)
         except ValueError:
-            return found["name"] is not None and name.rstrip(".") in self._names
-        return number.is_loopback or self._keys is not None
+            return match["name"] is not None and name.rstrip(".") in self._names
+        return address.is_loopback or self._keys is not None
 
     @staticmethod
-    def _check_origin(headers: Headers, own: str) -> None:
-        """Browsers name the page that a change comes from; other programs do not."""
+    def _check_origin(headers: Headers, own_origin: str) -> None:
+        """Browsers send the page that a change comes from; other programs do not."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
-        if (origin is not None and origin.lower() != own) or site not in ("same-origin", "none"):
-            raise Refused(403, "A change must come from the page of this server.")
+        if (origin is not None and origin.lower() != own_origin) or site not in ("same-origin", "none"):
+            raise RequestError(403, "A change must come from this server's page.")

@@ -1,5 +1,5 @@
-"""A connection has so long to send its request and to read its answer, and one address so many connections: who opens
-many and sends or reads a byte now and then keeps nobody else out. uvicorn has no such limits of its own.
+"""Limits the time to send a request and to read a response, and the connections of one address, so that a client that
+opens many and sends or reads a byte now and then does not keep others out. uvicorn has no such limits.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bitreplay.serve.limits import Limits
 
-PART = 1 << 13
+CHUNK = 1 << 13
 
 
 class TimeoutProtocol(H11Protocol):
-    """The clock runs whenever no request is at work and none has arrived whole. Bodies have a clock of their own
-    (uploads.py); between two requests it is the server's keep-alive."""
+    """The timer runs while the head of a request is awaited. Bodies have their own timeout (uploads.py); between two
+    requests the server's keep-alive applies."""
 
     limits: ClassVar[Limits] = Limits()
     open: ClassVar[Counter[str]] = Counter()
@@ -27,63 +27,63 @@ class TimeoutProtocol(H11Protocol):
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         self._timer: asyncio.TimerHandle | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._read_timer: asyncio.TimerHandle | None = None
         self.open[self._address] += 1
         if self.open[self._address] > self.limits.of_one_address or self.open.total() > self.limits.connections:
             transport.abort()
             return
-        self._wait()
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.open[self._address] -= 1
         if not self.open[self._address]:
             del self.open[self._address]
-        self._rest()
-        self._read()
+        self._stop_timer()
+        self._stop_read_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """In parts, since the limit of a request's head is looked at between two of them. What follows a request before
-        it is answered is not read, and the connection ends with the answer: browsers send one at a time."""
-        for start in range(0, len(data), PART):
+        """In chunks, since the size of a request's head is checked between two of them. What follows a request before
+        its response is not read, and the connection ends with the response: browsers send one request at a time."""
+        for start in range(0, len(data), CHUNK):
             if self.conn.their_state is h11.DONE and not self._idle():
                 self.cycle.keep_alive = False
                 return
             idle = self._idle()
-            super().data_received(data[start : start + PART])
+            super().data_received(data[start : start + CHUNK])
             if not self._idle():
-                self._rest()
-            elif idle and self._timer is None:  # a request has begun after the last one was answered
-                self._wait()
+                self._stop_timer()
+            elif idle and self._timer is None:  # the next request has begun
+                self._start_timer()
             if self.transport.is_closing():
                 return
 
     def pause_writing(self) -> None:
-        """So much of the answer waits that the rest is held back: the client has so long to read on."""
+        """The send buffer is full: the client has `reading_seconds` to read on."""
         super().pause_writing()
-        self._unread = self.loop.call_later(self.limits.reading_seconds, self.transport.abort)
+        self._read_timer = self.loop.call_later(self.limits.reading_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._read()
+        self._stop_read_timer()
 
-    def _read(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+    def _stop_read_timer(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
 
     def _idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
-    def _wait(self) -> None:
-        self._timer = self.loop.call_later(self.limits.header_seconds, self._give_up)
+    def _start_timer(self) -> None:
+        self._timer = self.loop.call_later(self.limits.header_seconds, self._time_out)
 
-    def _rest(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         self._timer = None
         if self._idle() and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
@@ -91,6 +91,6 @@ class TimeoutProtocol(H11Protocol):
 
 
 def protocol(limits: Limits) -> type[TimeoutProtocol]:
-    """With these limits, and counts of its own."""
-    own: dict[str, Any] = {"limits": limits, "open": Counter()}
-    return type("Patience", (TimeoutProtocol,), own)
+    """A protocol class with these limits and its own counts."""
+    attributes: dict[str, Any] = {"limits": limits, "open": Counter()}
+    return type("LimitedTimeoutProtocol", (TimeoutProtocol,), attributes)

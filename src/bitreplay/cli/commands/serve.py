@@ -39,8 +39,8 @@ def serve(
     if (cert is None) != (key is None):
         raise ValueError("--cert and --key belong together: give both.")
     try:
-        from bitreplay.serve.keys import Keys, token_of
-        from bitreplay.serve.running import Place, Served
+        from bitreplay.serve.keys import Keys, load_token
+        from bitreplay.serve.server import Endpoint, LearnerServer
     except ModuleNotFoundError as error:
         raise ValueError(f"This command needs {error.name}: pip install 'bitreplay[web]'.") from None
     settings = options.specified(strategy=strategy, size=size)
@@ -53,15 +53,15 @@ def serve(
             learner = Learner.load(state, model)
         else:
             learner = Learner.from_pretrained(model or options.DEFAULT_MODEL, **settings)
-        place = Place(host, port, tuple(name or ()), cert, key)
+        endpoint = Endpoint(host, port, tuple(name or ()), cert, key)
         token, token_is_new, keys = "", False, None
-        if place.for_others or token_file is not None:
-            token, token_is_new = token_of(token_file)
+        if endpoint.is_public or token_file is not None:
+            token, token_is_new = load_token(token_file)
             keys = Keys(token)
-        served = Served(learner, state, lock, place, keys)
-        _print_result(served.address, keys, token if token_is_new else "", place.for_others and cert is None)
-        if place.on_all_interfaces and not place.names:
-            show.note(f"If {place.called} is not found, use the machine's IP address instead.")
+        served = LearnerServer(learner, state, lock, endpoint, keys)
+        _print_result(served.address, keys, token if token_is_new else "", endpoint.is_public and cert is None)
+        if endpoint.is_wildcard and not endpoint.names:
+            show.note(f"If {endpoint.public_name} is not found, use the machine's IP address instead.")
         served.run()
     show.note("The server has stopped.")
 

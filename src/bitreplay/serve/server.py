@@ -1,7 +1,7 @@
-"""The server: parts put together, run until it is told to end.
+"""The server, assembled and run until it is stopped.
 
-SIGTERM, Ctrl-C   no new connections; the change at work ends or is stopped whole; streams end; the lock is freed
-kill -9           desk.py says what is on the disk then
+SIGTERM, Ctrl-C   no new connections; the current change is finished or undone; streams end; the lock is released
+kill -9           learner_service.py says what is on the disk then
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from bitreplay.engine import native
 from bitreplay.engine.machine_pool import most_at_once
 from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.learner import Learner
-from bitreplay.serve.answering import Answers
 from bitreplay.serve.app import App
 from bitreplay.serve.events import Events
-from bitreplay.serve.files import file, page_files
+from bitreplay.serve.files import make_file, page_files
 from bitreplay.serve.guard import Guard
 from bitreplay.serve.keys import Keys
 from bitreplay.serve.learner_service import LearnerService
 from bitreplay.serve.limits import Limits
+from bitreplay.serve.prediction_queue import PredictionQueue
 from bitreplay.serve.timeout_protocol import protocol
 from bitreplay.statefile import Lock
 
 FLOAT_BYTES = 4
-END_SECONDS = 10
+SHUTDOWN_SECONDS = 10
 BACKLOG = 256
-UNREAD = 1 << 17  # bytes of an answer that the system keeps for a client that does not read
+SEND_BUFFER = 1 << 17  # bytes of a response that the system keeps for a client that does not read
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where to listen. An address that others can reach needs keys."""
+class Endpoint:
+    """Where to listen. A public address needs keys."""
 
     host: str = "127.0.0.1"
     port: int = 8421
@@ -54,8 +54,8 @@ class Place:
     limits: Limits = field(default_factory=Limits)
 
     @property
-    def for_others(self) -> bool:
-        """Whether anybody but this machine can connect."""
+    def is_public(self) -> bool:
+        """Whether other machines can connect."""
         if self.host == "localhost":
             return False
         try:
@@ -64,16 +64,16 @@ class Place:
             return True
 
     @property
-    def on_all_interfaces(self) -> bool:
-        """Whether the host stands for all addresses of the machine, and is none that a browser can ask for."""
+    def is_wildcard(self) -> bool:
+        """Whether the host stands for all addresses of the machine, so that a browser cannot use it."""
         with suppress(ValueError):
             return ipaddress.ip_address(self.host).is_unspecified
         return False
 
     @property
-    def called(self) -> str:
-        """What a browser calls it."""
-        if self.names or not self.on_all_interfaces:
+    def public_name(self) -> str:
+        """The name that browsers use."""
+        if self.names or not self.is_wildcard:
             return next(iter(self.names), self.host)
         name = socket.gethostname()
         return name if "." in name else f"{name}.local"
@@ -83,8 +83,8 @@ class Place:
         return "http" if self.cert is None else "https"
 
 
-class Server(uvicorn.Server):
-    """Streams of events end with the first signal; uvicorn would wait for their clients."""
+class _UvicornServer(uvicorn.Server):
+    """Ends streams of events with the first signal; uvicorn would wait for their clients."""
 
     def __init__(self, config: uvicorn.Config, events: Events) -> None:
         super().__init__(config)
@@ -92,7 +92,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """uvicorn would raise them again at its end, before ours."""
+        """uvicorn would raise them again when it returns, before we have closed."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -105,42 +105,42 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self.end()
+        self.stop()
 
-    def end(self) -> None:
+    def stop(self) -> None:
         self.should_exit = True
-        self._events.tell_end()
+        self._events.close()
 
 
-class Served:
-    """A learner and its state at a place. `run` returns when the server has ended."""
+class LearnerServer:
+    """Serves a learner and its state at an endpoint. `run` returns when the server has stopped."""
 
-    def __init__(self, learner: Learner, state: Path, lock: Lock, place: Place, keys: Keys | None) -> None:
-        if place.for_others and keys is None:
-            raise ValueError(f"{place.host} can be reached by others: a token is needed.")
-        self.place, limits = place, place.limits
-        self.socket = listening(place)
+    def __init__(self, learner: Learner, state: Path, lock: Lock, endpoint: Endpoint, keys: Keys | None) -> None:
+        if endpoint.is_public and keys is None:
+            raise ValueError(f"{endpoint.host} can be reached by others; a token is needed.")
+        self.endpoint, limits = endpoint, endpoint.limits
+        self.socket = listen(endpoint)
         try:
             self.events = Events(limits.viewers)
-            self.desk = LearnerService(learner, state, lock, limits, self.events.tell)
-            self.answers = Answers(learner, lambda: self.desk.view, limits, most_at_once())
-            files = page_files() | {"/models.json": file(json.dumps([about(learner)]).encode(), ".json")}
-            app = App(self.desk, self.answers, self.events, files, limits, keys).made()
+            self.service = LearnerService(learner, state, lock, limits, self.events.publish)
+            self.predictions = PredictionQueue(learner, lambda: self.service.view, limits, most_at_once())
+            files = page_files() | {"/models.json": make_file(json.dumps([model_row(learner)]).encode(), ".json")}
+            app = App(self.service, self.predictions, self.events, files, limits, keys).build()
             config = uvicorn.Config(
-                Guard(app, (*place.names, *own_names(place)), keys),
+                Guard(app, (*endpoint.names, *host_names(endpoint)), keys),
                 http=protocol(limits), ws="none", lifespan="off", log_config=None, log_level="error", access_log=False,
                 server_header=False, proxy_headers=False, timeout_keep_alive=int(limits.idle_seconds),
-                timeout_graceful_shutdown=END_SECONDS, h11_max_incomplete_event_size=1 << 14,
-                ssl_certfile=place.cert, ssl_keyfile=place.key, backlog=BACKLOG,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS, h11_max_incomplete_event_size=1 << 14,
+                ssl_certfile=endpoint.cert, ssl_keyfile=endpoint.key, backlog=BACKLOG,
             )  # fmt: skip
-            self._load(config)
+            self._load_config(config)
         except BaseException:
             self.socket.close()
             raise
-        self.server = Server(config, self.events)
+        self.server = _UvicornServer(config, self.events)
 
     @staticmethod
-    def _load(config: uvicorn.Config) -> None:
+    def _load_config(config: uvicorn.Config) -> None:
         try:
             config.load()
         except (ssl.SSLError, OSError) as error:
@@ -152,16 +152,16 @@ class Served:
 
     @property
     def address(self) -> str:
-        called = self.place.called
-        host = f"[{called}]" if ":" in called else called
-        return f"{self.place.scheme}://{host}:{self.port}/"
+        public_name = self.endpoint.public_name
+        host = f"[{public_name}]" if ":" in public_name else public_name
+        return f"{self.endpoint.scheme}://{host}:{self.port}/"
 
     def run(self) -> None:
         try:
             asyncio.run(self._run())
         finally:
-            self.answers.close()
-            self.desk.close()
+            self.predictions.close()
+            self.service.close()
             self.socket.close()
 
     async def _run(self) -> None:
@@ -169,41 +169,41 @@ class Served:
         await self.server.serve([self.socket])
 
 
-def listening(place: Place) -> socket.socket:
-    """A socket at the place, so that its port is known before anything is said."""
+def listen(endpoint: Endpoint) -> socket.socket:
+    """A listening socket, so that the port is known before the address is printed."""
     try:
-        family, *_, address = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0]
-        own = socket.socket(family, socket.SOCK_STREAM)
+        family, *_, address = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
         try:
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD)
-            own.bind(address)
-            own.listen(BACKLOG)  # who comes before the loop runs waits for it
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            listener.bind(address)
+            listener.listen(BACKLOG)  # clients wait until the loop runs
         except BaseException:
-            own.close()
+            listener.close()
             raise
-        return own
+        return listener
     except OSError as error:
-        raise ValueError(f"{place.host}:{place.port} cannot be listened at: {error.strerror}.") from None
+        raise ValueError(f"Cannot listen on {endpoint.host}:{endpoint.port}: {error.strerror}.") from None
 
 
-def own_names(place: Place) -> Iterable[str]:
-    """What this machine is called, where others can reach it."""
-    if not place.for_others:
+def host_names(endpoint: Endpoint) -> Iterable[str]:
+    """This machine's names if others can reach it."""
+    if not endpoint.is_public:
         return ()
     with suppress(OSError):
         name = socket.gethostname()
-        return (place.host, name, f"{name}.local")
-    return (place.host,)
+        return (endpoint.host, name, f"{name}.local")
+    return (endpoint.host,)
 
 
-def about(learner: Learner) -> dict[str, object]:
-    """A row of models.json. `remote` tells the page that the learner is not in the browser."""
+def model_row(learner: Learner) -> dict[str, object]:
+    """A row of models.json. `remote`: the learner is not in the browser."""
     assert learner.model is not None
-    graph, taken = learner.model.graph, learner.strategy.footprint()
+    graph, footprint = learner.model.graph, learner.strategy.footprint()
     return {
         "name": learner.model.name, "file": "", "bytes": learner.model.path.stat().st_size,
         "floatBytes": FLOAT_BYTES * total_parameters(graph), "remote": True, "side": learner.strategy.side,
         "strategy": learner.strategy.name, "isa": native.isa(),
-        "work": taken.get("network_working_memory", 0) + taken.get("memory_to_make_it", 0),
+        "work": footprint.get("network_working_memory", 0) + footprint.get("memory_to_make_it", 0),
     }  # fmt: skip
