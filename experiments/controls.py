@@ -63,26 +63,26 @@ CONTROLS: dict[str, type[Strategy]] = {
 }
 
 
-def spread(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDArray) -> NDArray[np.int64]:
+def spread(name: str, shape: tuple[int, ...], start: int, highest: int, scale: NDArray) -> NDArray[np.int64]:
     """Evenly from 1 to twice `start` units: model files keep signs alone, and trained magnitudes are no more equal."""
     rng = np.random.Generator(np.random.Philox(zlib.crc32(name.encode())))
-    return np.minimum(rng.integers(1, 2 * start + 1, shape), most)
+    return np.minimum(rng.integers(1, 2 * start + 1, shape), highest)
 
 
-def magnitude(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDArray) -> NDArray[np.int64]:
+def magnitude(name: str, shape: tuple[int, ...], start: int, highest: int, scale: NDArray) -> NDArray[np.int64]:
     """Bi-Real Net's magnitude-aware steps: as `spread`, about a start in proportion to the scale of each output."""
     rng = np.random.Generator(np.random.Philox(zlib.crc32(name.encode())))
-    about = latent_weights.by_scale(start, most, scale).reshape(-1, *[1] * (len(shape) - 1))
-    return np.minimum(rng.integers(1, 2 * about + 1, shape), most)
+    about = latent_weights.by_scale(start, highest, scale).reshape(-1, *[1] * (len(shape) - 1))
+    return np.minimum(rng.integers(1, 2 * about + 1, shape), highest)
 
 
-def trained(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDArray) -> NDArray[np.int64]:
+def trained(name: str, shape: tuple[int, ...], start: int, highest: int, scale: NDArray) -> NDArray[np.int64]:
     """In proportion to the magnitudes that the network was trained with, `start` for the layer's mean.
 
     BITREPLAY_LATENTS names a .npz file with an array a layer, 32 for the mean; networks that ship have none.
     """
     with np.load(os.environ["BITREPLAY_LATENTS"]) as latents:
-        return np.clip((latents[name].astype(np.int64) * start + 16) // 32, 1, most)
+        return np.clip((latents[name].astype(np.int64) * start + 16) // 32, 1, highest)
 
 
 DISTANCES = {"equal": latent_weights.equal, "spread": spread, "magnitude": magnitude, "trained": trained}

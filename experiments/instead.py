@@ -93,7 +93,8 @@ def of_network(data: PhotographSet, model: zoo.Model, size: int, cache_folder: P
     path = cache_folder / f"{data.name}_{size}_{model.digest[:12]}.npy"
     if not path.exists():
         images = squares(data, size, cache_folder)
-        np.save(path, np.concatenate([features.of(np.asarray(images[k : k + 64])) for k in range(0, len(images), 64)]))
+        parts = [features.extract(np.asarray(images[k : k + 64])) for k in range(0, len(images), 64)]
+        np.save(path, np.concatenate(parts))
     return np.load(path), list(features.lengths)
 
 

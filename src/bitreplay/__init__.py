@@ -1,4 +1,4 @@
-"""Continual learning on small devices with binary neural networks, in whole numbers.
+"""Continual learning on small devices with binary neural networks, in integers.
 
 learner = bitreplay.Learner.from_pretrained("quicknet")
 learner.learn(images, labels)          # one experience; learner.learn(*bitreplay.labelled("new-fruit")) of a folder

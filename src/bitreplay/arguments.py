@@ -22,7 +22,7 @@ def short_repr(value: object) -> str:
     """
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python does not print whole numbers of thousands of digits
+    except ValueError:  # Python does not print integers of thousands of digits
         text = f"a {type(value).__name__} that is too long to print"
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
@@ -42,7 +42,7 @@ def _moves(c: str) -> bool:
 
 
 def whole_number(value: Any) -> int | None:
-    """A whole number of Python's or NumPy's as an int; None for anything else, also for True and False."""
+    """An integer of Python's or NumPy's as an int; None for anything else, also for True and False."""
     if isinstance(value, bool) or type(value).__name__ in ("bool", "ndarray"):
         return None
     try:

@@ -70,25 +70,25 @@ class Workers:
             raise ValueError(f"A cluster learns with the strategy exact, got {strategy.name}.")
         state = learner.state()
         names = Classes(state.names).spelled(names_of(labels))
-        asked = _asked(learner)
+        job = _job(learner)
         tasks = (
-            lambda part=part, own=own: self._learned.remote(*asked, part, own)
-            for part, own in self._parts(learner, images, names)
+            lambda part=part, part_labels=part_labels: self._learned.remote(*job, part, part_labels)
+            for part, part_labels in self._parts(learner, images, names)
         )
-        found = statefile.from_bytes(self._ray.get(self._reduced(tasks, len(names), progress)), "The workers' state")
+        content = statefile.from_bytes(self._ray.get(self._reduced(tasks, len(names), progress)), "The workers' state")
         total = Total()
         if any(name is not None for name in state.names):
-            total.add(replace(found, state=state), "the learner")
-        total.add(found, "what the workers learned")
+            total.add(replace(content, state=state), "the learner")
+        total.add(content, "what the workers learned")
         merged = total.content().state
         learner.restore(replace(merged, notes=dict(merged.notes) | {"experiences": learner.experiences + 1}))
         added = [name for name in merged.names if name is not None and name not in state.names]
         return Learned(learner.experiences - 1, range(0), added, 0, len(names))
 
     def encode(self, learner: Learner, images: Any) -> NDArray:
-        asked = _asked(learner)
+        job = _job(learner)
         parts = self._parts(learner, images, [0] * len(images))
-        return np.concatenate(self._ray.get([self._coded.remote(*asked, part) for part, _ in parts]))
+        return np.concatenate(self._ray.get([self._coded.remote(*job, part) for part, _ in parts]))
 
     def _parts(self, learner: Learner, images: Any, names: list[Name]) -> Iterator[tuple[NDArray, list[Name]]]:
         if len(images) != len(names) or not names:
@@ -103,7 +103,7 @@ class Workers:
         """One state, of which only a few are under way at a time."""
         running: list[Any] = []
         done: list[Any] = []
-        most, learned = AHEAD * self.cores, 0
+        limit, learned = AHEAD * self.cores, 0
         first: set[Any] = set()
 
         def wait() -> None:
@@ -123,7 +123,7 @@ class Workers:
             ref = task()
             running.append(ref)
             first.add(ref)
-            if len(running) >= most:
+            if len(running) >= limit:
                 wait()
         while running:
             wait()
@@ -131,7 +131,7 @@ class Workers:
         return last
 
 
-def _asked(learner: Learner) -> tuple[str, str, str]:
+def _job(learner: Learner) -> tuple[str, str, str]:
     """What a worker needs to make such a learner: its model by name or file, the checksum, the settings."""
     model = learner.model
     if model is None:
@@ -143,10 +143,10 @@ def _asked(learner: Learner) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=2)
 def _fresh(model: str, digest: str, settings: str) -> Learner:
-    found = zoo.find_by_digest(model, digest) or zoo.find(model)
-    if found.digest != digest:
-        raise ValueError(f"A worker has another {model}, {found.digest[:12]} instead of {digest[:12]}.")
-    return Learner.from_pretrained(found, **json.loads(settings))
+    pretrained = zoo.find_by_digest(model, digest) or zoo.find(model)
+    if pretrained.digest != digest:
+        raise ValueError(f"A worker has another {model}, {pretrained.digest[:12]} instead of {digest[:12]}.")
+    return Learner.from_pretrained(pretrained, **json.loads(settings))
 
 
 def _learned(model: str, digest: str, settings: str, images: NDArray[np.uint8], names: list[Name]) -> bytes:

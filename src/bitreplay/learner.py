@@ -414,7 +414,7 @@ class Learner:
     def experiences(self) -> int:
         """The number of experiences that were learned."""
         state = self.state()
-        return (dict(state.notes) | dict(state.own)).get("experiences", 0)
+        return (dict(state.notes) | dict(state.strategy_counters)).get("experiences", 0)
 
     @property
     def samples_seen(self) -> int:

@@ -253,10 +253,10 @@ def test_exit_codes(shell, begun, tiny_model, tmp_path):
         (["learn", "text", "first"], "not a bitreplay file"),
         (["predict", "state", "none.png"], "none.png cannot be read as a picture"),
         (["predict", "none", "none.png"], "No such file"),
-        (["forget", "state", "plum"], "There is no class 'plum'; known are green, red"),
+        (["forget", "state", "plum"], "There is no class 'plum'; known: green, red"),
         (["forget", "state"], "either a label or a sample"),
         (["rename", "state", "red", "green"], "There is a class 'green' already"),
-        (["rollback", "state"], "no generation before this one"),
+        (["rollback", "state"], "no revision before this one"),
         (["rename", "state", "red", ""], "1 to 200 characters"),
         (["rename", "none", "red", "blue"], "No such file"),
         (["forget", "state", "--sample", "99"], "There has never been a sample 99"),
@@ -282,7 +282,7 @@ def test_the_wrong_model_and_a_model_as_state(shell, begun, tmp_path):
     code, _, err = shell("predict", "state", tmp_path / "first" / "red", "--model", other)
     assert code == 1 and "belongs to the model tiny0" in err
     code, _, err = shell("predict", other, tmp_path / "first" / "red")
-    assert code == 1 and "is no state file" in err
+    assert code == 1 and "is not a state file" in err
     assert shell("info", tmp_path / "none")[0] == 1
 
 

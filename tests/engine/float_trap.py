@@ -20,7 +20,7 @@ FLOATING = (float, complex, np.floating, np.complexfloating)
 
 
 class FloatFound(AssertionError):
-    """Floating point where whole numbers were promised."""
+    """Floating point where integers were promised."""
 
 
 def refuse(x: Any, where: str) -> None:

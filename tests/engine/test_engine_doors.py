@@ -36,15 +36,15 @@ GOOD: dict[str, Any] = {
         ({"replay_layer": None}, "the network has no node None"),
         ({"bits": "8/1/16"}, "bit widths must be Bits"),
         ({"bits": None}, "bit widths must be Bits"),
-        ({"max_samples": 0}, "the largest minibatch must be a whole number"),
-        ({"max_samples": 1 << 31}, "the largest minibatch must be a whole number"),
-        ({"max_samples": 2.0}, "the largest minibatch must be a whole number"),
-        ({"classes": 0}, "the classes must be a whole number"),
-        ({"classes": 1.5}, "the classes must be a whole number"),
-        ({"classes": True}, "the classes must be a whole number"),
-        ({"classes": 1 << 40}, "the classes must be a whole number"),
-        ({"latent_bits": 3}, "a code must have 1, 2, 4, 8, 16, 32 bits"),
-        ({"latent_bits": 64}, "a code must have"),
+        ({"max_samples": 0}, "the largest minibatch must be an integer"),
+        ({"max_samples": 1 << 31}, "the largest minibatch must be an integer"),
+        ({"max_samples": 2.0}, "the largest minibatch must be an integer"),
+        ({"classes": 0}, "the number of classes must be an integer"),
+        ({"classes": 1.5}, "the number of classes must be an integer"),
+        ({"classes": True}, "the number of classes must be an integer"),
+        ({"classes": 1 << 40}, "the number of classes must be an integer"),
+        ({"latent_bits": 3}, "latents must have 1, 2, 4, 8, 16, 32 bits"),
+        ({"latent_bits": 64}, "latents must have"),
         ({"train": "everything"}, "what trains must be tail, head or nothing"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_tail_refuses_what_does_not_fit_and_stays_as_it_was():
         with pytest.raises(ValueError, match=sentence):
             tail.step(codes, names, rate)
         assert tail.steps == 0 and np.array_equal(tail._machine.snapshot(), before)
-    with pytest.raises(ValueError, match="There are no latents"):
+    with pytest.raises(ValueError, match="There must be at least one latent"):
         tail.answering()(WORDS[:0])
 
 

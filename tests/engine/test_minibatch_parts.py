@@ -78,7 +78,7 @@ def programs(
     return made[0], made[1]
 
 
-@settings(max_examples=12)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_random_nets_and_sizes_on_every_path(data):
     shape = (data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4)), data.draw(st.sampled_from([3, 40, 64, 70])))
@@ -132,7 +132,7 @@ def test_exponents_far_apart_are_rounded_as_in_the_whole():
 @pytest.mark.parametrize("bits", [Bits(8, 8, 16), Bits(8, 4, 16)])
 def test_weights_that_learn_in_the_backward_pass_are_refused(bits):
     graph = networks.tail_graph((2, 2, 40), np.random.default_rng(1))
-    with pytest.raises(ProgramError, match="in parts only where convolutions' weights stay"):
+    with pytest.raises(ProgramError, match="micro-batches need frozen convolutions"):
         compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES, in_parts=True)
     machine = native.NativeMachine(compile_tail(graph, networks.REPLAY_LAYER, bits, 4, CLASSES))
     with pytest.raises(ValueError, match="an argument is null or out of range"):

@@ -214,7 +214,7 @@ def test_augmented_pictures_are_stored_as_they_are_and_no_more_of_them_than_stay
     images, labels = tiny.pictures("red", "green", each=40)
     learned = learner.learn(images, labels)
     assert encoded[learned.steps :] == [2 * FAST["memory_per_class"]] and sum(encoded[: learned.steps]) % 80 == 0
-    kept = tiny.inside(learner).memory.kept.values()
+    kept = tiny.inside(learner).memory.reservoirs.values()
     assert all(np.array_equal(reservoir.latents, encode(images[reservoir.ids])) for reservoir in kept)
 
 
@@ -332,9 +332,9 @@ BAD = [
     (np.zeros((2, 8, 8, 4), np.uint8), ["a", "b"], "shape"),
     (np.zeros((0, 8, 8, 3), np.uint8), [], "no pictures"),
     (np.zeros((2, 8, 8, 3), np.uint8), ["a"], "as many labels as pictures, got 1 and 2"),
-    (np.zeros((2, 8, 8, 3), np.uint8), ["a", 1.5], "text or a whole number"),
-    (np.zeros((2, 8, 8, 3), np.uint8), ["a", None], "text or a whole number"),
-    (np.zeros((2, 8, 8, 3), np.uint8), np.array([1.0, np.nan]), "text or a whole number"),
+    (np.zeros((2, 8, 8, 3), np.uint8), ["a", 1.5], "text or an integer"),
+    (np.zeros((2, 8, 8, 3), np.uint8), ["a", None], "text or an integer"),
+    (np.zeros((2, 8, 8, 3), np.uint8), np.array([1.0, np.nan]), "text or an integer"),
 ]
 
 

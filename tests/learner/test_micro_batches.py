@@ -68,7 +68,7 @@ def test_what_does_not_fit_is_refused(settings, sentence):
 
 
 def test_weights_that_learn_have_no_parts(tiny_model):
-    with pytest.raises(ValueError, match="in parts only where convolutions' weights stay"):
+    with pytest.raises(ValueError, match="micro-batches need frozen convolutions"):
         Learner.from_pretrained(tiny_model, micro_batch_size=4, bits="8/8/16")
 
 

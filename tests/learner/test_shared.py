@@ -159,15 +159,15 @@ def test_at_most_so_many_arenas_are_made_and_they_are_used_again(tiny_model, mon
         assert list(pool.map(lambda k: answers(learner, k % 20), range(400))) == [alone[k % 20] for k in range(400)]
     tail = tiny.inside(learner).tail
     pools = [tiny.inside(learner).backbone._arenas, getattr(tail, "_arenas")]  # noqa: B009
-    assert all(1 <= pool.made <= 3 for pool in pools)
+    assert all(1 <= pool.n_arenas <= 3 for pool in pools)
 
 
 def test_a_run_that_fails_gives_its_arena_back(tiny_model):
     learner = Learner.from_pretrained(tiny_model, **FAST)
     pool = tiny.inside(learner).backbone._arenas
-    for _ in range(2 * machine_pool.MOST):
-        place = pool.place()
+    for _ in range(2 * machine_pool.MAX_ARENAS):
+        place = pool.lend()
         with pytest.raises(ZeroDivisionError), place.lock:
             assert place.machine is not None
             raise ZeroDivisionError
-    assert pool.made == 1
+    assert pool.n_arenas == 1

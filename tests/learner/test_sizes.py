@@ -67,7 +67,7 @@ def test_a_state_that_names_its_models_own_size_is_refused(tiny_model):
     learner = taught(tiny_model)
     content = learner._content()
     odd = statefile.Content(content.model, content.digest, content.settings.changed(size=tiny.SIDE), content.state)
-    with pytest.raises(StateFileError, match="own size, 8, which states leave out"):
+    with pytest.raises(StateFileError, match="own size, 8, which states must leave out"):
         Learner.from_bytes(statefile.to_bytes(odd), tiny_model)
 
 

@@ -31,7 +31,7 @@ def test_rename_keeps_the_number_and_refuses_a_name_in_use():
     assert classes.number("c") == 0
     with pytest.raises(ValueError, match="There is a class 'b' already"):
         classes.rename("c", "b")
-    with pytest.raises(ValueError, match="There is no class 'a'; known are c, b"):
+    with pytest.raises(ValueError, match="There is no class 'a'; known: c, b"):
         classes.rename("a", "d")
 
 
@@ -54,13 +54,13 @@ def test_integers_of_any_kind_become_plain_integers(dtype):
 @pytest.mark.parametrize(
     ("labels", "sentence"),
     [
-        ([1.5], "text or a whole number"),
-        ([float("nan")], "text or a whole number"),
-        (np.array([1.0, np.nan]), "text or a whole number"),
-        ([None], "text or a whole number"),
-        ([True], "text or a whole number"),
-        ([b"a"], "text or a whole number"),
-        ([["a"]], "text or a whole number"),
+        ([1.5], "text or an integer"),
+        ([float("nan")], "text or an integer"),
+        (np.array([1.0, np.nan]), "text or an integer"),
+        ([None], "text or an integer"),
+        ([True], "text or an integer"),
+        ([b"a"], "text or an integer"),
+        ([["a"]], "text or an integer"),
         ([""], "1 to 200 characters"),
         (["a" * 201], "1 to 200 characters"),
         ([1 << 60], "within 2\\^53"),

@@ -228,7 +228,7 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
     lineage = Lineage()
     for number in range(MAX_OWN + 5):
         lineage = lineage.learned(bytes([number % 256]))
-    assert len(set(lineage.own)) == MAX_OWN and Lineage.read(lineage.text()) == lineage
+    assert len(set(lineage.since)) == MAX_OWN and Lineage.read(lineage.text()) == lineage
     for text in (None, 7, "", "0/", "/zz", "/" + "g" * 16, "/" + "0" * 16 * (MAX_OWN + 1)):
         with pytest.raises(ValueError, match="lineage"):
             Lineage.read(text)

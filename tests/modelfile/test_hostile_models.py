@@ -107,28 +107,32 @@ def refused(graph, folder, sentence, **settings):
 def test_pictures_that_are_not_square_and_colour_are_refused(tmp_path):
     graph = tiny.graph()
     graph.input_shape, graph.replay_layers, graph.shapes = (8, 12, 3), {}, {}
-    refused(graph, tmp_path, "reads pictures of 8x12x3; expected squares of 3 colours")
+    refused(graph, tmp_path, "reads images of 8x12x3; expected squares with 3 channels")
 
 
 def test_a_network_without_a_level_or_without_its_code_is_refused(tmp_path):
     graph = tiny.graph()
     del graph.replay_layers["add_0"][1]
-    refused(graph, tmp_path, r"codes of 1 bits: level add_0 has codes of \[2, 4\] bits, not of 1", latent_bits=1)
+    refused(
+        graph, tmp_path, r"latents of 1 bits: replay layer add_0 has latents of \[2, 4\] bits, not of 1", latent_bits=1
+    )
     graph.replay_layers, graph.shapes = {}, {}
-    refused(graph, tmp_path, "has no replay level")
+    refused(graph, tmp_path, "has no replay layer")
 
 
 def test_numbers_that_the_engine_cannot_hold_are_refused(tmp_path):
     graph = tiny.graph()
     graph.ranges["add_1"] = (Fraction(0), Fraction(1, 1 << 24))
     graph.ranges["add_0"] = (Fraction(-(1 << 24)), Fraction(1 << 24))
-    refused(graph, tmp_path, "at level add_0 with bits 32/1/32, codes of 8 bits: ", latent_bits=8, bits="32/1/32")
+    refused(
+        graph, tmp_path, "at replay layer add_0 with bits 32/1/32, latents of 8 bits", latent_bits=8, bits="32/1/32"
+    )
 
 
 def test_working_memory_that_the_machine_does_not_have_is_refused_before_it_is_taken(tmp_path, monkeypatch):
     sysconf = os.sysconf
     monkeypatch.setattr(os, "sysconf", lambda name: 1 if name == "SC_PHYS_PAGES" else sysconf(name))
-    refused(tiny.graph(), tmp_path, "it works in .* MiB with minibatches of .*, and this machine has 0 MiB")
+    refused(tiny.graph(), tmp_path, "it needs .* MiB with minibatches of .*, and this machine has 0 MiB")
 
 
 def test_no_refusal_is_an_assertion(good, tmp_path):

@@ -184,15 +184,15 @@ GRAPHS: dict[str, tuple[Change, str]] = {
     "too many inputs": (put("sign/inputs", ["add", "add"]), "has 2 inputs; expected 1"),
     "wrong form": (put("binary/inputs", ["add"]), "reads activations from add; expected signs"),
     "same name": (put("add_1/name", "add"), "Two nodes are named add"),
-    "odd name": (put("add_1/name", "../../x"), "odd name"),
-    "long name": (put("add_1/name", "x" * 100), "odd name"),
+    "invalid name": (put("add_1/name", "../../x"), "invalid name"),
+    "long name": (put("add_1/name", "x" * 100), "invalid name"),
     "no nodes": (put("graph/nodes", []), "first node must be of kind image|belongs to no node"),
     "nodes no list": (put("graph/nodes", {}), "must be a list"),
     "field too many": (put("graph/code", "x"), "needs exactly the fields"),
     "unread": (put("add_1/inputs", ["conv", "add"]), "is read by no other"),
     "stride 0": (put("conv/attributes/stride", 0), "has stride 0; expected 1 to 16"),
     "stride text": (put("conv/attributes/stride", "1"), "has stride 1; expected 1 to 16"),
-    "stride bool": (put("conv/attributes/stride", True), "must be a whole number or text"),
+    "stride bool": (put("conv/attributes/stride", True), "must be an integer or text"),
     "pad": (put("conv/attributes/pad", 3), "kernel of 3 and a pad of 3"),
     "padding": (put("binary/attributes/padding", "two"), "has padding two; expected zero or one"),
     "attribute": (put("sign/attributes/command", "rm"), "unknown attribute 'command'"),
@@ -200,12 +200,12 @@ GRAPHS: dict[str, tuple[Change, str]] = {
     "window": (put("pool/attributes/window", 9), "kernel of 9 and a pad of 0 for a map of 8x8"),
     "input shape": (put("graph/input_shape", [8, 8]), "must be \\[height, width, channels\\]"),
     "input colours": (put("graph/input_shape", [8, 8, 4]), "table for other colours"),
-    "vast input": (put("graph/input_shape", [1 << 40, 8, 3]), "whole number from 1 to 16384"),
+    "vast input": (put("graph/input_shape", [1 << 40, 8, 3]), "integer from 1 to 16384"),
     "vast map": (put("graph/input_shape", [1 << 14, 1 << 14, 3]), "too large"),
-    "shift": (put("add/arrays/gamma/shift", 1000), "whole number from -31 to 62"),
+    "shift": (put("add/arrays/gamma/shift", 1000), "integer from -31 to 62"),
     "no shift": (put("add/arrays/gamma", {"tensor": "add/gamma"}), "has gamma of int32; expected real numbers"),
-    "no tensor": (put("add/arrays/gamma", {"tensor": "absent", "shift": 28}), "which the file does not hold"),
-    "shared tensor": (put("add/arrays/gamma", {"tensor": "add/beta", "shift": 28}), "which is taken"),
+    "no tensor": (put("add/arrays/gamma", {"tensor": "absent", "shift": 28}), "which is not in the file"),
+    "shared tensor": (put("add/arrays/gamma", {"tensor": "add/beta", "shift": 28}), "is in use"),
     "missing array": (lambda g, n, a, t: (n["add"]["arrays"].pop("beta"), a.pop("add/beta")) and None,
                       "has the arrays \\['gamma', 'inverse_sigma', 'mean'\\]; expected"),
     "array dtype": (array("add/gamma", lambda a: a.astype(np.int64)), "has type int64; expected int16 or int32"),
@@ -225,11 +225,11 @@ GRAPHS: dict[str, tuple[Change, str]] = {
     "odd range": (put("graph/ranges/sign", [[-1, 0], [1, 0]]), "range for 'sign', which yields no activations"),
     "empty range": (put("graph/ranges/add", [[0, 0], [0, 0]]), "does not contain 0 or is empty"),
     "turned range": (put("graph/ranges/add", [[1, 0], [-1, 0]]), "does not contain 0 or is empty"),
-    "range float": (put("graph/ranges/add", [[-1.5, 0], [1, 0]]), "must be a whole number"),
-    "range shift": (put("graph/ranges/add", [[-1, 1 << 40], [1, 0]]), "must be a whole number"),
+    "range float": (put("graph/ranges/add", [[-1.5, 0], [1, 0]]), "must be an integer"),
+    "range shift": (put("graph/ranges/add", [[-1, 1 << 40], [1, 0]]), "must be an integer"),
     "level name": (put("graph/levels", {"sign": {"shape": [8, 8, 70], "codes": {}}}), "belongs to no node"),
     "level shape": (put("graph/levels/add/shape", [8, 8, 71]), "the graph yields \\(8, 8, 70\\)"),
-    "code width": (put("graph/levels/add/codes", {"3": {}}), "code of 3 bits"),
+    "code width": (put("graph/levels/add/codes", {"3": {}}), "latents of 3 bits"),
     "code shape": (array("add/code1/values", lambda a: a[:, :1]), "has values of shape"),
 }  # fmt: skip
 
@@ -248,7 +248,7 @@ def test_a_level_that_is_no_cut_and_thresholds_out_of_order_are_refused(tmp_path
                         norm("add_2", 70, "b", "add_1")]  # fmt: skip
     graph.nodes[-2] = replace(graph.nodes[-2], inputs=("add_2",))
     graph.ranges["add_2"] = graph.ranges["add"]
-    with pytest.raises(ModelFileError, match="Level add_1 is no cut: sign_1 behind it"):
+    with pytest.raises(ModelFileError, match="Replay layer add_1 is not a cut: sign_1 behind it"):
         modelfile.save(graph, tmp_path / "x", {})
     graph = small_graph()
     cuts = Fixed(np.array([[3, 2, 4]] * 70, np.int32), 0)

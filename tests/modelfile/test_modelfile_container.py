@@ -94,7 +94,7 @@ U8 = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
 CONTAINERS = {
     "huge header": (signed(header_of({}), length=1 << 62), "a header of 4611686018427387904 bytes"),
     "no json": (signed(header_of({})[:-1]), "cannot be read"),
-    "key twice": (signed(header_of('"a":1,"a":2')), "a key stands twice"),
+    "key twice": (signed(header_of('"a":1,"a":2')), "a key occurs twice"),
     "nan": (signed(header_of('"a":NaN')), "NaN is not a number"),
     "deep": (signed(header_of('"a":' + "[" * 100000 + "]" * 100000)), "cannot be read"),
     "long number": (signed(header_of('"a":' + "9" * 10000)), "cannot be read"),
@@ -105,12 +105,12 @@ CONTAINERS = {
     "bool shape": (signed(header_of({"a": U8 | {"shape": [True]}}), b"1234"), "describes tensor 'a' wrongly"),
     "negative shape": (signed(header_of({"a": U8 | {"shape": [-4]}}), b"1234"), "describes tensor 'a' wrongly"),
     "vast shape": (signed(header_of({"a": U8 | {"shape": [1 << 40, 1 << 40]}}), b"1234"), "wrongly"),
-    "vast product": (signed(header_of({"a": U8 | {"shape": [4, 4, 4, 4]}}), b"1234"), "does not fit its place"),
-    "outside": (signed(header_of({"a": U8}), b"12"), "describes tensor|does not fit its place"),
-    "overlap": (signed(header_of({"a": U8, "b": U8}), b"12345678"), "'b' does not fit its place"),
-    "hole": (signed(header_of({"a": U8 | {"data_offsets": [2, 6]}}), b"123456"), "'a' does not fit its place"),
+    "vast product": (signed(header_of({"a": U8 | {"shape": [4, 4, 4, 4]}}), b"1234"), "does not fit its offsets"),
+    "outside": (signed(header_of({"a": U8}), b"12"), "describes tensor|does not fit its offsets"),
+    "overlap": (signed(header_of({"a": U8, "b": U8}), b"12345678"), "'b' does not fit its offsets"),
+    "hole": (signed(header_of({"a": U8 | {"data_offsets": [2, 6]}}), b"123456"), "'a' does not fit its offsets"),
     "left over": (signed(header_of({"a": U8}), b"123456"), "2 bytes belong to no tensor"),
-    "other format": (signed(header_of({})), "is no model file"),
+    "other format": (signed(header_of({})), "is not a model file"),
 }
 
 

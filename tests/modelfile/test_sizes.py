@@ -94,8 +94,8 @@ def test_files_keep_them_and_the_digest_covers_them(tmp_path):
     ("change", "sentence"),
     [
         (lambda sizes: sizes.clear(), "table of sizes is empty"),
-        (lambda sizes: sizes.update({"016": sizes["16"]}), "the size '016', which is none"),
-        (lambda sizes: sizes.update({"20000000000": sizes["16"]}), "which is none"),
+        (lambda sizes: sizes.update({"016": sizes["16"]}), "the size '016', which is not a size"),
+        (lambda sizes: sizes.update({"20000000000": sizes["16"]}), "which is not a size"),
         (lambda sizes: sizes.update({"18": sizes["16"]}), "the size 18, which the graph cannot have"),
         (lambda sizes: sizes.update({"8": sizes["16"]}), "the size 8, which the graph cannot have"),
         (lambda sizes: sizes.update({"516": sizes["16"]}), "the size 516, which the graph cannot have"),

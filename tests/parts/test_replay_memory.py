@@ -152,7 +152,7 @@ def test_a_function_of_codes_is_asked_once_for_what_gets_a_place(parts, memory_p
             return np.array([[first + n, labels[n]] for n in chosen], np.uint64).reshape(-1, 2)
 
         asking.update(codes_of, np.array(labels, np.int32), number)
-        kept = {n - first for r in asking.kept.values() for n in r.ids.tolist() if n >= first}
+        kept = {n - first for r in asking.reservoirs.values() for n in r.ids.tolist() if n >= first}
         assert len(asked) == 1 and len(asked[0]) == len(kept) and set(asked[0]) == kept
     assert np.array_equal(arrays.latents, asking.latents) and np.array_equal(arrays.origins, asking.origins)
 
@@ -187,7 +187,7 @@ def test_nothing_can_be_drawn_from_an_empty_memory(memory):
 
 @pytest.mark.parametrize("memory_per_class", [-1, 1.5, "x", None])
 def test_slots_that_are_no_whole_number_are_refused(memory_per_class):
-    with pytest.raises(ValueError, match="per_class must be a whole number from 0"):
+    with pytest.raises(ValueError, match="memory_per_class must be an integer from 0"):
         ReplayMemory(memory_per_class, (2,))
 
 

@@ -10,7 +10,7 @@ import pytest
 from bitreplay.parts import written_names
 from bitreplay.parts.state import State
 
-TABLE = Path(__file__).parents[2] / "core" / "src" / "learner" / "printable.cc"
+TABLE = Path(__file__).parents[2] / "core" / "src" / "learner" / "state" / "printable.cc"
 NAMES = (
     "pear",
     3,

@@ -81,9 +81,9 @@ def test_work_is_that_of_the_network():
         inputs = [channels // 2 if channels > 64 else channels, channels, channels, channels]
         binary += sum(side**2 * channels * 9 * each for each in inputs)
     replay_layer = "add_12"
-    backbone = work.of(compile_backbone(graph, replay_layer, Bits(), 1), ("forward",))
+    backbone = work.count(compile_backbone(graph, replay_layer, Bits(), 1), ("forward",))
     tail = compile_tail(graph, replay_layer, Bits(8, 8, 16), 1, 10)
-    forward, backward = work.of(tail, ("forward",)), work.of(tail, ("backward",))
+    forward, backward = work.count(tail, ("forward",)), work.count(tail, ("backward",))
     assert backbone["binary"] + forward["binary"] == binary
     assert forward["whole"] == 512 * 10
     # the level needs no gradient, so the first of three convolutions gives none on; all three have latent weights

@@ -90,8 +90,8 @@ def outcome(path, model) -> str:
         learner.learn(images, "green", time_limit=2)
     except LearningStopped:
         return "works"  # it says that an experience takes a million epochs
-    except ValueError as error:  # a counter that is at its end: it answers as before, and cannot learn more
-        assert str(error).endswith("as many as a state can count: begin a new one."), str(error)
+    except ValueError as error:  # a counter that is at its limit: it answers as before, and cannot learn more
+        assert str(error).endswith("all that a state can count: begin a new one."), str(error)
         assert learner.state_hash() == before
         return "works"
     assert learner.predict_proba(images).shape == (4, len(learner.labels))
@@ -129,9 +129,9 @@ def with_value(state: bytes, array: str, place: Any, value: int) -> bytes:
         ("head.past", 1, 4, "Its head does not fit its names"),
         ("head.past", 0, 2**62, "Its head does not fit its names"),
         ("memory.seen", 0, 2**62, "Its memory's counts do not fit its samples"),
-        ("memory.ids", 0, 24, "Its memory holds samples never seen"),
-        ("memory.ids", 0, -1, "Its memory holds samples never seen"),
-        ("memory.origins", 0, 2, "Its memory holds samples never seen"),
+        ("memory.ids", 0, 24, "Its memory holds samples that were never seen"),
+        ("memory.ids", 0, -1, "Its memory holds samples that were never seen"),
+        ("memory.origins", 0, 2, "Its memory holds samples that were never seen"),
     ],
 )
 def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_path, array, place, value, sentence):
@@ -145,9 +145,9 @@ def test_counts_that_contradict_one_another_are_refused(good, tiny_model, tmp_pa
     [
         ("sums.counts", 0, 0, "It has a class without pictures"),
         ("sums.counts", 0, -1, "It has a class without pictures"),
-        ("sums.counts", 0, 131_073, "is missing or of another kind"),
-        ("sums.class_sums", (0, 3), 127 * 8 + 1, "not the sums of pictures"),
-        ("sums.products", 0, -1, "not the sums of pictures"),
+        ("sums.counts", 0, 131_073, "is missing or has another type"),
+        ("sums.class_sums", (0, 3), 127 * 8 + 1, "not sums of images"),
+        ("sums.products", 0, -1, "not sums of images"),
     ],
 )
 def test_sums_that_no_pictures_make_are_refused(exact, tiny_model, tmp_path, array, place, value, sentence):
@@ -166,7 +166,7 @@ def test_products_beyond_all_squares_are_refused(exact, tiny_model, tmp_path):
         if fits:
             assert Learner.load(tmp_path / "state", tiny_model).labels
             continue
-        with pytest.raises(ValueError, match="not the sums of pictures"):
+        with pytest.raises(ValueError, match="not sums of images"):
             Learner.load(tmp_path / "state", tiny_model)
 
 
@@ -176,7 +176,7 @@ def test_classes_out_of_order_are_refused(exact, tiny_model, tmp_path, names):
     del texts["sha256"]
     texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": names})
     (tmp_path / "state").write_bytes(pack_container(arrays, texts))
-    with pytest.raises(ValueError, match="do not stand in order|do not fit its names"):
+    with pytest.raises(ValueError, match="are not in order|do not fit its names"):
         Learner.load(tmp_path / "state", tiny_model)
 
 
@@ -197,7 +197,7 @@ def test_a_counter_at_its_end_loads_and_learns_no_more(good, tiny_model, tmp_pat
     resigned(good, path, lambda arrays, learned: learned.update({counter: last}))
     learner = Learner.load(path, tiny_model)
     before = learner.state_hash()
-    with pytest.raises(ValueError, match=r"as many as a state can count|is at its end.*begin a new state"):
+    with pytest.raises(ValueError, match=r"all that a state can count|at its limit.*begin a new state"):
         learner.learn(*tiny.pictures("green", each=2))
     assert learner.state_hash() == before
     learner.rename("green", "lime")
@@ -222,7 +222,7 @@ def test_a_count_at_its_end_learns_no_more(good, tiny_model, tmp_path, array):
     path = tmp_path / "state"
     resigned(good, path, count)
     learner = Learner.load(path, tiny_model)
-    with pytest.raises(ValueError, match="as many as a state can count"):
+    with pytest.raises(ValueError, match="all that a state can count"):
         learner.learn(*tiny.pictures("blue", each=2))
 
 
@@ -230,7 +230,7 @@ def test_an_experience_counter_of_exact_at_its_end(exact, tiny_model, tmp_path):
     path = tmp_path / "state"
     resigned(exact, path, lambda arrays, learned: learned.update(experiences=2**62 - 1))
     learner = Learner.load(path, tiny_model)
-    with pytest.raises(ValueError, match="is at its end"):
+    with pytest.raises(ValueError, match="is at its limit"):
         learner.learn(*tiny.pictures("blue", each=2))
 
 

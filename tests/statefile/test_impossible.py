@@ -69,12 +69,12 @@ def test_it_is_refused_at_every_door(tiny_model, tmp_path, change):
     good, wrong = to_bytes(learner._content()), changed(to_bytes(learner._content()), change)
     (tmp_path / "good").write_bytes(good)
     (tmp_path / "wrong").write_bytes(wrong)
-    with pytest.raises(StateFileError, match="not the sums of pictures"):
+    with pytest.raises(StateFileError, match="not sums of images"):
         Learner.load(tmp_path / "wrong", tiny_model)
-    with pytest.raises(StateFileError, match="not the sums of pictures"):
+    with pytest.raises(StateFileError, match="not sums of images"):
         Learner.from_bytes(wrong, tiny_model)
     for base in (None, tmp_path / "good"):
-        with pytest.raises(StateFileError, match="not the sums of pictures"):
+        with pytest.raises(StateFileError, match="not sums of images"):
             merge_command([tmp_path / "good", tmp_path / "wrong"], tmp_path / "out", base=base)
         assert not (tmp_path / "out").exists()
 
@@ -116,7 +116,7 @@ def test_what_cannot_be_loaded_replaces_nothing(tiny_model, tmp_path, forgets):
     arrays["products"][0] = -1
     broken = replace(whole.state, parts={**whole.state.parts, "sums": replace(sums, arrays=arrays)})
     learner._published.snapshot = replace(whole, state=broken)
-    sentence = "cannot be written: .*not the sums of pictures.*The state on disk is the old one"
+    sentence = "cannot be written: .*not sums of images.*The state on disk is the old one"
     with pytest.raises(StateFileError, match=sentence):
         learner.save(path)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == files
@@ -148,7 +148,7 @@ def test_a_state_made_by_hand_is_refused(tiny_model):
     assert isinstance(sums, ClassStatisticsState)
     arrays = {name: array.copy() for name, array in sums.arrays.items()}
     arrays["products"][1] = 2**30
-    with pytest.raises(ValueError, match="not the sums of pictures"):
+    with pytest.raises(ValueError, match="not sums of images"):
         learner.restore(replace(learner.state(), parts={**learner.state().parts, "sums": replace(sums, arrays=arrays)}))
     assert learner.state_hash() == before
 

@@ -106,7 +106,7 @@ def test_what_is_no_file_gets_no_lock(tiny_model, tmp_path):
     (tmp_path / "folder").mkdir()
     for place in (Path("/dev/null"), tmp_path / "pipe", tmp_path / "folder"):
         for change in (lambda: learner.save(place), lambda: Learner.rollback(place)):  # noqa: B023
-            with pytest.raises(StateFileError, match="is not a file|no generation before"):
+            with pytest.raises(StateFileError, match="is not a file|no revision before"):
                 change()
         assert not place.with_name(f"{place.name}.lock").exists()
 
@@ -156,7 +156,7 @@ def test_a_damaged_state_names_the_way_back(tiny_model, tmp_path, harm):
     assert Learner.rollback(path, tiny_model).experiences == 1
     before.write_bytes(whole[:-9])
     path.write_bytes(whole[:-9])
-    with pytest.raises(StateFileError, match="damaged: its checksum does not fit its content.$"):
+    with pytest.raises(StateFileError, match="damaged: its checksum does not match its content.$"):
         Learner.load(path, tiny_model)
 
 

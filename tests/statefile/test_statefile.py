@@ -97,7 +97,7 @@ def test_rollback_goes_one_generation_back_and_no_further(learner, path, tiny_mo
     learner.save(path)
     learner = Learner.rollback(path, tiny_model)
     assert learner.state_hash() == first == Learner.load(path, tiny_model).state_hash()
-    with pytest.raises(StateFileError, match="no generation before this one"):
+    with pytest.raises(StateFileError, match="no revision before this one"):
         Learner.rollback(path, tiny_model)
     learner.learn(*tiny.pictures("white", seed=3))
     learner.save(path)
@@ -116,7 +116,7 @@ def test_a_damaged_generation_before_is_not_put_back(learner, path, tiny_model):
 
 def held_bytes(learner: Learner, label: str) -> list[bytes]:
     number = tiny.inside(learner).classes.number(label)
-    return [row.tobytes() for row in tiny.inside(learner).memory.kept[number].latents]
+    return [row.tobytes() for row in tiny.inside(learner).memory.reservoirs[number].latents]
 
 
 def test_forget_rewrites_every_generation(learner, path, tiny_model):
@@ -244,7 +244,7 @@ def settings(texts, **changes):
 
 
 CHANGES = {
-    "no state": (lambda a, t: t.update(format="bitreplay-model"), "is no state file"),
+    "no state": (lambda a, t: t.update(format="bitreplay-model"), "is not a state file"),
     "older": (lambda a, t: t.update(version="0"), "has version '0'; this program reads versions 1 and 2"),
     "newer": (lambda a, t: t.update(version="3"), "has version '3'"),
     "no model": (lambda a, t: t.pop("model"), "'model' is missing"),
@@ -256,22 +256,22 @@ CHANGES = {
     "other level": (lambda a, t: settings(t, level="add_9"), "no replay layer 'add_9'"),
     "newer part": (lambda a, t: learned(t, parts={"memory": 2}), "memory has version 2; this program reads versions"),
     "part of version 0": (lambda a, t: learned(t, parts={"head": 0}), "head has version 0"),
-    "versions no table": (lambda a, t: learned(t, parts=[1]), "parts have no versions"),
-    "versions no numbers": (lambda a, t: learned(t, parts={"head": "1"}), "parts have no versions"),
+    "versions no table": (lambda a, t: learned(t, parts=[1]), "parts must have integer versions"),
+    "versions no numbers": (lambda a, t: learned(t, parts={"head": "1"}), "parts must have integer versions"),
     "a part too many": (lambda a, t: a.update({"sums.more": a["head.past"]}), "'sums' is not known to the strategy"),
     "no counter": (lambda a, t: t.update(learned='{"names": []}'), "'experiences' is missing"),
-    "equal arrays no table": (lambda a, t: learned(t, same=3), "table of equal arrays is none"),
-    "equal to none": (lambda a, t: learned(t, same={"head.more": "head.none"}), "table of equal arrays is wrong"),
-    "equal and there": (lambda a, t: learned(t, same={"head.past": "head.past"}), "table of equal arrays is wrong"),
+    "equal arrays no table": (lambda a, t: learned(t, same=3), "table of equal arrays is invalid"),
+    "equal to none": (lambda a, t: learned(t, same={"head.more": "head.none"}), "table of equal arrays is invalid"),
+    "equal and there": (lambda a, t: learned(t, same={"head.past": "head.past"}), "table of equal arrays is invalid"),
     "names twice": (lambda a, t: learned(t, names=["a", "a"]), "same name"),
-    "names no list": (lambda a, t: learned(t, names=3), "names are no list"),
+    "names no list": (lambda a, t: learned(t, names=3), "names are not a list"),
     "names too many": (lambda a, t: learned(t, names=list("abcdefghijklmnopqrstuvw")), "does not fit its names"),
     "names too few": (lambda a, t: learned(t, names=["a"]), "Its head does not fit its names"),
-    "a name of no kind": (lambda a, t: learned(t, names=[1.5, "b"]), "text or a whole number"),
-    "negative steps": (lambda a, t: learned(t, steps=-1), "counters are no whole numbers"),
-    "steps no number": (lambda a, t: learned(t, steps="many"), "counters are no whole numbers"),
+    "a name of no kind": (lambda a, t: learned(t, names=[1.5, "b"]), "text or an integer"),
+    "negative steps": (lambda a, t: learned(t, steps=-1), "counters are not integers"),
+    "steps no number": (lambda a, t: learned(t, steps="many"), "counters are not integers"),
     "no head": (lambda a, t: a.pop("head.past"), "head.past is missing"),
-    "head of another dtype": (lambda a, t: a.update({"head.past": a["head.past"].astype(np.int32)}), "another kind"),
+    "head of another dtype": (lambda a, t: a.update({"head.past": a["head.past"].astype(np.int32)}), "another type"),
     "head too wide": (lambda a, t: a.update({"head.consolidated_weights": np.zeros((16, 3), np.int32)}), "not fit"),
     "past below 0": (lambda a, t: a.update({"head.past": a["head.past"] - 99}), "does not fit its names"),
     "memory too short": (lambda a, t: a.update({"memory.ids": a["memory.ids"][1:]}), "do not fit its samples"),

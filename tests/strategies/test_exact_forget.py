@@ -129,7 +129,7 @@ def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):
         ValueError, match="learned with exact_forget False, this learner with True; they cannot be merged"
     ):
         one.merge(plain)
-    with pytest.raises(ValueError, match="products of classes against its settings"):
+    with pytest.raises(ValueError, match="its class products do not match its settings"):
         one.restore(plain.state())
     with pytest.raises(ValueError, match="exact_forget must be True or False, got 'yes'"):
         Learner.from_pretrained(tiny_model, strategy="exact", exact_forget="yes")  # type: ignore[arg-type]
@@ -142,8 +142,8 @@ def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):
     wrong = rows.copy()
     wrong[0, 0] += 1
     far = rows + np.array([[10**6], [-(10**6)]], np.int32)
-    for changed, sentence in ((wrong, "do not add up"), (rows[:1], "do not fit"), (far, "not the sums of pictures"),
-                              (rows.astype(np.int64), "missing or of another kind")):  # fmt: skip
+    for changed, sentence in ((wrong, "do not add up"), (rows[:1], "do not fit"), (far, "not sums of images"),
+                              (rows.astype(np.int64), "missing or has another type")):  # fmt: skip
         (tmp_path / "state").write_bytes(pack_container(arrays | {"sums.class_products": changed}, texts))
         with pytest.raises(StateFileError, match=sentence):
             statefile.load(tmp_path / "state")

@@ -18,9 +18,7 @@ from tests import tiny
 AXES = 12
 COLOURS = ["red", "green", "blue", "white"]
 
-NONE = (
-    r"has no projection: expected tiny0.projection.safetensors beside it. Of those shipped .*react18.* have one; layers"
-)
+NONE = r"has no projection: expected tiny0.projection.safetensors beside it. .*react18.* have one; feature layers"
 
 
 def projection_for(model, seed: int = 0) -> ProjectionFile:
@@ -102,9 +100,9 @@ def test_a_longer_file_with_the_same_first_axes_serves_the_same_states(model):
 
 
 def test_what_cannot_be_projected_is_refused(model, tmp_path):
-    with pytest.raises(ModelFileError, match="has 12 components, and 13 were asked for"):
+    with pytest.raises(ModelFileError, match="has 12 components, fewer than 13"):
         Learner.from_pretrained(model, n_components=AXES + 1)
-    with pytest.raises(ModelFileError, match="projects .*, and head were asked for"):
+    with pytest.raises(ModelFileError, match="projects .*, not head"):
         Learner.from_pretrained(model, n_components=AXES, feature_layers="head")
     for count in (0, 10**5000):
         with pytest.raises(ValueError, match="n_components must be an integer from 1 to 8192"):
@@ -131,12 +129,12 @@ def test_a_damaged_projection_is_refused_in_a_sentence(model):
 
     cases = {
         good[:-1]: "truncated or damaged",
-        with_text(format="other"): "is no projection file",
+        with_text(format="other"): "is not a projection file",
         with_text(version="2"): "has version '2'; this program reads version 1",
         with_text(more="x"): "Metadata is incomplete",
-        with_text(projection="{}"): "says no model, numbers and shift",
+        with_text(projection="{}"): "must have model, numbers and shift",
         with_text(projection='{"model":"0","numbers":"head","shift":99}'): "shift of 0 to 62",
-        pack_container({"axes": arrays["axes"]}, texts): "are not axes, scales and offsets",
+        pack_container({"axes": arrays["axes"]}, texts): "must be axes, scales and offsets",
         pack_container(arrays | {"scales": arrays["scales"][1:]}, texts): "for each an int32 scale",
     }
     for data, sentence in cases.items():

@@ -181,7 +181,7 @@ def test_every_command_knows_them(command, tiny_model, tmp_path, strategy, json_
             f"strategies exact and replay, got {strategy}.",
         ),
         (("plan", tiny_model, "--strategy", strategy, "--target", "linux"), f"for the strategy exact, got {strategy}."),
-        (("unlearn", "state", "in", "--model", tiny_model), f"not with {strategy}."),
+        (("unlearn", "state", "in", "--model", tiny_model), f"not {strategy}."),
     ):
         done = command(*words, *json_flag)
         assert done.code == 1 and sentence in " ".join(done.err.split()) and not done.out, (words, done)

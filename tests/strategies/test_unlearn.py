@@ -117,7 +117,7 @@ def test_digests_are_in_files_and_in_the_hash_and_go_with_their_class(tiny_model
 def test_other_strategies_say_that_they_cannot(tiny_model):
     learner = Learner.from_pretrained(tiny_model, strategy="replay", learning_rate=0.3)
     learner.learn(POOL, COLOURS)
-    with pytest.raises(ValueError, match="with the strategy exact, not with replay"):
+    with pytest.raises(ValueError, match="Only the strategy exact can unlearn single pictures, not replay"):
         learner.unlearn(POOL[:1], "red")
 
 

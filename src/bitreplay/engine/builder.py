@@ -66,7 +66,7 @@ class Builder:
         if not isinstance(bits, Bits):
             raise ProgramError(f"bit widths must be Bits, got {bits!r}")
         if type(max_samples) is not int or not 1 <= max_samples < 1 << 31:
-            raise ProgramError(f"the largest minibatch must be a whole number from 1 to 2^31 - 1, got {max_samples!r}")
+            raise ProgramError(f"the largest minibatch must be an integer from 1 to 2^31 - 1, got {max_samples!r}")
         self.graph, self.bits, self.max_samples, self.keep = graph, bits, max_samples, keep
         self.training, self.train_tail = train != "nothing", train == "tail"
         self.values: dict[str, Value] = {}
@@ -187,8 +187,8 @@ class Builder:
         for number, tensor in enumerate(self.tensors):
             if tensor.region == "arena" and number not in self._same:
                 assert number in uses or number in self._held, f"tensor {tensor.name} is never used"
-                whole = self.keep or number in self._held
-                spans[number] = (-1, len(self.records)) if whole else (uses[number][0], uses[number][-1])
+                throughout = self.keep or number in self._held
+                spans[number] = (-1, len(self.records)) if throughout else (uses[number][0], uses[number][-1])
         arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
         tensors = [
             replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor

@@ -24,9 +24,9 @@ MAX_CLASSES = 1 << 24
 
 def _check(graph: Graph, replay_layer: str, latent_bits: int) -> None:
     if replay_layer not in [node.name for node in graph.nodes]:
-        raise ProgramError(f"the network has no node {replay_layer!r} to be its level")
+        raise ProgramError(f"the network has no node {replay_layer!r} to be its replay layer")
     if latent_bits not in LATENT_BITS:
-        raise ProgramError(f"a code must have {', '.join(map(str, LATENT_BITS))} bits, got {latent_bits!r}")
+        raise ProgramError(f"latents must have {', '.join(map(str, LATENT_BITS))} bits, got {latent_bits!r}")
 
 
 def walk(builder: Builder, nodes: list[Node]) -> None:
@@ -71,7 +71,7 @@ def compile_tail(
     """
     _check(graph, replay_layer, latent_bits)
     if type(classes) is not int or not 1 <= classes <= MAX_CLASSES:
-        raise ProgramError(f"the classes must be a whole number from 1 to {MAX_CLASSES}, got {classes!r}")
+        raise ProgramError(f"the number of classes must be an integer from 1 to {MAX_CLASSES}, got {classes!r}")
     builder = Builder(graph, bits, max_samples, train, keep)
     emit_tail(builder, replay_layer, classes, latent_bits)
     if in_parts:

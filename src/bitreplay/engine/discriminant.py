@@ -1,4 +1,4 @@
-"""The linear discriminant of sums, in whole numbers: docs/law.md section 13, steps 2 to 6.
+"""The linear discriminant of sums, in integers: docs/law.md section 13, steps 2 to 6.
 
     m_c = s_c / n_c,   S = (G - sum_c s_c s_c^T / n_c) / n,   A = S + lambda D,   W = A^-1 M,   b_c = -1/2 m_c . W_c
     answer = the first class c with the largest W_c . x + b_c
@@ -98,7 +98,7 @@ def factor_of(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> Lower:
 
 
 def middle_of(sums: Sums) -> Int64:
-    """mu, whole numbers near the middle of all pictures."""
+    """mu, integers near the middle of all pictures."""
     return divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
 
 
@@ -122,14 +122,14 @@ def checked_parts(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> list[t
     """lambda of each part, once all arguments of `solve` are found right."""
     sums.check()
     if sums.pictures == 0:
-        raise ValueError("There is no picture in these sums: nothing can be told apart.")
+        raise ValueError("These sums have no images: there are no classes to tell apart.")
     if any(length < 1 for length in parts) or sum(parts) != sums.n_features:
         raise ValueError(f"The parts' lengths must add up to {sums.n_features}, got {list(parts)}.")
-    found = [shrink(sums.pictures, sums.n_features, sums.classes, length) for length in parts]
-    for top, bottom in found:
+    terms = [shrink(sums.pictures, sums.n_features, sums.classes, length) for length in parts]
+    for top, bottom in terms:
         if not (0 < bottom <= 1024 * top and top <= 8 * bottom and top * bottom < 1 << 62):
-            raise ValueError(f"lambda lies in [1/1024, 8], its terms' product below 2^62; got {top}/{bottom}.")
-    return found
+            raise ValueError(f"lambda must be in [1/1024, 8], the product of its terms below 2^62; got {top}/{bottom}.")
+    return terms
 
 
 def within_classes(sums: Sums) -> tuple[Int64, int]:
@@ -156,12 +156,12 @@ def shrunk(scatter: Int64, parts: Sequence[int], raised: Sequence[int]) -> Int64
 
 def ridges(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lambdas: Sequence) -> list[int]:
     """What each part's diagonal is raised by."""
-    diagonal, end, found = np.maximum(np.diagonal(scatter), 0), 0, []
+    diagonal, end, values = np.maximum(np.diagonal(scatter), 0), 0, []
     for length, (top, bottom) in zip(parts, lambdas, strict=True):
         part, end = slice(end, end + length), end + length
         mean = int((diagonal[part] // length).sum() + (diagonal[part] % length).sum() // length)
-        found.append(max(mean * top // bottom, 1) if mean else pictures << point)
-    return found
+        values.append(max(mean * top // bottom, 1) if mean else pictures << point)
+    return values
 
 
 def unit_scale(matrix: Int64) -> tuple[Int64, Int64]:
@@ -197,8 +197,8 @@ def scaled_means(sums: Sums, present: Int64, centre: Int64, halves: Int64) -> tu
     """(m_c - mu) with 32 bits behind the point; the numbers' powers; each class's largest bit above its power."""
     counts = sums.counts[present, None]
     total = wide(sums.class_sums[present]) - counts * centre
-    whole = divide_each(total, counts)
-    means = (whole << MEAN_BITS) + divide_each((total - whole * counts) << MEAN_BITS, counts)
+    quotients = divide_each(total, counts)
+    means = (quotients << MEAN_BITS) + divide_each((total - quotients * counts) << MEAN_BITS, counts)
     return means, halves, (bit_length(means) - halves).max(axis=1)
 
 
@@ -256,7 +256,7 @@ def _backward(factor: Int64, rows: Int64) -> tuple[Int64, NDArray[np.bool_]]:
 
 
 def _quotient(rest: Int64, root: int) -> tuple[Int64, Int64]:
-    """rest / root: the nearest whole number, saturated, and 16 bits of what remains."""
+    """rest / root: the nearest integer, saturated, and 16 bits of what remains."""
     high = saturate(divide_each(rest, root), -LIMIT, LIMIT)
     low = divide_each((rest - high * root) << LOW, root)
     return high, saturate(low, -(1 << (LOW - 1)), 1 << (LOW - 1))
@@ -274,9 +274,9 @@ def biases(sums: Sums, present: Int64, centre: Int64, weights: Int64) -> Int64:
     """-1/2 (m_c + mu) . W_c in the weights' unit."""
     counts = sums.counts[present, None]
     total = wide(sums.class_sums[present]) + counts * centre
-    whole = divide_each(total, counts)
-    part = divide_each((total - whole * counts) << CENTRE_BITS, counts)
-    doubled = (weights * whole).sum(axis=1) + round_shift((weights * part).sum(axis=1), CENTRE_BITS)
+    quotients = divide_each(total, counts)
+    part = divide_each((total - quotients * counts) << CENTRE_BITS, counts)
+    doubled = (weights * quotients).sum(axis=1) + round_shift((weights * part).sum(axis=1), CENTRE_BITS)
     return -round_shift(doubled, 1)
 
 

@@ -56,15 +56,15 @@ def parts_of(feature_layers: str) -> list[Part]:
     >>> [(part.layer, part.cells) for part in parts_of("head+add_11/4")]
     [('head', 1), ('add_11', 2)]
     """
-    found = []
+    parts = []
     for text in feature_layers.split("+"):
         layer, slash, cells = text.strip().partition("/")
         if not layer or (slash and cells != "4"):
-            raise ProgramError(f"the numbers of a picture are layers joined by +, with /4 or without, got {text!r}")
-        found.append(Part(layer, 2 if slash else 1))
-    if len(set(found)) != len(found):
-        raise ProgramError(f"the numbers of a picture name a layer twice: {feature_layers!r}")
-    return found
+            raise ProgramError(f"feature layers must be names joined by +, each with or without /4, got {text!r}")
+        parts.append(Part(layer, 2 if slash else 1))
+    if len(set(parts)) != len(parts):
+        raise ProgramError(f"feature layers name a layer twice: {feature_layers!r}")
+    return parts
 
 
 def default_feature_layers(graph: Graph) -> str:
@@ -84,12 +84,12 @@ def compile_features(
     parts = [(part, _layer(graph, part)) for part in parts_of(feature_layers)]
     builder = Builder(graph, bits, max_samples, "nothing")
     walk(builder, _below(graph, {layer for _, layer in parts}))
-    whole = "features" if projection is None else "means"
-    pooled = [_pooled(builder, whole, number, part, layer) for number, (part, layer) in enumerate(parts)]
+    buffer = "features" if projection is None else "means"
+    pooled = [_pooled(builder, buffer, number, part, layer) for number, (part, layer) in enumerate(parts)]
     lengths = [value.shape[2] for value in pooled]
     if sum(lengths) > MAX_FEATURES:
-        raise ProgramError(f"a picture has at most {MAX_FEATURES} numbers, and {feature_layers} are {sum(lengths)}")
-    means = builder.buffer(whole, np.int8, (1, 1, sum(lengths)))
+        raise ProgramError(f"there are at most {MAX_FEATURES} features, and {feature_layers} has {sum(lengths)}")
+    means = builder.buffer(buffer, np.int8, (1, 1, sum(lengths)))
     one, first = Multiplier.of(Fraction(1)), 0
     for value in pooled:
         builder.emit("forward", "concat", {"x": value.tensor, "y": means}, first=first, x_zero=0,
@@ -124,7 +124,7 @@ def _below(graph: Graph, layers: set[str]) -> list[Node]:
     return [node for node in graph.nodes if node.name in needed]
 
 
-def _pooled(c: Builder, whole: str, number: int, part: Part, layer: str) -> Value:
+def _pooled(c: Builder, buffer: str, number: int, part: Part, layer: str) -> Value:
     """One part as a row of int8."""
     x = c.values[layer]
     signs = x.activation is None and x.scales is None and x.bound == 1
@@ -142,7 +142,7 @@ def _pooled(c: Builder, whole: str, number: int, part: Part, layer: str) -> Valu
         raise ProgramError(f"{part.layer!r}: sums over {area} elements must fit 31 bits")
     spec = SIGNS if signs else Activation.of_range(*c.graph.ranges[layer], 8)
     multiplier = Multiplier.of(x.activation.scale / (area * spec.scale))
-    y = c.buffer(f"{whole}.{number}", np.int8, (part.cells, part.cells, channels))
+    y = c.buffer(f"{buffer}.{number}", np.int8, (part.cells, part.cells, channels))
     c.emit("forward", "average_pool", {"x": x.tensor, "y": y}, window_h=cells[0], window_w=cells[1],
            x_zero=x.activation.zero, mantissa=multiplier.mantissa, shift=multiplier.shift, y_zero=spec.zero,
            low=-LARGEST, high=LARGEST)  # fmt: skip

@@ -49,7 +49,7 @@ class Yield:
 class Kind:
     """`reads` holds the forms allowed for each input, `optional` says how many of the last may be absent.
 
-    An attribute is a whole number of a range, one of some words, or a decimal number as text; all have defaults.
+    An attribute is an integer of a range, one of some words, or a decimal number as text; all have defaults.
     """
 
     expected: Callable[[Node, list[Yield]], tuple[Arrays, Yield]]

@@ -2,9 +2,9 @@
 
 Weights are shared. A run that finds no free place waits for one; arenas that were made stay for the next run.
 
-    place = arenas.place()
-    with place.lock:
-        place.machine.run(...)
+    arena = arenas.lend()
+    with arena.lock:
+        arena.machine.run(...)
 
 The lock is entered by the `with` of whoever runs, so that no signal can come between taking it and being bound to free
 it (lifecycle/turns.py says why); a semaphore, or a context manager of our own, is Python code that Ctrl-C may cut.
@@ -20,30 +20,30 @@ from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
 
 Machine = NativeMachine | SlowMachine
-MOST = 8
+MAX_ARENAS = 8
 
 
 def most_at_once() -> int:
     """Runs of one program at the same time: as many as the cores that this process may use, at most 8."""
-    return min(cores.usable(), MOST)
+    return min(cores.usable(), MAX_ARENAS)
 
 
-class Place:
+class Arena:
     """A machine that whoever holds the lock runs alone; a sibling of the first one, made when it is first used."""
 
-    def __init__(self, first: Machine, made: Machine | None = None) -> None:
+    def __init__(self, first: Machine, machine: Machine | None = None) -> None:
         self.lock = Lock()
-        self._first, self._made = first, made
+        self._first, self._machine = first, machine
 
     @property
     def machine(self) -> Machine:
-        if self._made is None:
-            self._made = self._first.sibling()
-        return self._made
+        if self._machine is None:
+            self._machine = self._first.sibling()
+        return self._machine
 
     @property
     def used(self) -> bool:
-        return self._made is not None
+        return self._machine is not None
 
 
 class Arenas:
@@ -51,7 +51,7 @@ class Arenas:
 
     def __init__(self, first: Machine) -> None:
         self._first = first
-        self._places = [Place(first, first), *(Place(first) for _ in range(1, most_at_once()))]
+        self._arenas = [Arena(first, first), *(Arena(first) for _ in range(1, most_at_once()))]
         self._next = count()
 
     @property
@@ -60,11 +60,11 @@ class Arenas:
         return self._first.footprint
 
     @property
-    def made(self) -> int:
+    def n_arenas(self) -> int:
         """Arenas that there are."""
-        return sum(place.used for place in self._places)
+        return sum(arena.used for arena in self._arenas)
 
-    def place(self) -> Place:
+    def lend(self) -> Arena:
         """One that is free, or else one after the other; another thread may be faster, then its lock waits."""
-        free = (place for place in self._places if not place.lock.locked())
-        return next(free, None) or self._places[next(self._next) % len(self._places)]
+        free = (arena for arena in self._arenas if not arena.lock.locked())
+        return next(free, None) or self._arenas[next(self._next) % len(self._arenas)]

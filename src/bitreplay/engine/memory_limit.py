@@ -12,6 +12,6 @@ def check_room(program: Program) -> None:
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if program.arena_bytes > have:
         raise ProgramError(
-            f"it works in {program.arena_bytes >> 20} MiB with minibatches of {program.max_samples}, and this machine "
+            f"it needs {program.arena_bytes >> 20} MiB with minibatches of {program.max_samples}, and this machine "
             f"has {have >> 20} MiB"
         )

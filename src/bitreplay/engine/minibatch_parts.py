@@ -48,25 +48,23 @@ def check(program: Program) -> None:
         for role, number in zip(entry.tensors, record.tensors, strict=True):
             if number < 0 or role == SATURATED or (entry.merges and record.list == "backward"):
                 continue
-            each = program.tensors[number].per_sample
-            if each if once else entry.written(role) and not each:
-                raise ProgramError(
-                    "a minibatch comes in parts only where convolutions' weights stay: q_b^bin of 1, none that learn"
-                )
+            per_sample = program.tensors[number].per_sample
+            if per_sample if once else entry.written(role) and not per_sample:
+                raise ProgramError("micro-batches need frozen convolutions: q_b^bin of 1, and none that learn")
         if entry.merges:
             bounds = [value for name, value in zip(entry.attributes, record.attributes, strict=True) if "bound" in name]
             if max(bounds) > LARGEST_BOUND:
-                raise ProgramError(f"a minibatch comes in parts where sums fit {LARGEST_BOUND} bits, got {max(bounds)}")
+                raise ProgramError(f"micro-batches need sums of at most {LARGEST_BOUND} bits, got {max(bounds)}")
 
 
 def work_bytes(program: Program) -> int:
     """What the sums of one sample are written to."""
-    each = []
+    sizes = []
     for record in merging(program):
         entry = OPERATIONS[record.operation]
         written = [n for role, n in zip(entry.tensors, record.tensors, strict=True) if entry.written(role) and n >= 0]
-        each.append(sum(-(-program.tensors[number].bytes(1) // 64) * 64 for number in written))
-    return max(each, default=0)
+        sizes.append(sum(-(-program.tensors[number].bytes(1) // 64) * 64 for number in written))
+    return max(sizes, default=0)
 
 
 def begin(machine: ReferenceMachine) -> None:
@@ -81,17 +79,17 @@ def measure(machine: ReferenceMachine, run: Run) -> None:
     """Exponents of sums over one sample, the largest so far."""
     for record in _passed(machine, run, counting=False):
         _, tops = _written(OPERATIONS[record.operation], _arrays(machine, record, run.samples))
-        _, found = _aside(machine, record, run, range(run.samples))
-        own = wide(found) - run.samples.bit_length()
-        tops[...] = np.where(found > NO_GRADIENT, np.maximum(tops, own), tops)
+        _, exponents = _aside(machine, record, run, range(run.samples))
+        scaled = wide(exponents) - run.samples.bit_length()
+        tops[...] = np.where(exponents > NO_GRADIENT, np.maximum(tops, scaled), tops)
 
 
 def gather(machine: ReferenceMachine, run: Run, minibatch: int) -> None:
     for record in _passed(machine, run, counting=True):
         sums, tops = _written(OPERATIONS[record.operation], _arrays(machine, record, run.samples))
         for n in range(run.samples):
-            own, exponents = _aside(machine, record, run, range(n, n + 1))
-            for (total, at), (one, _) in zip(sums, own, strict=True):
+            part_sums, exponents = _aside(machine, record, run, range(n, n + 1))
+            for (total, at), (one, _) in zip(sums, part_sums, strict=True):
                 if exponents[at] > NO_GRADIENT:
                     total += round_shift(one, int(tops[at]) + minibatch.bit_length() - int(exponents[at]))
 

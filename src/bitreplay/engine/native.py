@@ -118,7 +118,7 @@ def isa() -> str:
     """The instruction set that machines made from now on will use."""
     name = library().br_isa()
     if name is None:
-        raise ValueError(f"BITREPLAY_ISA names none of the instruction sets of this machine: {available_isas()}")
+        raise ValueError(f"BITREPLAY_ISA must be one of the instruction sets of this machine: {available_isas()}")
     return name.decode()
 
 
@@ -232,8 +232,8 @@ class NativeMachine(Memory):
 
     def gather(self, run: Run, minibatch: int) -> None:
         self._may_run("backward")
-        place = self._work.ctypes.data
-        self._done(self._opened.core.br_parts_gather(self._opened.handle, *self._given(run), minibatch, place))
+        address = self._work.ctypes.data
+        self._done(self._opened.core.br_parts_gather(self._opened.handle, *self._given(run), minibatch, address))
 
     def end_parts(self, run: Run) -> None:
         self._may_run("update")

@@ -7,7 +7,7 @@ ood.py, the same bits, faster.
     combine(sums, other); combine(sums, other, sign=-1)
     solution = solve(sums, parts=[512])           lengths that add up to 512; ValueError if there is no picture
     scores(solution, x), answers(solution, x)     (pictures, classes) int64; (pictures,) class numbers
-    factor = factored(sums, parts=[512])          lengths(factor, y): vectors of whole numbers under the covariance
+    factor = factored(sums, parts=[512])          lengths(factor, y): vectors of integers under the covariance
     solution, factor = solved(sums, parts=[512])  both of them, of one factorisation
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
@@ -192,7 +192,7 @@ def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> So
     core = library()
     if core is None:
         return discriminant.solve(sums, parts, shrink)
-    return _Made(core, "br_sums_solve", "solution", sums, parts, shrink).solved()
+    return _Solver(core, "br_sums_solve", "solution", sums, parts, shrink).solved()
 
 
 def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
@@ -203,12 +203,12 @@ def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
     classes, n_features = solution.weights.shape
     x = np.ascontiguousarray(x)
     if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != n_features:
-        raise ValueError(f"Pictures are int8, (pictures, {n_features}), got {x.dtype} {x.shape}.")
+        raise ValueError(f"Features must be int8 of shape (n, {n_features}), got {x.dtype} {x.shape}.")
     weights, biases = np.ascontiguousarray(solution.weights), np.ascontiguousarray(solution.biases)
     info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
-    found = np.zeros((len(x), classes), np.int64)
-    _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), found.ctypes.data))
-    return found
+    result = np.zeros((len(x), classes), np.int64)
+    _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), result.ctypes.data))
+    return result
 
 
 def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
@@ -221,7 +221,7 @@ def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) ->
     core = library()
     if core is None:
         return reference_mahalanobis.factored(sums, parts, shrink)
-    return _Made(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
+    return _Solver(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
 
 
 def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
@@ -229,15 +229,15 @@ def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> t
     core = library()
     if core is None:
         return reference_mahalanobis.solved(sums, parts, shrink)
-    made = _Made(core, "br_sums_solve_factor", "solution factor", sums, parts, shrink)
-    return made.solved(), made.factored()
+    solver = _Solver(core, "br_sums_solve_factor", "solution factor", sums, parts, shrink)
+    return solver.solved(), solver.factored()
 
 
-class _Made:
+class _Solver:
     """What a function of the core made of sums: a solution, a factor, or both."""
 
     def __init__(
-        self, core: ctypes.CDLL, function: str, found: str, sums: Sums, parts: Sequence[int], shrink: Shrinkage
+        self, core: ctypes.CDLL, function: str, outputs: str, sums: Sums, parts: Sequence[int], shrink: Shrinkage
     ) -> None:  # fmt: skip
         self._sums, self._parts = sums, tuple(parts)
         self._given = _parts(parts, checked_parts(sums, parts, shrink))
@@ -246,9 +246,9 @@ class _Made:
         self._work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
         self.solution = SolutionInfo(self._weights.ctypes.data, self._biases.ctypes.data)
         self.factor = FactorInfo(ridges=self._ridges.ctypes.data)
-        results = [ctypes.byref(getattr(self, name)) for name in found.split()]
-        given = (_info(sums), self._given, len(self._given), self._work.ctypes.data)
-        _done(getattr(core, function)(*given, *results))
+        results = [ctypes.byref(getattr(self, name)) for name in outputs.split()]
+        inputs = (_info(sums), self._given, len(self._given), self._work.ctypes.data)
+        _done(getattr(core, function)(*inputs, *results))
 
     def solved(self) -> Solution:
         info = self.solution
@@ -294,12 +294,12 @@ def expected(sums: Sums, solution: Solution, factor: Factor) -> OodModel:
         weights.ctypes.data, None, sums.n_features, sums.classes, solution.pictures, solution.exponent
     )
     middle = np.zeros(factor.n_features, np.int32)
-    given, found = _parts(factor.parts, [(1, 1)] * len(factor.parts)), OodInfo(weights=middle.ctypes.data)
+    parts, model = _parts(factor.parts, [(1, 1)] * len(factor.parts)), OodInfo(weights=middle.ctypes.data)
     work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
-    sizes = (given, len(factor.parts), work.ctypes.data)
-    _done(core.br_sums_ood(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(found)))
-    figures = (int(found.fitted), int(found.ratio), int(found.expected), int(found.temperature))
-    return OodModel(*figures, middle, int(found.bias))
+    sizes = (parts, len(factor.parts), work.ctypes.data)
+    _done(core.br_sums_ood(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(model)))
+    figures = (int(model.fitted), int(model.ratio), int(model.expected), int(model.temperature))
+    return OodModel(*figures, middle, int(model.bias))
 
 
 def solve_bytes(n_features: int, classes: int) -> int:

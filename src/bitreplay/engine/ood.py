@@ -10,7 +10,7 @@ in the middle: half of its squared distance to the nearest mean less three quart
 the share of known pictures that may be refused (CURVE). 8, the curve and 3/4 were found on pictures that no figure uses
 (docs/unknown.md). The trace is estimated with 32 vectors of signs for each part of x.
 
-mu is in whole numbers, and under the covariance of many pictures that is off by more than a little: hence s_0.
+mu is in integers, and under the covariance of many pictures that is off by more than a little: hence s_0.
 
 Values have 16 bits behind the point unless said otherwise. A function of the sums alone, so it merges and unlearns with
 them. This is the reference; native_sums.py has `ood`, faster.
@@ -69,11 +69,11 @@ class OodModel:
 
 def ood(sums: Sums, solution: Solution, factor: Factor, lengths: Lengths) -> OodModel:
     """Of a solution with shrunk means and the factor of the same sums."""
-    whole = factor.pictures << POINT
+    total = factor.pictures << POINT
     rest = sum(_unfitted(factor, part, lengths) for part in range(len(factor.parts)))
-    fitted = min(max(((factor.n_features - factor.dropped_features) << POINT) - rest, 0), whole - (whole >> 4))
-    down = max(whole.bit_length() - 38, 0)
-    ratio = divide_round((whole >> down) << RATIO_POINT, (whole - fitted) >> down)  # 1 to 16
+    fitted = min(max(((factor.n_features - factor.dropped_features) << POINT) - rest, 0), total - (total >> 4))
+    down = max(total.bit_length() - 38, 0)
+    ratio = divide_round((total >> down) << RATIO_POINT, (total - fitted) >> down)  # 1 to 16
     once = divide_round(fitted * ratio, 1 << RATIO_POINT)
     expected = divide_round(once * ratio, 1 << RATIO_POINT)  # < 2^29 2^8
     weights, length = middle(sums, solution)
@@ -87,17 +87,17 @@ def probes(factor: Factor, part: int) -> NDArray[np.int16]:
     """Vectors of signs in one part of x: +1 where the highest random bit is 1 (section 4: seed 0, step, part)."""
     start = sum(factor.parts[:part])
     elements = np.arange(start, start + factor.parts[part], dtype=np.uint32)
-    found = np.zeros((1 << PROBES_BITS, factor.n_features), np.int16)
+    result = np.zeros((1 << PROBES_BITS, factor.n_features), np.int16)
     for step in range(1 << PROBES_BITS):
-        found[step, elements] = 2 * (random_bits(key(0, step, part), elements) >> np.uint32(31)).astype(np.int16) - 1
-    return found
+        result[step, elements] = 2 * (random_bits(key(0, step, part), elements) >> np.uint32(31)).astype(np.int16) - 1
+    return result
 
 
 def _unfitted(factor: Factor, part: int, lengths: Lengths) -> int:
     """lambda D times the trace of A^-1 over one part, at most the part's length."""
     squares, exponents = lengths(factor, probes(factor, part))
-    most = factor.parts[part] << POINT
-    return int(round_shift(np.minimum(scaled(squares, factor.ridges[part], exponents), most).sum(), PROBES_BITS))
+    bound = factor.parts[part] << POINT
+    return int(round_shift(np.minimum(scaled(squares, factor.ridges[part], exponents), bound).sum(), PROBES_BITS))
 
 
 def middle(sums: Sums, solution: Solution) -> tuple[NDArray[np.int32], int]:
@@ -112,8 +112,8 @@ def middle(sums: Sums, solution: Solution) -> tuple[NDArray[np.int32], int]:
 def _separation(sums: Sums, solution: Solution, middle_length: int) -> int:
     """sum_c n_c |m'_c - mu|^2 / n less that of their mean."""
     counts = sums.counts[sums.counts > 0]
-    each = scaled(drawn(apart(sums, solution), counts), solution.pictures, solution.exponent)
-    total = divide_round(int((counts * np.clip(each, 0, LARGEST_SEPARATION)).sum()), sums.pictures)
+    distances = scaled(drawn(apart(sums, solution), counts), solution.pictures, solution.exponent)
+    total = divide_round(int((counts * np.clip(distances, 0, LARGEST_SEPARATION)).sum()), sums.pictures)
     return max(total - int(scaled(np.int64(middle_length), solution.pictures, solution.exponent)), 0)
 
 
@@ -137,19 +137,19 @@ def ood_score(
     return round_shift(away, 3) - scaled(4 * best - 3 * middles, solution.pictures, solution.exponent - 2)
 
 
-def as_solution(found: OodModel, solution: Solution) -> Solution:
+def as_solution(model: OodModel, solution: Solution) -> Solution:
     """The class that stands in the middle, alone."""
-    return replace(solution, weights=found.weights[None], biases=np.array([found.bias], np.int64))
+    return replace(solution, weights=model.weights[None], biases=np.array([model.bias], np.int64))
 
 
-def limit(found: OodModel, share: Fraction) -> int:
+def limit(model: OodModel, share: Fraction) -> int:
     """The strangeness that this share of known pictures is expected to exceed; shares from 1 % to 50 %."""
-    asked = round_fraction(share * (1 << POINT))
+    rounded = round_fraction(share * (1 << POINT))
     points = [(divide_round(percent << POINT, 100), divide_round(part << POINT, 1000)) for percent, part in CURVE]
-    at = sum(asked >= start for start, _ in points)
+    at = sum(rounded >= start for start, _ in points)
     if at in (0, len(points)):
         part = points[min(at, len(points) - 1)][1]
     else:
         (low, high), (next_low, next_high) = points[at - 1], points[at]
-        part = high + divide_round((next_high - high) * (asked - low), next_low - low)
-    return divide_round(found.expected * part, 1 << POINT)
+        part = high + divide_round((next_high - high) * (rounded - low), next_low - low)
+    return divide_round(model.expected * part, 1 << POINT)

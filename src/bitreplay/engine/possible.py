@@ -1,7 +1,7 @@
-"""Whether whole numbers can be the sums of pictures: docs/law.md section 13, "Possible".
+"""Whether integers can be the sums of pictures: docs/law.md section 13, "Possible".
 
-Of pictures x with whole numbers |x_i| <= 127, for counts n_c, class sums s_c and products G, with q = floor(s_ci / n_c)
-and r = s_ci - q n_c (whole numbers of the sum s have the least squares where they are q and q + 1):
+Of pictures x with integers |x_i| <= 127, for counts n_c, class sums s_c and products G, with q = floor(s_ci / n_c)
+and r = s_ci - q n_c (integers of the sum s have the least squares where they are q and q + 1):
 
     |s_c| <= 127 n_c,   sum over c of (s_ci q + q r + r) <= G_ii <= 127^2 n,   |G_ij| <= sqrt(G_ii G_jj)      possible
     G - sum_c s_c s_c^T / n_c has no negative eigenvalue, within rounding                                     has_factor
@@ -36,8 +36,8 @@ def possible(sums: Sums) -> bool:
     squares = wide(sums.products[diagonal(sums.n_features)])
     if not possible_rows(sums.counts, sums.class_sums, squares, sums.forgot):
         return False
-    most = sums.most
-    if sums.products.min(initial=0) < -most or sums.products.max(initial=0) > most:
+    bound = sums.bound
+    if sums.products.min(initial=0) < -bound or sums.products.max(initial=0) > bound:
         return False
     if sums.forgot:
         return True
@@ -54,8 +54,8 @@ def possible_rows(counts: Int64, class_sums: NDArray, squares: NDArray, forgot: 
     s, g, bounds = wide(class_sums), wide(squares), LARGEST * counts[:, None]
     if (counts < 0).any() or (s > bounds).any() or (s < -bounds).any():
         return False
-    most = MAX_PICTURES if forgot else int(counts.sum())
-    return bool((_least_squares(counts, s) <= g).all() and (g <= LARGEST**2 * most).all())
+    limit = MAX_PICTURES if forgot else int(counts.sum())
+    return bool((_least_squares(counts, s) <= g).all() and (g <= LARGEST**2 * limit).all())
 
 
 def has_factor(sums: Sums) -> bool:
@@ -74,7 +74,7 @@ def has_factor(sums: Sums) -> bool:
 
 
 def _least_squares(counts: Int64, s: Int64) -> Int64:
-    """Of whole numbers with these sums, for all classes together."""
+    """Of integers with these sums, for all classes together."""
     n = np.maximum(counts, 1)[:, None]
     q = s // n
     r = s - q * n

@@ -43,7 +43,7 @@ class Projection:
         if not all(kinds) or self.axes.ndim != 2 or len(self.axes) != k or self.offsets.shape != (k,):
             raise ValueError("a projection has int8 axes, and for each an int32 scale and an int64 offset")
         if not 1 <= k <= self.axes.shape[1] <= MAX_FEATURES:
-            raise ValueError(f"a projection has 1 to d axes of d <= {MAX_FEATURES} numbers, got {self.axes.shape}")
+            raise ValueError(f"a projection has 1 to d axes of d <= {MAX_FEATURES} features, got {self.axes.shape}")
         if self.axes.min() < -LARGEST or self.scales.min() < 0 or not 0 <= self.shift <= LARGEST_SHIFT:
             raise ValueError("a projection has axes in [-127, 127], scales of at least 0 and a shift of 0 to 62")
         if self.offsets.min() < -MAX_OFFSET or self.offsets.max() > MAX_OFFSET:
@@ -61,10 +61,10 @@ class Projection:
 
     def digest(self) -> str:
         """SHA-256 of all that decides y, in this order and little-endian; states name it."""
-        found = hashlib.sha256(f"{self.feature_layers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n".encode())
+        sha = hashlib.sha256(f"{self.feature_layers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n".encode())
         for array in (self.axes, self.scales, self.offsets):
-            found.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
-        return found.hexdigest()
+            sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
+        return sha.hexdigest()
 
     def of(self, x: NDArray[np.int8]) -> NDArray[np.int8]:
         """The reference: (pictures, d) -> (pictures, k)."""
@@ -76,7 +76,7 @@ def emit(builder: Builder, x: int, projection: Projection, name: str) -> int:
     """The records; `x` is a tensor of (1, 1, d) int8, what comes out, `name`, is (1, 1, k) int8."""
     k, d = projection.axes.shape
     if builder.tensors[x].shape != (1, 1, d):
-        raise ProgramError(f"the projection reads {d} numbers, and there are {builder.tensors[x].shape[-1]}")
+        raise ProgramError(f"the projection reads {d} features, and there are {builder.tensors[x].shape[-1]}")
     products = builder.buffer("projection.products", np.int32, (1, 1, k))
     axes = builder.constant("projection.axes", projection.axes.reshape(k, 1, 1, d))
     builder.emit("forward", "integer_conv", {"x": x, "w": axes, "sums": products}, x_zero=0, stride=1, pad=0, down=0)

@@ -51,18 +51,18 @@ class Memory(ABC):
         """A copy of a tensor's present content."""
         tensor = self._known(name)
         if not 1 <= samples <= self.program.max_samples:
-            raise ValueError(f"{name} holds 1 to {self.program.max_samples} samples, and {samples} were asked for.")
+            raise ValueError(f"{name} holds 1 to {self.program.max_samples} samples, got {samples}.")
         return self.view(tensor, samples).copy()
 
     def write(self, name: str, values: NDArray) -> None:
         """Set a tensor, or its first samples; anything but its own type and shape is refused."""
-        tensor, most = self._known(name), self.program.max_samples
+        tensor, max_samples = self._known(name), self.program.max_samples
         if not isinstance(values, np.ndarray) or values.dtype != tensor.dtype:
-            found = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
-            raise ValueError(f"{name} must be an array of {tensor.dtype}, got {found}.")
+            got = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise ValueError(f"{name} must be an array of {tensor.dtype}, got {got}.")
         shape = values.shape[1:] if tensor.per_sample and values.ndim else values.shape
-        if shape != tensor.shape or (tensor.per_sample and not (values.ndim and 1 <= len(values) <= most)):
-            many = f" for each of 1 to {most} samples" if tensor.per_sample else ""
+        if shape != tensor.shape or (tensor.per_sample and not (values.ndim and 1 <= len(values) <= max_samples)):
+            many = f" for each of 1 to {max_samples} samples" if tensor.per_sample else ""
             raise ValueError(f"{name} must have the shape {tensor.shape}{many}, got {values.shape}.")
         self.view(tensor, len(values) if tensor.per_sample else 1)[...] = values
 

@@ -38,9 +38,9 @@ def apart(sums: Sums, solution: Solution) -> Int64:
     counts, weights = sums.counts[present], wide(solution.weights[present])
     centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
     away = wide(sums.class_sums[present]) - counts[:, None] * centre
-    whole = divide_each(away, counts[:, None])  # |whole| < 2^8, |weights| <= 2^30, 2^13 numbers: sums below 2^51
-    rest = divide_each((away - whole * counts[:, None]) << REST, counts[:, None])  # |rest| <= 2^15: sums below 2^58
-    return (weights * whole).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)
+    quotients = divide_each(away, counts[:, None])  # |whole| < 2^8, |weights| <= 2^30, 2^13 numbers: sums below 2^51
+    rest = divide_each((away - quotients * counts[:, None]) << REST, counts[:, None])  # |rest| <= 2^15: sums below 2^58
+    return (weights * quotients).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)
 
 
 def drawn(values: Int64, counts: Int64) -> Int64:

@@ -1,6 +1,6 @@
 """Exact sums over pictures: what learning by sums keeps, and all that it keeps (docs/law.md section 13).
 
-A picture is d whole numbers x in [-127, 127] and a class. Over all pictures, and nothing else:
+A picture is d integers x in [-127, 127] and a class. Over all pictures, and nothing else:
 
     counts      n_c                      (classes,) int64
     class_sums  s_c = sum of x           (classes, d)
@@ -57,7 +57,7 @@ class Sums:
     def empty(n_features: int, classes: int) -> Sums:
         """No pictures yet, of `n_features` numbers each (1 to 8,192), for so many classes."""
         if not 1 <= n_features <= MAX_FEATURES:
-            raise ValueError(f"A picture has 1 to {MAX_FEATURES} numbers, got {n_features}.")
+            raise ValueError(f"There must be 1 to {MAX_FEATURES} features, got {n_features}.")
         narrow = width(0)
         triangle = np.zeros(n_features * (n_features + 1) // 2, narrow)
         return Sums(np.zeros(classes, np.int64), np.zeros((classes, n_features), narrow), triangle)
@@ -83,7 +83,7 @@ class Sums:
         return max(self.pictures, -(-largest // LARGEST**2))
 
     @property
-    def most(self) -> int:
+    def bound(self) -> int:
         """What bounds every product: those of the pictures and, where something forgotten left its scatter, all
         squares together. Both add up when states are merged, so that what is merged keeps the bound."""
         squares = int(wide(self.products[diagonal(self.n_features)]).sum()) if self.forgot else 0
@@ -115,20 +115,21 @@ class Sums:
             or max(-int(self.products.min(initial=0)), int(self.products.max(initial=0))) > LARGEST**2 * self.extent
             or (squares < 0).any()
         ):
-            raise ValueError("These are not the sums of pictures: a sum is larger than its pictures could make it.")
+            raise ValueError("These are not sums of images: a sum is larger than its images can make it.")
 
     def check_types(self) -> None:
         """ValueError for numbers of pictures, types and shapes that do not fit together."""
         if self.products.shape != (self.n_features * (self.n_features + 1) // 2,):
-            raise ValueError(f"Products of {self.n_features} numbers are a triangle, got {self.products.shape}.")
+            raise ValueError(f"Products of {self.n_features} features must be a triangle, got {self.products.shape}.")
         n, m = self.pictures, self.extent
         if (self.counts < 0).any() or m > MAX_PICTURES:
             raise ValueError(
-                f"Sums are of 0 to {MAX_PICTURES} pictures; the counts say {n}, least {self.counts.min()}, and m {m}."
+                f"Sums must have 0 to {MAX_PICTURES} images; got {n} by their counts, {self.counts.min()} in the "
+                f"smallest class, and m = {m}."
             )
-        wanted = width(m)
-        if self.class_sums.dtype != wanted or self.products.dtype != wanted:
-            raise ValueError(f"Sums of {m} pictures are {wanted}, got {self.class_sums.dtype}, {self.products.dtype}.")
+        dtype = width(m)
+        if self.class_sums.dtype != dtype or self.products.dtype != dtype:
+            raise ValueError(f"Sums of {m} images must be {dtype}, got {self.class_sums.dtype}, {self.products.dtype}.")
 
 
 def diagonal(n_features: int) -> Int64:
@@ -169,13 +170,13 @@ def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray
     """x and labels as the core takes them; ValueError if they are not what `add` expects."""
     x, labels = np.ascontiguousarray(x), np.asarray(labels)
     if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != sums.n_features:
-        raise ValueError(f"Pictures are int8, (pictures, {sums.n_features}), got {x.dtype} {x.shape}.")
+        raise ValueError(f"Features must be int8 of shape (n, {sums.n_features}), got {x.dtype} {x.shape}.")
     if len(x) and x.min() < -LARGEST:
-        raise ValueError(f"The numbers of a picture lie in [-{LARGEST}, {LARGEST}], got -128.")
+        raise ValueError(f"Features must be in [-{LARGEST}, {LARGEST}], got -128.")
     if labels.shape != (len(x),) or labels.dtype.kind not in "iu":
-        raise ValueError(f"Each of {len(x)} pictures has one class number, got {labels.dtype} {labels.shape}.")
+        raise ValueError(f"There must be one class number per image, for {len(x)}, got {labels.dtype} {labels.shape}.")
     if len(x) and not (labels.min() >= 0 and labels.max() < sums.classes):
-        raise ValueError(f"Class numbers lie below {sums.classes}, got {labels.min()} to {labels.max()}.")
+        raise ValueError(f"Class numbers must be below {sums.classes}, got {labels.min()} to {labels.max()}.")
     counts = np.bincount(labels, minlength=sums.classes).astype(np.int64)
     fits(sums, sums.n_features, counts, sign)
     return x, labels.astype(np.int32)
@@ -184,7 +185,7 @@ def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray
 def fits(sums: Sums, n_features: int, counts: Int64, sign: int) -> None:
     """ValueError unless so many more (fewer) pictures of so many numbers can be in the sums."""
     if sign not in (1, -1):
-        raise ValueError(f"The sign is 1 (add) or -1 (take away), got {sign}.")
+        raise ValueError(f"sign must be 1 (add) or -1 (subtract), got {sign}.")
     if n_features != sums.n_features or counts.shape != sums.counts.shape:
         raise ValueError(
             f"Sums of {sums.n_features} features and {sums.classes} classes do not fit those of {n_features} features "
@@ -192,7 +193,7 @@ def fits(sums: Sums, n_features: int, counts: Int64, sign: int) -> None:
         )
     after = sums.counts + sign * counts
     if (after < 0).any():
-        raise ValueError(f"Class {int(after.argmin())} has fewer pictures than are to be taken away.")
+        raise ValueError(f"Class {int(after.argmin())} has fewer images than are to be removed.")
     if sign > 0 and sums.extent + int(counts.sum()) > MAX_PICTURES:
         raise ValueError(f"Sums hold at most {MAX_PICTURES} pictures, got {sums.extent + int(counts.sum())}.")
 

@@ -1,4 +1,4 @@
-"""Names of classes and their numbers. A name is text or a whole number; its class number is a row of the head.
+"""Names of classes and their numbers. A name is text or an integer; its class number is a row of the head.
 
 Text that looks the same is one name: new names are in Unicode's form NFC, of 1 to 200 whole characters. That is the
 rule at every door. States of 0.1 may hold names that are not in NFC, which keep their spelling and are found by any;
@@ -45,10 +45,10 @@ class Classes:
         """The number of a known name; anything else is refused."""
         if isinstance(name, str) and name in self.names:
             return self.names.index(name)
-        (wanted,) = names_of([name])
-        number = self._table().get(wanted, -1)
+        (spelled,) = names_of([name])
+        number = self._table().get(spelled, -1)
         if number < 0:
-            raise ValueError(f"There is no class {short_repr(wanted)}; known are {_listed(self.known)}.")
+            raise ValueError(f"There is no class {short_repr(spelled)}; known: {_listed(self.known)}.")
         return number
 
     def indices(self, names: Iterable[Name | None]) -> NDArray[np.int32]:
@@ -63,8 +63,8 @@ class Classes:
 
     def _table(self) -> dict[object, int]:
         """Numbers by name, and by the usual spelling of a name that has another one."""
-        own: dict[object, int] = {name: number for number, name in enumerate(self.names) if name is not None}
-        return {usual(name): number for number, name in enumerate(self.names) if name is not None} | own
+        by_name: dict[object, int] = {name: number for number, name in enumerate(self.names) if name is not None}
+        return {usual(name): number for number, name in enumerate(self.names) if name is not None} | by_name
 
     def add(self, names: Iterable[Name]) -> None:
         """Give numbers to the names that have none, in sorted order, so that the order of samples does not matter."""
@@ -90,14 +90,14 @@ class Classes:
 
     def named(self, indices: NDArray) -> NDArray:
         """The names of class numbers, None for -1: an array of integers, of text, or of objects if they are mixed."""
-        found = [self.names[number] if number >= 0 else None for number in indices.tolist()]
-        kinds = {type(name) for name in found}
+        names = [self.names[number] if number >= 0 else None for number in indices.tolist()]
+        kinds = {type(name) for name in names}
         if kinds == {int}:
-            return np.array(found, np.int64)
-        result = np.empty(len(found), object)
-        result[:] = found
+            return np.array(names, np.int64)
+        result = np.empty(len(names), object)
+        result[:] = names
         # NumPy's text ends at the last character that is not NUL
-        return result.astype(str) if kinds == {str} and not any(str(name).endswith("\0") for name in found) else result
+        return result.astype(str) if kinds == {str} and not any(str(name).endswith("\0") for name in names) else result
 
 
 def usual(name: Name) -> Name:
@@ -120,14 +120,14 @@ def labels_of(labels: Any, count: int) -> list[Name]:
 
 
 def names_of(labels: Any) -> list[Name]:
-    """Labels as plain text and whole numbers, from a list, an array, a tensor, a column of a table or a generator.
+    """Labels as plain text and integers, from a list, an array, a tensor, a column of a table or a generator.
 
     One name alone is a list of one.
     """
     if isinstance(labels, str | int | np.generic) or (isinstance(labels, np.ndarray) and labels.ndim == 0):
         labels = [labels]
     if not isinstance(labels, Iterable) or isinstance(labels, bytes | Mapping | Set):
-        raise ValueError(f"Labels must be a list or an array of names or whole numbers, got {type(labels).__name__}.")
+        raise ValueError(f"Labels must be a list or an array of text or integers, got {type(labels).__name__}.")
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"Labels must have one dimension, got the shape {tuple(labels.shape)}.")  # type: ignore[attr-defined]
     if not isinstance(labels, np.ndarray) and callable(plain := getattr(labels, "tolist", None)):
@@ -149,11 +149,11 @@ def kept_name(label: object) -> Name:
     """A name as a state may hold it."""
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
-        raise ValueError(f"A label must be text or a whole number, got {short_repr(label)} ({type(label).__name__}).")
+        raise ValueError(f"A label must be text or an integer, got {short_repr(label)} ({type(label).__name__}).")
     if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
         raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
     if isinstance(plain, int) and abs(plain) >= 1 << 53:
-        raise ValueError(f"A label that is a number must lie within 2^53, got {short_repr(plain)}.")
+        raise ValueError(f"A label that is an integer must be within 2^53, got {short_repr(plain)}.")
     return plain
 
 

@@ -1,4 +1,4 @@
-"""The learning rate of each step of an experience, in whole numbers and fractions.
+"""The learning rate of each step of an experience, in integers and fractions.
 
     first = gain / power * sqrt(20 / steps)             unless the user gave it; baselines have no square root
     step k of n: first * (n - k) / n                    it falls evenly, so that an experience ends settled

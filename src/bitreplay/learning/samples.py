@@ -76,15 +76,15 @@ def at_once(count: int) -> int:
 
 def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
     """Codes of all images, some at a time, so that it can be watched and stopped."""
-    found: NDArray | None = None
+    result: NDArray | None = None
     part = at_once(len(images))
     for start in range(0, len(images), part):
         watch.check()
         end = min(start + part, len(images))
         latents = encode(images[start:end])
-        if found is None:
-            found = np.empty((len(images), *latents.shape[1:]), latents.dtype)
-        found[start:end] = latents
+        if result is None:
+            result = np.empty((len(images), *latents.shape[1:]), latents.dtype)
+        result[start:end] = latents
         watch.report("pictures", end, len(images))
-    assert found is not None, "the door lets no empty set of pictures in"
-    return found
+    assert result is not None, "the door lets no empty set of pictures in"
+    return result

@@ -20,8 +20,8 @@ def build(model: Model, settings: Settings, state: State | None = None, device: 
     try:
         return STRATEGIES[settings.strategy].on(context, state)
     except ProgramError as error:
-        tried = STRATEGIES[settings.strategy].asked(context)
-        raise ModelFileError(f"{model.path} cannot be used {tried}: {error}.") from None
+        usage = STRATEGIES[settings.strategy].usage(context)
+        raise ModelFileError(f"{model.path} cannot be used {usage}: {error}.") from None
 
 
 def context_of(model: Model, settings: Settings, device: str = "cpu") -> StrategyContext:
@@ -30,10 +30,10 @@ def context_of(model: Model, settings: Settings, device: str = "cpu") -> Strateg
     height, width, colours = model.graph.input_shape
     if height != width or colours != 3:
         raise ModelFileError(
-            f"{model.path} reads pictures of {height}x{width}x{colours}; expected squares of 3 colours."
+            f"{model.path} reads images of {height}x{width}x{colours}; expected squares with 3 channels."
         )
     if not model.replay_layers:
-        raise ModelFileError(f"{model.path} has no replay level, so nothing can be learned with it.")
+        raise ModelFileError(f"{model.path} has no replay layer, so nothing can be learned with it.")
     name = settings.replay_layer
     if name is not None and name not in model.replay_layers:
         raise ValueError(
@@ -47,7 +47,7 @@ def context_of(model: Model, settings: Settings, device: str = "cpu") -> Strateg
 def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
     """The strategy that a state was learned by, as it was."""
     if content.settings.size == model.size:
-        raise StateFileError(f"{title} names its model's own size, {model.size}, which states leave out.")
+        raise StateFileError(f"{title} names the model's own size, {model.size}, which states must leave out.")
     try:
         strategy = build(model, content.settings, content.state)
         strategy.load_state(content.state)
@@ -60,16 +60,16 @@ def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
 
 def model_of(content: Content, model: str | Path | Model | None, path: str | Path) -> Model:
     """The model that a state belongs to: the one given, or else the shipped one with its checksum."""
-    its = f"the model {escaped(content.model)[:60]} with checksum {escaped(content.digest)[:12]}"
+    description = f"the model {escaped(content.model)[:60]} with checksum {escaped(content.digest)[:12]}"
     if model is None:
-        found = find_by_digest(content.model, content.digest)
-        if found is None:
+        shipped = find_by_digest(content.model, content.digest)
+        if shipped is None:
             raise StateFileError(
-                f"{path} belongs to {its}, which is not among those shipped; name its file as `model`."
+                f"{path} belongs to {description}, which is not among those shipped; name its file as `model`."
             )
-        return found
-    given = model if isinstance(model, Model) else find(model)
-    if given.digest != content.digest:
-        other = f"{path} belongs to {its}, not to {given.name} with {given.digest[:12]}"
+        return shipped
+    named = model if isinstance(model, Model) else find(model)
+    if named.digest != content.digest:
+        other = f"{path} belongs to {description}, not to {named.name} with {named.digest[:12]}"
         raise StateFileError(f"{other}; another model needs a state of its own.")
-    return given
+    return named

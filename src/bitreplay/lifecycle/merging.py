@@ -27,7 +27,7 @@ from bitreplay.statefile import Content
 from bitreplay.strategies import STRATEGIES
 from bitreplay.strategies.exact import digests_of, statistics_of
 
-NOT_MERGED = "What the states add up to are not the sums of pictures; nothing is merged."
+NOT_MERGED = "The states do not add up to sums of images; nothing is merged."
 
 
 class MergedTwice(UserWarning):
@@ -72,18 +72,18 @@ class Total:
         if not self._states:
             raise ValueError(f"There is no state that {title} could be taken out of.")
         self._fitting(content, title)
-        gone = self._renamed(content.state)
+        removed = self._renamed(content.state)
         if self._base is not None:
-            _check_contains(gone, self._base, f"{title} does not contain the base")
-        whole = State(
+            _check_contains(removed, self._base, f"{title} does not contain the base")
+        total = State(
             self._statistics.names, {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
         )
-        _check_contains(whole, gone, f"{title} is not in the states that it shall be taken out of")
-        self._change(gone, -1)
+        _check_contains(total, removed, f"{title} is not in the states that it shall be taken out of")
+        self._change(removed, -1)
         if self._base is not None:
             self._change(self._base, 1)
         self._statistics.settle()
-        left = self._marks - (Lineage.read(gone.texts["lineage"]).marks - self._marks_of_base())
+        left = self._marks - (Lineage.read(removed.texts["lineage"]).marks - self._marks_of_base())
         self._marks = left if self._statistics.names else frozenset()
 
     def _change(self, state: State, sign: int) -> None:
@@ -173,16 +173,20 @@ def merged(
 
 def _check_contains(state: State, base: State, otherwise: str) -> None:
     """ValueError, `otherwise`, unless the state can be the base and more pictures."""
-    mine, common = statistics_of(state), statistics_of(base)
-    rounded = mine.counters["forgotten"] - common.counters["forgotten"]
-    left = {name: row for row, name in enumerate(mine.names)}
-    counts, class_sums = mine.sums.counts.copy(), wide(mine.sums.class_sums).copy()
-    fits = rounded >= 0 and mine.sums.n_features == common.sums.n_features and set(common.names) <= set(left)
+    statistics, base_statistics = statistics_of(state), statistics_of(base)
+    rounded = statistics.counters["forgotten"] - base_statistics.counters["forgotten"]
+    left = {name: row for row, name in enumerate(statistics.names)}
+    counts, class_sums = statistics.sums.counts.copy(), wide(statistics.sums.class_sums).copy()
+    fits = (
+        rounded >= 0
+        and statistics.sums.n_features == base_statistics.sums.n_features
+        and set(base_statistics.names) <= set(left)
+    )
     if fits:
-        rows = [left[name] for name in common.names]
-        counts[rows] -= common.sums.counts
-        class_sums[rows] -= common.sums.class_sums
-        more = wide(squares(mine.sums)) - squares(common.sums)
+        rows = [left[name] for name in base_statistics.names]
+        counts[rows] -= base_statistics.sums.counts
+        class_sums[rows] -= base_statistics.sums.class_sums
+        more = wide(squares(statistics.sums)) - squares(base_statistics.sums)
         fits = possible(counts, class_sums, more, rounded > 0)
     if not fits:
         raise ValueError(f"{otherwise}: it began as another state, or pictures were forgotten or unlearned since.")

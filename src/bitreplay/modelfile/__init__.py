@@ -44,12 +44,12 @@ def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> s
     """Check and write; returns the digest. `about` is anything JSON holds: training, data, accuracy, licence."""
     check(graph)
     check_sizes(graph)
-    found, arrays = write(graph)
+    header, arrays = write(graph)
     texts = {
         "format": FORMAT,
         "version": VERSION,
         "conventions": _text(CONVENTIONS),
-        "graph": _text(found),
+        "graph": _text(header),
         "about": _text(about),
     }
     write_whole(Path(path), pack_container(arrays, texts))
@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
     """The graph and what the file says about itself."""
     try:
         arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path))
-        need(texts.get("format") == FORMAT, f"{path} is no model file.")
+        need(texts.get("format") == FORMAT, f"{path} is not a model file.")
         version = texts.get("version", "")[:40]
         need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")
         need(set(texts) == {"sha256", "format", "version", "conventions", "graph", "about"}, "Metadata is incomplete.")
@@ -78,8 +78,8 @@ def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
 def digest(model: Graph | str | os.PathLike[str]) -> str:
     """SHA-256 over the graph and all its arrays: equal for equal networks, whatever is said about them."""
     graph = model if isinstance(model, Graph) else load(model)[0]
-    found, arrays = write(graph)
-    return hashlib.sha256(pack_container(arrays, {"graph": _text(found)})).hexdigest()
+    header, arrays = write(graph)
+    return hashlib.sha256(pack_container(arrays, {"graph": _text(header)})).hexdigest()
 
 
 def _text(value: dict[str, Any]) -> str:

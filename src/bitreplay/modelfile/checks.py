@@ -87,8 +87,8 @@ def _check_array(node: Node, role: str, form: object, shape: tuple[int, ...]) ->
     array = node.arrays[role]
     real = isinstance(array, Fixed)
     if real != (form == REAL) or (isinstance(array, np.ndarray) and array.dtype != form):
-        found = "real numbers" if isinstance(array, Fixed) else array.dtype
-        raise InvalidNodeError(f"has {role} of {found}; expected {'real numbers' if form == REAL else form}")
+        got = "real numbers" if isinstance(array, Fixed) else array.dtype
+        raise InvalidNodeError(f"has {role} of {got}; expected {'real numbers' if form == REAL else form}")
     values = array.values if isinstance(array, Fixed) else array
     if values.shape != shape:
         raise InvalidNodeError(f"has {role} of shape {values.shape}; expected {shape}")
@@ -125,25 +125,25 @@ def _check_ranges(graph: Graph, ranges: Ranges, yields: dict[str, Yield]) -> Non
 
 
 def _check_level(graph: Graph, replay_layer: str, yields: dict[str, Yield]) -> None:
-    need(replay_layer in graph.ranges, f"Level {replay_layer[:40]!r} is no node that yields activations.")
+    need(replay_layer in graph.ranges, f"Replay layer {replay_layer[:40]!r} is not a node that yields activations.")
     shape = yields[replay_layer].shape
     need(
         graph.shapes.get(replay_layer) == shape,
-        f"Level {replay_layer} has shape {graph.shapes.get(replay_layer)}; the graph yields {shape}.",
+        f"Replay layer {replay_layer} has shape {graph.shapes.get(replay_layer)}; the graph yields {shape}.",
     )
     before = {node.name for node in graph.nodes[: graph.position(replay_layer)]}
     for node in graph.nodes[graph.position(replay_layer) + 1 :]:
         need(
             not before & set(node.inputs),
-            f"Level {replay_layer} is no cut: {node.name} behind it reads a node before it.",
+            f"Replay layer {replay_layer} is not a cut: {node.name} behind it reads a node before it.",
         )
     for bits, code in graph.replay_layers[replay_layer].items():
         for role, part, count in (("thresholds", code.thresholds, 2**bits - 1), ("values", code.values, 2**bits)):
             expected = (shape[2], count)
-            found = part.values.shape
+            got = part.values.shape
             need(
-                found == expected,
-                f"The {bits}-bit code of {replay_layer} has {role} of shape {found}; expected {expected}.",
+                got == expected,
+                f"The {bits}-bit code of {replay_layer} has {role} of shape {got}; expected {expected}.",
             )
         cuts = code.thresholds.values
         need(

@@ -67,23 +67,23 @@ def pieces(arrays: Arrays, texts: dict[str, str]) -> list[Piece]:
         }
     text = json.dumps(header, separators=(",", ":")).encode()
     if len(text) + 8 > MAX_HEADER:
-        raise ContainerError(f"Its header would have {len(text)} bytes, at most {MAX_HEADER} are read.")
+        raise ContainerError(f"Its header would have {len(text)} bytes; at most {MAX_HEADER} are allowed.")
     text += b" " * (-len(text) % 8)
     first = bytearray(len(text).to_bytes(8, "little") + text)
-    found: list[Piece] = [first]
+    parts: list[Piece] = [first]
     for name in order:
         content = raw(little[name])
-        last = found[-1]
+        last = parts[-1]
         if isinstance(last, bytearray) and len(content) < LARGE:
             last += content
         else:
-            found.append(content if len(content) >= LARGE else bytearray(content))
+            parts.append(content if len(content) >= LARGE else bytearray(content))
     digest = hashlib.sha256()
-    for piece in found:
+    for piece in parts:
         digest.update(piece)
     at = 8 + len(BEGIN)
     first[at : at + DIGITS] = digest.hexdigest().encode()
-    return found
+    return parts
 
 
 def raw(array: NDArray) -> memoryview:
@@ -130,9 +130,9 @@ def read_whole(path: Path, most_bytes: int) -> bytearray:
             raise ContainerError(f"{path} has {about.st_size} bytes; at most {most_bytes} are expected.")
         with open(path, "rb") as file:
             _check_start(file.read(8 + len(BEGIN) + DIGITS), about.st_size, str(path))
-            found = bytearray(about.st_size)
+            content = bytearray(about.st_size)
             file.seek(0)
-            return found if file.readinto(found) == len(found) else found[: file.tell()]
+            return content if file.readinto(content) == len(content) else content[: file.tell()]
     except OSError as error:
         kind = DamagedFile if isinstance(error, FileNotFoundError) else ContainerError
         raise kind(f"{path} cannot be read: {error.strerror}.") from None
@@ -157,10 +157,10 @@ def unpack_container(
     can, and keep it."""
     length = _check_start(data, len(data), title)
     at = 8 + len(BEGIN)
-    found = hashlib.sha256(bytes(data[:at]) + b"0" * DIGITS)
-    found.update(memoryview(data)[at + DIGITS :])
-    if data[at : at + DIGITS] != found.hexdigest().encode():
-        raise DamagedFile(f"{title} is truncated or damaged: its checksum does not fit its content.")
+    digest = hashlib.sha256(bytes(data[:at]) + b"0" * DIGITS)
+    digest.update(memoryview(data)[at + DIGITS :])
+    if data[at : at + DIGITS] != digest.hexdigest().encode():
+        raise DamagedFile(f"{title} is truncated or damaged: its checksum does not match its content.")
     header = parse(bytes(data[8 : 8 + length]), f"the header of {title}")
     texts = header.pop("__metadata__")
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
@@ -182,7 +182,7 @@ def _arrays(header: dict[str, Any], body: memoryview, title: str, copy: bool) ->
                 raise ContainerError(f"{title} describes tensor {name[:40]!r} wrongly.")
         size = math.prod(shape) * DTYPES[dtype].itemsize
         if start != end or stop != start + size or stop > len(body):
-            raise ContainerError(f"{title} is malformed: tensor {name[:40]!r} does not fit its place.")
+            raise ContainerError(f"{title} is malformed: tensor {name[:40]!r} does not fit its offsets.")
         end = stop
         array = np.frombuffer(body[start:stop], DTYPES[dtype]).reshape(shape)
         arrays[name] = array.astype(DTYPES[dtype].newbyteorder("="), copy=copy)
@@ -196,16 +196,16 @@ def parse(text: str | bytes | bytearray, what: str) -> dict[str, Any]:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) != len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("a key occurs twice")
         return dict(pairs)
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not a number")
 
     try:
-        found = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise ContainerError(f"The JSON of {what} cannot be read: {str(error).splitlines()[0]}.") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ContainerError(f"The JSON of {what} is not an object.")
-    return found
+    return value

@@ -23,39 +23,42 @@ LARGEST = 512
 
 def sizes(graph: Graph) -> range:
     """Empty for a network that has but its own."""
-    found = yields_of(graph)
+    yields = yields_of(graph)
     square = graph.input_shape[0] == graph.input_shape[1]
-    if not square or found[graph.nodes[-1].inputs[0]].shape[:2] != (1, 1):
+    if not square or yields[graph.nodes[-1].inputs[0]].shape[:2] != (1, 1):
         return range(0)
-    stride = _stride(graph, found)
+    stride = _stride(graph, yields)
     return range(2 * stride, LARGEST + 1, stride)
 
 
 def at_size(graph: Graph, size: int) -> Graph:
     """For one of its sizes, with the ranges calibrated at the nearest size; of two as near, at the smaller one."""
-    own = graph.input_shape[0]
-    if size == own:
+    model_size = graph.input_shape[0]
+    if size == model_size:
         return graph
-    ranges_at = {own: graph.ranges} | graph.ranges_at
+    ranges_at = {model_size: graph.ranges} | graph.ranges_at
     nearest = min(ranges_at, key=lambda other: (abs(other - size), other))
     shape = (size, size, graph.input_shape[2])
     sized = replace(graph, input_shape=shape, ranges=ranges_at[nearest], ranges_at={})
-    found = yields_of(sized)
-    return replace(sized, shapes={replay_layer: found[replay_layer].shape for replay_layer in graph.replay_layers})
+    yields = yields_of(sized)
+    return replace(sized, shapes={replay_layer: yields[replay_layer].shape for replay_layer in graph.replay_layers})
 
 
 def check_sizes(graph: Graph) -> None:
     if graph.ranges_at:
-        allowed, own = sizes(graph), graph.input_shape[0]
+        allowed, model_size = sizes(graph), graph.input_shape[0]
         for size in graph.ranges_at:
-            need(size in allowed and size != own, f"There are ranges for the size {size}, which the graph cannot have.")
+            need(
+                size in allowed and size != model_size,
+                f"There are ranges for the size {size}, which the graph cannot have.",
+            )
 
 
-def _stride(graph: Graph, found: dict[str, Yield]) -> int:
+def _stride(graph: Graph, yields: dict[str, Yield]) -> int:
     """Rows of the picture for a row of the smallest map; means over a whole map are none."""
     strides: dict[str, int] = {graph.nodes[0].name: 1}
     for node in graph.nodes[1:]:
-        after = found[node.name].shape[0]
-        before = found[node.inputs[0]].shape[0] if after > 1 else after
+        after = yields[node.name].shape[0]
+        before = yields[node.inputs[0]].shape[0] if after > 1 else after
         strides[node.name] = max(strides[name] for name in node.inputs) * max(round(before / after), 1)
     return max(strides.values())

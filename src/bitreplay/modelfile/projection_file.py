@@ -39,34 +39,34 @@ class ProjectionFile:
 
 
 def save(content: ProjectionFile, path: str | os.PathLike[str]) -> None:
-    made = content.projection
+    projection = content.projection
     texts = {
         "format": FORMAT,
         "version": VERSION,
-        "projection": _text({"model": content.model, "numbers": made.feature_layers, "shift": made.shift}),
+        "projection": _text({"model": content.model, "numbers": projection.feature_layers, "shift": projection.shift}),
         "about": _text(content.about),
     }
-    write_whole(Path(path), pack_container({name: getattr(made, name) for name in ARRAYS}, texts))
+    write_whole(Path(path), pack_container({name: getattr(projection, name) for name in ARRAYS}, texts))
 
 
 def load(path: str | os.PathLike[str]) -> ProjectionFile:
     try:
         arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path))
-        need(texts.get("format") == FORMAT, f"{path} is no projection file.")
+        need(texts.get("format") == FORMAT, f"{path} is not a projection file.")
         version = texts.get("version", "")[:40]
         need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")
         need(set(texts) == {"sha256", "format", "version", "projection", "about"}, "Metadata is incomplete.")
-        said = parse(texts["projection"], "the projection")
+        fields = parse(texts["projection"], "the projection")
         kinds = {"model": str, "numbers": str, "shift": int}
-        whole = set(said) == set(kinds) and all(type(said[name]) is kind for name, kind in kinds.items())
-        need(whole, "Its text says no model, numbers and shift.")
+        complete = set(fields) == set(kinds) and all(type(fields[name]) is kind for name, kind in kinds.items())
+        need(complete, "Its text must have model, numbers and shift.")
         fits = {name: (array.dtype.type, array.ndim) for name, array in arrays.items()} == ARRAYS
-        need(fits, "Its arrays are not axes, scales and offsets.")
+        need(fits, "Its arrays must be axes, scales and offsets.")
         try:
-            made = Projection(said["numbers"], **arrays, shift=said["shift"])
+            projection = Projection(fields["numbers"], **arrays, shift=fields["shift"])
         except ValueError as error:
             raise ModelFileError(f"{error}.") from None
-        return ProjectionFile(made, said["model"], parse(texts["about"], "the description"))
+        return ProjectionFile(projection, fields["model"], parse(texts["about"], "the description"))
     except ContainerError as error:
         message = str(error)
         raise ModelFileError(message if str(path) in message else f"{path} cannot be used: {message}") from None

@@ -37,8 +37,8 @@ def fields(value: Any, names: set[str], what: str) -> dict[str, Any]:
     return value
 
 
-def whole(value: Any, low: int, high: int, what: str) -> int:
-    need(type(value) is int and low <= value <= high, f"{what} must be a whole number from {low} to {high}.")
+def integer(value: Any, low: int, high: int, what: str) -> int:
+    need(type(value) is int and low <= value <= high, f"{what} must be an integer from {low} to {high}.")
     return value
 
 
@@ -47,19 +47,19 @@ def text(value: Any, what: str) -> str:
     return value
 
 
-def listed(value: Any, most: int, what: str) -> list[Any]:
-    need(isinstance(value, list) and len(value) <= most, f"{what} must be a list of at most {most}.")
+def listed(value: Any, limit: int, what: str) -> list[Any]:
+    need(isinstance(value, list) and len(value) <= limit, f"{what} must be a list of at most {limit}.")
     return value
 
 
-def table(value: Any, most: int, what: str) -> dict[str, Any]:
-    need(isinstance(value, dict) and len(value) <= most, f"{what} must be an object of at most {most} entries.")
+def table(value: Any, limit: int, what: str) -> dict[str, Any]:
+    need(isinstance(value, dict) and len(value) <= limit, f"{what} must be an object of at most {limit} entries.")
     return value
 
 
 def shape_of(value: Any, what: str) -> tuple[int, int, int]:
     need(isinstance(value, list) and len(value) == 3, f"{what} must be [height, width, channels].")
-    height, width, channels = (whole(n, 1, 1 << 14, what) for n in value)
+    height, width, channels = (integer(n, 1, 1 << 14, what) for n in value)
     return height, width, channels
 
 
@@ -99,7 +99,7 @@ def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
         }
         for replay_layer, codes in graph.replay_layers.items()
     }
-    found = {
+    header = {
         "input_shape": list(graph.input_shape),
         "nodes": nodes,
         "ranges": _pairs(graph.ranges),
@@ -107,8 +107,8 @@ def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
         "labels": list(graph.labels),
     }
     if graph.ranges_at:  # a file without them has the digest that it always had
-        found["sizes"] = {str(size): _pairs(ranges) for size, ranges in graph.ranges_at.items()}
-    return found, arrays
+        header["sizes"] = {str(size): _pairs(ranges) for size, ranges in graph.ranges_at.items()}
+    return header, arrays
 
 
 def _pairs(ranges: Ranges) -> dict[str, list[list[int]]]:
@@ -117,20 +117,20 @@ def _pairs(ranges: Ranges) -> dict[str, list[list[int]]]:
 
 def _pair(x: Fraction) -> list[int]:
     shift = x.denominator.bit_length() - 1
-    need(x.denominator == 1 << shift, f"A range ends at {x}, which is no whole number over a power of two.")
+    need(x.denominator == 1 << shift, f"A range ends at {x}, which is not an integer over a power of two.")
     return [x.numerator, shift]
 
 
-def read(found: dict[str, Any], arrays: Arrays) -> Graph:
+def read(header: dict[str, Any], arrays: Arrays) -> Graph:
     """The graph, each field of the right type; whether it makes sense is for `checks.py`."""
-    sizes = {"sizes"} & set(found)  # optional
-    fields(found, {"input_shape", "nodes", "ranges", "levels", "labels"} | sizes, "The graph")
+    sizes = {"sizes"} & set(header)  # optional
+    fields(header, {"input_shape", "nodes", "ranges", "levels", "labels"} | sizes, "The graph")
     left = dict(arrays)
 
     def take(entry: Any, what: str) -> Fixed | NDArray:
         need(isinstance(entry, dict) and set(entry) | {"shift"} == {"tensor", "shift"}, f"{what} names no tensor.")
         name = text(entry["tensor"], what)
-        need(name in left, f"{what} names tensor {name!r}, which the file does not hold or which is taken.")
+        need(name in left, f"{what} names tensor {name!r}, which is not in the file or is in use.")
         array = left.pop(name)
         if "shift" not in entry:
             return array
@@ -138,36 +138,36 @@ def read(found: dict[str, Any], arrays: Arrays) -> Graph:
         need(
             array.dtype == np.int16 or int(array.min(initial=0)) >= -LARGEST, f"{what} holds a number below -2^31 + 1."
         )
-        return Fixed(array.astype(np.int32), whole(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}"))
+        return Fixed(array.astype(np.int32), integer(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}"))
 
     nodes = []
-    for number, entry in enumerate(listed(found["nodes"], 4096, "The list of nodes")):
+    for number, entry in enumerate(listed(header["nodes"], 4096, "The list of nodes")):
         fields(entry, {"name", "kind", "inputs", "attributes", "arrays"}, f"Node {number}")
         name = text(entry["name"], f"The name of node {number}")
-        need(NAME.fullmatch(name) is not None, f"Node {number} has an odd name {name[:40]!r}.")
+        need(NAME.fullmatch(name) is not None, f"Node {number} has an invalid name {name[:40]!r}.")
         inputs = tuple(text(i, f"An input of {name}") for i in listed(entry["inputs"], 8, f"The inputs of {name}"))
         attributes = table(entry["attributes"], 32, f"The attributes of {name}")
         for key, value in attributes.items():
-            need(type(value) in (int, str), f"Attribute {key[:40]!r} of {name} must be a whole number or text.")
-        taken = {
+            need(type(value) in (int, str), f"Attribute {key[:40]!r} of {name} must be an integer or text.")
+        used = {
             role: take(array, f"Array {role[:40]!r} of {name}")
             for role, array in table(entry["arrays"], 32, f"The arrays of {name}").items()
         }
-        nodes.append(Node(name, text(entry["kind"], f"The kind of {name}"), inputs, attributes, taken))
+        nodes.append(Node(name, text(entry["kind"], f"The kind of {name}"), inputs, attributes, used))
     shapes, replay_layers = {}, {}
-    for replay_layer, entry in table(found["levels"], 64, "The table of levels").items():
-        fields(entry, {"shape", "codes"}, f"Level {replay_layer[:40]!r}")
+    for replay_layer, entry in table(header["levels"], 64, "The table of levels").items():
+        fields(entry, {"shape", "codes"}, f"Replay layer {replay_layer[:40]!r}")
         shapes[replay_layer] = shape_of(entry["shape"], f"The shape of level {replay_layer[:40]!r}")
         replay_layers[replay_layer] = _codes(replay_layer, entry["codes"], take)
     ranges_at = {}
-    need(not sizes or found["sizes"] != {}, "The table of sizes is empty.")
-    for size, entry in table(found["sizes"], MAX_SIZES, "The table of sizes").items() if sizes else ():
-        need(SIZE.fullmatch(size) is not None, f"There are ranges for the size {size[:40]!r}, which is none.")
+    need(not sizes or header["sizes"] != {}, "The table of sizes is empty.")
+    for size, entry in table(header["sizes"], MAX_SIZES, "The table of sizes").items() if sizes else ():
+        need(SIZE.fullmatch(size) is not None, f"There are ranges for the size {size[:40]!r}, which is not a size.")
         ranges_at[int(size)] = _ranges(entry)
-    labels = [text(label, "A label") for label in listed(found["labels"], 1 << 16, "The list of labels")]
+    labels = [text(label, "A label") for label in listed(header["labels"], 1 << 16, "The list of labels")]
     need(not left, f"Tensor {next(iter(left), '')!r} belongs to no node.")
-    shape = shape_of(found["input_shape"], "The input shape")
-    return Graph(shape, nodes, _ranges(found["ranges"]), shapes, replay_layers, labels, ranges_at)
+    shape = shape_of(header["input_shape"], "The input shape")
+    return Graph(shape, nodes, _ranges(header["ranges"]), shapes, replay_layers, labels, ranges_at)
 
 
 def _ranges(entry: Any) -> Ranges:
@@ -180,7 +180,10 @@ def _ranges(entry: Any) -> Ranges:
 def _codes(replay_layer: str, entry: Any, take: Any) -> dict[int, LatentCode]:
     codes = {}
     for key, parts in table(entry, 3, f"The codes of {replay_layer[:40]!r}").items():
-        need(key in ("1", "2", "4"), f"Level {replay_layer[:40]!r} has a code of {key[:40]} bits; expected 1, 2 or 4.")
+        need(
+            key in ("1", "2", "4"),
+            f"Replay layer {replay_layer[:40]!r} has latents of {key[:40]} bits; expected 1, 2, 4.",
+        )
         fields(parts, {"thresholds", "values"}, f"The {key}-bit code of {replay_layer[:40]!r}")
         pair = [
             take(parts[role], f"{role} of the {key}-bit code of {replay_layer[:40]!r}")
@@ -197,5 +200,5 @@ def _fraction(ends: Any, at: int, name: str) -> Fraction:
     what = f"The range of {name[:40]!r}"
     need(isinstance(ends, list) and len(ends) == 2, f"{what} must be [low, high].")
     need(isinstance(ends[at], list) and len(ends[at]) == 2, f"{what} must be [[n, shift], [n, shift]].")
-    numerator = whole(ends[at][0], -LARGEST, LARGEST, what)
-    return numerator / Fraction(2) ** whole(ends[at][1], 0, 160, f"The shift in {what[:1].lower()}{what[1:]}")
+    numerator = integer(ends[at][0], -LARGEST, LARGEST, what)
+    return numerator / Fraction(2) ** integer(ends[at][1], 0, 160, f"The shift in {what[:1].lower()}{what[1:]}")

@@ -25,7 +25,7 @@ class Backbone:
         self._arenas = Arenas(machine(self.program))
 
     @property
-    def taken(self) -> Footprint:
+    def footprint(self) -> Footprint:
         """Bytes that it holds."""
         return self._arenas.footprint
 
@@ -38,9 +38,9 @@ class Backbone:
         latents = np.empty((len(images), *self.latent_shape), np.uint64)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
-            place = self._arenas.place()
-            with place.lock:
-                network = place.machine
+            arena = self._arenas.lend()
+            with arena.lock:
+                network = arena.machine
                 network.write("images", np.ascontiguousarray(part))
                 network.run("forward", Run(len(part)))
                 latents[start : start + len(part)] = network.read("latents", len(part))

@@ -26,7 +26,7 @@ NEVER = "These pictures cannot all have been learned as these classes; nothing i
 
 
 def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
-    """Each name once: whole numbers before texts, both rising."""
+    """Each name once: integers before texts, both rising."""
     return tuple(sorted(set(names), key=lambda name: (isinstance(name, str), name)))
 
 
@@ -78,9 +78,9 @@ class ClassStatistics:
         rows = self._rows(names)
         changed = _of_type(self.class_products, self.sums.products.dtype)
         for row in np.unique(rows):
-            own = Sums.empty(self.sums.n_features, 1)
-            native_sums.add(own, x[rows == row], np.zeros(np.count_nonzero(rows == row), np.int32))
-            changed[row] += sign * own.products
+            class_sums = Sums.empty(self.sums.n_features, 1)
+            native_sums.add(class_sums, x[rows == row], np.zeros(np.count_nonzero(rows == row), np.int32))
+            changed[row] += sign * class_sums.products
         self.class_products = changed
 
     def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
@@ -127,20 +127,20 @@ class ClassStatistics:
             need(not self.class_products[empty].any(), NEVER)
             self.class_products = self.class_products[~empty]
 
-    def combine(self, given: ClassStatisticsState, sign: int = 1) -> None:
+    def combine(self, state: ClassStatisticsState, sign: int = 1) -> None:
         """Add what another tally holds, or take it away; the other's products are not copied."""
-        self.make_room(given.names)
-        other, rows = given.sums, self._rows(given.names)
+        self.make_room(state.names)
+        other, rows = state.sums, self._rows(state.names)
         class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
         counts = np.zeros(len(self.names), np.int64)
         counts[rows], class_sums[rows] = other.counts, other.class_sums
         self.sums.forgot = self.sums.forgot or other.forgot
         native_sums.combine(self.sums, Sums(counts, class_sums, other.products, other.forgot), sign)
-        if self.class_products is not None and given.class_products is not None:
+        if self.class_products is not None and state.class_products is not None:
             self.class_products = _of_type(self.class_products, self.sums.products.dtype)
-            for row, own in zip(rows, given.class_products, strict=True):
-                self.class_products[row] += sign * own
-        self.forgotten += sign * given.counters["forgotten"]
+            for row, products in zip(rows, state.class_products, strict=True):
+                self.class_products[row] += sign * products
+        self.forgotten += sign * state.counters["forgotten"]
         self.sums.forgot = bool(self.forgotten)
 
     def _rows(self, names: Sequence[Name]) -> NDArray[np.int32]:
@@ -157,7 +157,7 @@ class ClassStatistics:
 
         Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
         share of the scatter within classes stays in them. No square falls below those of the pictures that stay: a
-        class's own is a whole number, at least s_c^2 / n_c. With the last class nothing stays.
+        class's own is an integer, at least s_c^2 / n_c. With the last class nothing stays.
         """
         row = self.names.index(name)
         stay = np.delete(np.arange(len(self.names)), row)
@@ -167,15 +167,15 @@ class ClassStatistics:
             return
         count, total = int(self.sums.counts[row]), wide(self.sums.class_sums[row])
         inexact = self.class_products is None
-        gone = self.class_products[row] if self.class_products is not None else _outer(total, count)
-        products = wide(self.sums.products) - gone
-        kept = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
-        kept.products = np.clip(products, -kept.most, kept.most)  # only what 0.2.0 cut off before lies beyond
-        stored = width(kept.extent)
+        removed = self.class_products[row] if self.class_products is not None else _outer(total, count)
+        products = wide(self.sums.products) - removed
+        sums = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
+        sums.products = np.clip(products, -sums.bound, sums.bound)  # only what 0.2.0 cut off before lies beyond
+        stored = width(sums.extent)
         if self.class_products is not None:
             self.class_products = self.class_products[stay].astype(stored)
-        kept.class_sums, kept.products = kept.class_sums.astype(stored), kept.products.astype(stored)
-        self.sums, self.forgotten = kept, self.forgotten + inexact
+        sums.class_sums, sums.products = sums.class_sums.astype(stored), sums.products.astype(stored)
+        self.sums, self.forgotten = sums, self.forgotten + inexact
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
         """Rows that belong to `old` names move to the places of `new` ones."""
@@ -192,19 +192,19 @@ class ClassStatistics:
     # as a part of a state
 
     def state_dict(self) -> ClassStatisticsState:
-        kept = self.sums.shared()
-        arrays = {"counts": kept.counts, "class_sums": kept.class_sums, "products": kept.products}
+        sums = self.sums.shared()
+        arrays = {"counts": sums.counts, "class_sums": sums.class_sums, "products": sums.products}
         if self.class_products is not None:
             arrays["class_products"] = _shared(self.class_products)
         return ClassStatisticsState(arrays, {"forgotten": self.forgotten}, self.version, self.names)
 
-    def fits(self, given: ClassStatisticsState) -> bool:
-        same = given.sums.n_features == self.sums.n_features
-        return same and (given.class_products is not None) == (self.class_products is not None)
+    def fits(self, state: ClassStatisticsState) -> bool:
+        same = state.sums.n_features == self.sums.n_features
+        return same and (state.class_products is not None) == (self.class_products is not None)
 
-    def load_state_dict(self, given: ClassStatisticsState) -> None:
-        self.sums, self.names, self.forgotten = given.sums.shared(), given.names, given.counters["forgotten"]
-        self.class_products = None if given.class_products is None else _shared(given.class_products)
+    def load_state_dict(self, state: ClassStatisticsState) -> None:
+        self.sums, self.names, self.forgotten = state.sums.shared(), state.names, state.counters["forgotten"]
+        self.class_products = None if state.class_products is None else _shared(state.class_products)
 
     @staticmethod
     def _check_class_products(sums: Sums, rows: NDArray | None) -> None:
@@ -213,50 +213,50 @@ class ClassStatistics:
             return
         need(rows.shape == (sums.classes, len(sums.products)), "Its products of classes do not fit its sums.")
         need(np.array_equal(rows.sum(axis=0, dtype=np.int64), sums.products), "Its products of classes do not add up.")
-        for count, own, products in zip(sums.counts, sums.class_sums, rows, strict=True):
-            one = Sums(np.array([count]), own[None], products)
-            need(native_sums.possible(one), "Its products of a class are not the sums of pictures.")
+        for count, class_sum, products in zip(sums.counts, sums.class_sums, rows, strict=True):
+            one = Sums(np.array([count]), class_sum[None], products)
+            need(native_sums.possible(one), "Its products of a class are not sums of images.")
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> ClassStatisticsState:
-        only(found, "sums", "counts", "class_sums", "products", "class_products")
-        counts = array_of(found, "sums", "counts", np.int64, 1)
+    def read(cls, content: ArrayState, names: Names) -> ClassStatisticsState:
+        only(content, "sums", "counts", "class_sums", "products", "class_products")
+        counts = array_of(content, "sums", "counts", np.int64, 1)
         kind = width(int(counts.sum())).type
-        if found.counters["forgotten"] and found.arrays.get("products", counts).dtype == np.int64:
+        if content.counters["forgotten"] and content.arrays.get("products", counts).dtype == np.int64:
             kind = np.int64  # what was forgotten may have left more than the pictures that stay
-        rows = array_of(found, "sums", "class_sums", kind, 2)
-        array_of(found, "sums", "products", kind, 1)
+        rows = array_of(content, "sums", "class_sums", kind, 2)
+        array_of(content, "sums", "products", kind, 1)
         known = tuple(name for name in names if name is not None)
-        need(known == names and in_order(known) == known, "Its classes do not stand in order.")
+        need(known == names and in_order(known) == known, "Its classes are not in order.")
         need(len(names) == len(counts) == len(rows), "Its sums do not fit its names.")
         need(((counts > 0) & (counts <= MAX_PICTURES)).all(), "It has a class without pictures, or with too many.")
-        given = ClassStatisticsState(dict(found.arrays), found.counters, cls.version, known)
-        need_possible(given.sums)
-        if given.class_products is not None:
-            array_of(found, "sums", "class_products", kind, 2)
-            need(not found.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")
-            cls._check_class_products(given.sums, given.class_products)
-        nothing = not given.sums.products.any() and not found.counters["forgotten"]
+        state = ClassStatisticsState(dict(content.arrays), content.counters, cls.version, known)
+        need_possible(state.sums)
+        if state.class_products is not None:
+            array_of(content, "sums", "class_products", kind, 2)
+            need(not content.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")
+            cls._check_class_products(state.sums, state.class_products)
+        nothing = not state.sums.products.any() and not content.counters["forgotten"]
         need(bool(known) or nothing, "It has sums without a class.")
-        return given
+        return state
 
 
-def renamed(given: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassStatisticsState:
+def renamed(state: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassStatisticsState:
     """With other names; classes that get one name become one, the sums of both."""
-    new = [table.get(name, name) for name in given.names]
+    new = [table.get(name, name) for name in state.names]
     names = in_order(new)
-    if list(names) == list(given.names):
-        return given
+    if list(names) == list(state.names):
+        return state
     rows = np.array([names.index(name) for name in new], np.int64)
     counts = np.zeros(len(names), np.int64)
-    class_sums = np.zeros((len(names), given.sums.n_features), given.sums.class_sums.dtype)
-    np.add.at(counts, rows, given.sums.counts)
-    np.add.at(class_sums, rows, given.sums.class_sums)
-    arrays = {"counts": counts, "class_sums": class_sums, "products": given.sums.products}
-    if given.class_products is not None:
-        arrays["class_products"] = np.zeros((len(names), len(given.sums.products)), given.class_products.dtype)
-        np.add.at(arrays["class_products"], rows, given.class_products)
-    return ClassStatisticsState(arrays, given.counters, given.version, names)
+    class_sums = np.zeros((len(names), state.sums.n_features), state.sums.class_sums.dtype)
+    np.add.at(counts, rows, state.sums.counts)
+    np.add.at(class_sums, rows, state.sums.class_sums)
+    arrays = {"counts": counts, "class_sums": class_sums, "products": state.sums.products}
+    if state.class_products is not None:
+        arrays["class_products"] = np.zeros((len(names), len(state.sums.products)), state.class_products.dtype)
+        np.add.at(arrays["class_products"], rows, state.class_products)
+    return ClassStatisticsState(arrays, state.counters, state.version, names)
 
 
 def _shared(array: NDArray) -> NDArray:
@@ -273,7 +273,7 @@ def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
 
 def _outer(total: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """s s^T / n, the lower triangle by rows. With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n: the
-    first two are whole numbers, the last one, |r_i r_j| < 2^60, is rounded to nearest, ties away from zero."""
+    first two are integers, the last one, |r_i r_j| < 2^60, is rounded to nearest, ties away from zero."""
     q = divide_each(total, np.int64(count))
     r = total - q * count
     rows = [

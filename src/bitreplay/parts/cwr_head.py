@@ -1,4 +1,4 @@
-"""CWR*: a head trained per experience and consolidated per class, in whole numbers.
+"""CWR*: a head trained per experience and consolidated per class, in integers.
 
 Weights are int32 with the bias as the last column, in the engine's master format.
 """
@@ -53,25 +53,25 @@ class CwrHead:
         self.past[c] = 0
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> ArrayState:
-        only(found, "head", "consolidated_weights", "past")
-        weights = array_of(found, "head", "consolidated_weights", np.int32, 2)
-        past = array_of(found, "head", "past", np.int64, 1)
+    def read(cls, content: ArrayState, names: Names) -> ArrayState:
+        only(content, "head", "consolidated_weights", "past")
+        weights = array_of(content, "head", "consolidated_weights", np.int32, 2)
+        past = array_of(content, "head", "past", np.int64, 1)
         named = {number for number, name in enumerate(names) if name is not None}
         fits = len(weights) == len(past) >= len(names) and set(np.flatnonzero(past).tolist()) <= named
         need(fits and between(past, 0, MAX_COUNTER), "Its head does not fit its names.")
-        return found
+        return content
 
     def state_dict(self) -> ArrayState:
         return ArrayState({"consolidated_weights": self.consolidated_weights.copy(), "past": self.past.copy()})
 
-    def fits(self, given: PartState) -> bool:
-        return given.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
+    def fits(self, state: PartState) -> bool:
+        return state.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
 
-    def load_state_dict(self, given: PartState) -> None:
+    def load_state_dict(self, state: PartState) -> None:
         """Go back to what was given, also to room for another number of classes."""
-        self.consolidated_weights = given.arrays["consolidated_weights"].copy()
-        self.past = given.arrays["past"].copy()
+        self.consolidated_weights = state.arrays["consolidated_weights"].copy()
+        self.past = state.arrays["past"].copy()
 
     def begin_experience(self, present: NDArray[np.int64]) -> NDArray[np.int32]:
         """Temporary weights: cw of the classes present (count > 0), 0 elsewhere."""
@@ -82,8 +82,8 @@ class CwrHead:
         """Merge the trained weights; `present` counts the distinct new and stored samples of each class."""
         self._check(present)
         if temporary_weights.shape != self.consolidated_weights.shape or temporary_weights.dtype != np.int32:
-            found = f"{temporary_weights.dtype} {temporary_weights.shape}"
-            raise ValueError(f"Weights must be int32 {self.consolidated_weights.shape}, got {found}.")
+            got = f"{temporary_weights.dtype} {temporary_weights.shape}"
+            raise ValueError(f"Weights must be int32 {self.consolidated_weights.shape}, got {got}.")
         classes = np.flatnonzero(present)
         tw = temporary_weights[classes].astype(np.int64)
         mean = divide_round(int(tw.sum()), tw.size)

@@ -30,7 +30,7 @@ class DigestsState(ArrayState):
     names: tuple[Name, ...] = ()
 
     @property
-    def of(self) -> dict[Name, Values]:
+    def by_class(self) -> dict[Name, Values]:
         if not self.arrays:
             return {}
         ends = np.cumsum(self.arrays["sizes"])
@@ -38,8 +38,8 @@ class DigestsState(ArrayState):
 
     def known(self, x: NDArray[np.int8], names: Sequence[Name]) -> int:
         """How many of these pictures are among them, as the same classes."""
-        mine, none = self.of, np.zeros(0, np.uint64)
-        return sum(int(np.isin(v, mine.get(name, none)).sum()) for name, v in _by_class(x, names).items())
+        digests, none = self.by_class, np.zeros(0, np.uint64)
+        return sum(int(np.isin(v, digests.get(name, none)).sum()) for name, v in _by_class(x, names).items())
 
 
 class Digests:
@@ -47,7 +47,7 @@ class Digests:
     counters: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
-        self.of: dict[Name, Values] = {}
+        self.by_class: dict[Name, Values] = {}
 
     def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         self._combine(_by_class(x, names), 1)
@@ -56,77 +56,77 @@ class Digests:
         """ValueError, and nothing changed, if one of them was not learned as that class, or not so often."""
         self._combine(_by_class(x, names), -1)
 
-    def combine(self, given: DigestsState, sign: int = 1) -> None:
+    def combine(self, state: DigestsState, sign: int = 1) -> None:
         """Add what another part holds, or take it away."""
-        self._combine(given.of, sign)
+        self._combine(state.by_class, sign)
 
     def _combine(self, other: Mapping[Name, Values], sign: int) -> None:
         none = np.zeros(0, np.uint64)
         changed = {
-            name: np.sort(np.concatenate([self.of.get(name, none), values]))
+            name: np.sort(np.concatenate([self.by_class.get(name, none), values]))
             if sign > 0
-            else _without(self.of.get(name, none), values, name)
+            else _without(self.by_class.get(name, none), values, name)
             for name, values in other.items()
         }
-        self.of = {name: values for name, values in (self.of | changed).items() if len(values)}
+        self.by_class = {name: values for name, values in (self.by_class | changed).items() if len(values)}
 
     def rename(self, old: Name, new: Name) -> None:
-        self.of = {new if name == old else name: values for name, values in self.of.items()}
+        self.by_class = {new if name == old else name: values for name, values in self.by_class.items()}
 
     def forget(self, name: Name) -> None:
-        self.of.pop(name, None)
+        self.by_class.pop(name, None)
 
     # as a part of a state
 
     def state_dict(self) -> DigestsState:
-        names = in_order(self.of)
+        names = in_order(self.by_class)
         if not names:
             return DigestsState({})
-        kept = [self.of[name] for name in names]
-        sizes = np.array([len(values) for values in kept], np.int64)
-        return DigestsState({"sizes": sizes, "values": np.concatenate(kept)}, {}, self.version, names)
+        digests = [self.by_class[name] for name in names]
+        sizes = np.array([len(values) for values in digests], np.int64)
+        return DigestsState({"sizes": sizes, "values": np.concatenate(digests)}, {}, self.version, names)
 
-    def fits(self, given: DigestsState) -> bool:
+    def fits(self, state: DigestsState) -> bool:
         return True
 
-    def load_state_dict(self, given: DigestsState) -> None:
-        self.of = given.of
+    def load_state_dict(self, state: DigestsState) -> None:
+        self.by_class = state.by_class
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> DigestsState:
-        if not found.arrays:
+    def read(cls, content: ArrayState, names: Names) -> DigestsState:
+        if not content.arrays:
             return DigestsState({})
-        only(found, "digests", "sizes", "values")
-        sizes = array_of(found, "digests", "sizes", np.int64, 1)
-        values = array_of(found, "digests", "values", np.uint64, 1)
+        only(content, "digests", "sizes", "values")
+        sizes = array_of(content, "digests", "sizes", np.int64, 1)
+        values = array_of(content, "digests", "values", np.uint64, 1)
         known = tuple(name for name in names if name is not None)
-        most = len(values)
-        fits = len(sizes) == len(names) == len(known) and ((sizes > 0) & (sizes <= most)).all() and sizes.sum() == most
+        end = len(values)
+        fits = len(sizes) == len(names) == len(known) and ((sizes > 0) & (sizes <= end)).all() and sizes.sum() == end
         need(fits, "Its digests do not fit its names.")
-        given = DigestsState(dict(found.arrays), {}, cls.version, known)
-        need(all((own[1:] >= own[:-1]).all() for own in given.of.values()), "Its digests do not stand in order.")
-        return given
+        state = DigestsState(dict(content.arrays), {}, cls.version, known)
+        need(all((own[1:] >= own[:-1]).all() for own in state.by_class.values()), "Its digests are not in order.")
+        return state
 
 
-def renamed(given: DigestsState, table: Mapping[Name, Name]) -> DigestsState:
+def renamed(state: DigestsState, table: Mapping[Name, Name]) -> DigestsState:
     """With other names; classes that get one name become one."""
-    made = Digests()
-    for name, values in given.of.items():
-        made._combine({table.get(name, name): values}, 1)
-    return made.state_dict()
+    digests = Digests()
+    for name, values in state.by_class.items():
+        digests._combine({table.get(name, name): values}, 1)
+    return digests.state_dict()
 
 
 def _by_class(x: NDArray[np.int8], names: Sequence[Name]) -> dict[Name, Values]:
-    found: dict[Name, list[int]] = {}
+    hashes: dict[Name, list[int]] = {}
     for numbers, name in zip(np.ascontiguousarray(x), names, strict=True):
         digest = hashlib.sha256(numbers.tobytes()).digest()[:8]
-        found.setdefault(name, []).append(int.from_bytes(digest, "little"))
-    return {name: np.array(values, np.uint64) for name, values in found.items()}
+        hashes.setdefault(name, []).append(int.from_bytes(digest, "little"))
+    return {name: np.array(values, np.uint64) for name, values in hashes.items()}
 
 
-def _without(have: Values, gone: Values, name: Name) -> Values:
+def _without(have: Values, removed: Values, name: Name) -> Values:
     values, counts = np.unique(have, return_counts=True)
-    lost, times = np.unique(gone, return_counts=True)
+    lost, times = np.unique(removed, return_counts=True)
     at = np.minimum(np.searchsorted(values, lost), max(len(values) - 1, 0))
     missing = len(lost) if not len(values) else int(((values[at] != lost) | (counts[at] < times)).sum())
     if missing:

@@ -17,7 +17,7 @@ from bitreplay.engine.projection import Projection
 
 
 class FeatureExtractor:
-    """`of` any number of images, `max_samples` at a time in one arena; threads may share it.
+    """`extract` any number of images, `max_samples` at a time in one arena; threads may share it.
 
     `feature_layers` is text as engine/feature_program.py explains it. `lengths` are the numbers of features of each
     layer, or of the projection.
@@ -33,7 +33,7 @@ class FeatureExtractor:
         self._arenas = Arenas(machine(self.program))
 
     @property
-    def taken(self) -> Footprint:
+    def footprint(self) -> Footprint:
         """Bytes that it holds."""
         return self._arenas.footprint
 
@@ -41,14 +41,14 @@ class FeatureExtractor:
         """Numbers of one picture."""
         return sum(self.lengths)
 
-    def of(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
-        found = np.empty((len(images), len(self)), np.int8)
+    def extract(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
+        features = np.empty((len(images), len(self)), np.int8)
         for start in range(0, len(images), self.program.max_samples):
             part = images[start : start + self.program.max_samples]
-            place = self._arenas.place()
-            with place.lock:
-                network = place.machine
+            arena = self._arenas.lend()
+            with arena.lock:
+                network = arena.machine
                 network.write("images", np.ascontiguousarray(part))
                 network.run("forward", Run(len(part)))
-                found[start : start + len(part)] = network.read("features", len(part)).reshape(len(part), -1)
-        return found
+                features[start : start + len(part)] = network.read("features", len(part)).reshape(len(part), -1)
+        return features

@@ -28,7 +28,7 @@ MAX_MERGED = 1 << 16
 
 @dataclass(frozen=True)
 class Lineage:
-    """`merged` are the marks of states that went into this one, `own` those of what was learned here since, in order.
+    """`merged` are the marks of states that went into this one, `since` those of what was learned here since, in order.
 
     >>> one, other = Lineage().learned(b"pears"), Lineage().learned(b"plums")
     >>> both = united(one.marks | other.marks)
@@ -37,31 +37,31 @@ class Lineage:
     """
 
     merged: frozenset[str] = frozenset()
-    own: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
 
     @property
     def marks(self) -> frozenset[str]:
-        return self.merged | frozenset(self.own)
+        return self.merged | frozenset(self.since)
 
     def learned(self, experience: bytes) -> Lineage:
-        if len(self.own) >= MAX_OWN:
+        if len(self.since) >= MAX_OWN:
             return self
-        last = self.own[-1] if self.own else "".join(sorted(self.merged))
+        last = self.since[-1] if self.since else "".join(sorted(self.merged))
         mark = hashlib.sha256(last.encode() + b" " + experience).hexdigest()[:DIGITS]
-        return Lineage(self.merged, (*self.own, mark))
+        return Lineage(self.merged, (*self.since, mark))
 
     def text(self) -> str:
         """As files keep it."""
-        return f"{''.join(sorted(self.merged))}/{''.join(self.own)}"
+        return f"{''.join(sorted(self.merged))}/{''.join(self.since)}"
 
     @staticmethod
     def read(text: object) -> Lineage:
         """ValueError for what `text` cannot have written."""
-        merged, slash, own = text.partition("/") if isinstance(text, str) else ("", "", "")
-        fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, own))
-        if not (slash and fits and len(own) <= MAX_OWN * DIGITS and len(merged) <= MAX_MERGED * DIGITS):
-            raise ValueError("Its lineage is none.")
-        return Lineage(frozenset(_cut(merged)), tuple(_cut(own)))
+        merged, slash, since = text.partition("/") if isinstance(text, str) else ("", "", "")
+        fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, since))
+        if not (slash and fits and len(since) <= MAX_OWN * DIGITS and len(merged) <= MAX_MERGED * DIGITS):
+            raise ValueError("Invalid lineage.")
+        return Lineage(frozenset(_cut(merged)), tuple(_cut(since)))
 
 
 def united(marks: frozenset[str]) -> Lineage:

@@ -55,25 +55,25 @@ class Part(Protocol):
     counters: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> PartState: ...
+    def read(cls, content: ArrayState, names: Names) -> PartState: ...
     def state_dict(self) -> Any: ...
-    def fits(self, given: Any) -> bool: ...
-    def load_state_dict(self, given: Any) -> None: ...
+    def fits(self, state: Any) -> bool: ...
+    def load_state_dict(self, state: Any) -> None: ...
 
 
-def array_of(found: PartState, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
+def array_of(state: PartState, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
     """A named array of one kind; anything else is refused."""
-    array = found.arrays.get(name)
+    array = state.arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != dimensions:
-        raise ValueError(f"Its array {part}.{name} is missing or of another kind.")
+        raise ValueError(f"Its array {part}.{name} is missing or has another type.")
     return array
 
 
-def only(found: PartState, part: str, *names: str) -> None:
+def only(state: PartState, part: str, *names: str) -> None:
     """No array but these: what nobody reads would be in the hash, and in every file from then on."""
-    more = sorted(set(found.arrays) - set(names))
+    more = sorted(set(state.arrays) - set(names))
     if more:
-        raise ValueError(f"Its part {part} has an array {more[0][:40]!r} that is not known.")
+        raise ValueError(f"Its part {part} has an array {more[0][:40]!r} that this program does not know.")
 
 
 def between(values: NDArray, low: int, end: int) -> bool:

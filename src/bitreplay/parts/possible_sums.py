@@ -16,7 +16,7 @@ from bitreplay.parts.part import need
 
 __all__ = ["need_factor", "need_possible", "possible", "squares"]
 
-NEVER = "These are not the sums of pictures."
+NEVER = "These are not sums of images."
 
 
 def need_possible(sums: Sums, otherwise: str = NEVER) -> None:

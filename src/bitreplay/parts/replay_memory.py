@@ -72,28 +72,37 @@ class ReplayMemoryState:
 
     @property
     def arrays(self) -> dict[str, NDArray]:
-        kept = [reservoir for _, reservoir in sorted(self.reservoirs.items())]
-        found: dict[str, NDArray] = {
+        reservoirs = [reservoir for _, reservoir in sorted(self.reservoirs.items())]
+        arrays: dict[str, NDArray] = {
             "classes": np.array(sorted(self.reservoirs), np.int32),
-            "seen": np.array([r.seen for r in kept], np.int64),
-            "sizes": np.array([len(r) for r in kept], np.int32),
+            "seen": np.array([r.seen for r in reservoirs], np.int64),
+            "sizes": np.array([len(r) for r in reservoirs], np.int32),
         }
-        if kept:
-            found["codes"] = np.concatenate([r.latents for r in kept])
-            found["origins"] = np.concatenate([r.origins for r in kept])
-            found["ids"] = np.concatenate([r.ids for r in kept])
-        return found
+        if reservoirs:
+            arrays["codes"] = np.concatenate([r.latents for r in reservoirs])
+            arrays["origins"] = np.concatenate([r.origins for r in reservoirs])
+            arrays["ids"] = np.concatenate([r.ids for r in reservoirs])
+        return arrays
 
     def stored(self, names: Names) -> list[Stored]:
         """What is held of each class: how many samples of which experience, and their numbers."""
-        found = []
-        for number, kept in sorted(self.reservoirs.items()):
-            experiences, counts = np.unique(kept.origins, return_counts=True)
+        classes = []
+        for number, reservoir in sorted(self.reservoirs.items()):
+            experiences, counts = np.unique(reservoir.origins, return_counts=True)
             shares = dict(zip(experiences.tolist(), counts.tolist(), strict=True))
             name = names[number]
             assert name is not None
-            found.append(Stored(name, len(kept), kept.seen, shares, tuple(kept.ids.tolist()), kept.latents.nbytes))
-        return found
+            classes.append(
+                Stored(
+                    name,
+                    len(reservoir),
+                    reservoir.seen,
+                    shares,
+                    tuple(reservoir.ids.tolist()),
+                    reservoir.latents.nbytes,
+                )
+            )
+        return classes
 
 
 class ReplayMemory:
@@ -105,19 +114,19 @@ class ReplayMemory:
     def __init__(self, memory_per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
         slots = whole_number(memory_per_class)
         if slots is None or slots < 0:
-            raise ValueError(f"per_class must be a whole number from 0, got {short_repr(memory_per_class)}.")
+            raise ValueError(f"memory_per_class must be an integer from 0, got {short_repr(memory_per_class)}.")
         self.memory_per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
-        self.kept: dict[int, Reservoir] = {}
+        self.reservoirs: dict[int, Reservoir] = {}
         self.offered = 0
         self.draws = 0
 
     def __len__(self) -> int:
-        return sum(len(reservoir) for reservoir in self.kept.values())
+        return sum(len(reservoir) for reservoir in self.reservoirs.values())
 
     @property
     def bytes(self) -> int:
         """Bytes of the stored latents."""
-        return sum(reservoir.latents.nbytes for reservoir in self.kept.values())
+        return sum(reservoir.latents.nbytes for reservoir in self.reservoirs.values())
 
     @property
     def latents(self) -> NDArray[np.uint64]:
@@ -154,31 +163,31 @@ class ReplayMemory:
         """
         labels = np.asarray(labels)
         if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
-            raise ValueError(f"Labels must be class numbers from 0, one a sample, got {labels.dtype} {labels.shape}.")
+            raise ValueError(f"Labels must be class numbers from 0, one per sample, got {labels.dtype} {labels.shape}.")
         if not isinstance(latents, np.ndarray) and not callable(latents):
             raise ValueError(f"Latents must be an array or a function of sample numbers, got {type(latents).__name__}.")
         if isinstance(latents, np.ndarray) and len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
         members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
-        chosen = {c: self._choose(c, len(own)) for c, own in members.items()}
+        chosen = {c: self._choose(c, len(rows)) for c, rows in members.items()}
         placed = np.array([members[c][offer] for c in members for offer in chosen[c].values()], np.int64)
-        found = latents[placed] if isinstance(latents, np.ndarray) else latents(placed)
-        if found.shape != (len(placed), *self.sample_shape) or found.dtype != np.uint64:
+        picked = latents[placed] if isinstance(latents, np.ndarray) else latents(placed)
+        if picked.shape != (len(placed), *self.sample_shape) or picked.dtype != np.uint64:
             raise ValueError(
-                f"Latents must be uint64 of shape (n, *{self.sample_shape}), got {found.dtype} {found.shape}."
+                f"Latents must be uint64 of shape (n, *{self.sample_shape}), got {picked.dtype} {picked.shape}."
             )
         changed, start = {}, 0
-        for c, own in members.items():
+        for c, rows in members.items():
             end = start + len(chosen[c])
             slots, indices = list(chosen[c]), self.offered + placed[start:end]
-            changed[c] = self._reservoir(c).with_samples(slots, found[start:end], indices, experience, len(own))
+            changed[c] = self._reservoir(c).with_samples(slots, picked[start:end], indices, experience, len(rows))
             start = end
-        self.kept = self.kept | changed
+        self.reservoirs = self.reservoirs | changed
         self.offered += len(labels)
 
     def _reservoir(self, c: int) -> Reservoir:
         none = np.zeros((0, *self.sample_shape), np.uint64)
-        return self.kept.get(c, Reservoir(none, np.zeros(0, np.int32), np.zeros(0, np.int64), 0))
+        return self.reservoirs.get(c, Reservoir(none, np.zeros(0, np.int32), np.zeros(0, np.int64), 0))
 
     def _choose(self, c: int, offered: int) -> dict[int, int]:
         """For each slot that changes, the offered sample that ends up in it."""
@@ -195,8 +204,8 @@ class ReplayMemory:
 
         The time does not depend on how many are stored, but for a search over the classes.
         """
-        wanted = whole_number(count)
-        if wanted is None or wanted < 0 or len(self) == 0:
+        size = whole_number(count)
+        if size is None or size < 0 or len(self) == 0:
             raise ValueError(f"{short_repr(count)} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
         ends = np.cumsum(sizes)
@@ -206,58 +215,61 @@ class ReplayMemory:
         owners = np.searchsorted(ends, picked, side="right")
         latents = np.empty((count, *self.sample_shape), np.uint64)
         for owner in np.unique(owners):
-            mine = owners == owner
-            latents[mine] = self.kept[classes[owner]].latents[picked[mine] - (ends[owner] - sizes[owner])]
+            owned = owners == owner
+            latents[owned] = self.reservoirs[classes[owner]].latents[picked[owned] - (ends[owner] - sizes[owner])]
         return latents, np.array(classes, np.int32)[owners]
 
     def forget_class(self, c: int) -> None:
-        self.kept = {other: reservoir for other, reservoir in self.kept.items() if other != c}
+        self.reservoirs = {other: reservoir for other, reservoir in self.reservoirs.items() if other != c}
 
     def forget_sample(self, sample: int) -> bool:
         """Whether it was stored."""
-        owners = [c for c, reservoir in self.kept.items() if sample in reservoir.ids]
-        self.kept = self.kept | {c: self.kept[c].without(sample) for c in owners}
+        owners = [c for c, reservoir in self.reservoirs.items() if sample in reservoir.ids]
+        self.reservoirs = self.reservoirs | {c: self.reservoirs[c].without(sample) for c in owners}
         return bool(owners)
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> ReplayMemoryState:
-        only(found, "memory", "classes", "seen", "sizes", "codes", "origins", "ids")
-        kept = ReplayMemoryState(_reservoirs(found), found.counters["offered"], found.counters["draws"])
-        for reservoir in kept.reservoirs.values():
+    def read(cls, content: ArrayState, names: Names) -> ReplayMemoryState:
+        only(content, "memory", "classes", "seen", "sizes", "codes", "origins", "ids")
+        state = ReplayMemoryState(_reservoirs(content), content.counters["offered"], content.counters["draws"])
+        for reservoir in state.reservoirs.values():
             distinct_ids = len(set(reservoir.ids.tolist())) == len(reservoir)
-            need(between(reservoir.ids, 0, kept.offered) and distinct_ids, "Its memory holds samples never seen.")
-        named = all(0 <= c < len(names) and names[c] is not None for c in kept.reservoirs)
+            need(
+                between(reservoir.ids, 0, state.offered) and distinct_ids,
+                "Its memory holds samples that were never seen.",
+            )
+        named = all(0 <= c < len(names) and names[c] is not None for c in state.reservoirs)
         need(named, "Its memory holds a class without a name.")
-        return kept
+        return state
 
     def state_dict(self) -> ReplayMemoryState:
-        return ReplayMemoryState(self.kept, self.offered, self.draws)
+        return ReplayMemoryState(self.reservoirs, self.offered, self.draws)
 
-    def fits(self, given: ReplayMemoryState) -> bool:
+    def fits(self, state: ReplayMemoryState) -> bool:
         return all(
             kept.latents.shape[1:] == self.sample_shape and len(kept) <= self.memory_per_class
-            for kept in given.reservoirs.values()
+            for kept in state.reservoirs.values()
         )
 
-    def load_state_dict(self, given: ReplayMemoryState) -> None:
+    def load_state_dict(self, state: ReplayMemoryState) -> None:
         """Go back to what was given."""
-        self.kept, self.offered, self.draws = dict(given.reservoirs), given.offered, given.draws
+        self.reservoirs, self.offered, self.draws = dict(state.reservoirs), state.offered, state.draws
 
     def _sorted(self) -> list[tuple[int, Reservoir]]:
-        return sorted(self.kept.items())
+        return sorted(self.reservoirs.items())
 
 
-def _reservoirs(found: ArrayState) -> dict[int, Reservoir]:
-    classes = array_of(found, "memory", "classes", np.int32, 1)
-    seen = array_of(found, "memory", "seen", np.int64, 1)
-    sizes = array_of(found, "memory", "sizes", np.int32, 1)
+def _reservoirs(content: ArrayState) -> dict[int, Reservoir]:
+    classes = array_of(content, "memory", "classes", np.int32, 1)
+    seen = array_of(content, "memory", "seen", np.int64, 1)
+    sizes = array_of(content, "memory", "sizes", np.int32, 1)
     alone = len(set(classes.tolist()))
     need(len(classes) == len(seen) == len(sizes) == alone, "Its memory's tables differ in length.")
     if not len(classes):
         return {}
-    latents = array_of(found, "memory", "codes", np.uint64, 4)
-    origins = array_of(found, "memory", "origins", np.int32, 1)
-    ids = array_of(found, "memory", "ids", np.int64, 1)
+    latents = array_of(content, "memory", "codes", np.uint64, 4)
+    origins = array_of(content, "memory", "origins", np.int32, 1)
+    ids = array_of(content, "memory", "ids", np.int64, 1)
     ends = np.cumsum(sizes, dtype=np.int64)
     fits = (
         int(sizes.min()) >= 0 and len(latents) == len(origins) == len(ids) == ends[-1] and bool((seen >= sizes).all())

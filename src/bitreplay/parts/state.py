@@ -15,45 +15,45 @@ from bitreplay.parts.written_names import as_tuple
 
 @dataclass(frozen=True)
 class State:
-    """`names` are the classes by number (None: free), `parts` what each part gave, `own` the strategy's own counters.
+    """`names` are the classes by number (None: free), `parts` the state of each part.
 
-    `notes` are counters, and `texts` texts, that files keep and the hash does not see: two states that differ in them
-    are equal.
+    `strategy_counters` are the counters of the strategy itself. Files keep the counters in `notes` and the `texts` too,
+    but the hash leaves them out: states that differ in them alone have one hash.
     """
 
     names: Names
     parts: Mapping[str, PartState]
-    own: Mapping[str, int] = field(default_factory=dict)
+    strategy_counters: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, NDArray]:
-        """Everything as named integer arrays; names and counters apart."""
-        return {f"{part}.{name}": array for part, given in self.parts.items() for name, array in given.arrays.items()}
+        """All named integer arrays, without names and counters."""
+        return {f"{part}.{name}": array for part, state in self.parts.items() for name, array in state.arrays.items()}
 
     def counters(self) -> dict[str, int]:
-        found = dict(self.own)
-        for given in self.parts.values():
-            found |= given.counters
-        return found
+        counters = dict(self.strategy_counters)
+        for part in self.parts.values():
+            counters |= part.counters
+        return counters
 
     def need_room_to_count(self) -> None:
-        """An experience adds less than 2^61 to any counter, so that what was learned can be loaded again."""
+        """Raise ValueError if a counter is too high for one more experience, which adds less than 2^61 to it."""
         highest = max([0, *self.counters().values(), *self.notes.values()])
-        need(highest < MAX_COUNTER >> 1, f"A counter of this state is at its end ({highest}): begin a new state.")
+        need(highest < MAX_COUNTER >> 1, f"A counter of this state is at its limit ({highest}): begin a new state.")
 
     def need_counted(self) -> None:
-        """Whatever a change was: a counter that reaches its end would make a file that nobody reads."""
+        """Raise ValueError if a counter is above its limit: no program would read such a file."""
         highest = max([0, *self.counters().values(), *self.notes.values()])
-        need(highest < MAX_COUNTER, f"A counter of this state would be at its end ({highest}); nothing is changed.")
+        need(highest < MAX_COUNTER, f"A counter of this state would pass its limit ({highest}); nothing has changed.")
 
     @property
     def bytes(self) -> int:
-        """Of all arrays."""
+        """The size of all arrays."""
         return sum(array.nbytes for array in self.arrays().values())
 
     def hash(self) -> str:
-        """sha256 of all of it: equal states have equal hashes, on every machine."""
+        """A sha256 of the state: equal states have equal hashes, on every machine."""
         text = f"({as_tuple(self.names)}, {sorted(self.counters().items())})"
         digest = hashlib.sha256(text.encode())
         for name, values in sorted(self.arrays().items()):

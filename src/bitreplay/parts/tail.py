@@ -44,8 +44,8 @@ class TailLike(Protocol):
     def answering(self) -> Logits: ...
     def resized(self, classes: int) -> Any: ...
     def state_dict(self) -> ArrayState: ...
-    def fits(self, given: PartState) -> bool: ...
-    def load_state_dict(self, given: PartState) -> None: ...
+    def fits(self, state: PartState) -> bool: ...
+    def load_state_dict(self, state: PartState) -> None: ...
 
 
 class Tail:
@@ -89,7 +89,7 @@ class Tail:
         self._arenas: Arenas | None = None
 
     @property
-    def taken(self) -> Footprint:
+    def footprint(self) -> Footprint:
         """Bytes that it holds; what answers has an arena and parameters of its own."""
         return self._machine.footprint
 
@@ -110,9 +110,9 @@ class Tail:
         if len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
         run = Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift)
-        found = self._step(latents, labels, run) if self._snapshot else self._step_in_parts(latents, labels, run)
+        logits = self._step(latents, labels, run) if self._snapshot else self._step_in_parts(latents, labels, run)
         self.steps += 1
-        return found
+        return logits
 
     def _step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], run: Run) -> NDArray[np.int32]:
         self._fill(latents, labels)
@@ -121,19 +121,19 @@ class Tail:
 
     def _step_in_parts(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], run: Run) -> NDArray[np.int32]:
         """The same bits in the arena of a part, which every part passes twice."""
-        each = self.program.max_samples
-        parts = [slice(start, start + each) for start in range(0, len(latents), each)]
+        size = self.program.max_samples
+        parts = [slice(start, start + size) for start in range(0, len(latents), size)]
         self._machine.begin_parts()
         for part in parts:
             self._fill(latents[part], labels[part])
             self._machine.measure(replace(run, samples=len(latents[part])))
-        found = []
+        logits = []
         for part in parts:
             self._fill(latents[part], labels[part])
             self._machine.gather(replace(run, samples=len(latents[part])), run.samples)
-            found.append(self._machine.read("p_label", len(latents[part])))
+            logits.append(self._machine.read("p_label", len(latents[part])))
         self._machine.end_parts(run)
-        return np.concatenate(found)
+        return np.concatenate(logits)
 
     def _fill(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> None:
         self._machine.write("latents", latents)
@@ -159,22 +159,22 @@ class Tail:
         return {t.name: self._machine.read(t.name) for t in self.program.tensors if t.region == "parameter"}
 
     @classmethod
-    def read(cls, found: ArrayState, names: Names) -> ArrayState:
+    def read(cls, content: ArrayState, names: Names) -> ArrayState:
         """Only its model knows what a tail's tensors must be: see `fits`."""
-        return found
+        return content
 
     def state_dict(self) -> ArrayState:
         return ArrayState(self.tensors(), {"steps": self.steps})
 
-    def fits(self, given: PartState) -> bool:
-        return same_kind(given, self.tensors())
+    def fits(self, state: PartState) -> bool:
+        return same_kind(state, self.tensors())
 
-    def load_state_dict(self, given: PartState) -> None:
+    def load_state_dict(self, state: PartState) -> None:
         """Go back to what was given."""
-        for name, values in given.arrays.items():
+        for name, values in state.arrays.items():
             self._machine.write(name, values)
         self._machine.run("prepare", Run(1))
-        self.steps = given.counters["steps"]
+        self.steps = state.counters["steps"]
 
 
 def with_rows(array: NDArray, rows: int) -> NDArray:
@@ -184,27 +184,27 @@ def with_rows(array: NDArray, rows: int) -> NDArray:
     return result
 
 
-def same_kind(given: PartState, tensors: dict[str, NDArray]) -> bool:
+def same_kind(state: PartState, tensors: dict[str, NDArray]) -> bool:
     """Whether names, types and shapes are equal."""
-    found, expected = (
-        {name: (values.dtype, values.shape) for name, values in arrays.items()} for arrays in (given.arrays, tensors)
+    got, expected = (
+        {name: (values.dtype, values.shape) for name, values in arrays.items()} for arrays in (state.arrays, tensors)
     )
-    return found == expected
+    return got == expected
 
 
 def _logits(arenas: Arenas, parameters: NDArray[np.uint8], latents: NDArray[np.uint64]) -> NDArray[np.int32]:
     if len(latents) == 0:
-        raise ValueError("There are no latents: got an array of none.")
-    found = []
+        raise ValueError("There must be at least one latent, got an empty array.")
+    logits = []
     start = 0
     while start < len(latents):
-        place = arenas.place()
-        with place.lock:
-            network = place.machine
+        arena = arenas.lend()
+        with arena.lock:
+            network = arena.machine
             part = latents[start : start + min(ANSWERED_AT_ONCE, network.program.max_samples)]
             network.adopt(parameters)
             network.write("latents", part)
             network.run("forward", Run(len(part)))
-            found.append(network.read("logits", len(part)))
+            logits.append(network.read("logits", len(part)))
         start += len(part)
-    return np.concatenate(found)
+    return np.concatenate(logits)

@@ -64,10 +64,10 @@ def _smaller(
 ) -> Proposal:  # fmt: skip
     """With fewer samples at once until it fits."""
     for smaller in STRATEGIES[settings.strategy].with_less_memory(settings):
-        found = plan(model, smaller, classes) if target is None else on_device(model, smaller, classes, target)
-        short = max(0, found.ram - ram if ram is not None else 0) + max(
-            0, found.flash - flash if flash is not None else 0
+        planned = plan(model, smaller, classes) if target is None else on_device(model, smaller, classes, target)
+        short = max(0, planned.ram - ram if ram is not None else 0) + max(
+            0, planned.flash - flash if flash is not None else 0
         )
         if not short:
             break
-    return Proposal(found, measured, short)
+    return Proposal(planned, measured, short)

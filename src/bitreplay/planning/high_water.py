@@ -44,14 +44,14 @@ def high_water(program: Program) -> HighWater:
 
 def _places(program: Program, spans: dict[int, tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
     """Offset and bytes -> span; a tensor and its reshaped twin are one place if their lives meet."""
-    found: dict[tuple[int, int], tuple[int, int]] = {}
+    lives: dict[tuple[int, int], tuple[int, int]] = {}
     for number, (first, last) in sorted(spans.items(), key=lambda item: item[1]):
         tensor = program.tensors[number]
         place = (tensor.offset, tensor.bytes(program.max_samples))
-        if place in found and first <= found[place][1] + 1:
-            found[place] = (min(first, found[place][0]), max(last, found[place][1]))
-        elif place in found:  # another life of the same bytes: the longer one is the one that may matter
-            found[place] = max(found[place], (first, last), key=lambda span: span[1] - span[0])
+        if place in lives and first <= lives[place][1] + 1:
+            lives[place] = (min(first, lives[place][0]), max(last, lives[place][1]))
+        elif place in lives:  # another life of the same bytes: the longer one is the one that may matter
+            lives[place] = max(lives[place], (first, last), key=lambda span: span[1] - span[0])
         else:
-            found[place] = (first, last)
-    return found
+            lives[place] = (first, last)
+    return lives

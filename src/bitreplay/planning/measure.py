@@ -20,7 +20,7 @@ from bitreplay.zoo import Model
 
 
 @dataclass(frozen=True)
-class Taken:
+class Measurement:
     """Bytes of each planned item, by (part, what); `file` is the whole state file, with its header."""
 
     items: dict[tuple[str, str], int]
@@ -30,7 +30,7 @@ class Taken:
     step_seconds: float
 
 
-def measure(model: Model, planned: Plan) -> Taken:
+def measure(model: Model, planned: Plan) -> Measurement:
     settings = planned.settings.changed(epochs=1, min_steps=1)
     learner = Learner(assembly.build(model, settings), model)
     strategy = learner.strategy
@@ -39,8 +39,8 @@ def measure(model: Model, planned: Plan) -> Taken:
     start = time.perf_counter()
     latents = strategy.encode(images)
     picture = (time.perf_counter() - start) / FROZEN_BATCH
-    each = settings.memory_per_class if strategy.stores_samples else 1
-    labels = np.repeat(np.arange(planned.classes), each)
+    per_class = settings.memory_per_class if strategy.stores_samples else 1
+    labels = np.repeat(np.arange(planned.classes), per_class)
     start = time.perf_counter()
     report = learner.learn_encoded(np.resize(latents, (len(labels), *latents.shape[1:])), labels)
     step = (time.perf_counter() - start) / report.steps if report.steps else 0.0
@@ -49,4 +49,4 @@ def measure(model: Model, planned: Plan) -> Taken:
         file = Path(folder) / "state"
         learner.save(file)
         size = file.stat().st_size
-    return Taken(strategy.memory_items(), learner.state().bytes, size, picture, step)
+    return Measurement(strategy.memory_items(), learner.state().bytes, size, picture, step)

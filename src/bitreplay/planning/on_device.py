@@ -46,4 +46,4 @@ def on_device(model: Model, settings: Settings, classes: int, target: str) -> Pl
         *(Item(RAM, *purpose, sizes[name]) for name, purpose in PURPOSES.items()),
         *([Item(RAM, "code", "stack", STACK)] if bare else []),
     )
-    return replace(plan(model, settings, classes), items=items, most={})
+    return replace(plan(model, settings, classes), items=items, peaks={})

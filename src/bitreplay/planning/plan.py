@@ -32,11 +32,12 @@ from bitreplay.strategies.requirements import FLASH, FROZEN_BATCH, RAM, Item, Re
 from bitreplay.zoo import Model
 
 MAX_CLASSES = 1 << 20
+ALL_LISTS = ("forward", "backward", "update", "prepare")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`state` are the bytes of what is learned, without the header of its file. Work and times are estimates."""
+    """`state` is the size of what is learned, without the header of its file. Work and times are estimates."""
 
     model: str
     size: int
@@ -45,45 +46,45 @@ class Plan:
     items: tuple[Item, ...]
     state: int
     model_file: int
-    most: dict[str, HighWater]
+    peaks: dict[str, HighWater]
     work: dict[str, Counter[str]]
     instruction_set: str
     picture_seconds: float
     step_seconds: float
 
-    def of(self, where: str) -> int:
+    def bytes_in(self, where: str) -> int:
         return sum(item.bytes for item in self.items if item.where == where)
 
     @property
     def flash(self) -> int:
-        return self.of(FLASH)
+        return self.bytes_in(FLASH)
 
     @property
     def ram(self) -> int:
-        return self.of(RAM)
+        return self.bytes_in(RAM)
 
     def experience_seconds(self, pictures: int) -> float:
-        """To learn so many new pictures: each passes the frozen network once, then the steps of all epochs."""
+        """The time to learn new images: each passes the frozen network once, then the steps of all epochs."""
         if not self.step_seconds:
             return pictures * self.picture_seconds
-        each = -(-pictures // self.settings.batch_size)
-        epochs = max(self.settings.epochs, -(-self.settings.min_steps // each))
-        return pictures * self.picture_seconds + epochs * each * self.step_seconds
+        steps = -(-pictures // self.settings.batch_size)
+        epochs = max(self.settings.epochs, -(-self.settings.min_steps // steps))
+        return pictures * self.picture_seconds + epochs * steps * self.step_seconds
 
     def to_json(self) -> dict[str, Any]:
         return {
             "model": self.model, "size": self.size, "strategy": self.settings.strategy, "bits": str(self.settings.bits),
             "classes": self.classes, "flash": self.flash, "ram": self.ram, "state": self.state,
             "model_file": self.model_file, "items": [asdict(item) for item in self.items],
-            "most_of_the_arena": {part: asdict(found) for part, found in self.most.items()},
-            "work": {part: dict(found) for part, found in self.work.items()},
+            "most_of_the_arena": {part: asdict(value) for part, value in self.peaks.items()},
+            "work": {part: dict(value) for part, value in self.work.items()},
             "instruction_set": self.instruction_set, "picture_seconds": self.picture_seconds,
             "step_seconds": self.step_seconds,
         }  # fmt: skip
 
 
 def plan(model: Model, settings: Settings, classes: int) -> Plan:
-    """For so many classes, all of them with as many samples as they may have."""
+    """What a learner of this many classes will need, with its memory full."""
     count = whole_number(classes)
     if count is None or not 1 <= count <= MAX_CLASSES:
         raise ValueError(f"classes must be an integer from 1 to {MAX_CLASSES}, got {short_repr(classes)}.")
@@ -94,14 +95,16 @@ def plan(model: Model, settings: Settings, classes: int) -> Plan:
         needed = STRATEGIES[settings.strategy].requirements(context, count)
         return _tried(context, count) if needed is None else _counted(context, count, needed)
     except ProgramError as error:
-        asked = STRATEGIES[settings.strategy].asked(context)
-        raise ModelFileError(f"{model.path} cannot be used {asked}: {error}.") from None
+        usage = STRATEGIES[settings.strategy].usage(context)
+        raise ModelFileError(f"{model.path} cannot be used {usage}: {error}.") from None
 
 
 def _counted(context: StrategyContext, classes: int, needed: Requirements) -> Plan:
     isa = speed.instruction_set()
     counts = {
-        part: work.of(program, ("forward", "backward", "update", "prepare") if part == needed.trained else ("forward",))
+        part: work.count(
+            program, ("forward", "backward", "update", "prepare") if part == needed.trained else ("forward",)
+        )
         for part, program in needed.programs.items()
     }
     frozen = next(iter(needed.programs))

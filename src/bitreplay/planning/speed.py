@@ -23,10 +23,10 @@ PICOSECONDS = {
 def instruction_set() -> str:
     """What this machine would use; scalar where there is no core."""
     try:
-        found = native.isa()
+        isa = native.isa()
     except OSError:
         return "scalar"
-    return found if found in PICOSECONDS else "scalar"
+    return isa if isa in PICOSECONDS else "scalar"
 
 
 def seconds(work: Mapping[str, int], path: str) -> float:

@@ -36,14 +36,14 @@ DEPTHWISE = {
 }
 
 
-def of(program: Program, lists: tuple[str, ...]) -> Counter[str]:
+def count(program: Program, lists: tuple[str, ...]) -> Counter[str]:
     """By kind, for one sample, over these lists of the program."""
-    found: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
+    counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
     for record in program.records:
         if record.list in lists:
             kind, count = _record(program, record)
-            found[kind] += count
-    return found
+            counts[kind] += count
+    return counts
 
 
 def _record(program: Program, record: Record) -> tuple[str, int]:

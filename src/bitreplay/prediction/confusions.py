@@ -35,31 +35,33 @@ class Pair(NamedTuple):
 
 
 def pairs(
-    labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, most: int
+    labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, limit: int
 ) -> list[Pair]:  # fmt: skip
-    """The `most` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
+    """The `limit` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
 
     weights (classes, numbers) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
-    no more are kept: memory follows `most`, not the number of pairs.
+    no more are kept: memory follows `limit`, not the number of pairs.
     """
     middle = sums.class_sums.sum(axis=0) / sums.pictures
     away = (sums.class_sums / sums.counts[:, None] - middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
-    own = np.einsum("cd,cd->c", away, weights)
+    self_products = np.einsum("cd,cd->c", away, weights)
     classes = len(labels)
     at_once = max(1, COMPARED_AT_ONCE // classes)
     far, ones, others = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
     for start in range(0, classes, at_once):
         end = min(start + at_once, classes)
-        squared = own[start:end, None] + own - away[start:end] @ weights.T - weights[start:end] @ away.T
-        farthest = far.max() if len(far) >= most else np.inf
+        squared = (
+            self_products[start:end, None] + self_products - away[start:end] @ weights.T - weights[start:end] @ away.T
+        )
+        farthest = far.max() if len(far) >= limit else np.inf
         one, other = np.nonzero((squared <= farthest) & (np.arange(classes) > np.arange(start, end)[:, None]))
         far = np.concatenate([far, squared[one, other]])
         ones, others = np.concatenate([ones, one + start]), np.concatenate([others, other])
-        if len(far) > most:
-            chosen = np.sort(np.argsort(far, kind="stable")[:most])  # in the order of the classes again
+        if len(far) > limit:
+            chosen = np.sort(np.argsort(far, kind="stable")[:limit])  # in the order of the classes again
             far, ones, others = far[chosen], ones[chosen], others[chosen]
-    found = [
+    result = [
         Pair(labels[one], labels[other], erfc(sqrt(max(distance, 0) / temperature) / sqrt(8)) / 2)
         for distance, one, other in zip(far.tolist(), ones.tolist(), others.tolist(), strict=True)
     ]
-    return sorted(found, key=lambda pair: -pair.share)
+    return sorted(result, key=lambda pair: -pair.share)

@@ -1,6 +1,6 @@
 """From sums to answers. The discriminant of a state is made once, when somebody first asks for an answer, and kept.
 
-    in whole numbers   engine/discriminant.py and engine/ood.py, the law's sections 13 and 14
+    in integers   engine/discriminant.py and engine/ood.py, the law's sections 13 and 14
     in float64         the same rule, to compare with
 
     A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
@@ -76,11 +76,11 @@ class InWholeNumbers:
         return -np.minimum(divide_each(plain << ood.POINT, self._expected().temperature), FAR)
 
     def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
-        factor, found = self._factor, self._expected()
+        factor, model = self._factor, self._expected()
         away = native_sums.lengths(factor, about_the_middle(factor, x))
         best = self.scores(x).max(axis=1)
-        middles = native_sums.scores(ood.as_solution(found, self._solution), x)[:, 0]
-        return ood.ood_score(factor, *away, self._solution, best, middles) > ood.limit(found, share)
+        middles = native_sums.scores(ood.as_solution(model, self._solution), x)[:, 0]
+        return ood.ood_score(factor, *away, self._solution, best, middles) > ood.limit(model, share)
 
     def weights(self) -> NDArray[np.float64]:
         return self._solution.weights.astype(np.float64) * (self._solution.pictures * 2.0**self._solution.exponent)
@@ -160,18 +160,18 @@ class DiscriminantPredictor:
         self._making = Lock()
 
     def names(self, latents: NDArray[np.int8], unknown: Fraction) -> NDArray:
-        made = self._discriminant()
-        n_features = made.scores(latents).argmax(axis=1)
+        discriminant = self._discriminant()
+        n_features = discriminant.scores(latents).argmax(axis=1)
         if unknown:
-            n_features = np.where(made.is_ood(latents, unknown), -1, n_features)
+            n_features = np.where(discriminant.is_ood(latents, unknown), -1, n_features)
         return self._classes.named(n_features)
 
     def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
         return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT
 
-    def confusions(self, most: int) -> list[Pair]:
-        made = self._discriminant()
-        return pairs(self.labels, self._sums, made.weights(), made.temperature(), most)
+    def confusions(self, limit: int) -> list[Pair]:
+        discriminant = self._discriminant()
+        return pairs(self.labels, self._sums, discriminant.weights(), discriminant.temperature(), limit)
 
     def _discriminant(self) -> Discriminant:
         with self._making:

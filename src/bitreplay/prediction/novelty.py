@@ -21,11 +21,11 @@ WORDS_AT_ONCE = 1 << 22
 
 def nearest(latents: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
     """From each code to the nearest stored one, part by part, so that little memory is needed."""
-    flat, found = _flat(latents), np.full(len(latents), np.iinfo(np.int64).max)
+    flat, distances = _flat(latents), np.full(len(latents), np.iinfo(np.int64).max)
     for part in stored:
         if len(part):
-            found = np.minimum(found, _between(flat, _flat(part), planes, latents.shape[-1]).min(axis=1))
-    return found
+            distances = np.minimum(distances, _between(flat, _flat(part), planes, latents.shape[-1]).min(axis=1))
+    return distances
 
 
 def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
@@ -33,18 +33,18 @@ def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[n
     total = sum(len(part) for part in stored)
     probes = np.unique(np.linspace(0, total - 1, min(total, MAX_PROBES)).astype(np.int64))
     ends = np.cumsum([len(part) for part in stored])
-    found = np.empty(len(probes), np.int64)
+    distances = np.empty(len(probes), np.int64)
     for k, probe in enumerate(probes):
         owner = int(np.searchsorted(ends, probe, side="right"))
         at = int(probe - (ends[owner] - len(stored[owner])))
         rest = [np.delete(part, at, axis=0) if number == owner else part for number, part in enumerate(stored)]
-        found[k] = nearest(stored[owner][at : at + 1], rest, planes)[0]
-    return found
+        distances[k] = nearest(stored[owner][at : at + 1], rest, planes)[0]
+    return distances
 
 
-def limit(found: NDArray[np.int64], share: Fraction) -> int:
+def limit(distances: NDArray[np.int64], share: Fraction) -> int:
     """The least distance that at most `share` of the given ones exceed."""
-    return int(np.sort(found)[len(found) - 1 - int(share * len(found))])
+    return int(np.sort(distances)[len(distances) - 1 - int(share * len(distances))])
 
 
 def _flat(latents: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -55,9 +55,9 @@ def _between(one: NDArray[np.uint64], other: NDArray[np.uint64], planes: int, wo
     """Rows of `one` against rows of `other`; a pixel has `words` words, plane after plane."""
     weights = np.left_shift(1, np.arange(words) * planes // words, dtype=np.int64)
     weights = np.tile(weights, one.shape[1] // words)
-    found = np.empty((len(one), len(other)), np.int64)
+    distances = np.empty((len(one), len(other)), np.int64)
     at_once = max(1, WORDS_AT_ONCE // max(1, other.size))
     for start in range(0, len(one), at_once):
         differing = np.bitwise_count(one[start : start + at_once, None] ^ other[None])
-        found[start : start + at_once] = differing @ weights
-    return found
+        distances[start : start + at_once] = differing @ weights
+    return distances

@@ -1,4 +1,4 @@
-"""Logits -> probabilities, in whole numbers.
+"""Logits -> probabilities, in integers.
 
 Logits are integers with 16 bits behind the point (those of a float tail are rounded to that). Probabilities come from
 the engine's integer exponential, 30 bits behind the point.

@@ -169,7 +169,7 @@ def _packed(path: Path | str, content: Content) -> list[Piece]:
     except ContainerError as error:
         raise StateFileError(f"{path} cannot be written: {error}") from None
     if (size := sum(len(piece) for piece in data)) > MAX_BYTES:
-        raise StateFileError(f"{path} cannot be written: {size} bytes, of which at most {MAX_BYTES} are read.")
+        raise StateFileError(f"{path} cannot be written: it has {size} bytes, at most {MAX_BYTES} are allowed.")
     return data
 
 

@@ -64,23 +64,23 @@ def keep_rights(descriptor: int, like: Path) -> None:
     """Owner and mode of `like`, if it is there. Only root may give files away; a group that cannot be kept gets no
     rights in another group's name."""
     try:
-        wanted = os.stat(like)
+        rights = os.stat(like)
     except FileNotFoundError:
         return
-    found, mode = os.fstat(descriptor), stat.S_IMODE(wanted.st_mode) & 0o777
-    if (found.st_uid, found.st_gid) != (wanted.st_uid, wanted.st_gid) and not _owned(descriptor, wanted):
+    current, mode = os.fstat(descriptor), stat.S_IMODE(rights.st_mode) & 0o777
+    if (current.st_uid, current.st_gid) != (rights.st_uid, rights.st_gid) and not _owned(descriptor, rights):
         mode &= ~stat.S_IRWXG
-    if mode != stat.S_IMODE(found.st_mode):
+    if mode != stat.S_IMODE(current.st_mode):
         os.fchmod(descriptor, mode)
 
 
-def _owned(descriptor: int, wanted: os.stat_result) -> bool:
+def _owned(descriptor: int, like: os.stat_result) -> bool:
     """Whether at least the group is the one wanted."""
-    for owner in (wanted.st_uid, -1):
+    for owner in (like.st_uid, -1):
         with suppress(PermissionError):
-            os.fchown(descriptor, owner, wanted.st_gid)
+            os.fchown(descriptor, owner, like.st_gid)
             return True
-    return os.fstat(descriptor).st_gid == wanted.st_gid
+    return os.fstat(descriptor).st_gid == like.st_gid
 
 
 def _created(path: Path) -> tuple[int, Path]:

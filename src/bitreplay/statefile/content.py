@@ -61,7 +61,7 @@ def to_file(content: Content) -> tuple[Arrays, dict[str, str]]:
 
 def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
     """Everything is checked before a learner takes it; a file that does not fit is refused."""
-    _need(texts.get("format") == FORMAT, f"{title} is no state file.")
+    _need(texts.get("format") == FORMAT, f"{title} is not a state file.")
     version = texts.get("version", "")[:40]
     _need(
         version in VERSIONS, f"{title} has version {version!r}; this program reads versions {' and '.join(VERSIONS)}."
@@ -69,8 +69,8 @@ def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
     try:
         model, learned = parse(texts["model"], "the model"), parse(texts["learned"], "the counters")
         settings = Settings.from_file(parse(texts["settings"], "the settings"))
-        names, found = _names(learned["names"]), _parts(arrays, learned)
-        state = STRATEGIES[settings.strategy].read(names, found, learned)
+        names, parts = _names(learned["names"]), _parts(arrays, learned)
+        state = STRATEGIES[settings.strategy].read(names, parts, learned)
         return Content(str(model["name"]), str(model["digest"]), settings, state)
     except (ContainerError, KeyError, TypeError, ValueError) as error:
         raise StateFileError(f"{title} cannot be used: {_reason(error)}") from None
@@ -79,36 +79,38 @@ def from_file(arrays: Arrays, texts: dict[str, str], title: str) -> Content:
 def _parts(arrays: Arrays, learned: dict[str, Any]) -> dict[str, ArrayState]:
     """The arrays of each part, and its version; 0.1 named none and stored every array."""
     versions, same = learned.get("parts", {}), learned.get("same", {})
-    _need(isinstance(versions, dict) and all(type(v) is int for v in versions.values()), "Its parts have no versions.")
-    _need(isinstance(same, dict), "Its table of equal arrays is none.")
-    for name, other in same.items():
-        _need(isinstance(other, str) and other in arrays and name not in arrays, "Its table of equal arrays is wrong.")
-    whole = arrays | {name: arrays[other] for name, other in same.items()}
-    found: dict[str, dict[str, Any]] = {part: {} for part in versions}
-    for name, array in whole.items():
+    fits = isinstance(versions, dict) and all(type(version) is int for version in versions.values())
+    _need(fits, "Its table of parts must have integer versions.")
+    fits = isinstance(same, dict) and all(
+        isinstance(other, str) and other in arrays and name not in arrays for name, other in same.items()
+    )
+    _need(fits, "Its table of equal arrays is invalid.")
+    all_arrays = arrays | {name: arrays[other] for name, other in same.items()}
+    parts: dict[str, dict[str, Any]] = {part: {} for part in versions}
+    for name, array in all_arrays.items():
         part, _, rest = name.partition(".")
-        found.setdefault(part, {})[rest] = array
-    return {part: ArrayState(own, version=versions.get(part, 1)) for part, own in found.items()}
+        parts.setdefault(part, {})[rest] = array
+    return {part: ArrayState(own, version=versions.get(part, 1)) for part, own in parts.items()}
 
 
 def _equal_ones(arrays: Arrays) -> dict[str, str]:
     """Names of arrays that need not be stored, with the name of the equal one that is. Small ones are not looked at."""
     first: dict[tuple[str, tuple[int, ...], str], str] = {}
-    found = {}
+    equal = {}
     for name, array in sorted(arrays.items()):
         if array.size > 1:
             digest = hashlib.sha256(raw(array)).hexdigest()
             kind = (array.dtype.str, array.shape, digest)
             if first.setdefault(kind, name) != name:
-                found[name] = first[kind]
-    return found
+                equal[name] = first[kind]
+    return equal
 
 
-def _names(found: Any) -> tuple[Name | None, ...]:
-    _need(isinstance(found, list), "Its names are no list.")
-    known = [kept_name(name) for name in found if name is not None]
+def _names(names: Any) -> tuple[Name | None, ...]:
+    _need(isinstance(names, list), "Its names are not a list.")
+    known = [kept_name(name) for name in names if name is not None]
     _need(len(set(known)) == len(known), "Two of its classes have the same name.")
-    return tuple(found)
+    return tuple(names)
 
 
 def _need(condition: bool, sentence: str) -> None:

@@ -55,7 +55,7 @@ class Lock(io.FileIO):
         try:
             mode, flags = _mode(self.path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
             lock_path = self.path.with_name(self.path.name + ".lock")
-            super().__init__(lock_path, "r+", opener=lambda place, _: os.open(place, flags, mode))
+            super().__init__(lock_path, "r+", opener=lambda name, _: os.open(name, flags, mode))
         except OSError as error:
             raise _sentence(self.path, error) from None
 
@@ -136,7 +136,7 @@ def need_before(path: Path) -> None:
     try:
         if not is_there(before_of(path)):
             os.stat(path)
-            raise StateFileError(f"{path} has no generation before this one to go back to.")
+            raise StateFileError(f"{path} has no revision before this one to go back to.")
     except OSError as error:
         raise StateFileError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -194,10 +194,10 @@ def _sweep(path: Path) -> None:
     """Remove what killed writers left; a user's own files may end in .part too, and folders are never ours."""
     left = re.compile(rf"{re.escape(path.name)}(\.before)?\.\d+\.part")
     for name in os.listdir(path.parent):
-        place = path.parent / name
-        if left.fullmatch(name) and not place.is_dir():
+        file = path.parent / name
+        if left.fullmatch(name) and not file.is_dir():
             with suppress(FileNotFoundError):
-                os.unlink(place)
+                os.unlink(file)
 
 
 def _link(path: Path, before: Path) -> None:

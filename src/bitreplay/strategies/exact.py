@@ -1,6 +1,6 @@
 """Learning by sums: each picture passes the frozen network once, and its numbers are added to exact sums.
 
-    n_c, s_c = sum of x (per class),   G = sum of x x^T (one for all)                    whole numbers, nothing else
+    n_c, s_c = sum of x (per class),   G = sum of x x^T (one for all)                    integers, nothing else
 
 No steps, no rate, no epochs, no stored pictures. From the sums follows a linear discriminant with a shared, shrunk
 covariance (discriminant.py), made when an answer is first asked for. The order of pictures, their division into
@@ -41,7 +41,7 @@ from bitreplay.zoo import Model, model_projections
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
 
-NOT_FORGOTTEN = "What would stay are not the sums of pictures; nothing is forgotten."
+NOT_FORGOTTEN = "The rest would not be sums of images; nothing is forgotten."
 ADDED_AT_ONCE = 16 * ENCODED_AT_ONCE
 
 
@@ -83,7 +83,7 @@ class Exact(Strategy):
         return cls(features, settings.changed(feature_layers=layers, projection=digest))
 
     @classmethod
-    def asked(cls, context: StrategyContext) -> str:
+    def usage(cls, context: StrategyContext) -> str:
         layers = context.settings.feature_layers or default_feature_layers(context.graph)
         return f"with bits {context.settings.bits}, feature layers {layers}"
 
@@ -113,7 +113,7 @@ class Exact(Strategy):
     # learning
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
-        return self.features.of(images)
+        return self.features.extract(images)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
         known, before, again = set(self.class_statistics.names), self.digests.state_dict(), 0
@@ -155,14 +155,14 @@ class Exact(Strategy):
 
     def _features(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
         """Of some pictures, a few at a time, so that it can be watched and stopped."""
-        found = np.empty((len(chosen), len(self.features)), np.int8)
+        features = np.empty((len(chosen), len(self.features)), np.int8)
         part = at_once(len(samples))
         for start in range(chosen.start, chosen.stop, part):
             watch.check()
             end = min(start + part, chosen.stop)
-            found[start - chosen.start : end - chosen.start] = samples.latents(np.arange(start, end))
+            features[start - chosen.start : end - chosen.start] = samples.latents(np.arange(start, end))
             watch.report("pictures", end, len(samples))
-        return found
+        return features
 
     def forget(self, label: Name) -> None:
         """The class's count and sum go, and what they make of the products; its share of their scatter stays. Where the
@@ -202,25 +202,25 @@ class Exact(Strategy):
         return State(self.class_statistics.names, parts, {}, notes, texts)
 
     def load_state(self, state: State) -> None:
-        given, digested = statistics_of(state), digests_of(state)
-        by_class = (given.class_products is not None) == self.settings.exact_forget
-        need(by_class, "it has products of classes against its settings.")
-        need(self.class_statistics.fits(given), "a picture has another number of numbers.")
-        need_possible(given.sums)
-        whole = bool(digested.arrays) == self.settings.digests or not given.names
-        need(whole, "it has digests of its pictures against its settings.")
-        self.class_statistics.load_state_dict(given)
-        self.digests.load_state_dict(digested)
+        statistics, digests = statistics_of(state), digests_of(state)
+        by_class = (statistics.class_products is not None) == self.settings.exact_forget
+        need(by_class, "its class products do not match its settings.")
+        need(self.class_statistics.fits(statistics), "it has another number of features.")
+        need_possible(statistics.sums)
+        fits = bool(digests.arrays) == self.settings.digests or not statistics.names
+        need(fits, "its digests do not match its settings.")
+        self.class_statistics.load_state_dict(statistics)
+        self.digests.load_state_dict(digests)
         self.experiences = state.notes["experiences"]
         self.lineage = Lineage.read(state.texts["lineage"])
 
     def footprint(self) -> dict[str, int]:
-        taken = native.footprint(self.features.program)
+        footprint = native.footprint(self.features.program)
         sums, n_features, classes = self.class_statistics.sums, len(self.features), len(self.class_statistics.names)
         axes = {"projection": self.features.projection.bytes} if self.features.projection is not None else {}
         return axes | {
-            "network_working_memory": taken.total,
-            "network_another_arena": taken.arena + taken.scratch,
+            "network_working_memory": footprint.total,
+            "network_another_arena": footprint.arena + footprint.scratch,
             "products": sums.products.nbytes,
             "class_sums": sums.class_sums.nbytes + sums.counts.nbytes,
             **(
@@ -247,22 +247,22 @@ class Exact(Strategy):
 
     @classmethod
     def described(cls, state: State) -> dict[str, Any]:
-        kept = statistics_of(state).sums
+        sums = statistics_of(state).sums
         return {
             "pictures": cls.counted(state),
-            "n_features": kept.n_features,
+            "n_features": sums.n_features,
             "experiences": state.notes["experiences"],
             "classes_forgotten": state.parts["sums"].counters["forgotten"],
             "memory_bytes": cls.memory_bytes(state),
         }
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
+    def read(cls, names: tuple[Name | None, ...], parts: dict[str, ArrayState], counters: dict[str, Any]) -> State:
         lineage = Lineage.read(counters.get("lineage", "/"))
-        state = super().read(names, found, counters)
+        state = super().read(names, parts, counters)
         digests = digests_of(state).arrays
         fits = not digests or np.array_equal(digests["sizes"], statistics_of(state).sums.counts)
-        need(fits, "It has not one digest for each picture.")
+        need(fits, "It must have one digest per image.")
         return replace(state, texts={"lineage": lineage.text()})
 
     @classmethod
@@ -273,12 +273,12 @@ class Exact(Strategy):
 
 def statistics_of(state: State) -> ClassStatisticsState:
     """The sums of a state of this strategy."""
-    given = state.parts["sums"]
-    assert isinstance(given, ClassStatisticsState)
-    return given
+    statistics = state.parts["sums"]
+    assert isinstance(statistics, ClassStatisticsState)
+    return statistics
 
 
 def digests_of(state: State) -> DigestsState:
-    given = state.parts["digests"]
-    assert isinstance(given, DigestsState)
-    return given
+    digests = state.parts["digests"]
+    assert isinstance(digests, DigestsState)
+    return digests

@@ -53,7 +53,7 @@ def used(strategy: Exact) -> dict[tuple[str, str], int]:
     sums, class_products = strategy.class_statistics.sums, statistics.class_products
     rule, factor = native_sums.solved(sums, strategy.features.lengths)
     return {
-        **used_by_program("network", strategy.features.taken),
+        **used_by_program("network", strategy.features.footprint),
         ("sums", f"products of {sums.n_features} numbers"): sums.products.nbytes,
         ("sums", "of the classes, and their counts"): sums.class_sums.nbytes + sums.counts.nbytes,
         ("sums", "products of each class"): 0 if class_products is None else class_products.nbytes,

@@ -62,7 +62,7 @@ class Gradient(Strategy):
          "learning_rate", "augment", "micro_batch_size"}
     )  # fmt: skip
     kinds: ClassVar[Mapping[str, type[Part]]] = {"tail": Tail, "head": CwrHead, "memory": ReplayMemory}
-    own: ClassVar[tuple[str, ...]] = ("experiences",)
+    counters: ClassVar[tuple[str, ...]] = ("experiences",)
     latent_type = np.uint64
 
     def __init__(self, backbone: Backbone, tail: TailLike, head: Any, memory: Any, settings: Settings) -> None:
@@ -148,11 +148,11 @@ class Gradient(Strategy):
     def _need_room_to_count(self) -> None:
         """What is learned must be fit to be loaded again."""
         known = self.experiences
-        need(known < MAX_EXPERIENCES, f"{known} experiences are as many as a state can count: begin a new one.")
+        need(known < MAX_EXPERIENCES, f"{known} experiences are all that a state can count: begin a new one.")
         counted = max([int(self.head.past.max(initial=0)), *self.memory.seen.values()])
         need(
             counted < MAX_COUNTER >> 1,
-            f"{counted} samples of a class are as many as a state can count: begin a new one.",
+            f"{counted} samples of a class are all that a state can count: begin a new one.",
         )
 
     def begin(self, present: NDArray[np.int64]) -> None:
@@ -252,28 +252,33 @@ class Gradient(Strategy):
         room = _room(state)
         # Of the tail alone: a change that was stopped may have left head and tail with room for different numbers.
         tail = self.tail if room == len(self.tail.head_weights) else self.tail.resized(room)
-        mine = {"tail": tail, "head": self.head, "memory": self.memory}
-        need(all(part.fits(state.parts[name]) for name, part in mine.items()), "its arrays have other names or shapes.")
-        for name, part in mine.items():
+        parts = {"tail": tail, "head": self.head, "memory": self.memory}
+        need(
+            all(part.fits(state.parts[name]) for name, part in parts.items()), "its arrays have other names or shapes."
+        )
+        for name, part in parts.items():
             part.load_state_dict(state.parts[name])
-        self.tail, self.experiences = tail, state.own["experiences"]
+        self.tail, self.experiences = tail, state.strategy_counters["experiences"]
         self.classes.restore(state.names)
 
     def footprint(self) -> dict[str, int]:
         """All that backbone and tail take to run, learned parameters, stored latents, also when full."""
         sample = 8 * int(np.prod(self.latent_shape))
-        taken = native.footprint(self.backbone.program)
-        found = {"backbone_working_memory": taken.total, "backbone_another_arena": taken.arena + taken.scratch}
+        footprint = native.footprint(self.backbone.program)
+        items = {
+            "backbone_working_memory": footprint.total,
+            "backbone_another_arena": footprint.arena + footprint.scratch,
+        }
         if isinstance(self.tail, Tail):
-            taken = native.footprint(self.tail.program)
-            found["tail_working_memory"] = taken.total - taken.parameters
-            found["tail_sums_of_a_sample"] = self.tail.parts_bytes
-            found["tail_another_arena"] = taken.arena + taken.scratch
-        found["learned_parameters"] = sum(values.nbytes for values in self.tail.state_dict().arrays.values())
-        found["one_latent"] = sample
-        found["stored_latents"] = sample * len(self.memory)
-        found["stored_latents_when_full"] = sample * self.settings.memory_per_class * int(self.head.seen.sum())
-        return found
+            footprint = native.footprint(self.tail.program)
+            items["tail_working_memory"] = footprint.total - footprint.parameters
+            items["tail_sums_of_a_sample"] = self.tail.parts_bytes
+            items["tail_another_arena"] = footprint.arena + footprint.scratch
+        items["learned_parameters"] = sum(values.nbytes for values in self.tail.state_dict().arrays.values())
+        items["one_latent"] = sample
+        items["stored_latents"] = sample * len(self.memory)
+        items["stored_latents_when_full"] = sample * self.settings.memory_per_class * int(self.head.seen.sum())
+        return items
 
     @classmethod
     def stored(cls, state: State) -> list[Stored]:
@@ -290,20 +295,20 @@ class Gradient(Strategy):
     @classmethod
     def described(cls, state: State) -> dict[str, Any]:
         return {
-            "room_for_classes": _room(state), "experiences": state.own["experiences"],
+            "room_for_classes": _room(state), "experiences": state.strategy_counters["experiences"],
             "steps": state.parts["tail"].counters["steps"], "samples_seen": cls.samples_seen(state),
             "memory_bytes": cls.memory_bytes(state),
         }  # fmt: skip
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
-        state = super().read(names, found, counters)
-        experiences = state.own["experiences"]
+    def read(cls, names: tuple[Name | None, ...], parts: dict[str, ArrayState], counters: dict[str, Any]) -> State:
+        state = super().read(names, parts, counters)
+        experiences = state.strategy_counters["experiences"]
         need(experiences <= MAX_EXPERIENCES, "It has too many experiences.")
         _check_mask(state)
-        for kept in cls.stored(state):
-            origins = np.array(list(kept.experiences), np.int64)
-            need(between(origins, 0, experiences), "Its memory holds samples never seen.")
+        for memory in cls.stored(state):
+            origins = np.array(list(memory.experiences), np.int64)
+            need(between(origins, 0, experiences), "Its memory holds samples that were never seen.")
         return state
 
 

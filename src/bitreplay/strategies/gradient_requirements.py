@@ -47,12 +47,12 @@ def planned(kind: type[Gradient], context: StrategyContext, classes: int, room: 
 
 def used(strategy: Gradient, tail: Tail) -> dict[tuple[str, str], int]:
     """Bytes of RAM, as `planned` names them."""
-    reservoirs = strategy.memory.kept.values()
+    reservoirs = strategy.memory.reservoirs.values()
     latent_bytes = 8 * int(np.prod(strategy.latent_shape))
     samples = f"{len(strategy.memory)} samples of {latent_bytes} bytes"
     return {
-        **used_by_program("backbone", strategy.backbone.taken),
-        **used_by_program("tail", tail.taken),
+        **used_by_program("backbone", strategy.backbone.footprint),
+        **used_by_program("tail", tail.footprint),
         ("tail", "sums of a sample"): tail.parts_bytes,
         ("head", "consolidated weights and counts"): strategy.head.consolidated_weights.nbytes
         + strategy.head.past.nbytes,

@@ -50,8 +50,8 @@ class Replay(Gradient):
         assert isinstance(settings.bits, Bits)
         need(not settings.augment, "The learner in C does not augment images: export with augment=False.")
         need(not settings.unknown, "The learner in C does not compare with stored samples: export with unknown=0.")
-        most = FIRST_ROOM << (MAX_DEVICE_TAILS - 1)
-        need(1 <= classes <= most, f"classes must be an integer from 1 to {most}, got {classes}.")
+        limit = FIRST_ROOM << (MAX_DEVICE_TAILS - 1)
+        need(1 <= classes <= limit, f"classes must be an integer from 1 to {limit}, got {classes}.")
         layer, bits, latent_bits = context.replay_layer, settings.bits, settings.latent_bits
         programs = {"backbone": compile_backbone(graph, layer, bits, 1, latent_bits)}
         room = FIRST_ROOM

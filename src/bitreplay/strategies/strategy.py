@@ -54,7 +54,7 @@ class StrategyContext:
 
 
 class Strategy(ABC):
-    """`kinds` are its parts by name, `own` its own counters, `notes` those that the hash does not see.
+    """`kinds` are its parts by name, `counters` its own counters, `notes` those that the hash does not see.
 
     `own_settings` are the fields of Settings that only strategies of this kind read.
 
@@ -83,7 +83,7 @@ class Strategy(ABC):
     exported_settings: ClassVar[tuple[str, ...]] = ()
     own_settings: ClassVar[frozenset[str]] = frozenset()
     kinds: ClassVar[Mapping[str, type[Part]]]
-    own: ClassVar[tuple[str, ...]] = ()
+    counters: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
 
     settings: Settings
@@ -107,10 +107,12 @@ class Strategy(ABC):
         """One that knows nothing yet, with room for what `state` holds."""
 
     @classmethod
-    def asked(cls, context: StrategyContext) -> str:
+    def usage(cls, context: StrategyContext) -> str:
         """What was asked of a model, for a sentence about one that cannot do it."""
         settings = context.settings
-        return f"at level {context.replay_layer} with bits {settings.bits}, codes of {settings.latent_bits} bits"
+        return (
+            f"at replay layer {context.replay_layer} with bits {settings.bits}, latents of {settings.latent_bits} bits"
+        )
 
     # planning
 
@@ -163,7 +165,7 @@ class Strategy(ABC):
 
     def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
         """Become the state that never saw these. Whatever stops it, the learner takes the state before."""
-        raise ValueError(f"Single pictures can be unlearned with the strategy exact, not with {self.name}.")
+        raise ValueError(f"Only the strategy exact can unlearn single pictures, not {self.name}.")
 
     def rename(self, old: Name, new: Name) -> None:
         self.classes.rename(old, new)
@@ -219,31 +221,31 @@ class Strategy(ABC):
     # reading files
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], found: dict[str, ArrayState], counters: dict[str, Any]) -> State:
+    def read(cls, names: tuple[Name | None, ...], content: dict[str, ArrayState], counters: dict[str, Any]) -> State:
         """The state that a file holds, checked as far as it can be without the model; a ValueError says what is wrong.
 
-        `found` has the arrays and the version of each part, `counters` are all of them together.
+        `content` has the arrays and the version of each part, `counters` are all of them together.
         """
         kinds = cls.kinds
-        for name in found:
+        for name in content:
             need(name in kinds, f"Its part {name[:40]!r} is not known to the strategy {cls.name}.")
-        wanted = [*cls.own, *cls.notes, *(counter for kind in kinds.values() for counter in kind.counters)]
-        for counter in wanted:
+        expected = [*cls.counters, *cls.notes, *(counter for kind in kinds.values() for counter in kind.counters)]
+        for counter in expected:
             if counter not in counters:
                 raise KeyError(counter)
-        whole = all(type(counters[name]) is int and 0 <= counters[name] < MAX_COUNTER for name in wanted)
-        need(whole, "Its counters are no whole numbers.")
+        fits = all(type(counters[name]) is int and 0 <= counters[name] < MAX_COUNTER for name in expected)
+        need(fits, "Its counters are not integers.")
         parts = {}
         for name, kind in kinds.items():
-            part = found.get(name, ArrayState({}))
+            part = content.get(name, ArrayState({}))
             need(
                 1 <= part.version <= kind.version,
                 f"Its part {name} has version {part.version}; this program reads versions up to {kind.version}.",
             )
-            mine = {counter: counters[counter] for counter in kind.counters}
-            parts[name] = kind.read(ArrayState(part.arrays, mine, part.version), names)
+            own_counters = {counter: counters[counter] for counter in kind.counters}
+            parts[name] = kind.read(ArrayState(part.arrays, own_counters, part.version), names)
         return State(
-            names, parts, {name: counters[name] for name in cls.own}, {name: counters[name] for name in cls.notes}
+            names, parts, {name: counters[name] for name in cls.counters}, {name: counters[name] for name in cls.notes}
         )
 
     @classmethod

@@ -156,7 +156,7 @@ def follow(
         raise ValueError(f"A stream must be an iterable of (images, labels), got {type(stream).__name__}.")
     for item in stream:
         if not isinstance(item, Experience) and not (isinstance(item, tuple | list) and len(item) == 2):
-            raise ValueError(f"A stream must give pairs (images, labels), got {type(item).__name__}.")
+            raise ValueError(f"A stream must yield pairs (images, labels), got {type(item).__name__}.")
         images, labels = item
         labels = list(labels) if isinstance(labels, Iterator) else labels  # it can be read once
         start = time.perf_counter()

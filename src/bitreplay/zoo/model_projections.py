@@ -16,14 +16,14 @@ def of_model(model: Model) -> Projection:
     if not path.exists():
         raise ModelFileError(
             f"{model.path} has no projection: expected {path.name} beside it. Of those shipped {_with_one()} have one; "
-            "layers, such as head, are numbers that need none."
+            "feature layers, such as head, need none."
         )
-    found = load(path)
-    if found.model != model.digest:
+    content = load(path)
+    if content.model != model.digest:
         raise ModelFileError(
-            f"{path} belongs to the model with checksum {escaped(found.model)[:12]}, not to {model.digest[:12]}."
+            f"{path} belongs to the model with checksum {escaped(content.model)[:12]}, not to {model.digest[:12]}."
         )
-    return found.projection
+    return content.projection
 
 
 def _with_one() -> str:
@@ -42,12 +42,10 @@ def resolve(
     projection = of_model(model)
     if layers not in (None, projection.feature_layers):
         raise ModelFileError(
-            f"{model.companion(KIND)} projects {projection.feature_layers}, and {escaped(str(layers))} were asked for."
+            f"{model.companion(KIND)} projects {projection.feature_layers}, not {escaped(str(layers))}."
         )
     if components > len(projection):
-        raise ModelFileError(
-            f"{model.companion(KIND)} has {len(projection)} components, and {components} were asked for."
-        )
+        raise ModelFileError(f"{model.companion(KIND)} has {len(projection)} components, fewer than {components}.")
     chosen = projection.first(components)
     if digest is not None and chosen.digest() != digest:
         raise ModelFileError(

@@ -52,10 +52,10 @@ def rounded(
 ) -> Projection:
     """Axes (k, d) as a projection in integers; the largest entry of an axis becomes positive."""
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]
-    whole = np.rint(axes / largest[:, None] * LARGEST).astype(np.int8)
+    integers = np.rint(axes / largest[:, None] * LARGEST).astype(np.int8)
     unit = spread / np.sqrt(((axes @ total) * axes).sum(axis=1).max())
     real = unit * np.abs(largest) / LARGEST
     shift = min(int(np.floor(SCALE_BITS - np.log2(real.max()))), MAX_SHIFT)
     scales = np.rint(real * 2.0**shift).astype(np.int32)
-    offsets = -np.rint(whole.astype(np.float64) @ middle * scales).astype(np.int64)
-    return Projection(feature_layers, whole, scales, offsets, shift)
+    offsets = -np.rint(integers.astype(np.float64) @ middle * scales).astype(np.int64)
+    return Projection(feature_layers, integers, scales, offsets, shift)

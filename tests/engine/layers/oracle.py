@@ -90,7 +90,7 @@ def binary_weights(node: Node, channels: int) -> np.ndarray:
 
 
 def nearest(x: np.ndarray) -> np.ndarray:
-    """To whole numbers, ties away from zero."""
+    """To integers, ties away from zero."""
     return np.sign(x) * np.floor(np.abs(x) + 0.5)
 
 

@@ -26,7 +26,7 @@ def test_a_step_is_that_of_the_float_network(machine):
         conv.weight.copy_(signs * torch.tensor([1.0, 2.0, 5.0, 8.0]).view(-1, 1, 1, 1) / 50)
     x = torch.where(torch.randn(SAMPLES, CHANNELS, SIZE, SIZE) >= 0, 1.0, -1.0).double()
     by_output = torch.randint(-9000, 9000, (SAMPLES, OUTPUTS, SIZE, SIZE)).double()
-    conv(x).backward(by_output / conv.scale().view(1, -1, 1, 1))  # so by the sums it is whole numbers
+    conv(x).backward(by_output / conv.scale().view(1, -1, 1, 1))  # so by the sums it is integers
     units = START / float(conv.scale().mean())
 
     start = by_scale(START, 1 << 31, np.array([1, 2, 5, 8]))

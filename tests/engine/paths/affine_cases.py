@@ -54,7 +54,7 @@ def affine() -> Iterator[Case]:
 
 
 def affine_ties() -> Iterator[Case]:
-    """Sums a half of 2^shift from a whole number, on both sides of 0: ties go away from it."""
+    """Sums a half of 2^shift from an integer, on both sides of 0: ties go away from it."""
     for x_type, shift in [*product([np.int16], (17, 20, 32, 46)), (np.int32, 40), (np.int32, 20)]:
         x, half = np.arange(-60, 60, dtype=x_type).reshape(1, 1, 4, 30), 1 << (shift - 1)
         for tie in (half, -half, half - 1, -half - 1, 5 * half, -5 * half):

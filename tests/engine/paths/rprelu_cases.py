@@ -70,7 +70,7 @@ def rprelu() -> Iterator[Case]:
 
 
 def rprelu_ties() -> Iterator[Case]:
-    """z A + o a half of 2^shift from a whole number, on both sides of 0: ties go away from it."""
+    """z A + o a half of 2^shift from an integer, on both sides of 0: ties go away from it."""
     for dtype, shift in [(np.int8, 34), (np.int8, 40), (np.int16, 36), (np.int8, 20)]:
         x = np.arange(-60, 60, dtype=dtype).reshape(1, 1, 4, 30)
         half = 1 << (shift - 1)

@@ -42,7 +42,7 @@ def pack_signs_above() -> Iterator[Case]:
         for dtype, point in WIDTHS:
             x, zero = activations(rng, dtype, (2, 3, 1, channels)), int(rng.integers(-100, 100))
             yield above(x, thresholds(rng, x, zero, point, None), zero, point)
-    # The bound of a channel at, below and above the ends of the stored numbers, and just beside a whole number.
+    # The bound of a channel at, below and above the ends of the stored numbers, and just beside an integer.
     for dtype, point in WIDTHS[:2]:
         info = np.iinfo(dtype)
         ends = [info.min - 1, info.min, info.min + 1, -1, 0, 1, info.max, info.max + 1, info.max + 2]

@@ -1,4 +1,4 @@
-"""The discriminant in whole numbers beside float64, on numbers that nearly depend on each other."""
+"""The discriminant in integers beside float64, on numbers that nearly depend on each other."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def test_what_sums_are_made_of_stays_and_the_file_is_smaller(tmp_path):
         graph, _ = convert(module, images, class_names=names)
         modelfile.save(graph, tmp_path / "x", {})
         sizes.append((tmp_path / "x").stat().st_size)
-        found.append(FeatureExtractor(graph, default_feature_layers(graph), Bits()).of(images))
+        found.append(FeatureExtractor(graph, default_feature_layers(graph), Bits()).extract(images))
     assert np.array_equal(found[0], found[1]) and sizes[1] < sizes[0]
     assert head_of(model).out_features == 40
 

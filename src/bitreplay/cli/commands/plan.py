@@ -13,7 +13,7 @@ from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS
 from bitreplay.planning import budget as fitting
-from bitreplay.planning.measure import Taken, measure
+from bitreplay.planning.measure import Measurement, measure
 from bitreplay.planning.on_device import on_device
 from bitreplay.planning.plan import Plan
 from bitreplay.planning.plan import plan as planned
@@ -96,7 +96,7 @@ def _table(plan: Plan) -> Any:
     for where, title in ((FLASH, "flash"), (RAM, "RAM")):
         parts = [item for item in plan.items if item.where == where and item.bytes]
         rows += [(f"{title}: {item.part}, {item.what}", f"{item.bytes:,}") for item in parts]
-        rows.append((f"{title}, total", f"{plan.of(where):,}"))
+        rows.append((f"{title}, total", f"{plan.bytes_in(where):,}"))
     rows += [("what is learned, as stored", f"{plan.state:,}"), ("model file", f"{plan.model_file:,}")]
     title = f"{plan.model} at {plan.size}x{plan.size}, {plan.settings.strategy}, {plan.classes} classes"
     return show.table(title, ("", "bytes"), rows)
@@ -105,7 +105,7 @@ def _table(plan: Plan) -> Any:
 def _sentences(plan: Plan, here: bool) -> list[str]:
     sentences = [
         f"The {part}'s arena is largest at {peak.operation} ({peak.tensor}): {show.size(peak.bytes)}."
-        for part, peak in plan.most.items()
+        for part, peak in plan.peaks.items()
     ]
     for part, work in plan.work.items():
         kinds = ", ".join(f"{count / 1e6:.1f} M {kind}" for kind, count in work.items() if count)
@@ -122,7 +122,7 @@ def _sentences(plan: Plan, here: bool) -> list[str]:
     return sentences
 
 
-def _compared(plan: Plan, measured: Taken) -> Any:
+def _compared(plan: Plan, measured: Measurement) -> Any:
     rows = [
         (f"{part}, {what}", f"{planned_bytes:,}", f"{measured_bytes:,}")
         for part, what, planned_bytes, measured_bytes in compare(plan, measured)
@@ -135,7 +135,7 @@ def _compared(plan: Plan, measured: Taken) -> Any:
     return show.table("planned and measured", ("", "planned", "measured"), rows)
 
 
-def compare(plan: Plan, measured: Taken) -> list[tuple[str, str, int, int]]:
+def compare(plan: Plan, measured: Measurement) -> list[tuple[str, str, int, int]]:
     """Part, what, planned and measured bytes; latent weights are part of what learns."""
     planned_bytes: dict[tuple[str, str], int] = {}
     for item in plan.items:
@@ -145,7 +145,7 @@ def compare(plan: Plan, measured: Taken) -> list[tuple[str, str, int, int]]:
     return [(*key, planned_bytes.get(key, 0), count) for key, count in measured.items.items()]
 
 
-def _measured(measured: Taken) -> dict[str, Any]:
+def _measured(measured: Measurement) -> dict[str, Any]:
     items = [{"part": part, "what": what, "bytes": count} for (part, what), count in measured.items.items()]
     return asdict(measured) | {"items": items}
 

@@ -1,4 +1,4 @@
-"""Rounding, saturation and multiplication by a real number, in whole numbers.
+"""Rounding, saturation and multiplication by a real number, in integers.
 
 The engine rounds by these rules (softmax.py has one of its own). docs/law.md sections 1 and 2 state them with worked
 numbers; core/src/arithmetic/fixedpoint.h is the native twin.

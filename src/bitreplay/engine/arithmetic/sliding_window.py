@@ -17,11 +17,11 @@ def out_size(
 
 def taps(kernel: int, stride: int, pad: int, size: int, out: int) -> list[tuple[int, slice, slice]]:
     """For each kernel row (or column): its number, the outputs for which it lies inside, and the inputs it reads."""
-    found = []
+    ranges = []
     for tap in range(kernel):
         inside = [o for o in range(out) if 0 <= o * stride + tap - pad < size]
         if inside:
             first, last = inside[0], inside[-1]
             start = first * stride + tap - pad
-            found.append((tap, slice(first, last + 1), slice(start, last * stride + tap - pad + 1, stride)))
-    return found
+            ranges.append((tap, slice(first, last + 1), slice(start, last * stride + tap - pad + 1, stride)))
+    return ranges

@@ -1,4 +1,4 @@
-"""Softmax of logits, in whole numbers: what the loss and every answer are made of.
+"""Softmax of logits, in integers: what the loss and every answer are made of.
 
     p_c = e^(l_c - max l) / sum e^(l - max l)
 

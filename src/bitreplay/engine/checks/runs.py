@@ -1,4 +1,4 @@
-"""Checks that need no oracle: shapes, purity, whole numbers, saving, idle steps, the arena."""
+"""Checks that need no oracle: shapes, purity, integers, saving, idle steps, the arena."""
 
 from __future__ import annotations
 

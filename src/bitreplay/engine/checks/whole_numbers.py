@@ -19,7 +19,7 @@ FLOATING = "fc"
 
 
 class FloatFound(AssertionError):
-    """Floating point where whole numbers were promised."""
+    """Floating point where integers were promised."""
 
 
 class Whole(np.ndarray):

@@ -135,7 +135,7 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     channels = len(gamma.values)
     scales = x.channel_scales
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
-    # Thousands of channels: quotients as pairs of whole numbers, since a Fraction divides by a gcd in every step.
+    # Thousands of channels: quotients as pairs of integers, since a Fraction divides by a gcd in every step.
     ratios = [_over(i * s.numerator * y_scale.denominator, s.denominator * y_scale.numerator, inverse.shift)
               for i, s in zip(_integers(inverse), scales, strict=True)]  # fmt: skip
     a_bits = min(31, 60 - x.bound.bit_length())
@@ -185,11 +185,11 @@ def _over(top: int, bottom: int, shift: int) -> tuple[int, int]:
 
 def _largest(quotients: list[tuple[int, int]]) -> Fraction:
     """The largest by its size."""
-    most, under = 0, 1
+    numerator, denominator = 0, 1
     for top, bottom in quotients:
-        if abs(top) * under > most * bottom:
-            most, under = abs(top), bottom
-    return Fraction(most, under)
+        if abs(top) * denominator > numerator * bottom:
+            numerator, denominator = abs(top), bottom
+    return Fraction(numerator, denominator)
 
 
 def _point(largest: Fraction, limit: int) -> int:

@@ -58,14 +58,14 @@ class Clip(Layer):
         y = c.activation_value(self.node.name, x.shape)
         assert x.activation is not None and y.activation is not None, f"{self.node.name} reads activations"
         low, high, spec = self._limit("low"), self._limit("high"), y.activation
-        least = spec.low if low is None else max(spec.low, round_fraction(low / spec.scale) + spec.zero)
-        most = spec.high if high is None else min(spec.high, round_fraction(high / spec.scale) + spec.zero)
-        need(least <= most, f"{self.node.name}: the interval lies outside its range")
+        lowest = spec.low if low is None else max(spec.low, round_fraction(low / spec.scale) + spec.zero)
+        highest = spec.high if high is None else min(spec.high, round_fraction(high / spec.scale) + spec.zero)
+        need(lowest <= highest, f"{self.node.name}: the interval lies outside its range")
         scale, zero = x.activation.scale, x.activation.zero
         # x > low  <=>  stored - zero > floor(low / scale);   x < high  <=>  stored - zero < ceil(high / scale)
         above = -UNBOUNDED if low is None else low // scale + zero
         below = UNBOUNDED if high is None else -(-high // scale) + zero
-        self._emit(c, x, y, Multiplier.of(scale / spec.scale), least, most)
+        self._emit(c, x, y, Multiplier.of(scale / spec.scale), lowest, highest)
         self._inside = {"above": above, "below": below}
         self._looks_at = x.tensor
         return y

@@ -4,7 +4,7 @@
                m / 2^s = x_scale / (divisor y_scale)
     backward   g_x = sum over outputs of g k * m 2^-s
 
-k are small whole numbers; the divisor does not depend on how many taps lie inside. |sums| < 2^31.
+k are small integers; the divisor does not depend on how many taps lie inside. |sums| < 2^31.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _linear(bits: int, spec: Activation) -> dict[str, int]:
 
 def _table(c: Builder, replay_layer: str, bits: int) -> LatentCode:
     codes = c.graph.replay_layers.get(replay_layer, {})
-    need(bits in codes, f"level {replay_layer} has codes of {sorted(codes)} bits, not of {bits}")
+    need(bits in codes, f"replay layer {replay_layer} has latents of {sorted(codes)} bits, not of {bits}")
     return codes[bits]
 
 

@@ -89,16 +89,18 @@ def latent_update(t: Any, a: Any, run: Run) -> None:
             t.latent[:, row, column] = store_latent(saturate(moved, low, high), a.bits)
 
 
-def equal(name: str, shape: tuple[int, ...], start: int, most: int, scale: NDArray) -> Int64:
+def equal(name: str, shape: tuple[int, ...], start: int, highest: int, scale: NDArray) -> Int64:
     """How many units the weights of a layer start from the other sign."""
     return np.full(shape, start, np.int64)
 
 
-def by_scale(start: int, most: int, scale: NDArray) -> Int64:
+def by_scale(start: int, highest: int, scale: NDArray) -> Int64:
     """Units for each output, in proportion to its scale, `start` for the mean; halves go up."""
-    whole = [max(int(each), 0) for each in scale]
-    total = max(sum(whole), 1)
-    return np.array([min(max((2 * start * len(whole) * s + total) // (2 * total), 1), most) for s in whole], np.int64)
+    scales = [max(int(each), 0) for each in scale]
+    total = max(sum(scales), 1)
+    return np.array(
+        [min(max((2 * start * len(scales) * s + total) // (2 * total), 1), highest) for s in scales], np.int64
+    )
 
 
 # Experiments try others: spread, by the outputs' scales, or as they were trained (experiments/controls.py).

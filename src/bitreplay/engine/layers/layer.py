@@ -18,7 +18,7 @@ from bitreplay.engine.program import ProgramError
 
 
 def need(condition: bool, sentence: str) -> None:
-    """Refuse a network that whole numbers of this width cannot hold: its numbers come from a file."""
+    """Refuse a network that integers of this width cannot hold: its numbers come from a file."""
     if not condition:
         raise ProgramError(sentence)
 

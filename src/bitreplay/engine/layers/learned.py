@@ -45,7 +45,7 @@ def with_room(fixed: Fixed) -> Fixed:
 
 
 class LearnedNumbers:
-    """One tensor of learned numbers in a layer: real value r, operand r * unit (a whole number at most `limit`).
+    """One tensor of learned numbers in a layer: real value r, operand r * unit (an integer at most `limit`).
 
     Without `trains` the operand is a constant and there is no master.
     """

@@ -42,16 +42,16 @@ def max_pool(t: Any, a: Any, run: Run) -> None:
     _, height, width, _ = t.x.shape
     _, out_h, out_w, _ = t.y.shape
     best = np.full(t.y.shape, -UNBOUNDED, np.int64)
-    place = np.zeros(t.y.shape, np.uint8)
+    winner = np.zeros(t.y.shape, np.uint8)
     for row, out_rows, in_rows in taps(a.window, a.stride, a.pad, height, out_h):
         for column, out_columns, in_columns in taps(a.window, a.stride, a.pad, width, out_w):
             x, at = wide(t.x[:, in_rows, in_columns]), (slice(None), out_rows, out_columns)
             larger = x > best[at]
             best[at] = np.where(larger, x, best[at])
-            place[at] = np.where(larger, np.uint8(row * a.window + column), place[at])
+            winner[at] = np.where(larger, np.uint8(row * a.window + column), winner[at])
     t.y[...] = saturate(round_shift((best - a.x_zero) * a.mantissa, a.shift) + a.y_zero, a.low, a.high)
     if t.place is not None:
-        t.place[...] = place
+        t.place[...] = winner
 
 
 @operation("max_pool_input_grad", code=161, reads="g e place", writes="gx ex",

@@ -91,7 +91,7 @@ def rsign_param_grad(t: Any, a: Any, run: Any) -> dict[str, Nested]:
 
 
 def loaded(row: list[int], channels: int, bits: int) -> list[int]:
-    """One row of latent weights as whole numbers."""
+    """One row of latent weights as integers."""
     if bits != 4:
         return row
     halves = [half for both in row for half in (both % 16, both // 16)]

@@ -116,7 +116,7 @@ def int_root(x: int) -> int:
 
 
 def quotient(rest: int, root: int) -> tuple[int, int]:
-    """rest / root as a whole number and 16 bits more."""
+    """rest / root as an integer and 16 bits more."""
     if root == 0:
         return 0, 0
     high = nearest(Fraction(rest, root))
