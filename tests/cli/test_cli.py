@@ -60,9 +60,9 @@ def test_predict_answers_with_probabilities(shell, begun, tiny_model, tmp_path):
     folder = write_pictures(tmp_path / "test", "red", "green", seed=5)
     code, out, _ = shell("predict", "state", folder / "red", folder / "green" / "6.png", "--model", tiny_model,
                          "--top", 2, "--json")  # fmt: skip
-    found = json.loads(out)["predictions"]
-    assert code == 0 and [p["label"] for p in found] == ["red"] * 6 + ["green"]
-    assert all(abs(sum(a["probability"] for a in p["likely"]) - 1) < 1e-4 for p in found)
+    result = json.loads(out)["predictions"]
+    assert code == 0 and [p["label"] for p in result] == ["red"] * 6 + ["green"]
+    assert all(abs(sum(a["probability"] for a in p["likely"]) - 1) < 1e-4 for p in result)
     code, out, _ = shell("predict", "state", folder / "red", "--model", tiny_model)
     assert code == 0 and out.count("red") >= 6
 
@@ -85,9 +85,9 @@ def test_predict_fits_each_picture_and_passes_the_backbone_once(shell, begun, ti
     assert sum(shape[0] for shape in shapes[Backbone]) == 12
     images, labels = tiny.pictures("red", "green", each=6, seed=5, side=12)
     shares = Learner.load("state", tiny_model).predict_proba(images).max(axis=1)
-    found = {int(Path(p["image"]).stem): p for p in json.loads(out)["predictions"]}
-    assert [found[k]["label"] for k in range(12)] == labels
-    assert [found[k]["likely"][0]["probability"] for k in range(12)] == shares.round(6).tolist()
+    result = {int(Path(p["image"]).stem): p for p in json.loads(out)["predictions"]}
+    assert [result[k]["label"] for k in range(12)] == labels
+    assert [result[k]["likely"][0]["probability"] for k in range(12)] == shares.round(6).tolist()
 
 
 def test_predict_may_say_unknown(shell, begun, tiny_model, tmp_path):
@@ -129,10 +129,10 @@ def test_numbers_as_names_can_be_forgotten_from_the_shell(shell, tiny_model):
 
 def test_info_describes_a_state_without_its_model(shell, begun):
     code, out, _ = shell("info", "state", "--json")
-    found = json.loads(out)
-    assert code == 0 and found["model"] == "tiny0" and found["classes"] == ["green", "red"]
-    assert found["hash"] == begun["hash"] and found["settings"]["learning_rate"] == "3/10"
-    assert [(kept["label"], kept["experiences"]) for kept in found["stored"]] == [
+    result = json.loads(out)
+    assert code == 0 and result["model"] == "tiny0" and result["classes"] == ["green", "red"]
+    assert result["hash"] == begun["hash"] and result["settings"]["learning_rate"] == "3/10"
+    assert [(kept["label"], kept["experiences"]) for kept in result["stored"]] == [
         ("green", {"0": 6}),
         ("red", {"0": 6}),
     ]
@@ -143,21 +143,21 @@ def test_info_describes_a_model_and_the_machine(shell, tiny_model):
     code, out, _ = shell("info", tiny_model, "--json")
     assert code == 0 and json.loads(out)["replay_layers"] == {"add_0": "2x2x16"}
     code, out, _ = shell("info", "--json")
-    found = json.loads(out)
-    assert code == 0 and found["instruction_set_used"] in found["instruction_sets_supported"]
-    assert 1 <= found["predictions_at_once"] <= 8
-    assert set(found["instruction_sets_supported"]) <= set(found["instruction_sets_built"])
-    assert "scalar" in found["instruction_sets_built"]
+    result = json.loads(out)
+    assert code == 0 and result["instruction_set_used"] in result["instruction_sets_supported"]
+    assert 1 <= result["predictions_at_once"] <= 8
+    assert set(result["instruction_sets_supported"]) <= set(result["instruction_sets_built"])
+    assert "scalar" in result["instruction_sets_built"]
 
 
 def test_models_lists_every_file_of_the_zoo(shell):
     from bitreplay import zoo
 
     code, out, _ = shell("models", "--json")
-    found = {model["name"]: model for model in json.loads(out)["models"]}
+    result = {model["name"]: model for model in json.loads(out)["models"]}
     networks = {path.stem.partition("@")[0] for path in zoo.FOLDER.glob("*.safetensors") if "." not in path.stem}
-    assert code == 0 and set(found) == networks
-    assert found["bireal18"]["replay_layers"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
+    assert code == 0 and set(result) == networks
+    assert result["bireal18"]["replay_layers"] == {"add_8": "8x8x256", "add_12": "4x4x512"}
 
 
 def test_models_says_what_the_licences_allow_and_which_generations_ship(shell, monkeypatch, tmp_path):
@@ -186,12 +186,12 @@ def test_models_prints_every_model_in_80_columns(shell, monkeypatch):
 def test_info_prints_a_shipped_model_layer_by_layer(shell):
     code, out, _ = shell("info", "react18")
     assert code == 0 and "binary_conv" in out and "distill" in out
-    found = json.loads(shell("info", "react18", "--json")[1])
-    assert found["projection"] == "1024 axes" and "projection" not in json.loads(
+    result = json.loads(shell("info", "react18", "--json")[1])
+    assert result["projection"] == "1024 axes" and "projection" not in json.loads(
         shell("info", "vgg_small", "--json")[1]
     )
-    assert 0 < found["bytes"] - sum(layer["bytes"] for layer in found["layers"]) < 2**20
-    assert found["top1_integer"] == 50.86 and found["recipe"]["model"] == "react18"
+    assert 0 < result["bytes"] - sum(layer["bytes"] for layer in result["layers"]) < 2**20
+    assert result["top1_integer"] == 50.86 and result["recipe"]["model"] == "react18"
 
 
 def test_info_does_not_read_what_is_no_file_of_ours(shell, tmp_path):
@@ -307,8 +307,8 @@ def test_a_class_folder_without_pictures_is_not_lost_without_a_word(shell, begun
     assert code == 1 and "kiwi is a class folder without pictures (.bmp, " in err
     assert Learner.load("state", tiny_model).state_hash() == begun["hash"]
     code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
-    found = json.loads(out)
-    assert code == 0 and (found["pictures"], found["unreadable"], found["new_classes"]) == (6, 1, ["blue"])
+    result = json.loads(out)
+    assert code == 0 and (result["pictures"], result["unreadable"], result["new_classes"]) == (6, 1, ["blue"])
     assert err.startswith("skipped: ") and "kiwi is a class folder without pictures" in err
 
 
@@ -334,19 +334,19 @@ def test_what_of_a_folder_is_left_out_is_said_and_why(shell, begun, tiny_model, 
     (folder / "beside.png").write_bytes(taken[0].read_bytes())
     (folder / ".git").mkdir()
     code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--json")
-    found = json.loads(out)
-    assert code == 0 and found["pictures"] == len(taken) and found["unreadable"] == 0
+    result = json.loads(out)
+    assert code == 0 and result["pictures"] == len(taken) and result["unreadable"] == 0
     reasons = {
         "notes.txt": "not have the suffix of a", "photo": "not have the suffix of a", "a.ppm": "not have the suffix",
         ".hidden.png": "is hidden", "more": "a folder inside a folder of pictures", ".git": "is hidden",
         "beside.png": "is beside the class folders, not in one of them",
     }  # fmt: skip
-    assert len(found["skipped"]) == len(reasons) == err.count("skipped: ")
+    assert len(result["skipped"]) == len(reasons) == err.count("skipped: ")
     for name, why in reasons.items():
         assert [1 for line in err.splitlines() if f"/{name} " in line and why in line] == [1]
     code, out, err = shell("predict", "state", folder / "blue", "--model", tiny_model, "--json")
-    found = json.loads(out)
-    assert code == 0 and len(found["predictions"]) == len(taken) and len(found["skipped"]) == 4
+    result = json.loads(out)
+    assert code == 0 and len(result["predictions"]) == len(taken) and len(result["skipped"]) == 4
     assert all(f"/{name} " in err for name in names)
 
 

@@ -27,28 +27,28 @@ def test_evaluate_agrees_with_python(shell, begun, tiny_model):
     learner, images, labels = begun
     code, out, err = shell("evaluate", "state", "test", "--model", tiny_model, "--json")
     assert code == 0, err
-    found, wanted = json.loads(out), learner.evaluate(images, labels)
+    result, wanted = json.loads(out), learner.evaluate(images, labels)
     for word in ("samples", "accuracy", "seen_accuracy", "per_class"):
-        assert found[word] == getattr(wanted, word), word
-    order = [found["labels"].index(label) for label in wanted.labels] + [len(wanted.labels)]
-    assert np.array_equal(np.array(found["confusion"])[order[:-1]][:, order], wanted.confusion)
+        assert result[word] == getattr(wanted, word), word
+    order = [result["labels"].index(label) for label in wanted.labels] + [len(wanted.labels)]
+    assert np.array_equal(np.array(result["confusion"])[order[:-1]][:, order], wanted.confusion)
 
 
 def test_evaluate_names_the_worst_pictures(shell, begun, tiny_model):
     learner, images, labels = begun
     _, out, _ = shell("evaluate", "state", "test", "--model", tiny_model, "--worst", 100, "--json")
-    found = json.loads(out)["worst"]
+    result = json.loads(out)["worst"]
     shares, answers = learner.predict_proba(images), learner.predict(images)
     wrong = {k for k in range(len(labels)) if answers[k] != labels[k]}
-    assert {int(one["image"][-6:-4]) for one in found} == wrong and {8, 9, 10, 11} <= wrong
-    for one in found:
+    assert {int(one["image"][-6:-4]) for one in result} == wrong and {8, 9, 10, 11} <= wrong
+    for one in result:
         k = int(one["image"][-6:-4])
         assert one["image"] == f"test/{labels[k]}/{k:02d}.png" and one["truth"] == labels[k]
         assert one["label"] == answers[k] and one["probability"] == round(shares[k].max(), 6)
-    keys = [(one["probability_of_truth"], -one["probability"]) for one in found]
+    keys = [(one["probability_of_truth"], -one["probability"]) for one in result]
     assert keys == sorted(keys)
     _, out, _ = shell("evaluate", "state", "test", "--model", tiny_model, "--worst", 2, "--json")
-    assert json.loads(out)["worst"] == found[:2]
+    assert json.loads(out)["worst"] == result[:2]
 
 
 def test_evaluate_prints_classes_matrix_and_names(shell, begun, tiny_model):
@@ -68,9 +68,9 @@ def test_evaluate_takes_a_data_set_by_name(shell, tiny_model):
     learner.save("state")
     code, out, err = shell("evaluate", "state", "groceries", "--model", tiny_model, "--json")
     assert code == 0, err
-    found, wanted = json.loads(out), learner.evaluate(data.test_images, names[data.test_labels])
-    assert found["accuracy"] == wanted.accuracy and found["samples"] == 661
-    assert found["confusion"] == wanted.confusion.tolist() and found["per_class"] == wanted.per_class
+    result, wanted = json.loads(out), learner.evaluate(data.test_images, names[data.test_labels])
+    assert result["accuracy"] == wanted.accuracy and result["samples"] == 661
+    assert result["confusion"] == wanted.confusion.tolist() and result["per_class"] == wanted.per_class
 
 
 def test_the_picture_is_drawn(shell, begun, tiny_model, tmp_path):

@@ -26,15 +26,15 @@ REPLAY = ["--strategy", "replay", "--batch-size", 2, "--replay-batch-size", 3, "
 def test_the_exported_main_prints_the_promised_hash(words, tiny_model, tmp_path, shell):
     code, out, _ = shell("export", tiny_model, "--out", tmp_path, "--classes", 4, *words, "--json")
     assert code == 0
-    said = json.loads(out)
-    assert said["model_bin_sha256"] == hashlib.sha256((tmp_path / "model.bin").read_bytes()).hexdigest()
+    printed = json.loads(out)
+    assert printed["model_bin_sha256"] == hashlib.sha256((tmp_path / "model.bin").read_bytes()).hexdigest()
     sources = [str(tmp_path / name) for name in ("main.c", "model.c")]
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'core' / 'include'}"]
     link = [str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}", "-o", str(tmp_path / "main")]
     built = subprocess.run(["cc", *flags, *sources, *link], capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     done = subprocess.run([tmp_path / "main"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout.strip()) == (0, said["main_prints"])
+    assert (done.returncode, done.stdout.strip()) == (0, printed["main_prints"])
 
 
 def test_operations_are_those_of_the_core(tmp_path):

@@ -26,12 +26,12 @@ def devices(tiny_model, tmp_path):
 
 def test_merge_prints_what_it_made_and_needs_no_model(shell, devices, tiny_model):
     code, out, err = shell("merge", "a", "b", "--out", "c", "--rename", "7=green", "--json")
-    found = json.loads(out)
-    assert code == 0 and not err and found["warnings"] == []
-    assert found["states"] == 2 and found["pictures"] == 12 and found["classes"] == ["green", "red"]
-    assert Learner.load("c", tiny_model).state_hash() == found["hash"]
+    result = json.loads(out)
+    assert code == 0 and not err and result["warnings"] == []
+    assert result["states"] == 2 and result["pictures"] == 12 and result["classes"] == ["green", "red"]
+    assert Learner.load("c", tiny_model).state_hash() == result["hash"]
     devices[0].merge(devices[1], rename={7: "green"})
-    assert devices[0].state_hash() == found["hash"]
+    assert devices[0].state_hash() == result["hash"]
 
 
 def test_merge_warns_and_does_it_nevertheless(shell, devices):
@@ -91,18 +91,18 @@ def test_what_unlearn_cannot_know_it_says_before_and_can_be_undone(shell, tiny_m
     before = learner.state_hash()
     for name, image in (("first.png", images[0]), ("never.png", tiny.pictures("red", each=1, seed=99)[0][0])):
         Image.fromarray(image).save(name)
-    given = ("--model", tiny_model)
-    code, out, err = shell("unlearn", "state", "never.png", "--label", "red", *given)
+    model_option = ("--model", tiny_model)
+    code, out, err = shell("unlearn", "state", "never.png", "--label", "red", *model_option)
     assert code == 0 and "it cannot know whether these pictures were learned" in " ".join(err.split())
     assert "--final" in err and "`bitreplay rollback state` brings it back" in " ".join(out.split())
-    assert shell("rollback", "state", *given)[0] == 0
+    assert shell("rollback", "state", *model_option)[0] == 0
     assert Learner.load("state", tiny_model).state_hash() == before
-    code, out, err = shell("unlearn", "state", "first.png", "--label", "red", "--final", *given)
+    code, out, err = shell("unlearn", "state", "first.png", "--label", "red", "--final", *model_option)
     assert code == 0 and "this cannot be undone" in " ".join(err.split()) and "does not bring it back" in out
     for generation in ("state", "state.before"):
         assert Learner.load(generation, tiny_model).state_hash() != before
     Image.fromarray(np.full((8, 8, 3), 255, np.uint8)).save("white.png")
-    code, _, err = shell("unlearn", "state", *["white.png"] * 9, "--label", "red", *given)
+    code, _, err = shell("unlearn", "state", *["white.png"] * 9, "--label", "red", *model_option)
     assert code == 1 and "cannot all have been learned" in " ".join(err.split())
 
 
@@ -111,13 +111,13 @@ def test_what_is_learned_again_is_counted_where_digests_tell(shell, tiny_model, 
     (tmp_path / "photos" / "red").mkdir(parents=True)
     for number, image in enumerate(images):
         Image.fromarray(image).save(tmp_path / "photos" / "red" / f"{number}.png")
-    given = ("--model", tiny_model)
-    code, out, _ = shell("learn", "state", "photos", *given, "--digests", "--json")
+    model_option = ("--model", tiny_model)
+    code, out, _ = shell("learn", "state", "photos", *model_option, "--digests", "--json")
     assert code == 0 and json.loads(out)["learned_before"] == 0
-    code, out, _ = shell("learn", "state", "photos", *given)
+    code, out, _ = shell("learn", "state", "photos", *model_option)
     assert code == 0 and "All of them had been learned before as the same classes and" in " ".join(out.split())
     Image.fromarray(tiny.pictures("red", each=1, seed=9)[0][0]).save("new.png")
-    code, out, _ = shell("learn", "state", "new.png", "photos/red/0.png", "--label", "red", *given)
+    code, out, _ = shell("learn", "state", "new.png", "photos/red/0.png", "--label", "red", *model_option)
     assert code == 0 and "1 of them had been learned before as the same class" in " ".join(out.split())
-    code, out, _ = shell("learn", "state", "photos/red/0.png", "--label", "other", *given, "--json")
+    code, out, _ = shell("learn", "state", "photos/red/0.png", "--label", "other", *model_option, "--json")
     assert code == 0 and json.loads(out)["learned_before"] == 0

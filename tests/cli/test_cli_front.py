@@ -45,8 +45,8 @@ def test_help_names_the_defaults_of_settings(shell):
         ("--epochs", settings.epochs),
         ("--seed", settings.seed),
     ):
-        said = words.partition(f"{option} ")[2].partition(" --")[0]
-        assert f"[default: ({default})]" in said, option
+        printed = words.partition(f"{option} ")[2].partition(" --")[0]
+        assert f"[default: ({default})]" in printed, option
 
 
 def test_a_command_loads_no_other(tmp_path):
@@ -58,8 +58,8 @@ def test_a_command_loads_no_other(tmp_path):
         "print(*(name.rpartition('.')[2] for name in sys.modules if name.startswith('bitreplay.cli.commands.')),\n"
         "      *({'torch', 'matplotlib', 'http.client', 'sklearn'} & set(sys.modules)))"
     )
-    said = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1]
-    assert said.split() == ["predict"]
+    printed = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1]
+    assert printed.split() == ["predict"]
 
 
 def test_pretrain_explains_itself_without_torch():

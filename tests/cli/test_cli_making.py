@@ -41,9 +41,9 @@ def test_weights_become_a_model_file_that_predicts(tmp_path: Path) -> None:
     assert trained.returncode == 0, trained.stderr
     converted = bitreplay("convert", weights, "--data", data, "--out", model, "--images", 16, "--json")
     assert converted.returncode == 0, converted.stderr
-    said = json.loads(converted.stdout)
+    printed = json.loads(converted.stdout)
     graph, about = modelfile.load(model)
-    assert said["digest"] == modelfile.digest(graph) and said["replay_layers"] == ["add_12", "add_8"]
+    assert printed["digest"] == modelfile.digest(graph) and printed["replay_layers"] == ["add_12", "add_8"]
     assert about["training"]["classes"] == 2 and not about["conversion"]["reestimated"]
 
     from bitreplay import Learner
@@ -135,8 +135,8 @@ def test_size_and_class_names_are_arguments(
         ("bytes.txt", "is not a text file; expected class names, one per line."),
     ):
         assert run_here(monkeypatch, *command, "--class-names", tmp_path / name) == 1
-        said = capsys.readouterr().err
-        assert said.endswith(f"{sentence}\n") and said.count("\n") == 1
+        printed = capsys.readouterr().err
+        assert printed.endswith(f"{sentence}\n") and printed.count("\n") == 1
 
 
 def test_ranges_of_further_sizes_go_into_the_file(
@@ -214,8 +214,8 @@ def test_what_is_refused_is_one_sentence(
         *options,
     ]
     assert run_here(monkeypatch, *command) == 1
-    said = capsys.readouterr().err
-    assert said.endswith(f"{sentence}\n") and said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.endswith(f"{sentence}\n") and printed.count("\n") == 1
 
 
 def test_a_loss_that_diverges_is_one_sentence(

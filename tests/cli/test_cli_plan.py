@@ -13,8 +13,8 @@ def test_the_command(shell):
     assert code == 0 and made["ram"] == sum(item["bytes"] for item in made["items"] if item["where"] == "ram")
     code, out, _ = shell("plan", "vgg_small", "--measure", "--feature-layers", "conv_5")
     assert code == 0 and "planned and measured" in out
-    code, out, said = shell("plan", "vgg_small", "--budget", "100KB")
-    assert code == 1 and not out and "Nothing fits: the smallest" in said
+    code, out, err = shell("plan", "vgg_small", "--budget", "100KB")
+    assert code == 1 and not out and "Nothing fits: the smallest" in err
     code, out, _ = shell("plan", "vgg_small", "--budget", "100KB", "--json")
     assert code == 1 and json.loads(out)[0]["short"] > 0
     code, out, _ = shell("plan", "vgg_small", "--budget", "64 MiB", "--flash", "4MB")
@@ -29,9 +29,9 @@ def test_a_budget_for_a_microcontroller_is_that_of_the_learner_in_c(shell, monke
 
 def test_what_fits_a_board_in_c_alone_is_not_said_to_fit_none(shell, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
-    code, _, said = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB")
-    assert code == 1 and "Nothing fits in Python" in said
-    assert "The learner in C fits: --target cortex-m4 or cortex-m7" in said
+    code, _, err = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB")
+    assert code == 1 and "Nothing fits in Python" in err
+    assert "The learner in C fits: --target cortex-m4 or cortex-m7" in err
 
 
 def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_path):
@@ -47,9 +47,9 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
     code, out, _ = shell("plan", "vgg_small@1", "--budget", "20MB")
     assert code == 0 and "70.0 (CIFAR-10, older weights)" in out and "60.0 (groceries)" in out
     assert "Accuracies on different sets" in out and "With a micro-batch size, a minibatch passes in parts" in out
-    found = json.loads(shell("plan", "vgg_small@1", "--budget", "20MB", "--json")[1])
-    assert all(each["micro_batch_size"] for each in found if each["strategy"] == "replay")
-    assert len(found) == 2, "what was measured is not proposed once more as not measured"
+    result = json.loads(shell("plan", "vgg_small@1", "--budget", "20MB", "--json")[1])
+    assert all(each["micro_batch_size"] for each in result if each["strategy"] == "replay")
+    assert len(result) == 2, "what was measured is not proposed once more as not measured"
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,15 @@ def test_folders_are_walked_and_links_to_folders_are_not(shell, taught, tiny_mod
     (tmp_path / "in" / "notes.txt").write_text("text")
     (tmp_path / "in" / "b" / "circle").symlink_to(tmp_path / "in", target_is_directory=True)
     code, out, err = shell("predict", "state", "in", "--model", tiny_model, "--json")
-    found = json.loads(out)
-    assert code == 0 and [(p["image"], p["label"]) for p in found["predictions"]] == [
+    result = json.loads(out)
+    assert code == 0 and [(p["image"], p["label"]) for p in result["predictions"]] == [
         ("in/a.png", "red"), ("in/b/a.png", "green"), ("in/b/c/d.png", "red"),
     ]  # fmt: skip
-    assert found["labels"] == taught.labels
-    assert [sentence.split()[0] for sentence in found["skipped"]] == ["in/.h", "in/notes.txt"] and "in/notes.txt" in err
+    assert result["labels"] == taught.labels
+    assert [sentence.split()[0] for sentence in result["skipped"]] == [
+        "in/.h",
+        "in/notes.txt",
+    ] and "in/notes.txt" in err
 
 
 def test_the_table_names_files_that_can_be_told_apart_and_the_answer_once(shell, taught, tiny_model, tmp_path):
@@ -69,8 +72,8 @@ def test_a_picture_comes_through_stdin(shell, taught, tiny_model, tmp_path, monk
     content = write(tmp_path / "a.png", "green").read_bytes()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     code, out, _ = shell("predict", "state", "-", "--model", tiny_model, "--json")
-    (found,) = json.loads(out)["predictions"]
-    assert code == 0 and found["image"] == "stdin" and found["label"] == "green"
+    (result,) = json.loads(out)["predictions"]
+    assert code == 0 and result["image"] == "stdin" and result["label"] == "green"
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"text")))
     code, out, err = shell("predict", "state", "-", "--model", tiny_model)
     assert code == 1 and out == "" and err.startswith("stdin cannot be read as a picture")

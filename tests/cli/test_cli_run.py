@@ -31,24 +31,24 @@ def test_a_run_leaves_config_rows_plot_and_state(shell, data, tiny_model, tmp_pa
         "run", "--data", data, "--model", tiny_model, "--out", "here", "--seed", 2, *SETTINGS, "--json"
     )
     assert code == 0, err
-    found = json.loads(out)
-    assert [row["experience"] for row in found["rows"]] == [0, 1]
-    assert sorted(name for row in found["rows"] for name in row["classes"]) == sorted(tiny.COLOURS)
-    assert found["final"] == found["rows"][-1]["accuracy"] > 0.9 and found["rows"][0]["accuracy"] <= 0.5
-    assert found["rows"][0]["seen_accuracy"] > 0.9 and -1 <= found["backward_transfer"] <= 0.1
+    result = json.loads(out)
+    assert [row["experience"] for row in result["rows"]] == [0, 1]
+    assert sorted(name for row in result["rows"] for name in row["classes"]) == sorted(tiny.COLOURS)
+    assert result["final"] == result["rows"][-1]["accuracy"] > 0.9 and result["rows"][0]["accuracy"] <= 0.5
+    assert result["rows"][0]["seen_accuracy"] > 0.9 and -1 <= result["backward_transfer"] <= 0.1
     lines = (tmp_path / "here" / "rows.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == found["rows"]
-    assert json.loads((tmp_path / "here" / "config.json").read_text()) == found["config"]
+    assert [json.loads(line) for line in lines] == result["rows"]
+    assert json.loads((tmp_path / "here" / "config.json").read_text()) == result["config"]
     ElementTree.parse(tmp_path / "here" / "plot.svg")
-    assert Learner.load(tmp_path / "here" / "state", tiny_model).state_hash() == found["hash"]
+    assert Learner.load(tmp_path / "here" / "state", tiny_model).state_hash() == result["hash"]
 
 
 def test_ni_brings_every_class_each_time(shell, data, tiny_model):
     code, out, _ = shell("run", "--data", data, "--scenario", "ni", "--model", tiny_model, *SETTINGS, "--json")
-    found = json.loads(out)
-    assert code == 0 and len(found["rows"]) == 5 and "forgetting" not in found
-    assert all(sorted(row["classes"]) == sorted(tiny.COLOURS) for row in found["rows"])
-    assert found["folder"].startswith("runs/")
+    result = json.loads(out)
+    assert code == 0 and len(result["rows"]) == 5 and "forgetting" not in result
+    assert all(sorted(row["classes"]) == sorted(tiny.COLOURS) for row in result["rows"])
+    assert result["folder"].startswith("runs/")
 
 
 @pytest.mark.parametrize("cut", ["learning", "before the row", "half a row"])
@@ -74,9 +74,9 @@ def test_a_run_that_was_cut_off_ends_like_one_that_was_not(shell, data, tiny_mod
         text = rows.read_text()
         last = text.rindex("\n", 0, -1) + 1
         rows.write_text(text[:last] if cut == "before the row" else text[: last + 30])
-    found = json.loads(shell(*command, "cut")[1])
-    assert found["hash"] == whole["hash"]
-    timeless = [[{k: v for k, v in row.items() if k != "seconds"} for row in run["rows"]] for run in (found, whole)]
+    result = json.loads(shell(*command, "cut")[1])
+    assert result["hash"] == whole["hash"]
+    timeless = [[{k: v for k, v in row.items() if k != "seconds"} for row in run["rows"]] for run in (result, whole)]
     assert timeless[0] == timeless[1]
 
 
@@ -184,11 +184,11 @@ def test_a_chart_that_has_no_place_is_refused_before_anything_is_learned(shell, 
 def test_the_demo_compares_the_strategies_and_the_bound(shell, tiny_model, tmp_path):
     code, out, err = shell("demo", "--model", tiny_model, "--plot", "chart.svg", "--json")
     assert code == 0, err
-    found = json.loads(out)
-    assert len(found["rows"]) == 7 and sum(row["pictures"] for row in found["rows"]) == 732
-    assert len({name for row in found["rows"] for name in row["classes"]}) == 14
-    assert all(set(row["accuracy"]) == {"replay", "cwr", "naive", "exact"} for row in found["rows"])
-    latents, sums = found["bytes"]["replay"], found["bytes"]["exact"]
+    result = json.loads(out)
+    assert len(result["rows"]) == 7 and sum(row["pictures"] for row in result["rows"]) == 732
+    assert len({name for row in result["rows"] for name in row["classes"]}) == 14
+    assert all(set(row["accuracy"]) == {"replay", "cwr", "naive", "exact"} for row in result["rows"])
+    latents, sums = result["bytes"]["replay"], result["bytes"]["exact"]
     assert latents["stored_latents"] == latents["one_latent"] * 14 * 30
     assert sums["products"] == 4 * 80 * 81 // 2 and sums["class_sums"] == 14 * (4 * 80 + 8)
     lines = ElementTree.parse(tmp_path / "chart.svg").getroot().iter("{http://www.w3.org/2000/svg}polyline")
@@ -205,11 +205,11 @@ def test_the_demo_prints_a_table(shell, tiny_model):
 def test_the_demo_as_it_ships(shell):
     """It prints the committed figures, to the digit; exact sums and 1-bit replay clearly above the baselines."""
     code, out, _ = shell("demo", "--json")
-    found = json.loads(out)
+    result = json.loads(out)
     committed = json.loads((Path(__file__).parents[2] / "experiments" / "results" / "demo.json").read_text())
-    assert code == 0 and [row["accuracy"] for row in found["rows"]] == [row["accuracy"] for row in committed["rows"]]
-    assert {key: found[key] for key in ("model", "size", "seed", "joint")}.items() <= committed.items()
-    last = found["rows"][-1]["accuracy"]
+    assert code == 0 and [row["accuracy"] for row in result["rows"]] == [row["accuracy"] for row in committed["rows"]]
+    assert {key: result[key] for key in ("model", "size", "seed", "joint")}.items() <= committed.items()
+    last = result["rows"][-1]["accuracy"]
     assert last["exact"] > last["replay"] > max(last["cwr"], last["naive"]) + 0.1
 
 
@@ -254,12 +254,12 @@ def test_a_run_on_a_folder_says_how_it_splits(shell, tiny_model, tmp_path):
         in words
     )
     assert "jug is not tested: it has 4 pictures in 1 series" in words
-    found = json.loads(shell(*command, "--json")[1])
-    assert found["splits"] == [
+    result = json.loads(shell(*command, "--json")[1])
+    assert result["splits"] == [
         {"name": "cup", "learned": 8, "tested": 4, "series": 3},
         {"name": "jug", "learned": 4, "tested": 0, "series": 1},
     ]  # fmt: skip
-    assert found["config"]["split"] == "series"
+    assert result["config"]["split"] == "series"
 
 
 def test_a_config_file_gives_options_and_the_command_line_has_the_last_word(shell, data, tiny_model, tmp_path):
@@ -269,9 +269,9 @@ def test_a_config_file_gives_options_and_the_command_line_has_the_last_word(shel
     )
     code, out, err = shell("run", "--config", "run.toml", "--seed", 2)
     assert code == 0, err
-    found = json.loads(out)
-    settings = found["config"]["settings"]
-    assert (settings["memory_per_class"], settings["learning_rate"], settings["seed"], found["config"]["limit"]) == (
+    result = json.loads(out)
+    settings = result["config"]["settings"]
+    assert (settings["memory_per_class"], settings["learning_rate"], settings["seed"], result["config"]["limit"]) == (
         5,
         "3/10",
         2,

@@ -32,8 +32,8 @@ def test_a_state_is_begun_at_a_size_and_keeps_it(tiny_model, photos, shell):
     for _ in range(2):
         twin.learn(list(images), list(labels))
     code, out, _ = shell("info", "state", "--json")
-    said = json.loads(out)
-    assert said["settings"]["size"] == 16 and said["hash"] == twin.state_hash()
+    printed = json.loads(out)
+    assert printed["settings"]["size"] == 16 and printed["hash"] == twin.state_hash()
     code, out, _ = shell("predict", "state", photos / "red" / "0.png", "--model", tiny_model, "--json")
     assert json.loads(out)["predictions"][0]["label"] == "red"
 
@@ -63,19 +63,19 @@ def test_a_plan_is_for_a_size(target, shell):
 
 def test_what_fits_a_budget_fits_at_that_size(shell):
     code, out, _ = shell("plan", "react_tiny", "--size", 64, "--budget", "64MB", "--json")
-    found = json.loads(out)
-    assert code == 0 and {each["size"] for each in found} == {64}
-    assert all(each["expected"] is None for each in found)  # accuracies were measured at the model's own
+    result = json.loads(out)
+    assert code == 0 and {each["size"] for each in result} == {64}
+    assert all(each["expected"] is None for each in result)  # accuracies were measured at the model's own
 
 
 def test_an_exported_model_is_for_a_size(tiny_model, tmp_path, shell):
     code, out, _ = shell("export", tiny_model, "--size", 16, "--out", tmp_path / "device", "--json")
-    said = json.loads(out)
-    assert code == 0 and said["size"] == 16
+    printed = json.loads(out)
+    assert code == 0 and printed["size"] == 16
     own = json.loads(shell("export", tiny_model, "--size", 8, "--out", tmp_path / "own", "--json")[1])
     plain = json.loads(shell("export", tiny_model, "--out", tmp_path / "plain", "--json")[1])
-    assert own["model_bin_sha256"] == plain["model_bin_sha256"] != said["model_bin_sha256"]
-    assert own["main_prints"] != said["main_prints"]
+    assert own["model_bin_sha256"] == plain["model_bin_sha256"] != printed["model_bin_sha256"]
+    assert own["main_prints"] != printed["main_prints"]
 
 
 def test_a_run_is_at_a_size(tiny_model, photos, shell):

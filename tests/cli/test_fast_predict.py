@@ -39,9 +39,9 @@ def begun(taught, tmp_path):
 def test_it_is_what_typer_makes_of_the_same_words(shell, begun, tiny_model, monkeypatch, code, words):
     words = ["predict", *words, "--model", str(tiny_model)]
     assert fast_predict.parse(words) is not None
-    found = shell(*words)
+    result = shell(*words)
     monkeypatch.setattr(fast_predict, "parse", lambda words: None)
-    assert found == shell(*words) and found[0] == code
+    assert result == shell(*words) and result[0] == code
 
 
 @pytest.mark.parametrize(

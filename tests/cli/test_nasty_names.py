@@ -76,17 +76,17 @@ def test_the_terminal_gets_no_control_characters(shell, learner, tiny_model, tmp
     learner.learn(*tiny.pictures("red", each=1)[:1], name)
     learner.save("state")
     model = ("--model", str(tiny_model))
-    found = [shell("info", "state"), shell("rename", *model, "--", "state", "plum", "pear")]
+    result = [shell("info", "state"), shell("rename", *model, "--", "state", "plum", "pear")]
     if "\0" not in name:  # no shell can say it
-        found += [
+        result += [
             shell("rename", *model, "--", "state", name, "plum"),
             shell("rename", *model, "--", "state", "plum", name),
         ]
-        found += [shell("forget", *model, "--", "state", name)]
-    assert [code for code, *_ in found] == [0, 1, 0, 0, 0][: len(found)], found
-    for _, out, err in found:
+        result += [shell("forget", *model, "--", "state", name)]
+    assert [code for code, *_ in result] == [0, 1, 0, 0, 0][: len(result)], result
+    for _, out, err in result:
         assert not CONTROL.search(out + err), (out, err)
-    assert escaped(name) in found[1][2] or len(name) > 40
+    assert escaped(name) in result[1][2] or len(name) > 40
 
 
 @pytest.mark.parametrize("name", NASTY, ids=ascii)
@@ -171,8 +171,8 @@ def test_halves_of_characters_are_refused_at_every_door(shell, learner, tiny_mod
     except OSError:
         pytest.skip("The file system takes names of UTF-8 alone.")
     Image.fromarray(images[0]).save(os.fsdecode(place + b"/1.png"))
-    code, _, said = shell("learn", "state", "shelf", "--model", str(tiny_model))
-    assert code == 1 and "not UTF-8" in said and not (tmp_path / "state").exists()
+    code, _, err = shell("learn", "state", "shelf", "--model", str(tiny_model))
+    assert code == 1 and "not UTF-8" in err and not (tmp_path / "state").exists()
     assert shell("learn", "state", "shelf/" + HALF, "--label", "Äpfel", "--model", str(tiny_model))[0] == 0
     with pytest.raises(ValueError, match="valid Unicode"):
         learner.learn(*labelled(tmp_path / "shelf"))

@@ -48,9 +48,9 @@ def test_what_is_done_is_done_though_nobody_hears_of_it(folder, tiny_model, comm
     assert done.returncode == 0, done
     assert Learner.load(folder / "state", tiny_model).state_hash() != old
     if after in (">/dev/full", ">&-"):
-        said = "state is rolled back." if command == "rollback" else "state is saved."
+        saved = "state is rolled back." if command == "rollback" else "state is saved."
         why = "No space left on device" if "full" in after else "stdout is closed"
-        assert done.stderr.strip() == f"{said} The result cannot be printed: {why}."
+        assert done.stderr.strip() == f"{saved} The result cannot be printed: {why}."
 
 
 @pytest.mark.parametrize("json_too", ["", "--json"])

@@ -51,10 +51,10 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """The sentence of what was refused."""
-        found = self.json()["error"]
-        assert self.status >= 400 and found.endswith("."), (self.status, found)
-        return str(found)
+        """The message of a refused request."""
+        message = self.json()["error"]
+        assert self.status >= 400 and message.endswith("."), (self.status, message)
+        return str(message)
 
 
 class Client:
@@ -67,8 +67,8 @@ class Client:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, body, self.headers | (headers or {}))
-            found = connection.getresponse()
-            return Answer(found.status, {k.lower(): v for k, v in found.getheaders()}, found.read())
+            response = connection.getresponse()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         finally:
             connection.close()
 
@@ -89,36 +89,36 @@ class Client:
         return self.ask("POST", f"/api/{what}", state, {"Content-Type": "application/octet-stream"})
 
     def now(self) -> dict[str, Any]:
-        found = self.get("/api/now")
-        assert found.status == 200, found
-        return dict(found.json())
+        answer = self.get("/api/now")
+        assert answer.status == 200, answer
+        return dict(answer.json())
 
     def raw(self, data: bytes, wait: float = PATIENCE) -> bytes:
         """Bytes as they are, and all that comes back until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as own:
-            own.sendall(data)
-            found = b""
-            while part := own.recv(1 << 16):
-                found += part
-            return found
+        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as connection:
+            connection.sendall(data)
+            received = b""
+            while part := connection.recv(1 << 16):
+                received += part
+            return received
 
 
 def as_file(picture: NDArray | bytes, kind: str = "PNG") -> bytes:
     if isinstance(picture, bytes):
         return picture
-    made = io.BytesIO()
-    Image.fromarray(picture).save(made, kind)
-    return made.getvalue()
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, kind)
+    return file.getvalue()
 
 
 def form(*parts: tuple[str, str | None, bytes]) -> bytes:
     """(field, file name or None, content) each."""
-    found = b""
+    body = b""
     for field, name, content in parts:
         file = "" if name is None else f'; filename="{name}"'
         head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"{file}\r\n\r\n'
-        found += head.encode() + content + b"\r\n"
-    return found + f"--{BOUNDARY}--\r\n".encode()
+        body += head.encode() + content + b"\r\n"
+    return body + f"--{BOUNDARY}--\r\n".encode()
 
 
 @contextmanager
@@ -131,13 +131,13 @@ def served(
         if learner is None:
             model = tiny.model(state.parent)
             learner = Learner.load(state, model) if state.exists() else Learner.from_pretrained(model, **changes)
-        own = LearnerServer(learner, state, lock, Endpoint(host, 0, names, limits=limits or Limits()), keys)
-        thread = threading.Thread(target=own.run)
+        server = LearnerServer(learner, state, lock, Endpoint(host, 0, names, limits=limits or Limits()), keys)
+        thread = threading.Thread(target=server.run)
         thread.start()
         try:
-            yield Client(own.port)
+            yield Client(server.port)
         finally:
-            own.server.stop()
+            server.server.stop()
             thread.join(PATIENCE)
             assert not thread.is_alive()
 
@@ -148,19 +148,19 @@ def process(
 ) -> Iterator[tuple[subprocess.Popen[str], Client]]:  # fmt: skip
     """`bitreplay serve` as a user starts it."""
     command = [sys.executable, "-m", "bitreplay", "serve", str(state), "--port", "0", *words]
-    places = [str(source), *(place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
-    own = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    folders = [str(source), *(folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
-        assert own.stdout is not None
-        line = own.stdout.readline()
-        found = re.search(r":(\d+)/", line)
-        assert found, (line, own.communicate())
-        yield own, Client(int(found[1]))
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        match = re.search(r":(\d+)/", line)
+        assert match, (line, server.communicate())
+        yield server, Client(int(match[1]))
     finally:
-        if own.poll() is None:
-            own.kill()
-        own.communicate()
+        if server.poll() is None:
+            server.kill()
+        server.communicate()
 
 
 def colours(*names: str, each: int = 10, seed: int = 0) -> dict[str, NDArray[np.uint8]]:

@@ -21,7 +21,7 @@ from tests.serve.serving import Client, colours, heavy, process
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def told(capsys, monkeypatch, *words: str) -> tuple[int, str]:
+def run_refused(capsys, monkeypatch, *words: str) -> tuple[int, str]:
     monkeypatch.setattr(sys, "argv", ["bitreplay", "serve", *words])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -31,7 +31,7 @@ def told(capsys, monkeypatch, *words: str) -> tuple[int, str]:
 def test_what_is_refused_before_it_starts(tmp_path, capsys, monkeypatch):
     state, model = tmp_path / "a.state", str(tiny.model(tmp_path))
     with Lock(state):
-        code, message = told(capsys, monkeypatch, str(state), "--model", model)
+        code, message = run_refused(capsys, monkeypatch, str(state), "--model", model)
         assert code == 3 and "in use" in message
     cert = ["--cert", str(tmp_path / "no.pem"), "--key", str(tmp_path / "no.key")]
     for words, expected in [
@@ -40,7 +40,7 @@ def test_what_is_refused_before_it_starts(tmp_path, capsys, monkeypatch):
         (["--host", "300.1.1.1"], "Cannot listen on"),
         (["--model", "nothing"], "nothing"),
     ]:
-        code, message = told(capsys, monkeypatch, str(state), "--model", model, "--port", "0", *words)
+        code, message = run_refused(capsys, monkeypatch, str(state), "--model", model, "--port", "0", *words)
         assert code == 1 and expected in message and message.count("\n") == 1, message
 
 
@@ -73,9 +73,9 @@ def test_a_token_is_said_once_and_never_logged(tmp_path):
     words = ("--model", str(model), "--host", "0.0.0.0", "--token-file", str(file))
     with process(state, *words) as (server, client):
         assert server.stdout is not None and server.stderr is not None
-        said = server.stdout.readline()
+        line = server.stdout.readline()
         token = file.read_text().strip()
-        assert token in said
+        assert token in line
         own = Client(client.port, {"Authorization": f"Bearer {token}"})
         assert client.get("/api/now").status == 401 and client.get(f"/api/now?token={token}").status == 401
         assert own.learn("red", list(colours("red", each=2)["red"])).status == 200

@@ -5,6 +5,7 @@
 
 # Definitions, names, attributes, arguments and imported modules in Python
 PYTHON = {
+    "Album": "PictureStore",
     "Desk": "LearnerService",
     "DecodeLevel": "DecodeLatents",
     "EncodeLevel": "EncodeLatents",
@@ -131,6 +132,8 @@ FILES = {
     "page/teacher.js": "page/worker_client.js",
     "page/tested.js": "page/evaluation.js",
     "src/bitreplay/bench/__init__.py": "benchmarks/bench/__init__.py",
+    "src/bitreplay/cli/answering.py": "src/bitreplay/cli/predicting.py",
+    "src/bitreplay/cli/answers.py": "src/bitreplay/cli/predictions.py",
     "src/bitreplay/cli/commands/bench.py": "benchmarks/bench/__main__.py",
     "src/bitreplay/cli/everywhere.py": "src/bitreplay/cli/common_options.py",
     "src/bitreplay/cli/short.py": "src/bitreplay/cli/fast_predict.py",
@@ -139,8 +142,11 @@ FILES = {
     "src/bitreplay/engine/lengths.py": "src/bitreplay/engine/mahalanobis.py",
     "src/bitreplay/engine/unseen.py": "src/bitreplay/engine/ood.py",
     "src/bitreplay/parts/tally.py": "src/bitreplay/parts/class_statistics.py",
+    "src/bitreplay/serve/album.py": "src/bitreplay/serve/picture_store.py",
+    "src/bitreplay/serve/answering.py": "src/bitreplay/serve/prediction_queue.py",
     "src/bitreplay/serve/desk.py": "src/bitreplay/serve/learner_service.py",
     "src/bitreplay/serve/patience.py": "src/bitreplay/serve/timeout_protocol.py",
+    "src/bitreplay/serve/running.py": "src/bitreplay/serve/server.py",
     "src/bitreplay/serve/seeing.py": "src/bitreplay/serve/view.py",
     "src/bitreplay/statefile/beside.py": "src/bitreplay/statefile/atomic_write.py",
     "src/bitreplay/statefile/generations.py": "src/bitreplay/statefile/revisions.py",
