@@ -27,4 +27,4 @@ def test_a_state_of_replay_is_refused(shell, tiny_model, tmp_path):
     learner.learn(*tiny.pictures("red", "green", each=2))
     learner.save(tmp_path / "state")
     code, _, err = shell("confusions", tmp_path / "state", "--model", tiny_model)
-    assert code == 1 and "by the strategy exact, not by replay" in err
+    assert code == 1 and "Only the strategy exact expects confusions" in err
