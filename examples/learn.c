@@ -1,7 +1,6 @@
-/* Learn pictures and tell them apart on a device without Python. States are the files that `bitreplay` reads and
- * writes.
+/* Learns to classify pictures on a device without Python. `bitreplay` reads and writes the same state files.
  *
- *   learn MODEL STATE learn LABEL PICTURE.ppm...     one experience of one class; the state is made if it is not there
+ *   learn MODEL STATE learn LABEL PICTURE.ppm...     one experience of one class; creates STATE if needed
  *   learn MODEL STATE predict PICTURE.ppm...
  *   learn MODEL STATE forget LABEL
  *   learn MODEL STATE hash
@@ -25,7 +24,7 @@ static void need(int code, const char* what) {
   if (code) stop(what, br_error_text(code));
 }
 
-/* The bytes of a file, aligned to 64; null if there is none. */
+/* Returns the bytes of a file, aligned to 64, which the caller frees; null if there is no such file. */
 static void* read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
   if (!file) return NULL;
@@ -39,7 +38,7 @@ static void* read_file(const char* path, size_t* size) {
   return content;
 }
 
-/* A P6 picture; `content` is to be freed. */
+/* Reads a P6 picture. The caller frees `content`. */
 static br_picture read_picture(const char* path, void** content) {
   size_t size = 0;
   unsigned width, height, max_value;
@@ -77,7 +76,7 @@ static int write_bytes(void* context, size_t offset, const void* bytes, size_t s
   return fwrite(bytes, 1, size, context) != size;
 }
 
-/* Beside the old state, synced, then in its place: whenever power fails, the old one is there or the new one. */
+/* Writes the new state beside the old one, syncs, and renames it: if power fails, the old or the new one is there. */
 static void save(br_learner* learner, const char* path) {
   char beside[4096], before[4096];
   if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) stop(path, "the name is too long");
@@ -87,7 +86,7 @@ static void save(br_learner* learner, const char* path) {
   need(br_state_write(learner, write_bytes, file), beside);
   if (fflush(file) || fsync(fileno(file)) || fclose(file)) stop(beside, "cannot be written");
   unlink(before);
-  if (link(path, before)) { /* the first state has none before it */
+  if (link(path, before)) { /* the first state has no predecessor */
   }
   if (rename(beside, path)) stop(path, "cannot be written");
 }
@@ -149,7 +148,7 @@ int main(int count, char** argument) {
     const br_name name = name_of(argument[4]);
     need(br_forget(learner, &name), argument[4]);
     save(learner, state_path);
-    save(learner, state_path); /* the state before is written anew too */
+    save(learner, state_path); /* a second time, so that the previous state is overwritten too */
   } else if (!strcmp(command, "predict")) {
     predict(learner, count - 4, argument + 4);
   } else if (strcmp(command, "hash")) {

@@ -1,4 +1,4 @@
-// The learner from C++: a class around the C interface, which learns two colours and tells them apart.
+// The learner in C++: a class around the C interface learns to tell two colours apart.
 //
 //   learn_cc MODEL
 #include <cstdio>

@@ -1,7 +1,7 @@
-/* The paper's learner on a device without Python: stored 1-bit latents are replayed with new ones, step by step. States
- * are the files that `bitreplay` reads and writes.
+/* The paper's learner on a device without Python: stored binary latents are replayed with new ones, step by step.
+ * `bitreplay` reads and writes the same state files.
  *
- *   replay MODEL STATE learn LABEL PICTURE.ppm...    one experience of one class; the state is made if it is not there
+ *   replay MODEL STATE learn LABEL PICTURE.ppm...    one experience of one class; creates STATE if needed
  *   replay MODEL STATE predict PICTURE.ppm...
  *   replay MODEL STATE hash
  *
@@ -42,7 +42,7 @@ static content read_file(const char* path) {
   return file_content;
 }
 
-/* `file` is to be freed. */
+/* Reads a P6 picture. The caller frees `file`. */
 static br_picture read_picture(const char* path, content* file) {
   unsigned width, height, max_value;
   int header = 0;

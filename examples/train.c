@@ -1,9 +1,9 @@
-/* Learn on a device without Python: open a program file, run training steps, keep the learned parameters.
+/* Trains on a device without Python: opens a program file, runs training steps, writes the learned parameters.
  *
  *   train PROGRAM LATENTS LABELS STEPS PARAMETERS_OUT
  *
- * PROGRAM is what Program.to_bytes writes, LATENTS and LABELS one minibatch as raw little-endian arrays. The learned
- * parameters are written as they lie in memory; Python ends with the same bytes (tests/test_examples.py).
+ * PROGRAM is written by Program.to_bytes; LATENTS and LABELS are one minibatch as raw little-endian arrays. The learned
+ * parameters are written as they are in memory; Python ends with the same bytes (tests/test_examples.py).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void* read_file(const char* path, size_t* size) {
   return content;
 }
 
-/* Where a tensor begins; `size` must be that of so many samples. */
+/* Returns where a tensor begins; `size` must be that of the given number of samples. */
 static unsigned char* place(const br_program* program, const char* name, unsigned char* arena, size_t samples,
                             size_t size) {
   static const size_t width[] = {1, 2, 4, 8, 1, 4, 8};

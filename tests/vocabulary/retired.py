@@ -73,20 +73,25 @@ OPTIONS = {
 # Symbols and macros in C and C++, and in JavaScript, which calls them
 C = {
     "BITREPLAY_UNSEEN_H": "BITREPLAY_OOD_H",
+    "BR_TAKEN_NAME": "BR_NAME_TAKEN",
     "BR_UNKNOWN_PATH": "BR_UNKNOWN_ISA",
     "br_learn_add_numbers": "br_learn_add_features",
     "br_learner_numbers": "br_learner_features",
+    "br_learner_taken": "br_learner_memory_used",
     "br_numbers_of": "br_learner_extract",
     "br_path": "br_isa",
     "br_path_supported": "br_isa_supported",
     "br_paths": "br_isas",
     "br_predict_numbers": "br_predict_features",
     "br_program_derived_bytes": "br_program_packed_weights_bytes",
+    "br_program_helpers": "br_program_workers",
     "br_program_path": "br_program_isa",
     "br_replay_add_code": "br_replay_add_latent",
     "br_replay_code_of": "br_replay_latent",
     "br_replay_code_words": "br_replay_latent_words",
     "br_replay_predict_code": "br_replay_predict_latent",
+    "br_replay_taken": "br_replay_memory_used",
+    "br_reservoir_place": "br_reservoir_slot",
     "br_serve": "br_worker_run",
     "br_set_path": "br_set_isa",
     "br_sums_lengths": "br_sums_mahalanobis",
@@ -97,7 +102,11 @@ C = {
     "br_unseen": "br_ood",
     "br_unseen_limit": "br_ood_threshold",
 }
-C_FIELDS = {"br_memory": {"derived": "packed_weights"}}
+C_FIELDS = {
+    "br_learner_options": {"texts": "settings_bytes"},
+    "br_memory": {"derived": "packed_weights"},
+    "br_replay_options": {"texts": "settings_bytes"},
+}
 
 JAVASCRIPT = {
     "Caller": "BaseLearner",
