@@ -6,12 +6,13 @@
 # Definitions, names, attributes, arguments and imported modules in Python
 PYTHON = {
     "Album": "PictureStore",
-    "Desk": "LearnerService",
     "DecodeLevel": "DecodeLatents",
+    "Desk": "LearnerService",
     "EncodeLevel": "EncodeLatents",
     "LevelCode": "LatentCode",
     "Misfit": "InvalidNodeError",
     "Patience": "TimeoutProtocol",
+    "Pupil": "Student",
     "Tally": "ClassStatistics",
     "Unseen": "OodModel",
     "available_paths": "available_isas",
@@ -25,6 +26,7 @@ PYTHON = {
     "level_code": "latent_code",
     "predict_latents": "predict_encoded",
     "predict_proba_latents": "predict_proba_encoded",
+    "pupil_of": "make_student",
     "set_path": "set_isa",
     "strangeness": "ood_score",
     "usual_numbers": "default_feature_layers",
@@ -49,6 +51,7 @@ IN_FILES = {"docs/state-format.md": {"code_bits", "least_steps"}}
 
 # Members of public classes and modules
 MEMBERS = {
+    "bitreplay.data.named": {"named": "load_dataset"},
     "bitreplay.engine.native": {"path": "isa"},
     "bitreplay.Learner": {"latents": "encode"},
     "bitreplay.Settings": {"to_json": "to_dict"},

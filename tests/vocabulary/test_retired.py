@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from importlib import import_module
@@ -92,6 +93,16 @@ def test_no_option_is_retired():
     assert offered & set(retired.OPTIONS) == set()
     replacements = {name for new in retired.OPTIONS.values() for name in new.split(" or ")} - {"--min-steps"}
     assert replacements <= offered  # --min-steps: of experiments alone
+
+
+def test_what_the_changelog_renames_is_retired():
+    """Of its first column: C symbols, options and environment variables; others are words that live on elsewhere."""
+    rows = re.findall(r"^  \| (.*?) \| .* \|$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    spans = [span for row in rows for span in re.findall(r"`([^`]+)`", row)]
+    renamed = {word for span in spans for word in re.findall(r"--[a-z-]+|\b(?:br|BR|BITREPLAY)_\w+", span)}
+    known = retired.C.keys() | retired.C_FIELDS.keys() | retired.OPTIONS.keys() | retired.ENVIRONMENT.keys()
+    assert len(renamed) > 30
+    assert renamed - known - {"--json"} == set()
 
 
 # Each kind can fail
