@@ -14,7 +14,16 @@ ROOT = Path(__file__).resolve().parents[1]
 BEGIN = {
     "ARCHITECTURE.md": ("", "src/bitreplay", "core/src"),
     "CONTRIBUTING.md": ("",),
-    "core/README.md": ("", "core", "core/src", "core/include", "core/src/kernels", "core/src/machine", "src/bitreplay"),
+    "core/README.md": (
+        "",
+        "core",
+        "core/src",
+        "core/include",
+        "core/src/kernels",
+        "core/src/machine",
+        "core/embedded",
+        "src/bitreplay",
+    ),
 }
 PATH = re.compile(r"(?=.*/|.*\.(?:py|cc|h|c|js|toml|md)$)[\w.@<>*/{},-]+(?:/|\.[a-z]+|/run)")
 COMMAND = re.compile(r"\.venv/|docs\.md$|build/|dist/|requirements/ci")
