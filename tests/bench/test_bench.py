@@ -71,10 +71,10 @@ def test_the_fastest_setting_wins_and_a_broken_one_is_passed_over():
 def test_an_absent_peer_is_reported(monkeypatch):
     for name in ("onnx", "onnxruntime"):
         monkeypatch.setitem(sys.modules, name, None)
-    found = Bench(rounds=1)
-    assert "onnx" in found.absent["ONNX Runtime"]
+    result = Bench(rounds=1)
+    assert "onnx" in result.absent["ONNX Runtime"]
     peer = Peer("ONNX Runtime int8", "ONNX Runtime", lambda driver: driver.settings(None), 3)
-    (row,) = found.contest("q", "w", lambda: burn(0.001), [peer])
+    (row,) = result.contest("q", "w", lambda: burn(0.001), [peer])
     assert row.theirs is None and row.ours is not None and row.ours > 0.5 and row.note.startswith("absent: ")
 
 
@@ -107,13 +107,13 @@ def questions(monkeypatch):
     def rows(name, stop=False):
         peer = Peer("PyTorch fp32", "PyTorch", lambda driver: driver.settings(None), 3)
 
-        def found(bench):
+        def result(bench):
             yield from bench.contest(name, "first work", lambda: burn(0.001), [peer])
             if stop:
                 raise KeyboardInterrupt
             yield Row(name, "second work", "peer", "ms", 1.0, 2.0)
 
-        return found
+        return result
 
     monkeypatch.setattr(bench, "pin", lambda: "not pinned: a test")
     monkeypatch.setattr(bench, "QUESTIONS", {"whole": rows("whole"), "stopped": rows("stopped", True)})
@@ -121,9 +121,9 @@ def questions(monkeypatch):
 
 def test_a_stop_keeps_every_row(questions, capsys):
     assert bench.main(json=True, rounds=1) == bench.STOPPED
-    said = capsys.readouterr()
-    found = [(row["question"], row["work"]) for row in json.loads(said.out)["rows"]]
-    assert found == [("whole", "first work"), ("whole", "second work"), ("stopped", "first work")]
+    captured = capsys.readouterr()
+    result = [(row["question"], row["work"]) for row in json.loads(captured.out)["rows"]]
+    assert result == [("whole", "first work"), ("whole", "second work"), ("stopped", "first work")]
     assert bench.main(rounds=1) == bench.STOPPED
     lines = capsys.readouterr().out.splitlines()
     assert [text.split("  ")[0] for text in lines[1:4]] == ["first work", "second work", "first work"]
@@ -149,10 +149,10 @@ def test_rows_are_written_when_they_are_found(questions, monkeypatch):
 
 def test_progress_and_missing_peers_are_told_on_stderr(questions, capsys):
     assert bench.main(only=["whole"], rounds=1) == 0
-    said = capsys.readouterr()
+    captured = capsys.readouterr()
     for sentence in ("PyTorch is absent: ", "ONNX Runtime is absent: ", "whole, question 1 of 1", "1 rounds of ours"):
-        assert sentence in said.err and sentence not in said.out
-    assert "stopped" not in said.err and "absent: " in said.out.splitlines()[1]
+        assert sentence in captured.err and sentence not in captured.out
+    assert "stopped" not in captured.err and "absent: " in captured.out.splitlines()[1]
 
 
 def test_a_peer_that_does_not_run_costs_its_own_figure_alone():
@@ -171,10 +171,10 @@ def test_a_peer_that_does_not_run_costs_its_own_figure_alone():
 def test_json_has_a_row_for_each_size(capsys, monkeypatch):
     monkeypatch.setattr(bench, "pin", lambda: "not pinned: a test")
     assert bench.main(json=True, only=["minibatch"], rounds=1) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["about"]["core"] == "not pinned: a test"
-    assert [row["work"] for row in found["rows"]][0] == "tail step of 1, per sample"
-    assert len(found["rows"]) == 8 and all(row["ours"] > 0 for row in found["rows"])
+    result = json.loads(capsys.readouterr().out)
+    assert result["about"]["core"] == "not pinned: a test"
+    assert [row["work"] for row in result["rows"]][0] == "tail step of 1, per sample"
+    assert len(result["rows"]) == 8 and all(row["ours"] > 0 for row in result["rows"])
 
 
 def test_resident_memory_sees_what_is_touched():
@@ -188,8 +188,8 @@ def test_a_child_measures_our_step(tmp_path):
     program = ours.tail_program(ours.bireal18(), ours.REPLAY_LAYER, Bits(8, 1, 16), 2)
     file = tmp_path / "program"
     file.write_bytes(program.to_bytes())
-    found = memory.child("ours", str(file), "2")
-    assert program.arena_bytes < found < 40 << 20
+    result = memory.child("ours", str(file), "2")
+    assert program.arena_bytes < result < 40 << 20
 
 
 def test_two_threads_are_compared_with_two_processes(monkeypatch):

@@ -98,8 +98,8 @@ MAKERS: dict[str, tuple[Callable[[Path], Path], str]] = {
 def test_a_bomb_takes_little_memory(tmp_path):
     paths = {name: make(tmp_path / name) for name, (make, _) in MAKERS.items()}
     assert max(path.stat().st_size for path in paths.values()) < 200_000
-    found = peaks_above_base(READING, [(path, MAKERS[name][1]) for name, path in paths.items()])
-    assert {name: size for name, size in zip(MAKERS, found, strict=True) if size > 4 * LIMIT} == {}
+    result = peaks_above_base(READING, [(path, MAKERS[name][1]) for name, path in paths.items()])
+    assert {name: size for name, size in zip(MAKERS, result, strict=True) if size > 4 * LIMIT} == {}
 
 
 def test_what_an_archive_may_unpack_to_follows_its_size(tmp_path, monkeypatch):
@@ -164,18 +164,18 @@ def test_what_is_no_file_in_place_of_an_archive_holds_nothing_up(tmp_path, kind,
 
 def assert_refused(work: Callable[[], object]) -> None:
     """In a thread, so that one that waits for ever fails and does not hold the tests up."""
-    told: list[str] = []
+    messages: list[str] = []
 
     def run() -> None:
         try:
             work()
         except (ValueError, FileNotFoundError) as error:
-            told.append(str(error))
+            messages.append(str(error))
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(30)
-    assert told and "\n" not in told[0] and told[0].endswith(".")
+    assert messages and "\n" not in messages[0] and messages[0].endswith(".")
 
 
 def pickled(*parts: bytes) -> bytes:
@@ -207,8 +207,8 @@ def work(path):
 def test_a_pickle_of_a_megabyte_takes_little_memory(tmp_path):
     for name, content in PICKLES.items():
         (tmp_path / name).write_bytes(content)
-    found = peaks_above_base(UNPICKLING, [(tmp_path / name,) for name in PICKLES])
-    assert {name: size for name, size in zip(PICKLES, found, strict=True) if size > 200 << 20} == {}
+    result = peaks_above_base(UNPICKLING, [(tmp_path / name,) for name in PICKLES])
+    assert {name: size for name, size in zip(PICKLES, result, strict=True) if size > 200 << 20} == {}
 
 
 def test_marks_are_found_without_looking_through_the_stack():
@@ -334,8 +334,8 @@ def test_a_picture_at_the_root_of_tiny_imagenet_is_passed_over(tmp_path):
         archive.writestr("val_annotations.txt", b"v.JPEG\tn1\n\xff\xfe\tn1")
         for name in ("root.JPEG", "images/one.JPEG", "train/n1/images/a.JPEG", "val/images/v.JPEG"):
             archive.writestr(name, png(7, 64))
-    found = tiny_imagenet(tmp_path / "set.zip")
-    assert len(found.train_images) == len(found.test_images) == 1
+    result = tiny_imagenet(tmp_path / "set.zip")
+    assert len(result.train_images) == len(result.test_images) == 1
 
 
 def test_a_long_number_in_a_name_of_core50_is_no_frame(tmp_path):

@@ -42,22 +42,22 @@ def pack(folder):
 @pytest.mark.parametrize("packed", [False, True])
 def test_cifar10_reads_folder_and_archive(tmp_path, images, packed):
     write_cifar10(tmp_path / "set", images)
-    found = cifar10(pack(tmp_path / "set") if packed else tmp_path / "set")
-    np.testing.assert_array_equal(found.train_images, images[:10])
-    np.testing.assert_array_equal(found.train_labels, [0, 9, 1, 8, 2, 7, 3, 6, 4, 5])
-    np.testing.assert_array_equal(found.test_images, images[10:])
-    np.testing.assert_array_equal(found.test_labels, [5, 4])
-    assert found.class_names == CIFAR10_NAMES
+    result = cifar10(pack(tmp_path / "set") if packed else tmp_path / "set")
+    np.testing.assert_array_equal(result.train_images, images[:10])
+    np.testing.assert_array_equal(result.train_labels, [0, 9, 1, 8, 2, 7, 3, 6, 4, 5])
+    np.testing.assert_array_equal(result.test_images, images[10:])
+    np.testing.assert_array_equal(result.test_labels, [5, 4])
+    assert result.class_names == CIFAR10_NAMES
 
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_cifar100_takes_the_fine_label(tmp_path, images, packed):
     write_cifar100(tmp_path / "set", images)
-    found = cifar100(pack(tmp_path / "set") if packed else tmp_path / "set")
-    np.testing.assert_array_equal(found.train_images, images[:2])
-    np.testing.assert_array_equal(found.train_labels, [0, 99])
-    np.testing.assert_array_equal(found.test_labels, [50])
-    assert found.class_names[50] == "class_50"
+    result = cifar100(pack(tmp_path / "set") if packed else tmp_path / "set")
+    np.testing.assert_array_equal(result.train_images, images[:2])
+    np.testing.assert_array_equal(result.train_labels, [0, 99])
+    np.testing.assert_array_equal(result.test_labels, [50])
+    assert result.class_names[50] == "class_50"
 
 
 def test_other_bytes_than_the_official_ones_are_refused_when_asked(tmp_path, images):
@@ -113,14 +113,14 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path):
 
 
 def test_the_real_cifar10_is_the_official_one(real_set):
-    found = cifar10(real_set("cifar-10-batches-bin"), check_md5=True)
-    assert found.train_images.shape == (50000, 32, 32, 3)
-    np.testing.assert_array_equal(np.bincount(found.train_labels), [5000] * 10)
-    np.testing.assert_array_equal(np.bincount(found.test_labels), [1000] * 10)
+    result = cifar10(real_set("cifar-10-batches-bin"), check_md5=True)
+    assert result.train_images.shape == (50000, 32, 32, 3)
+    np.testing.assert_array_equal(np.bincount(result.train_labels), [5000] * 10)
+    np.testing.assert_array_equal(np.bincount(result.test_labels), [1000] * 10)
 
 
 def test_the_real_cifar100_has_500_and_100_a_class(real_set):
-    found = cifar100(real_set("cifar-100-binary"))
-    np.testing.assert_array_equal(np.bincount(found.train_labels), [500] * 100)
-    np.testing.assert_array_equal(np.bincount(found.test_labels), [100] * 100)
-    assert found.class_names[0] == "apple" and found.class_names[99] == "worm"
+    result = cifar100(real_set("cifar-100-binary"))
+    np.testing.assert_array_equal(np.bincount(result.train_labels), [500] * 100)
+    np.testing.assert_array_equal(np.bincount(result.test_labels), [100] * 100)
+    assert result.class_names[0] == "apple" and result.class_names[99] == "worm"

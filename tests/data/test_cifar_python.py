@@ -41,10 +41,14 @@ def rows(images: np.ndarray) -> np.ndarray:
 
 def test_the_bytes_of_python_2_are_a_pickle_that_python_reads_the_same(images):
     content = python2(rows(images), "labels", list(range(10)) + [3, 4])
-    told = pickle.loads(content, encoding="latin1")  # the oracle; the reader itself never does this
-    found = parse_pickle(content, "batch")
-    assert set(found) == set(told) and found["labels"] == told["labels"] and found["filenames"] == told["filenames"]
-    np.testing.assert_array_equal(found["data"], told["data"])
+    expected = pickle.loads(content, encoding="latin1")  # the oracle; the reader itself never does this
+    result = parse_pickle(content, "batch")
+    assert (
+        set(result) == set(expected)
+        and result["labels"] == expected["labels"]
+        and result["filenames"] == expected["filenames"]
+    )
+    np.testing.assert_array_equal(result["data"], expected["data"])
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4])
@@ -53,8 +57,8 @@ def test_later_versions_of_python_write_files_that_are_read_too(images, protocol
         with pytest.raises(ValueError, match="it holds the instruction"):
             parse_pickle(pickle.dumps({"data": rows(images)}, protocol), "batch")
         return
-    found, labels = parse_batch(pickle.dumps({"data": rows(images), "labels": [1] * 12}, protocol), "batch", "labels")
-    np.testing.assert_array_equal(found, images)
+    result, labels = parse_batch(pickle.dumps({"data": rows(images), "labels": [1] * 12}, protocol), "batch", "labels")
+    np.testing.assert_array_equal(result, images)
     np.testing.assert_array_equal(labels, [1] * 12)
 
 
@@ -71,12 +75,12 @@ def test_cifar10_reads_folder_and_archive(tmp_path, images, packed):
     if packed:
         with tarfile.open(tmp_path / "set.tar.gz", "w:gz") as tar:
             tar.add(folder, folder.name)
-    found = cifar10(tmp_path / "set.tar.gz" if packed else folder)
-    np.testing.assert_array_equal(found.train_images, images[:10])
-    np.testing.assert_array_equal(found.train_labels, [0, 9, 1, 8, 2, 7, 3, 6, 4, 5])
-    np.testing.assert_array_equal(found.test_images, images[10:])
-    np.testing.assert_array_equal(found.test_labels, [5, 4])
-    assert found.class_names == CIFAR10_NAMES
+    result = cifar10(tmp_path / "set.tar.gz" if packed else folder)
+    np.testing.assert_array_equal(result.train_images, images[:10])
+    np.testing.assert_array_equal(result.train_labels, [0, 9, 1, 8, 2, 7, 3, 6, 4, 5])
+    np.testing.assert_array_equal(result.test_images, images[10:])
+    np.testing.assert_array_equal(result.test_labels, [5, 4])
+    assert result.class_names == CIFAR10_NAMES
     with pytest.raises(ValueError, match="data_batch_1 in .* has md5"):
         cifar10(folder, check_md5=True)
 
@@ -86,10 +90,10 @@ def test_cifar100_takes_the_fine_labels_and_their_names(tmp_path, images):
         (tmp_path / name).write_bytes(python2(rows(part), "fine_labels", labels))
     names = [f"class_{k}" for k in range(100)]
     (tmp_path / "meta").write_bytes(pickle.dumps({"fine_label_names": names}, 2))
-    found = cifar100(tmp_path)
-    np.testing.assert_array_equal(found.train_images, images[:2])
-    np.testing.assert_array_equal(found.train_labels, [0, 99])
-    assert found.class_names == tuple(names) and found.test_labels.tolist() == [50]
+    result = cifar100(tmp_path)
+    np.testing.assert_array_equal(result.train_images, images[:2])
+    np.testing.assert_array_equal(result.train_labels, [0, 99])
+    assert result.class_names == tuple(names) and result.test_labels.tolist() == [50]
 
 
 class Evil:
@@ -117,11 +121,11 @@ def test_any_damage_is_refused_in_a_sentence(images):
             bad[place] = rng.integers(256)
         content = bytes(bad[: rng.integers(len(bad))]) if rng.random() < 0.2 else bytes(bad)
         try:
-            found, labels = parse_batch(content, "data_batch_1", "labels")
+            result, labels = parse_batch(content, "data_batch_1", "labels")
         except ValueError as error:
             assert str(error).startswith("data_batch_1 ") and "\n" not in str(error)
         else:
-            assert found.shape == (len(labels), 32, 32, 3)
+            assert result.shape == (len(labels), 32, 32, 3)
             answers += 1
     assert 0 < answers < 400
 

@@ -76,19 +76,19 @@ def test_a_folder_leaves_out_what_cannot_be_read_if_told_so(tmp_path):
     (tmp_path / "pear" / "3.png").mkdir()
     with pytest.raises(ValueError, match=r"2\.png cannot be read as a picture"):
         folder(tmp_path, side=8)
-    told: list[ValueError] = []
-    found = load_dataset(str(tmp_path), side=8, unreadable=told.append).data
-    assert found.train_images[:, 0, 0, 0].tolist() == [0, 80, 160, 40]
-    assert found.test_images[:, 0, 0, 0].tolist() == [240]
-    assert [str(error).split(" cannot")[0][-5:] for error in told] == ["2.png", "3.png"]
+    errors: list[ValueError] = []
+    result = load_dataset(str(tmp_path), side=8, unreadable=errors.append).data
+    assert result.train_images[:, 0, 0, 0].tolist() == [0, 80, 160, 40]
+    assert result.test_images[:, 0, 0, 0].tolist() == [240]
+    assert [str(error).split(" cannot")[0][-5:] for error in errors] == ["2.png", "3.png"]
 
 
 def test_core50_leaves_out_frames_that_cannot_be_read_if_told_so(tmp_path):
     tree(tmp_path, frames=(0,))
     (tmp_path / "s1" / "o1" / "C_01_01_000.png").write_bytes(b"nothing")
-    told: list[ValueError] = []
-    data, sessions = core50(tmp_path, side=16, unreadable=told.append)
-    assert len(told) == 1 and "C_01_01_000.png" in str(told[0]) and len(data.train_images) == len(sessions) == 399
+    errors: list[ValueError] = []
+    data, sessions = core50(tmp_path, side=16, unreadable=errors.append)
+    assert len(errors) == 1 and "C_01_01_000.png" in str(errors[0]) and len(data.train_images) == len(sessions) == 399
     with pytest.raises(ValueError, match="every must be 1 or more"):
         core50(tmp_path, every=0)
 
@@ -104,12 +104,12 @@ def test_tiny_imagenet_names_what_does_not_fit(tmp_path):
     (tmp_path / "train" / "n1" / "images" / "c.JPEG").write_bytes(encoded("JPEG", 32))
     with pytest.raises(ValueError, match=r"b\.JPEG in .* cannot be read as a picture"):
         tiny_imagenet(tmp_path)
-    told: list[ValueError] = []
-    assert len(tiny_imagenet(tmp_path, told.append).train_images) == 1
-    assert "c.JPEG" in str(told[1]) and "is 32x32; expected 64x64" in str(told[1])
+    errors: list[ValueError] = []
+    assert len(tiny_imagenet(tmp_path, errors.append).train_images) == 1
+    assert "c.JPEG" in str(errors[1]) and "is 32x32; expected 64x64" in str(errors[1])
     (tmp_path / "val" / "images" / "v1.JPEG").write_bytes(encoded("JPEG", 64))
     with pytest.raises(ValueError, match=r"v1\.JPEG in .* belongs to no class of wnids.txt"):
-        tiny_imagenet(tmp_path, told.append)
+        tiny_imagenet(tmp_path, errors.append)
     (tmp_path / "train_images.npy").write_bytes(b"\x93NUMPY")
     with pytest.raises(ValueError, match="train_images.npy cannot be read: its header is not one of a .npy file"):
         tiny_imagenet(tmp_path)
@@ -152,10 +152,10 @@ def test_a_damaged_archive_gives_a_sentence_or_files(tmp_path, kind):
         bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
         place.write_bytes(bytes(bad[: rng.integers(len(bad))]) if rng.random() < 0.3 else bytes(bad))
         try:
-            found = dict(files(place, ".bin"))
+            result = dict(files(place, ".bin"))
         except (ValueError, OSError) as error:
             assert "\n" not in str(error) and str(place) in str(error)
             refused += 1
         else:
-            assert all(isinstance(part, bytes) for part in found.values())
+            assert all(isinstance(part, bytes) for part in result.values())
     assert refused > 20

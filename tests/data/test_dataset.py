@@ -13,15 +13,15 @@ def small(train_labels, test_labels):
 
 
 def test_limit_keeps_the_first_of_each_class_and_the_order():
-    found = small([2, 0, 2, 1, 2, 0], [0, 0, 1]).limit(2)
-    np.testing.assert_array_equal(found.train_labels, [2, 0, 2, 1, 0])
-    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [0, 1, 2, 3, 5])
-    np.testing.assert_array_equal(found.test_labels, [0, 0, 1])
+    result = small([2, 0, 2, 1, 2, 0], [0, 0, 1]).limit(2)
+    np.testing.assert_array_equal(result.train_labels, [2, 0, 2, 1, 0])
+    np.testing.assert_array_equal(result.train_images[:, 0, 0, 0], [0, 1, 2, 3, 5])
+    np.testing.assert_array_equal(result.test_labels, [0, 0, 1])
 
 
 def test_limit_of_the_test_set():
-    found = small([0, 1, 2], [1, 0, 1, 0]).limit(1, 1)
-    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [0, 1])
+    result = small([0, 1, 2], [1, 0, 1, 0]).limit(1, 1)
+    np.testing.assert_array_equal(result.test_images[:, 0, 0, 0], [0, 1])
 
 
 @pytest.mark.parametrize("label", [-1, 3])

@@ -20,13 +20,13 @@ def test_the_last_fifth_by_name_are_test_pictures(tmp_path):
     for k in range(11):
         paint(tmp_path / "pear" / f"{k:02d}.png", other(k))
     paint(tmp_path / "apple" / "only.png", (99, 0, 0))
-    found, splits = split_folder(tmp_path, side=8)
-    assert found.class_names == ("apple", "pear")
-    assert found.train_images.shape == (10, 8, 8, 3)
-    np.testing.assert_array_equal(found.train_labels, [0] + [1] * 9)
-    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [99, *range(9)])
-    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [9, 10])
-    np.testing.assert_array_equal(found.test_labels, [1, 1])
+    result, splits = split_folder(tmp_path, side=8)
+    assert result.class_names == ("apple", "pear")
+    assert result.train_images.shape == (10, 8, 8, 3)
+    np.testing.assert_array_equal(result.train_labels, [0] + [1] * 9)
+    np.testing.assert_array_equal(result.train_images[:, 0, 0, 0], [99, *range(9)])
+    np.testing.assert_array_equal(result.test_images[:, 0, 0, 0], [9, 10])
+    np.testing.assert_array_equal(result.test_labels, [1, 1])
     assert splits == (Split("apple", 1, 0, 1), Split("pear", 9, 2, 11))
 
 
@@ -40,8 +40,8 @@ def test_near_duplicates_never_stand_on_both_sides(tmp_path):
             noisy[0, 0] = session * 50
             (tmp_path / "cup").mkdir(exist_ok=True)
             Image.fromarray(noisy).save(tmp_path / "cup" / f"IMG_{1000 + 6 * session + k}.png")
-    found, (split,) = split_folder(tmp_path, side=12)
-    learned, tested = (set(part[:, 0, 0, 0].tolist()) for part in (found.train_images, found.test_images))
+    result, (split,) = split_folder(tmp_path, side=12)
+    learned, tested = (set(part[:, 0, 0, 0].tolist()) for part in (result.train_images, result.test_images))
     assert learned == {0, 50, 100} and tested == {150} and split == Split("cup", 18, 6, 4)
 
 
@@ -50,10 +50,10 @@ def test_train_and_test_folders(tmp_path, name):
     paint(tmp_path / "train" / "b" / "1.png", (1, 0, 0))
     paint(tmp_path / "train" / "a" / "2.png", (2, 0, 0))
     paint(tmp_path / name / "b" / "3.png", (3, 0, 0))
-    found = folder(tmp_path, side=4)
-    np.testing.assert_array_equal(found.train_images[:, 0, 0, 0], [2, 1])
-    np.testing.assert_array_equal(found.test_images[:, 0, 0, 0], [3])
-    np.testing.assert_array_equal(found.test_labels, [1])
+    result = folder(tmp_path, side=4)
+    np.testing.assert_array_equal(result.train_images[:, 0, 0, 0], [2, 1])
+    np.testing.assert_array_equal(result.test_images[:, 0, 0, 0], [3])
+    np.testing.assert_array_equal(result.test_labels, [1])
 
 
 def test_a_class_folder_without_pictures_is_named_or_left_out(tmp_path):
@@ -64,9 +64,9 @@ def test_a_class_folder_without_pictures_is_named_or_left_out(tmp_path):
         (tmp_path / name / "1.txt").write_bytes(b"x")
     with pytest.raises(ValueError, match="kiwi has no pictures"):
         folder(tmp_path, side=4)
-    told: list[ValueError] = []
-    assert folder(tmp_path, side=4, unreadable=told.append).class_names == ("pear",)
-    assert [str(tmp_path / "kiwi") in str(error) for error in told] == [True]
+    errors: list[ValueError] = []
+    assert folder(tmp_path, side=4, unreadable=errors.append).class_names == ("pear",)
+    assert [str(tmp_path / "kiwi") in str(error) for error in errors] == [True]
 
 
 def test_a_turned_photograph_is_set_upright(tmp_path):
@@ -77,8 +77,8 @@ def test_a_turned_photograph_is_set_upright(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 3  # upside down
     Image.fromarray(pixels).save(tmp_path / "train" / "a" / "1.png", exif=exif)
-    found = folder(tmp_path, side=8)
-    np.testing.assert_array_equal(found.train_images[0], pixels[::-1])
+    result = folder(tmp_path, side=8)
+    np.testing.assert_array_equal(result.train_images[0], pixels[::-1])
 
 
 def test_a_missing_folder_is_an_error(tmp_path):

@@ -83,9 +83,9 @@ BROKEN = {
 def test_a_broken_answer_gives_a_sentence(tmp_path, name):
     with serving(BROKEN[name]) as (url, _), pytest.raises(OSError) as error:
         fetch(Archive(url, MD5, MOST), tmp_path)
-    told = str(error.value)
-    assert told.startswith(f"{url} could not be downloaded: ") and told.endswith(".") and "\n" not in told
-    assert len(told) < 400 and {path.name for path in tmp_path.iterdir()} <= {"set.zip.part"}
+    message = str(error.value)
+    assert message.startswith(f"{url} could not be downloaded: ") and message.endswith(".") and "\n" not in message
+    assert len(message) < 400 and {path.name for path in tmp_path.iterdir()} <= {"set.zip.part"}
 
 
 @pytest.mark.parametrize("text", ["", "abc", "-5", "1e3", "50000, 50000", "0x10", "9" * 30, "٣", " ", "1.5"])
@@ -113,8 +113,8 @@ def test_a_length_beyond_the_archive_is_refused_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def part(first: int, content: bytes = CONTENT, **said: int) -> bytes:
-    begin = said.get("begin", first)
+def part(first: int, content: bytes = CONTENT, **header: int) -> bytes:
+    begin = header.get("begin", first)
     about = b"Content-Range: bytes %d-%d/%d\r\n" % (begin, len(content) - 1, len(content))
     return b"HTTP/1.1 206 Partial\r\n" + about + length(len(content) - first) + b"\r\n" + content[first:]
 
@@ -167,8 +167,8 @@ def test_a_download_that_never_ends_is_given_up_and_goes_on_later(tmp_path, monk
             patch.setattr(fetching, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
             with pytest.raises(OSError, match="the time limit was reached after [0-9]+ bytes; the next try resumes"):
                 fetch(Archive(url, MD5, MOST), tmp_path, time_limit=1.5)
-        kept = (tmp_path / "set.zip.part").stat().st_size
-        assert 0 < kept <= 20_000 and not (tmp_path / "set.zip").exists()
+        partial_bytes = (tmp_path / "set.zip.part").stat().st_size
+        assert 0 < partial_bytes <= 20_000 and not (tmp_path / "set.zip").exists()
         (tmp_path / "set.zip.part").write_bytes(CONTENT[:20_000])
         assert fetch(Archive(url, MD5, MOST), tmp_path).read_bytes() == CONTENT
         assert b"Range: bytes=20000-" in requests[1]

@@ -35,7 +35,7 @@ def pictures() -> list[bytes]:
     exif = Image.Exif()
     exif[0x0112] = 6
     progressive = saved(colours, "JPEG", progressive=True)
-    found = [
+    result = [
         saved(colours, "JPEG", exif=exif), progressive, jpeg_of_scans(progressive, 20), saved(alpha, "WEBP"),
         saved(alpha.convert("CMYK"), "JPEG"), saved(colours, "MPO", save_all=True, append_images=[colours]),
         saved(colours, "PNG", exif=exif), saved(alpha, "PNG"), saved(colours.convert("P"), "PNG", transparency=3),
@@ -46,8 +46,10 @@ def pictures() -> list[bytes]:
         saved(colours, "GIF", save_all=True, append_images=[colours.rotate(180)], transparency=1),
         tiff(PIXELS[:, :, :3], 2), tiff(PIXELS[:, :, :1].astype(np.uint16), 1, order=">"),
     ]  # fmt: skip
-    found += [saved(colours, "TIFF", compression=way) for way in ("tiff_lzw", "tiff_adobe_deflate", "jpeg", "packbits")]
-    return found
+    result += [
+        saved(colours, "TIFF", compression=way) for way in ("tiff_lzw", "tiff_adobe_deflate", "jpeg", "packbits")
+    ]
+    return result
 
 
 def sentence(error: Exception, name: str) -> None:
@@ -142,12 +144,12 @@ def write(place: Path, name: str, content: bytes, parts: dict[str, bytes]) -> Pa
 @pytest.mark.filterwarnings("ignore")
 def test_altered_archives_are_read_or_refused_in_a_sentence(tmp_path):
     """Half of the changes are to the archive, half to a file before it is packed, so that its checksum is right."""
-    rng, refused, made = np.random.default_rng(12), Counter[str](), sets()
-    for name, (load, pack, parts) in made.items():
+    rng, refused, data_sets = np.random.default_rng(12), Counter[str](), sets()
+    for name, (load, pack, parts) in data_sets.items():
         load(write(tmp_path, name, pack(parts), parts))
     for run in range(RUNS):
-        name = list(made)[run % len(made)]
-        load, pack, parts = made[name]
+        name = list(data_sets)[run % len(data_sets)]
+        load, pack, parts = data_sets[name]
         inside = list(parts)[rng.integers(len(parts))]
         content = pack(parts)
         if rng.random() < 0.5 or "." not in name:
@@ -159,10 +161,10 @@ def test_altered_archives_are_read_or_refused_in_a_sentence(tmp_path):
         if rng.random() < 0.1 and "." in name:
             path.write_bytes(mutated(path.read_bytes(), content, rng))
         try:
-            found = load(path)
+            result = load(path)
         except (ValueError, FileNotFoundError) as error:
             sentence(error, "")
             refused[name] += 1
         else:
-            assert isinstance(found[0] if isinstance(found, tuple) else found, Dataset)
-    assert len(refused) == len(made) and RUNS * 0.2 < sum(refused.values()) < RUNS * 0.95
+            assert isinstance(result[0] if isinstance(result, tuple) else result, Dataset)
+    assert len(refused) == len(data_sets) and RUNS * 0.2 < sum(refused.values()) < RUNS * 0.95

@@ -36,12 +36,12 @@ def published(tmp_path):
     return root
 
 
-def check(found):
-    assert found.class_names == tuple(WNIDS)
-    assert found.train_images.shape == (6, 64, 64, 3) and found.test_images.shape == (3, 64, 64, 3)
-    np.testing.assert_array_equal(np.bincount(found.train_labels), [2, 2, 2])
-    np.testing.assert_array_equal(np.sort(found.test_labels), [0, 1, 2])
-    for images, labels in ((found.train_images, found.train_labels), (found.test_images, found.test_labels)):
+def check(result):
+    assert result.class_names == tuple(WNIDS)
+    assert result.train_images.shape == (6, 64, 64, 3) and result.test_images.shape == (3, 64, 64, 3)
+    np.testing.assert_array_equal(np.bincount(result.train_labels), [2, 2, 2])
+    np.testing.assert_array_equal(np.sort(result.test_labels), [0, 1, 2])
+    for images, labels in ((result.train_images, result.train_labels), (result.test_images, result.test_labels)):
         brightness = images.reshape(len(images), -1).mean(axis=1)
         np.testing.assert_allclose(brightness, 60 * (labels + 1), atol=2)
 
@@ -84,7 +84,7 @@ def test_missing_pictures_are_named(published):
 
 
 def test_the_real_set_has_500_and_50_a_class(real_set):
-    found = tiny_imagenet(real_set("tiny-imagenet-200"))
-    assert found.train_images.shape == (100000, 64, 64, 3)
-    np.testing.assert_array_equal(np.bincount(found.train_labels), [500] * 200)
-    np.testing.assert_array_equal(np.bincount(found.test_labels), [50] * 200)
+    result = tiny_imagenet(real_set("tiny-imagenet-200"))
+    assert result.train_images.shape == (100000, 64, 64, 3)
+    np.testing.assert_array_equal(np.bincount(result.train_labels), [500] * 200)
+    np.testing.assert_array_equal(np.bincount(result.test_labels), [50] * 200)

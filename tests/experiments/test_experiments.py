@@ -48,12 +48,12 @@ def test_a_row_names_what_it_was_asked_for(make):
     from grid import run_of
     from run import Run
 
-    found = make(seed=1, images=4)
-    asked = run_of(json.loads(json.dumps(found)))
-    assert asked == Run(model=asked.model, memory_per_class=3, images=4, seed=1)
-    assert len(found["after"]) == 5 and found["after"][-1] == found["final"] and sum(found["classes"]) == 10
-    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8
-    assert make(seed=1, images=4)["hash"] == found["hash"] != make(seed=2, images=4)["hash"]
+    result = make(seed=1, images=4)
+    requested = run_of(json.loads(json.dumps(result)))
+    assert requested == Run(model=requested.model, memory_per_class=3, images=4, seed=1)
+    assert len(result["after"]) == 5 and result["after"][-1] == result["final"] and sum(result["classes"]) == 10
+    assert result["memory_bytes"] == 10 * 3 * 2 * 2 * 8
+    assert make(seed=1, images=4)["hash"] == result["hash"] != make(seed=2, images=4)["hash"]
 
 
 def test_codes_computed_once_are_those_of_the_pictures(make):
@@ -64,20 +64,20 @@ def test_codes_computed_once_are_those_of_the_pictures(make):
     from bitreplay.learner import Learner
     from bitreplay.streams.scenario import new_classes
 
-    found = make(images=None, seed=3)
+    result = make(images=None, seed=3)
     here = pictures("cifar10")
     data = Dataset(here.train, here.labels, here.test, here.truth, tuple("abcdefghij"))
-    learner = Learner.from_pretrained(found["config"]["model"], memory_per_class=3, seed=3)
+    learner = Learner.from_pretrained(result["config"]["model"], memory_per_class=3, seed=3)
     for images, labels in new_classes(data, [2] * 5, np.random.default_rng(3)):
         learner.learn(images, labels)
-    assert learner.state_hash()[:12] == found["hash"]
+    assert learner.state_hash()[:12] == result["hash"]
 
 
 @pytest.mark.parametrize("strategy", ["frozen-tail", "no-consolidation", "past-1", "past-0"])
 def test_controls_differ_from_replay_and_store_as_much(make, strategy):
-    base, found = make(images=5), make(images=5, strategy=strategy)
-    assert found["hash"] != base["hash"] and found["memory_bytes"] == base["memory_bytes"]
-    assert found["after"][0] == base["after"][0] or strategy == "frozen-tail"
+    base, result = make(images=5), make(images=5, strategy=strategy)
+    assert result["hash"] != base["hash"] and result["memory_bytes"] == base["memory_bytes"]
+    assert result["after"][0] == base["after"][0] or strategy == "frozen-tail"
 
 
 def test_a_frozen_tail_stays(make, tiny_model, data, tmp_path):
@@ -85,8 +85,8 @@ def test_a_frozen_tail_stays(make, tiny_model, data, tmp_path):
 
     from bitreplay import zoo
 
-    asked = module.Run(model=str(tiny_model), strategy="frozen-tail", memory_per_class=3)
-    strategy = module._strategy(asked, zoo.find(tiny_model), "cpu")
+    requested = module.Run(model=str(tiny_model), strategy="frozen-tail", memory_per_class=3)
+    strategy = module._strategy(requested, zoo.find(tiny_model), "cpu")
     names = set(strategy.tail.state_dict().arrays)
     assert {name.rpartition(".")[2] for name in names} == {"weights", "active"}, "only the head is learned"
 
@@ -149,10 +149,10 @@ def test_signs_flip_without_latents(make):
     from bitreplay import zoo
     from bitreplay.engine.layers.latent_weights import load_latent
 
-    found = make(images=5, bits="8/4/16", binary="flips", latent_gain=-4)
+    result = make(images=5, bits="8/4/16", binary="flips", latent_gain=-4)
     still = make(images=5, bits="8/4/16", binary="flips", latent_gain=-40)
-    assert found["flipped"] > still["flipped"] == 0
-    strategy = module._strategy(run_of(found), zoo.find(found["config"]["model"]), "cpu")
+    assert result["flipped"] > still["flipped"] == 0
+    strategy = module._strategy(run_of(result), zoo.find(result["config"]["model"]), "cpu")
     first = {name: values for name, values in strategy.tail.tensors().items() if name.endswith(".latent")}
     for values in first.values():
         assert set(np.unique(load_latent(values, 2 * values.shape[-1], 4))) == {-1, 0}
@@ -184,12 +184,12 @@ def test_held_out_pictures_are_not_learned(make, monkeypatch):
     import sources
 
     monkeypatch.setitem(sources.HELD, "cifar10", (3, 5))
-    found = make(images=None, held=True)
-    assert found["memory_bytes"] == 10 * 3 * 2 * 2 * 8 and found["config"]["held"]
+    result = make(images=None, held=True)
+    assert result["memory_bytes"] == 10 * 3 * 2 * 2 * 8 and result["config"]["held"]
     from run import Run
 
-    asked = Run(held=True, images=None)
-    usable, held = sources._chosen(asked, *sources._first(asked))
+    requested = Run(held=True, images=None)
+    usable, held = sources._chosen(requested, *sources._first(requested))
     assert len(usable) == 30 and len(held) == 20 and not set(usable) & set(held)
 
 
@@ -212,8 +212,8 @@ def test_several_processes_make_the_same_rows(make, tmp_path):
 
     model = make(images=1)["config"]["model"]
     runs = [Run(model=model, images=2, memory_per_class=3, seed=seed) for seed in (0, 1)]
-    alone = [found["hash"] for found in finish(runs, tmp_path / "alone.jsonl", tmp_path / "codes")]
-    together = [found["hash"] for found in finish(runs, tmp_path / "together.jsonl", tmp_path / "codes", jobs=2)]
+    alone = [result["hash"] for result in finish(runs, tmp_path / "alone.jsonl", tmp_path / "codes")]
+    together = [result["hash"] for result in finish(runs, tmp_path / "together.jsonl", tmp_path / "codes", jobs=2)]
     assert sorted(alone) == sorted(together)
 
 
@@ -244,18 +244,18 @@ def test_gains_are_the_best_on_held_out_pictures():
     from tables import Rows
     from tuned import GAINS, LATENT_GAINS, LEVEL_GAINS
 
-    found, checked = Rows(rows()), 0
+    result, checked = Rows(rows()), 0
     for runs, seeds in tuning.GRID.values():
-        if (best := found.best(runs, seeds)) is not None:
+        if (best := result.best(runs, seeds)) is not None:
             name = best.data, best.model, best.strategy, best.scenario, best.epochs
             assert GAINS.get(name) == best.gain, name
             checked += 1
     for behind, runs in tuning.REPLAY_LAYERS.items():
-        if (best := found.best(runs, (10,))) is not None:
+        if (best := result.best(runs, (10,))) is not None:
             assert LEVEL_GAINS[behind] == best.gain, behind
             checked += 1
     for (model, bits), runs in tuning.LATENT.items():
-        figures = {run: found.of(run, (10,)) for run in runs}
+        figures = {run: result.of(run, (10,)) for run in runs}
         if all(figures.values()):
             driven = {run: f.final for run, f in figures.items() if f.rows[0]["flipped"] >= 1000}
             assert LATENT_GAINS[model, bits] == max(driven, key=lambda run: driven[run]).latent_gain

@@ -26,11 +26,11 @@ def write_arrays(place: Path, count: int = 6, labels: np.ndarray | None = None, 
 
 def test_arrays_are_mapped_and_named_by_number_or_list(tmp_path: Path) -> None:
     write_arrays(tmp_path)
-    found = open_dataset(tmp_path, 64)
-    assert found.class_names == ("0", "1", "2") and found.train_images.shape == (6, 8, 8, 3)
+    result = open_dataset(tmp_path, 64)
+    assert result.class_names == ("0", "1", "2") and result.train_images.shape == (6, 8, 8, 3)
     (tmp_path / "wnids.txt").write_text("n3\nn1\nn2\nn9\n")
     assert open_dataset(tmp_path, 64).class_names == ("n3", "n1", "n2", "n9")
-    on_device = Arrays.of(found.train_images, found.train_labels, torch.device("cpu"), chunk=4)
+    on_device = Arrays.of(result.train_images, result.train_labels, torch.device("cpu"), chunk=4)
     assert on_device.images.shape == (6, 3, 8, 8) and on_device.images[:, 0, 0, 0].tolist() == list(range(6))
     assert on_device.labels.tolist() == [0, 1, 2, 0, 1, 2]
 
@@ -44,19 +44,19 @@ def test_tiny_imagenet_as_published(tmp_path: Path) -> None:
     (root / "val" / "val_annotations.txt").write_text("val_0.JPEG\tn2\t0\t0\t1\t1\nval_1.JPEG\tn1\t0\t0\t1\t1\n")
     packed = Path(shutil.make_archive(str(tmp_path / "tiny"), "zip", tmp_path, root.name))
     for place in (root, packed):
-        found = open_dataset(place, 64)
-        assert found.class_names == ("n2", "n1")
-        assert [int(image.mean()) // 50 for image in found.train_images[found.train_labels.argsort()]] == [0, 2]
+        result = open_dataset(place, 64)
+        assert result.class_names == ("n2", "n1")
+        assert [int(image.mean()) // 50 for image in result.train_images[result.train_labels.argsort()]] == [0, 2]
 
 
 def test_class_folders_are_brought_to_one_side(tmp_path: Path) -> None:
     for name, brightness in (("pear", 10), ("plum", 130)):
         for k in range(5):
             picture(tmp_path / name / f"{k}.png", brightness + 30 * k, (90 + k, 70))
-    found = open_dataset(tmp_path, 48)
-    assert found.class_names == ("pear", "plum")
-    assert found.train_images.shape == (8, 48, 48, 3) and found.test_images.shape == (2, 48, 48, 3)
-    assert found.test_images[:, 0, 0, 0].tolist() == [130, 250]
+    result = open_dataset(tmp_path, 48)
+    assert result.class_names == ("pear", "plum")
+    assert result.train_images.shape == (8, 48, 48, 3) and result.test_images.shape == (2, 48, 48, 3)
+    assert result.test_images[:, 0, 0, 0].tolist() == [130, 250]
 
 
 @pytest.mark.parametrize(

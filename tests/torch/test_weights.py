@@ -56,7 +56,7 @@ def test_what_does_not_fit_gives_one_sentence(
 
 
 def test_the_trainings_own_names_come_first() -> None:
-    own, found = ["cat", "dog"], ["ant", "bee"]
-    assert class_names({"classes": 2, "class_names": own}, found) == own
-    assert class_names({"classes": 2, "class_names": own[:1]}, found) == found
-    assert class_names({"classes": 2}, [*found, "cow"]) == ["0", "1"]
+    own, result = ["cat", "dog"], ["ant", "bee"]
+    assert class_names({"classes": 2, "class_names": own}, result) == own
+    assert class_names({"classes": 2, "class_names": own[:1]}, result) == result
+    assert class_names({"classes": 2}, [*result, "cow"]) == ["0", "1"]

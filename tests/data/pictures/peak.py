@@ -10,21 +10,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BEGIN = "import json, sys\nfrom benchmarks.bench.resident import peak, restart_peak\n"
 END = """
-found = []
+peaks = []
 for arguments in json.loads(sys.argv[1]):
     base = restart_peak()
     work(*arguments)
-    found.append(peak() - base)
-print(json.dumps(found))
+    peaks.append(peak() - base)
+print(json.dumps(peaks))
 """
 
 
 def peaks_above_base(code: str, calls: Sequence[Sequence[object]]) -> list[int]:
     """Bytes above what the process held before each call of the function `work` that the code defines."""
     arguments = json.dumps([[value if isinstance(value, int) else str(value) for value in call] for call in calls])
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", BEGIN + code + END, arguments], capture_output=True, text=True, timeout=600,
         env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    return json.loads(told.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)

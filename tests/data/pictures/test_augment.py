@@ -17,18 +17,18 @@ def oracle(image, down, right, flip, pad, fill):
 
 def test_equals_the_pixel_by_pixel_definition():
     images = np.random.default_rng(0).integers(0, 256, (40, 6, 5, 3), dtype=np.uint8)
-    found = crop_and_flip(images, np.random.default_rng(7), pad=2, fill=9)
+    result = crop_and_flip(images, np.random.default_rng(7), pad=2, fill=9)
     draws = np.random.default_rng(7)
     down, right, flip = draws.integers(0, 5, 40), draws.integers(0, 5, 40), draws.integers(0, 2, 40)
     for k, image in enumerate(images):
-        np.testing.assert_array_equal(found[k], oracle(image, down[k], right[k], flip[k], 2, 9))
+        np.testing.assert_array_equal(result[k], oracle(image, down[k], right[k], flip[k], 2, 9))
 
 
 def test_every_shift_and_both_flips_occur_and_the_type_stays():
     image = np.arange(1, 17, dtype=np.uint8).reshape(1, 4, 4, 1).repeat(3, axis=3)
-    found = crop_and_flip(image.repeat(4000, axis=0), np.random.default_rng(0), pad=1, fill=0)
-    assert found.dtype == np.uint8 and found.shape == (4000, 4, 4, 3)
-    kinds, counts = np.unique(found.reshape(4000, -1), axis=0, return_counts=True)
+    result = crop_and_flip(image.repeat(4000, axis=0), np.random.default_rng(0), pad=1, fill=0)
+    assert result.dtype == np.uint8 and result.shape == (4000, 4, 4, 3)
+    kinds, counts = np.unique(result.reshape(4000, -1), axis=0, return_counts=True)
     assert len(kinds) == 18
     assert counts.min() > 4000 / 18 / 2
 

@@ -26,9 +26,9 @@ def test_a_list_may_mix_sizes():
 
 def test_the_caller_s_array_is_not_shared():
     images = random(2, 8, 8, 3)
-    found = fit_pictures(images, 8)
-    found[...] = 0
-    assert images.any() and not np.shares_memory(found, images)
+    result = fit_pictures(images, 8)
+    result[...] = 0
+    assert images.any() and not np.shares_memory(result, images)
 
 
 def test_pictures_that_lie_strangely_in_memory_are_right():

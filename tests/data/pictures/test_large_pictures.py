@@ -44,8 +44,8 @@ def drafted(content: bytes, scale: int) -> np.ndarray:
 def test_the_scale_of_a_large_jpeg(width, height, side, scale):
     stream = io.BytesIO()
     Image.new("L", (width, height)).save(stream, "JPEG", quality=10)
-    found = decode(stream.getvalue(), "a", side)
-    assert found.shape == (-(-height // scale), -(-width // scale), 3)
+    result = decode(stream.getvalue(), "a", side)
+    assert result.shape == (-(-height // scale), -(-width // scale), 3)
 
 
 def test_a_large_jpeg_has_the_pixels_of_that_scale_and_a_smaller_one_all_of_its_own():
@@ -70,18 +70,18 @@ def test_folder_command_line_and_reader_see_the_same_picture(tmp_path):
     np.testing.assert_array_equal(load([tmp_path / "a.jpg"], SIDE, refuse)[1], by_hand)
     from bitreplay.cli.reading import read_pictures
 
-    ((_, found),) = read_pictures([tmp_path / "a.jpg"], SIDE, refuse)
-    np.testing.assert_array_equal(found, by_hand)
+    ((_, result),) = read_pictures([tmp_path / "a.jpg"], SIDE, refuse)
+    np.testing.assert_array_equal(result, by_hand)
 
 
 def cost(work: Callable[[], object]) -> float:
     """CPU seconds, the best of five."""
-    found = []
+    result = []
     for _ in range(5):
         start = time.process_time()
         work()
-        found.append(time.process_time() - start)
-    return min(found)
+        result.append(time.process_time() - start)
+    return min(result)
 
 
 def test_a_wide_picture_costs_no_more_than_a_square_one():
@@ -118,5 +118,5 @@ def work(path, count):
 def test_photographs_of_12_megapixels_take_little_memory(tmp_path):
     (tmp_path / "large.jpg").write_bytes(photograph(4000, 3000))
     (tmp_path / "small.jpg").write_bytes(photograph(64, 64))
-    _, found = peaks_above_base(READING, [(tmp_path / "small.jpg", 1), (tmp_path / "large.jpg", 12)])
-    assert found < 60 << 20
+    _, result = peaks_above_base(READING, [(tmp_path / "small.jpg", 1), (tmp_path / "large.jpg", 12)])
+    assert result < 60 << 20

@@ -26,9 +26,9 @@ def saved(image: Image.Image, kind: str, **options) -> bytes:
 
 
 def same(content: bytes, expected: np.ndarray) -> None:
-    found = decode(content, "a")
-    assert found.dtype == np.uint8 and found.flags.c_contiguous
-    np.testing.assert_array_equal(found, np.broadcast_to(expected, (*expected.shape[:2], 3)))
+    result = decode(content, "a")
+    assert result.dtype == np.uint8 and result.flags.c_contiguous
+    np.testing.assert_array_equal(result, np.broadcast_to(expected, (*expected.shape[:2], 3)))
 
 
 @pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "GIF"])
@@ -107,9 +107,9 @@ def test_fewer_bits_span_the_whole_range():
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
 def test_inks_are_mixed_plainly(kind):
     inks = np.zeros((16, 16, 4), np.uint8) + np.array([200, 100, 0, 50], np.uint8)
-    found = decode(saved(Image.fromarray(inks, "CMYK"), kind), "a")
+    result = decode(saved(Image.fromarray(inks, "CMYK"), kind), "a")
     expected = (255 - inks[0, 0, :3].astype(int)) * (255 - 50) / 255
-    assert np.abs(found.astype(int) - expected).max() <= 2
+    assert np.abs(result.astype(int) - expected).max() <= 2
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "TIFF", "PNG", "MPO"])
@@ -182,8 +182,8 @@ def test_an_heic_is_read_where_its_package_is():
     pixels = np.kron(COLOURS, np.ones((16, 16, 1), np.uint8))
     stream = io.BytesIO()
     heif.from_pillow(Image.fromarray(pixels)).save(stream, quality=-1, chroma=444, matrix_coefficients=0)
-    found = decode(stream.getvalue(), "a.heic")
-    assert found.shape == pixels.shape and np.abs(found.astype(int) - pixels).max() <= 2
+    result = decode(stream.getvalue(), "a.heic")
+    assert result.shape == pixels.shape and np.abs(result.astype(int) - pixels).max() <= 2
 
 
 @pytest.mark.parametrize(("path", "side", "words"), [(None, 8, "A picture must be a path"), ("a", 0, "side must be")])

@@ -59,8 +59,8 @@ def test_a_small_file_takes_little_memory(tmp_path):
     for name, (content, _) in BOMBS.items():
         (tmp_path / name).write_bytes(content)
         assert len(content) < 100_000
-    found = peaks_above_base(READING, [(tmp_path / name, words) for name, (_, words) in BOMBS.items()])
-    assert {name: size for name, size in zip(BOMBS, found, strict=True) if size > 40 << 20} == {}
+    result = peaks_above_base(READING, [(tmp_path / name, words) for name, (_, words) in BOMBS.items()])
+    assert {name: size for name, size in zip(BOMBS, result, strict=True) if size > 40 << 20} == {}
 
 
 def test_the_smallest_bomb_is_small():

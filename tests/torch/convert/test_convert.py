@@ -190,26 +190,26 @@ def test_reestimated_statistics_are_those_behind_the_code(model, plain, images):
     def worst(graph):
         """The largest mean that a BatchNorm of the tail sees after centring, in units of its sigma."""
         tail = FloatTail(graph, "add_12", 5)
-        found = []
+        result = []
         for layer in tail.layers:
             if isinstance(layer, KeptNorm):
-                layer.register_forward_hook(lambda norm, inputs, _: found.append(
+                layer.register_forward_hook(lambda norm, inputs, _: result.append(
                     ((inputs[0] - norm.mean) * norm.inverse).mean(dim=(0, 2, 3)).abs().max().item()))  # fmt: skip
         with torch.no_grad():
             coded = level_values(model, images, graph.replay_layers["add_12"][1])
             tail(coded)
-        return max(found)
+        return max(result)
 
     assert worst(graph) < 0.01 and worst(plain) > 0.05
 
 
 def level_values(model, images, code):
-    found = []
-    handle = model.blocks[12].add.register_forward_hook(lambda layer, inputs, output: found.append(output))
+    result = []
+    handle = model.blocks[12].add.register_forward_hook(lambda layer, inputs, output: result.append(output))
     model(as_float(images))
     handle.remove()
     values = torch.from_numpy(code.values.values * 2.0**-code.values.shift).float()
-    x = found[0].permute(0, 2, 3, 1)
+    x = result[0].permute(0, 2, 3, 1)
     return torch.where(x >= 0, values[:, 1], values[:, 0])
 
 

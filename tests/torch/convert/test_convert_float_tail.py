@@ -23,7 +23,7 @@ SAMPLES = 24
 
 
 @pytest.fixture(scope="module")
-def made():
+def converted():
     """A small Bi-Real net, images, labels."""
     rng = np.random.default_rng(2)
     torch.manual_seed(2)
@@ -46,8 +46,8 @@ def words_of(graph, images, bits, latent_bits):
 
 
 @pytest.mark.parametrize("latent_bits", [1, 2, 4, 8, 16])
-def test_the_level_is_decoded_as_the_engine_decodes_it(made, latent_bits):
-    graph, images, _ = made
+def test_the_level_is_decoded_as_the_engine_decodes_it(converted, latent_bits):
+    graph, images, _ = converted
     bits = Bits(16, 1, 16)
     words = words_of(graph, images, bits, latent_bits)
     program = compile_tail(graph, "add_12", bits, SAMPLES, 4, latent_bits, train="nothing", keep=True)
@@ -59,8 +59,8 @@ def test_the_level_is_decoded_as_the_engine_decodes_it(made, latent_bits):
     assert np.abs(tail.decode(words).numpy() - wanted).max() <= 0.51 * float(tail.spec.scale)
 
 
-def test_it_takes_the_steps_of_the_engine(made):
-    graph, images, labels = made
+def test_it_takes_the_steps_of_the_engine(converted):
+    graph, images, labels = converted
     bits = Bits(32, 1, 32)
     words = words_of(graph, images, bits, 1)
     machine = ReferenceMachine(compile_tail(graph, "add_12", bits, SAMPLES, 4))
@@ -94,8 +94,8 @@ def machine_logits(machine, words):
     return machine.read("logits", SAMPLES)
 
 
-def test_classes_that_are_not_active_take_no_part(made):
-    graph, images, labels = made
+def test_classes_that_are_not_active_take_no_part(converted):
+    graph, images, labels = converted
     words = words_of(graph, images, Bits(8, 1, 16), 1)
     tail = FloatStepper(graph, "add_12", 4)
     weights = np.arange(4 * 25, dtype=np.int32).reshape(4, 25) << 16
@@ -106,8 +106,8 @@ def test_classes_that_are_not_active_take_no_part(made):
     assert (tail.answering()(words)[:, 2] == -np.inf).all()
 
 
-def test_only_the_head_learns_when_asked(made):
-    graph, images, labels = made
+def test_only_the_head_learns_when_asked(converted):
+    graph, images, labels = converted
     words = words_of(graph, images, Bits(8, 1, 16), 1)
     tail = FloatStepper(graph, "add_12", 4, train="head")
     before = {name: value.clone() for name, value in tail.net.state_dict().items()}

@@ -36,7 +36,7 @@ TOP = "quicknet with a top"
 
 
 @pytest.fixture(scope="module", params=[*MODELS, TOP])
-def made(request):
+def converted(request):
     """A small model with settled statistics and uneven parameters, images, and its graph."""
     torch.manual_seed(0)
     name, options = ("quicknet", {"top": 96}) if request.param == TOP else (request.param, {})
@@ -61,16 +61,16 @@ def test_every_model_is_covered():
     assert set(WIDTHS) == set(MODELS)
 
 
-def test_levels_have_their_names_and_shapes(made, tmp_path):
-    model, images, graph = made
+def test_levels_have_their_names_and_shapes(converted, tmp_path):
+    model, images, graph = converted
     assert list(graph.replay_layers) == list(model.replay_layers)
     modelfile.save(graph, tmp_path / "m", {})
     assert modelfile.digest(tmp_path / "m") == modelfile.digest(graph)
 
 
-def test_each_node_is_the_layer_it_came_from(made):
+def test_each_node_is_the_layer_it_came_from(converted):
     """In float, fed with the module's own values. What remains is the rounding of real weights to 16 bits."""
-    model, images, graph = made
+    model, images, graph = converted
     traced = trace(copy.deepcopy(model).eval())
     lowered = Lowering(traced, shapes_of(traced, images), dict(model.replay_layers)).run()
     seen: dict = {}
@@ -94,10 +94,10 @@ def as_rows(x):
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-def test_whole_numbers_differ_by_a_rounding(made, bits):
+def test_whole_numbers_differ_by_a_rounding(converted, bits):
     """Activations by half a step, what the shortcut's factor (a step at most at 16 bits) and BatchNorm's mean lose;
     signs only where the value lies at the threshold."""
-    _, images, graph = made
+    _, images, graph = converted
     got, steps, units = run_kept(graph, Bits(bits, 1, 16), images[:2])
     for node in graph.nodes[1:-1]:
         inputs = [torch.from_numpy(got[name]).permute(0, 3, 1, 2) for name in node.inputs]
@@ -147,8 +147,8 @@ def run_kept(graph, bits, images):
     return reals, {name: float(units[name][0]) for name in graph.ranges}, units
 
 
-def test_the_float_tail_takes_the_engines_steps(made):
-    model, images, graph = made
+def test_the_float_tail_takes_the_engines_steps(converted):
+    model, images, graph = converted
     labels = np.arange(len(images), dtype=np.int32) % 5
     bits, count = Bits(32, 1, 32), len(images)
     for replay_layer in graph.replay_layers:
@@ -174,8 +174,8 @@ def test_the_float_tail_takes_the_engines_steps(made):
         assert agreement > 0.8 and np.abs(wanted).max() > 0.1, (replay_layer, agreement)
 
 
-def test_rounding_to_sixteen_bits_is_what_the_file_keeps(made):
-    _, _, graph = made
+def test_rounding_to_sixteen_bits_is_what_the_file_keeps(converted):
+    _, _, graph = converted
     for node in graph.nodes:
         if node.kind in ("integer_conv", "depthwise_conv", "dense"):
             weights = node.arrays["weights"]

@@ -28,8 +28,8 @@ def model(images):
 
 def test_ranges_are_those_of_a_conversion_at_that_size(model, images):
     graph, how = convert(model, images[32], class_names=NAMES, also=[images[16], images[48]])
-    plain, said = convert(model, images[32], class_names=NAMES)
-    assert how["range_sizes"] == [16, 32, 48] and "range_sizes" not in said
+    plain, provenance = convert(model, images[32], class_names=NAMES)
+    assert how["range_sizes"] == [16, 32, 48] and "range_sizes" not in provenance
     for size in (16, 48):
         alone, _ = convert(model, images[size], class_names=NAMES)
         same = [name for name in alone.ranges if graph.ranges_at[size][name] == alone.ranges[name]]

@@ -19,13 +19,13 @@ from tests.torch.convert.pieces import patches
 def test_what_sums_are_made_of_stays_and_the_file_is_smaller(tmp_path):
     torch.manual_seed(0)
     model, images = build("react_tiny", 40, widths=(8, 16, 16, 16)).eval(), patches(8, 32)
-    sizes, found = [], []
+    sizes, result = [], []
     for module, names in ((model, [str(k) for k in range(40)]), (headless(model), [LABEL])):
         graph, _ = convert(module, images, class_names=names)
         modelfile.save(graph, tmp_path / "x", {})
         sizes.append((tmp_path / "x").stat().st_size)
-        found.append(FeatureExtractor(graph, default_feature_layers(graph), Bits()).extract(images))
-    assert np.array_equal(found[0], found[1]) and sizes[1] < sizes[0]
+        result.append(FeatureExtractor(graph, default_feature_layers(graph), Bits()).extract(images))
+    assert np.array_equal(result[0], result[1]) and sizes[1] < sizes[0]
     assert head_of(model).out_features == 40
 
 

@@ -37,14 +37,14 @@ def read(name: str) -> np.lib.npyio.NpzFile:
 
 def write(path: Path, name: str, only: slice = slice(None)) -> Path:
     """The weights as Keras saves them."""
-    kept = read(name)
+    recorded = read(name)
     at = 0
     groups: dict[str, dict[str, np.ndarray]] = {}
-    for line in str(kept["shapes"]).splitlines():
+    for line in str(recorded["shapes"]).splitlines():
         (layer, _, key), shape = line.split(" ")[0].partition("/"), tuple(map(int, line.split(" ")[1:]))
-        groups.setdefault(layer, {})[key] = kept["values"][at : at + int(np.prod(shape))].reshape(shape)
+        groups.setdefault(layer, {})[key] = recorded["values"][at : at + int(np.prod(shape))].reshape(shape)
         at += int(np.prod(shape))
-    assert at == len(kept["values"])
+    assert at == len(recorded["values"])
     with h5py.File(path, "w") as file:
         file.attrs["layer_names"] = list(groups)[only]
         for layer in list(groups)[only]:
@@ -64,22 +64,24 @@ def test_levels_and_logits_are_larqs(name: str, tmp_path: Path) -> None:
     """The float module against Keras: sums at both levels and the logits."""
     model, note = load_larq(write(tmp_path / "w.h5", name), SIDE)
     assert (note["model"], note["options"]["widths"]) == MODELS[name] and note["classes"] == 5
-    pixels, kept = scale_pixels(torch.from_numpy(pattern()).permute(0, 3, 1, 2)), read(name)
+    pixels, recorded = scale_pixels(torch.from_numpy(pattern()).permute(0, 3, 1, 2)), read(name)
     for replay_layer, value in replay_layer_tensors(model, pixels).items():
-        np.testing.assert_allclose(value.permute(0, 2, 3, 1).numpy(), kept[f"output/{replay_layer}"], atol=2e-5)
+        np.testing.assert_allclose(value.permute(0, 2, 3, 1).numpy(), recorded[f"output/{replay_layer}"], atol=2e-5)
     with torch.no_grad():
-        np.testing.assert_allclose(model(pixels).numpy(), kept["output/dense"], atol=2e-5)
+        np.testing.assert_allclose(model(pixels).numpy(), recorded["output/dense"], atol=2e-5)
 
 
 def test_the_converted_network_answers_alike(name: str, tmp_path: Path) -> None:
     """At 32 bits hardly anything is rounded but real weights, to 16 bits."""
     images = np.concatenate([pattern(), 255 - pattern()[:, ::-1], pattern()[:, :, ::-1]])
-    graph, made = convert_larq(write(tmp_path / "w.h5", name), images, list("abcde"), reestimate=False, outside=0.0)
+    graph, provenance = convert_larq(
+        write(tmp_path / "w.h5", name), images, list("abcde"), reestimate=False, outside=0.0
+    )
     assert graph.labels == list("abcde") and graph.shapes == {
         "add_12": (2, 2, MODELS[name][1][3]),
         "add_8": (4, 4, MODELS[name][1][2]),
     }
-    assert made["source"] == "w.h5" and graph.input_shape == (SIDE, SIDE, 3)
+    assert provenance["source"] == "w.h5" and graph.input_shape == (SIDE, SIDE, 3)
     modelfile.save(graph, tmp_path / "m", {})
     machine = NativeMachine(compile_whole(graph, Bits(32, 1, 16), 1), 1)
     machine.write("images", pattern())
@@ -96,8 +98,8 @@ def test_a_tail_with_a_halved_map_computes_the_module(name: str, tmp_path: Path)
     tail = FloatTail(graph, "add_8", 5)
     with torch.no_grad():
         tail.head.load_state_dict(model.get_submodule("head").state_dict())
-        found = tail(replay_layer_tensors(model, pixels)["add_8"].permute(0, 2, 3, 1))
-        np.testing.assert_allclose(found.numpy(), model(pixels).numpy(), atol=2e-3)
+        result = tail(replay_layer_tensors(model, pixels)["add_8"].permute(0, 2, 3, 1))
+        np.testing.assert_allclose(result.numpy(), model(pixels).numpy(), atol=2e-3)
 
 
 def test_a_side_that_cannot_be_halved_and_a_missing_head_are_refused(name: str, tmp_path: Path) -> None:

@@ -53,9 +53,9 @@ def test_levels_and_logits_are_larqs(path: Path) -> None:
     model, note = load_larq(path)
     assert note["model"] == "quicknet" and class_names(note, list("abcde")) == [f"imagenet {k}" for k in range(5)]
     assert note["classes"] == 5 and note["options"]["widths"] == [8, 12, 16, 20]
-    found = replay_layer_tensors(model, PIXELS)
+    result = replay_layer_tensors(model, PIXELS)
     for replay_layer, layer in (("quant_conv2d_11", "depthwise_conv2d_1"), ("quant_conv2d_16", "depthwise_conv2d_2")):
-        ours = found[replay_layer].permute(0, 2, 3, 1).numpy()
+        ours = result[replay_layer].permute(0, 2, 3, 1).numpy()
         np.testing.assert_allclose(ours, LARQ[f"output/{layer}"], atol=1e-5)
     with torch.no_grad():
         np.testing.assert_allclose(model(PIXELS).numpy(), LARQ["output/quant_dense"], atol=1e-5)
@@ -78,8 +78,8 @@ def test_an_imported_model_is_kept_like_one_of_ours(path: Path, tmp_path: Path) 
 def test_converted_it_normalises_at_the_door_and_answers_alike(path: Path, tmp_path: Path) -> None:
     """At 32 bits hardly anything is rounded; what is left are the door's 2^-14 and real weights of 16 bits."""
     images = np.concatenate([LARQ["pixels"], np.random.default_rng(0).integers(0, 256, (7, 64, 64, 3), dtype=np.uint8)])
-    graph, made = convert_larq(path, images, reestimate=False, outside=0.0)
-    assert made["model"] == "quicknet" and graph.labels == [f"imagenet {k}" for k in range(5)]
+    graph, provenance = convert_larq(path, images, reestimate=False, outside=0.0)
+    assert provenance["model"] == "quicknet" and graph.labels == [f"imagenet {k}" for k in range(5)]
     assert [node.kind for node in graph.nodes[:3]] == ["image", "integer_conv", "batchnorm"]
     door = graph.nodes[0]
     table = np.asarray(door.arrays["table"]) / int(door.attributes["scale_denominator"])
@@ -186,9 +186,9 @@ SPOILT = {
 @pytest.mark.parametrize("how", SPOILT)
 def test_odd_contents_give_one_sentence(tmp_path: Path, how: str) -> None:
     _spoil(write(tmp_path / "bad.h5"), how)
-    with pytest.raises(ValueError, match=f"bad.h5 cannot be read as a Keras file of weights: .*{SPOILT[how]}") as told:
+    with pytest.raises(ValueError, match=f"bad.h5 cannot be read as a Keras file of weights: .*{SPOILT[how]}") as error:
         load_larq(tmp_path / "bad.h5")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 KERNEL = "quant_conv2d_2/quant_conv2d_2/kernel:0"

@@ -38,8 +38,8 @@ def test_more_bits_keep_the_sign_exactly(bits):
     x = CHANNELS["both signs"]
     code = latent_code(x[:, None].astype(np.float32), bits)
     assert 0.0 in as_real(code.thresholds)
-    kept = decode(x[:, None].astype(np.float32), code)[:, 0]
-    assert np.array_equal(kept >= 0, x >= 0)
+    decoded = decode(x[:, None].astype(np.float32), code)[:, 0]
+    assert np.array_equal(decoded >= 0, x >= 0)
 
 
 def test_a_channel_that_is_never_negative_still_keeps_something():

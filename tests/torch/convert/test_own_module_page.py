@@ -27,9 +27,9 @@ def test_the_page_makes_a_model_file_that_learns(tmp_path: Path, monkeypatch: py
     torch.manual_seed(0)
     places = [(picture, 16 * k) for picture in load_sample_images().images for k in range(16)]
     images = np.stack([picture[at : at + 32, at : at + 32] for picture, at in places])
-    said: dict[str, Any] = {"__name__": "page", "images": images, "names": ["china", "flower"]}
-    exec(code(), said)
-    graph, module = said["graph"], said["module"]
+    namespace: dict[str, Any] = {"__name__": "page", "images": images, "names": ["china", "flower"]}
+    exec(code(), namespace)
+    graph, module = namespace["graph"], namespace["module"]
     assert graph.labels == ["china", "flower"] and graph.shapes == {"middle": (16, 16, 16)}
     with torch.no_grad():
         assert module(scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2))).shape == (32, 2)

@@ -105,8 +105,8 @@ def test_levels_at_the_training_size(name: str) -> None:
         "quicknet": {"quant_conv2d_16": (16, 4, 4), "quant_conv2d_11": (8, 8, 8)},
         "quicknet_large": {"quant_conv2d_30": (16, 4, 4), "quant_conv2d_17": (8, 8, 8)},
     }
-    found = replay_layer_tensors(small(name), pictures(name))
-    assert {replay_layer: tuple(x.shape[1:]) for replay_layer, x in found.items()} == shapes[name]
+    result = replay_layer_tensors(small(name), pictures(name))
+    assert {replay_layer: tuple(x.shape[1:]) for replay_layer, x in result.items()} == shapes[name]
 
 
 def test_react_level_is_the_sum_before_rprelu() -> None:

@@ -30,8 +30,8 @@ def pictures(count: int, side: int = 64) -> np.ndarray:
 @pytest.fixture(scope="module")
 def graph():
     torch.manual_seed(0)
-    made, _ = convert(build("react18_64", 5, widths=WIDTHS).eval(), pictures(16), class_names=list("abcde"))
-    return made
+    converted, _ = convert(build("react18_64", 5, widths=WIDTHS).eval(), pictures(16), class_names=list("abcde"))
+    return converted
 
 
 def test_only_the_stem_differs_from_32x32() -> None:
@@ -56,11 +56,11 @@ def test_every_path_computes_the_codes_of_the_reference_and_the_logits_of_the_tw
         codes: list[np.ndarray] = []
         logits: list[np.ndarray] = []
         for machine in (native.NativeMachine, native.SlowMachine):
-            for program, read, found in ((backbone, "latents", codes), (whole, "logits", logits)):
+            for program, read, result in ((backbone, "latents", codes), (whole, "logits", logits)):
                 runner = machine(program)
                 runner.write("images", images)
                 runner.run("forward", Run(3))
-                found.append(runner.read(read, 3))
+                result.append(runner.read(read, 3))
     finally:
         native.set_isa(before)
     assert np.array_equal(codes[0], codes[1]) and np.array_equal(logits[0], logits[1])

@@ -82,25 +82,27 @@ def test_features_are_matched_better_and_the_file_has_the_network_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make(tmp_path / "one", distill=0.0, label_smoothing=0.0)
-    found = losses(run)
-    assert found[-1] < found[0]
+    result = losses(run)
+    assert result[-1] < result[0]
     note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
     assert note["recipe"]["match"] == 1.0 and note["recipe"]["plain_sets"] == 1
     network, _ = load_weights(tmp_path / "one")
     assert isinstance(network.get_submodule("head"), nn.Linear)
-    kept = run.model.state_dict()
-    assert list(network.state_dict()) == list(kept) == list(build("react_tiny", 2, widths=WIDTHS).state_dict())
-    assert all(torch.equal(value, kept[key]) for key, value in network.state_dict().items())
+    trained_weights = run.model.state_dict()
+    assert (
+        list(network.state_dict()) == list(trained_weights) == list(build("react_tiny", 2, widths=WIDTHS).state_dict())
+    )
+    assert all(torch.equal(value, trained_weights[key]) for key, value in network.state_dict().items())
     monkeypatch.setattr(teacher_answers, "judge", None)
-    assert losses(make(tmp_path / "two", distill=0.0, label_smoothing=0.0)) == found, "answers are read again"
+    assert losses(make(tmp_path / "two", distill=0.0, label_smoothing=0.0)) == result, "answers are read again"
     plain = make(tmp_path / "three", match=0.0)
     assert plain.data.answers is not None and plain.data.answers.of_set("plain", 0).shape == (4, 16, 2)
 
 
 def test_the_matched_loss_goes_down_by_itself(tmp_path: Path) -> None:
     """Labels and logits aside: the weight of the match is a thousand times theirs."""
-    found = losses(make(tmp_path / "one", match=1000.0, epochs=6, rounding=0.0))
-    assert found[-1] < 0.9 * found[0]
+    result = losses(make(tmp_path / "one", match=1000.0, epochs=6, rounding=0.0))
+    assert result[-1] < 0.9 * result[0]
 
 
 def test_blended_sets_come_first_and_plain_ones_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,11 +59,11 @@ def reports(run: Pretraining) -> list[Report]:
 
 def test_learns_in_two_stages(tmp_path: Path) -> None:
     run = make("react18", tmp_path / "r.safetensors", epochs=6, first_stage=0.5)
-    found = reports(run)
-    assert [r.stage for r in found] == [1, 1, 1, 2, 2, 2]
-    assert [(r.epoch, r.expected) for r in found] == [(k, 6) for k in range(1, 7)]
-    assert found[-1].rate < found[-3].rate
-    assert found[2].loss < found[0].loss and found[2].accuracy > found[0].accuracy and found[5].accuracy > 75
+    result = reports(run)
+    assert [r.stage for r in result] == [1, 1, 1, 2, 2, 2]
+    assert [(r.epoch, r.expected) for r in result] == [(k, 6) for k in range(1, 7)]
+    assert result[-1].rate < result[-3].rate
+    assert result[2].loss < result[0].loss and result[2].accuracy > result[0].accuracy and result[5].accuracy > 75
     note = run.finish({"classes": 2, "options": {"widths": WIDTHS}})
     assert note["top1"] > 80
     assert not run.checkpoint.exists()
@@ -131,18 +131,18 @@ def test_checkpoint_of_another_width_is_refused(tmp_path: Path) -> None:
 
 def test_time_limit_ends_the_run_and_the_decay(tmp_path: Path) -> None:
     """Four steps of a quarter second an epoch: of 6.5 s, 0.4 s kept back, six epochs fit, and the way is covered."""
-    clock, found = Clock(), list[Report]()
+    clock, result = Clock(), list[Report]()
     run = make("vgg_small", tmp_path / "x", clock, reserve=0.4, epochs=10_000, time_limit=6.5, first_stage=0.5)
     for event in run.walk():
         if isinstance(event, Step):
             clock.now += 0.25
         else:
-            found.append(event)
-    assert [r.seconds for r in found] == [1.0] * 6 and [r.elapsed for r in found] == [1, 2, 3, 4, 5, 6]
-    assert [r.expected for r in found] == [10_000, 6, 6, 6, 6, 6]
+            result.append(event)
+    assert [r.seconds for r in result] == [1.0] * 6 and [r.elapsed for r in result] == [1, 2, 3, 4, 5, 6]
+    assert [r.expected for r in result] == [10_000, 6, 6, 6, 6, 6]
     assert run.schedule.progress == pytest.approx(1.0)
-    assert {r.stage for r in found} == {1, 2}
-    assert found[-1].rate < 0.3 * run.recipe.rate
+    assert {r.stage for r in result} == {1, 2}
+    assert result[-1].rate < 0.3 * run.recipe.rate
 
 
 def test_decay_spares_latent_weights_in_the_second_stage() -> None:

@@ -41,16 +41,20 @@ def test_the_command_without_labels_has_the_options_that_it_names() -> None:
 
 def test_every_command_of_the_page_makes_its_file(here: Path) -> None:
     assert [command[0] for command in COMMANDS] == ["teacher_wide", "react18", "react18_64", "quicknet"]
-    asked: dict[str, set[str]] = {}
+    answered_sets: dict[str, set[str]] = {}
     for command in COMMANDS:
         few = ["--sets", "2"] * ("--sets" in command) + ["--plain-sets", "1"] * ("--plain-sets" in command)
         if command[0] == "react18_64":
             shutil.rmtree(here / "teacher.safetensors.answers")  # it has no features
         note = main([*command, *SMALL, *few])
-        network, kept = load_weights(here / command[command.index("--out") + 1])
-        assert kept["model"] == command[0] and kept["epochs"] == 2 and not hasattr(network.head, "projection")
+        network, saved_note = load_weights(here / command[command.index("--out") + 1])
+        assert (
+            saved_note["model"] == command[0] and saved_note["epochs"] == 2 and not hasattr(network.head, "projection")
+        )
         assert (note["teacher_top1"] is None) == (command[0] in TEACHERS)
-        asked[command[0]] = {path.name for path in here.glob("teacher.safetensors.answers/*.safetensors")}
+        answered_sets[command[0]] = {path.name for path in here.glob("teacher.safetensors.answers/*.safetensors")}
     names = {"blended_0.safetensors", "blended_1.safetensors"}
-    assert asked["react18"] == names and asked["react18_64"] == asked["quicknet"] == names | {"plain_0.safetensors"}
+    assert answered_sets["react18"] == names and answered_sets["react18_64"] == answered_sets["quicknet"] == names | {
+        "plain_0.safetensors"
+    }
     assert load_weights(here / "react18_64.safetensors")[1]["before"]["recipe"]["model"] == "react18"

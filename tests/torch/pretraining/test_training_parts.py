@@ -191,18 +191,18 @@ def test_loss_is_the_stated_mixture() -> None:
 @pytest.mark.parametrize(("slow", "expected"), [("eager", True), ("compiled", False)])
 def test_the_faster_way_stays(monkeypatch: pytest.MonkeyPatch, slow: str, expected: bool) -> None:
     monkeypatch.setattr(torch, "compile", lambda module, dynamic: lambda x: module(x))
-    module, said, clock = nn.Identity(), list[str](), [0.0]
+    module, messages, clock = nn.Identity(), list[str](), [0.0]
     monkeypatch.setattr(FastestForward, "now", staticmethod(lambda: clock[0]))
-    forward = FastestForward([module], "auto", said.append)
+    forward = FastestForward([module], "auto", messages.append)
     for _ in range(2 * (fastest.WARM + fastest.TIMED)):
         clock[0] += 2.0 if (slow == "compiled") == forward.compiled else 1.0
         forward.tick()
-    assert forward.compiled == expected and len(said) == 1
+    assert forward.compiled == expected and len(messages) == 1
 
 
 def test_a_compiler_that_fails_is_left_aside() -> None:
-    said: list[str] = []
-    forward = FastestForward([nn.Identity()], "on", said.append)
+    messages: list[str] = []
+    forward = FastestForward([nn.Identity()], "on", messages.append)
     assert forward.compiled
     forward.give_up(RuntimeError("no compiler\nlong story"))
-    assert not forward.compiled and said == ["compilation failed, going on without it: RuntimeError: no compiler"]
+    assert not forward.compiled and messages == ["compilation failed, going on without it: RuntimeError: no compiler"]
