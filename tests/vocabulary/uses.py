@@ -79,10 +79,10 @@ def _words(text: str) -> list[str]:
 
 def tokens(source: str, javascript: bool = False) -> Iterator[tuple[int, str, str]]:
     """(line, kind, text) of C, C++ or JavaScript without comments; kinds: identifier, number, string, sign."""
-    at, before = 0, ""
+    at, before, line, counted = 0, "", 1, 0
     while at < len(source):
         start, char = at, source[at]
-        line = source.count("\n", 0, at) + 1
+        line, counted = line + source.count("\n", counted, at), at
         if char.isspace():
             at += 1
             continue
