@@ -1,11 +1,11 @@
-// Pieces of the caller's memory.
+// Divides the caller's memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace bitreplay {
 
-// Where the pieces of an area lie, one after another, each aligned to 64; sizes alone while there is no memory.
+// Hands out pieces one after another, each aligned to 64. Without memory it only adds up their sizes.
 class BumpAllocator {
  public:
   explicit BumpAllocator(uint8_t* memory) : memory_(memory) {}

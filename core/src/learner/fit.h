@@ -1,4 +1,4 @@
-// A picture of any size to the square that the network reads: the twin of data/pictures/resize.py, docs/pictures.md.
+// Resizes a picture of any size to the network's input: the twin of data/pictures/resize.py, docs/pictures.md.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace bitreplay {
 constexpr uint32_t kLargestSide = 1 << 14;
 
 bool is_picture(const br_picture* picture);
-// side x side x 3 bytes, of a picture that is one.
+// Writes side x side x 3 bytes. The picture must be valid.
 void fit(const br_picture& picture, int64_t side, uint8_t* fitted);
 
 }  // namespace bitreplay

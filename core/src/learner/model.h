@@ -1,4 +1,4 @@
-// A model file for the learner: the texts that its states carry, and the programs that it runs. docs/c.md has the
+// A model file for the learners: texts that their states contain, and the programs that they run. docs/c.md has the
 // layout.
 #pragma once
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Model {
   // Of replay: images -> latents; the tail for 16 classes, for 32 and so on; the rate that a model is fitted for.
   Section backbone, tails[kMaxTails], rate;
 
-  // One sentence about what is wrong with the bytes, or null. `replay`: a model for that strategy is wanted.
+  // Returns null, or a sentence about what is wrong with the bytes. `replay`: expects a model for that strategy.
   const char* read(const void* bytes, size_t size, bool replay = false);
 };
 

@@ -9,19 +9,19 @@ namespace bitreplay {
 
 constexpr size_t kMaxNameBytes = 800;  // 200 characters of 4 bytes
 
-// The next character, and `at` behind it; -1 if the bytes are none. Single surrogates pass: Python's text may hold
-// them.
+// Returns the next character and moves `at` behind it; -1 if the bytes are invalid. Single surrogates are valid, since
+// Python's text may contain them.
 int32_t next_character(const char* text, size_t length, size_t* at);
-// Writes a character; how many bytes it took (at most 4).
+// Writes a character and returns its number of bytes (at most 4).
 size_t put_character(int32_t character, char* to);
 
-// What a state may hold. Of new names a text is whole characters: classes.py.
+// Whether a state may contain this name. New names must not contain single surrogates: classes.py.
 bool is_name(const br_name* name);
 bool is_new_name(const br_name* name);
 // Negative, 0 or positive: integers before texts, both ascending, texts by their characters.
 int compare(const br_name& a, const br_name& b);
 
-// Rows of the caller's memory, one a name.
+// A table of names in the caller's memory, one row per name.
 class Names {
  public:
   static size_t row_bytes(size_t name_bytes) { return (sizeof(Head) + name_bytes + 7) / 8 * 8; }
@@ -32,7 +32,7 @@ class Names {
   uint32_t count() const { return count_; }
   bool fits(const br_name& name) const { return !name.text || name.length <= name_bytes_; }
   br_name at(uint32_t row) const;
-  // The row of a name; `found` says whether it is there, else the row is where it belongs.
+  // The row of a name if `found`, else the row where it belongs.
   uint32_t find(const br_name& name, bool* found) const;
   void insert(uint32_t row, const br_name& name);  // which points outside of this table
   void erase(uint32_t row);

@@ -3,8 +3,8 @@
 //     open.cc          memory, and where everything lies in it
 //     change.cc        learning, unlearning, forgetting, renaming
 //     rows.cc          classes that come and go, and the width of the sums
-//     digests.cc, class_products.cc   what the settings digests and exact_forget keep beside
-//     answer.cc        the discriminant and what it answers          unknown.cc      pictures unlike all others
+//     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
+//     answer.cc        the discriminant and what it answers          unknown.cc      out-of-distribution images
 //     state_write.cc   hash and bytes of a state, saving it in two slots
 //     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
@@ -22,7 +22,7 @@
 namespace bitreplay {
 
 constexpr uint32_t kMaxParts = 32;
-constexpr uint32_t kBroughtAtOnce = 512;  // pictures of an experience whose names its digest sees together
+constexpr uint32_t kBroughtAtOnce = 512;  // images whose names go into the experience's digest at once
 
 // What a state has besides its arrays.
 struct Known {
@@ -51,14 +51,14 @@ struct br_learner {
   bool keeps_digests, keeps_class_products;
   uint8_t* class_products;     // [classes][features (features + 1) / 2] of the sums' width, or null: class_products.h
   bitreplay::Digests digests;  // values are null without them
-  char* settings;              // [options.texts]
+  char* settings;              // [options.settings_bytes]
   size_t settings_size;
 
   // an experience
   bool learning, past_is_gone;  // the second: something was forgotten since the last save
   int64_t brought;              // pictures of this experience
   bitreplay::Sha256 experience;
-  uint16_t* labels;  // [kBroughtAtOnce] rows of the pictures whose names the digest has yet to see
+  uint16_t* labels;  // [kBroughtAtOnce] rows of the images whose names the digest has yet to get
 
   // answers
   bool ready;
@@ -67,8 +67,8 @@ struct br_learner {
   br_ood ood;
   bool factor_is_kept;
   br_factor factor;
-  int32_t* factor_rows;  // room for it, or null
-  uint8_t* ood_memory;   // with it: work that leaves the arena as it is
+  int32_t* factor_rows;  // memory for the factor, or null
+  uint8_t* ood_memory;   // with factor_rows: work memory outside of the arena
   int8_t* x;             // [features] of one image
   int64_t* scores;       // [options.classes]
 
@@ -87,25 +87,25 @@ struct br_learner {
 namespace bitreplay {
 
 // rows.cc
-// Without a class a state is that of a learner that has just been made; experiences that it has counted stay.
+// Makes the state that of a new learner, except for the number of experiences.
 void leave_nothing(br_learner* learner);
 void clear(br_learner* learner);
 int64_t pictures_of(const br_learner& learner);
-// The pictures of all rows before this one.
+// The number of images in all rows before this one.
 int64_t first_of(const br_learner& learner, uint32_t row);
-// br_sums_extent, which are the pictures where nothing was forgotten.
+// br_sums_extent: the number of images if nothing was forgotten.
 int64_t extent_of(const br_learner& learner);
-// Whether the sums can have this extent, and the digests hold so many pictures.
+// Whether there is room for sums of this extent and for the digests of this number of images.
 bool has_room_for(const br_learner& learner, int64_t extent, int64_t pictures);
-// Stores the sums with the law's width for this extent.
+// Stores the sums with the width that belongs to this extent.
 void set_width(br_learner* learner, int64_t extent);
-// The row of a class, made if it is not there: BR_FULL, BR_BAD_ARGUMENT.
+// The row of a class, which is added if there is none: BR_FULL, BR_BAD_ARGUMENT.
 int row_of(br_learner* learner, const br_name& name, uint32_t* row);
 void erase_row(br_learner* learner, uint32_t row);
 void move_row(br_learner* learner, uint32_t from, uint32_t to);
-// Whether these can be the sums of pictures: sums/possible.h. `work` holds 8 bytes a number.
+// Whether images with these sums can exist: sums/possible.h. `work` holds 8 bytes per feature.
 bool are_possible(const br_learner& learner, void* work);
-// The same of all together, in all of the work memory.
+// Whether the sums have a factor; uses all of the work memory.
 bool have_factor(br_learner* learner);
 
 }  // namespace bitreplay

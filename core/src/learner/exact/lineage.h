@@ -1,4 +1,4 @@
-// What a state has come from: the twin of parts/lineage.py. Marks are 8 bytes, 16 digits in texts.
+// What a state has learned and merged: the twin of parts/lineage.py. Marks are 8 bytes, or 16 digits as text.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,11 @@ class Lineage {
   Lineage(uint64_t* memory, uint32_t room) : marks_(memory), room_(room) {}
 
   void clear() { merged_ = own_ = 0; }
-  // An experience of this digest was learned. Without room it has no mark.
+  // Adds the mark of an experience with this digest, if there is room.
   void learned(const uint8_t experience[32]);
   void put(const Output& out) const;  // as files keep it: merged, "/", own
-  // Marks as they are read: rising ones of merged states, then own ones. False: there is no room, or they do not fit.
+  // Marks as they are read: ascending ones of merged states, then own ones. False if there is no room or they are out
+  // of order.
   bool add_merged(uint64_t mark);
   bool add_own(uint64_t mark);
   bool can_unite(const Lineage& other) const { return merged_ + own_ + other.merged_ + other.own_ <= room_; }

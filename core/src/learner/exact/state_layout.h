@@ -1,5 +1,5 @@
-// The arrays of a state file: what they are called, and where they lie behind the header. Wide elements come first,
-// then by name; an array that is equal to another of its kind is not stored (statefile/content.py, `same`).
+// The arrays of a state file: their names and offsets behind the header. Arrays of wide elements come first, then they
+// are sorted by name. An array that equals another of its kind is not stored (statefile/content.py, `same`).
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ struct br_learner;
 
 namespace bitreplay {
 
-// All that their sizes depend on. Digests without a class are no arrays.
+// What the sizes of the arrays depend on. Without a class there are no arrays of digests.
 struct Shape {
   uint64_t classes, features, pictures;
   uint32_t bits;  // of the sums
@@ -36,7 +36,7 @@ inline bool is_wide(const Shape& shape, Layout::Array array) {
 
 // The descriptions of the arrays, with the brace that ends the header.
 void put_descriptions(const Output& out, const Shape& shape);
-// The table of those that are not stored.
+// The table of arrays that are not stored.
 void put_same(const Output& out, uint64_t classes, bool digests);
 
 }  // namespace bitreplay

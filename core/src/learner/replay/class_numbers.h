@@ -1,4 +1,4 @@
-// Names of classes by number, as classes.py keeps them: new ones take the lowest free number.
+// Names of classes by number, as in classes.py: a new name gets the lowest free number.
 #pragma once
 #include "learner/names.h"
 
@@ -9,7 +9,7 @@ class ClassNumbers {
   ClassNumbers() = default;
   ClassNumbers(const Names& rows, uint8_t* used) : rows_(rows), used_(used) {}
 
-  uint32_t end() const { return rows_.count(); }  // one more than the highest number that was given
+  uint32_t end() const { return rows_.count(); }  // one more than the highest number in use
   bool has(uint32_t number) const { return number < end() && used_[number]; }
   br_name at(uint32_t number) const { return rows_.at(number); }
   bool fits(const br_name& name) const { return rows_.fits(name); }
@@ -18,7 +18,7 @@ class ClassNumbers {
     for (uint32_t number = 0; number < end(); ++number) count += used_[number];
     return count;
   }
-  // The number of a name; false: it has none.
+  // Writes the number of a name; false if it has none.
   bool find(const br_name& name, uint32_t* number) const {
     for (uint32_t each = 0; each < end(); ++each) {
       if (!used_[each] || compare(rows_.at(each), name)) continue;

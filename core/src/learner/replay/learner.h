@@ -24,7 +24,7 @@ namespace bitreplay {
 constexpr uint32_t kFirstRoom = 16;
 constexpr int64_t kMaxExperiences = (int64_t(1) << 31) - 1;
 
-// A tail's program for a number of classes; its tensors are the same for each but for the head's rows.
+// Offsets in the tail for a number of classes; all tails have the same tensors except for the head's rows.
 struct TailPlaces {
   size_t codes_at, labels_at, logits_at;  // in the arena
   size_t weights_at, active_at;           // in the parameters
@@ -69,7 +69,7 @@ struct br_replay {
   int64_t* past;          // [room]
   bitreplay::Store store;
   int64_t experiences, steps;
-  char* settings;  // [options.texts]
+  char* settings;  // [options.settings_bytes]
   size_t settings_size;
   uint16_t* same;  // [arrays] scratch of writing
 
@@ -91,7 +91,7 @@ struct br_replay {
   // shared, one use at a time
   uint8_t *work, *backbone_arena;
   size_t work_bytes, tail_arena_bytes, backbone_arena_bytes;
-  bool backbone_is_clean, tail_is_clean, tail_is_prepared;  // the last: its operands are those of the parameters
+  bool backbone_is_clean, tail_is_clean, tail_is_prepared;  // the last: packed weights are up to date
 
   int32_t* head_weights() const { return reinterpret_cast<int32_t*>(parameters + at.weights_at); }
   uint8_t* active() const { return parameters + at.active_at; }
@@ -104,10 +104,10 @@ inline bool is_open(const br_replay* l) { return l && l->tail; }
 // open.cc
 uint32_t room_for(uint32_t classes);
 bool has_tail(const br_replay& l, uint32_t room);
-// Opens the tail that has room for so many classes; parameters are the program's own. If it fails, which takes an
-// instruction set that was changed meanwhile, there is no tail, and every call is refused.
+// Opens the tail for this number of classes, with the program's initial parameters. It fails only if the instruction
+// set was changed meanwhile; then there is no tail, and every call is refused.
 int open_tail(br_replay* l, uint32_t room);
-// As `open_tail`, with what was learned.
+// As `open_tail`, but keeps what was learned.
 int resize(br_replay* l, uint32_t room);
 void clear(br_replay* l);
 

@@ -1,4 +1,4 @@
-// What a replay state consists of, in the order of names: the arrays of state files and hashes (docs/state-format.md).
+// The arrays of a replay state, by name, as in state files and hashes (docs/state-format.md).
 #pragma once
 #include "learner/replay/learner.h"
 #include "learner/state/text.h"
@@ -7,7 +7,7 @@ namespace bitreplay {
 
 // head.consolidated_weights, head.past, memory.*; the tail's tensors follow.
 enum Fixed : uint32_t { kWeights, kPast, kClasses, kCodes, kIds, kOrigins, kSeen, kSizes, kFixed };
-constexpr uint16_t kStored = UINT16_MAX;  // in the table of equal arrays: by itself
+constexpr uint16_t kStored = UINT16_MAX;  // in the table of equal arrays: stored itself
 
 struct Array {
   const char *part, *name;  // "head", "past"
@@ -25,7 +25,7 @@ inline uint32_t array_count(const br_replay& l) { return kFixed + l.tensor_count
 Array array_at(const br_replay& l, uint32_t number);
 // Without a class the memory has no codes, origins and ids.
 bool is_there(const br_replay& l, uint32_t number);
-// For each array the first one that is equal to it, or kStored: files keep equal ones once.
+// For each array the first one that equals it, or kStored: files store equal arrays once.
 void find_same(const br_replay& l, uint16_t* same);
 
 void put_name(const Output& out, const Array& array);

@@ -7,11 +7,11 @@
 namespace bitreplay {
 
 constexpr size_t kDigits = 64;
-constexpr size_t kMaxHeader = 8 << 20;  // of a file that anybody reads
+constexpr size_t kMaxHeader = 8 << 20;  // of any container file
 constexpr const char* kBegin = "{\"__metadata__\":{\"sha256\":\"";
 constexpr size_t kDigitsAt = 8 + 27;  // of the checksum, in the file
 
-// A header up to the end of its texts; learned(out) puts what was learned.
+// Writes a header up to the end of its texts; learned(out) writes what was learned.
 template <class Learned>
 void put_texts(const Output& out, const char* digits, const Section& model, const Section& settings, Learned learned) {
   Quoted quoted = {out};

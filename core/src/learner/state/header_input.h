@@ -6,7 +6,7 @@
 
 namespace bitreplay {
 
-// The model's checksum comes first in its text, and decides.
+// The model's text begins with its checksum, which must be ours.
 inline int model_text(Input& in, const Section& ours) {
   constexpr size_t known = 11 + 64;  // {"digest":"
   for (size_t i = 0;; ++i) {
@@ -16,7 +16,7 @@ inline int model_text(Input& in, const Section& ours) {
   }
 }
 
-// Appends to the `size` bytes that are there, up to `room`.
+// Appends to the `size` bytes in `settings`, up to `room`.
 inline int settings_text(Input& in, char* settings, size_t* size, size_t room) {
   for (;;) {
     const int c = in.next_quoted();

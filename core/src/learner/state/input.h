@@ -64,7 +64,7 @@ class Input {
   uint8_t piece_[512];
 };
 
-// What is written to it must be what comes next.
+// Compares what is written to it with the next bytes of the input.
 struct Expected {
   Input& in;
   bool met = true;

@@ -1,4 +1,4 @@
-// Where the bytes of a state go: to a digest, to a count of them, to the caller's function.
+// Destinations of the bytes of a state: a digest, a count, the caller's function.
 #pragma once
 #include <cstring>
 
@@ -16,7 +16,7 @@ inline Output to_count(size_t* count) {
   return {count, [](void* to, const void*, size_t size) { *static_cast<size_t*>(to) += size; }};
 }
 
-// Bytes go to the caller's function in pieces of some size, since many of ours are short.
+// Calls the caller's function with larger pieces, since many of ours are short.
 struct BufferedOutput {
   br_write* write;
   void* context;

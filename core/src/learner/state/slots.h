@@ -1,4 +1,4 @@
-// A learner that is kept in two places of non-volatile memory: what writes and reads its state.
+// A learner that is saved in two slots of non-volatile memory, and the functions that write and read its state.
 #pragma once
 #include "bitreplay_learner.h"
 
@@ -10,7 +10,7 @@ struct SavedLearner {
   size_t (*bytes)(void* learner);
   int (*write)(void* learner, br_write* write, void* context);
   int (*read)(void* learner, br_read* read, void* context, size_t size);
-  int (*verify)(void* learner, br_read* read, void* context, size_t size);  // whether `read` would take it
+  int (*verify)(void* learner, br_read* read, void* context, size_t size);  // whether `read` would accept it
 };
 
 int save(const SavedLearner& saved, const br_slots* slots);

@@ -1,4 +1,4 @@
-// Text that Python writes, into anything that takes bytes: repr for hashes, JSON for state files.
+// Writes text as Python does: repr for hashes, JSON for state files.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace bitreplay {
 
-// Where bytes go. `put` says nothing: whoever may fail remembers it in `to`.
+// A destination of bytes. `put` returns nothing: a destination that can fail remembers it in `to`.
 struct Output {
   void* to;
   void (*put)(void* to, const void* bytes, size_t size);
@@ -17,7 +17,7 @@ struct Output {
   void number(int64_t value) const;
 };
 
-// What is written to it goes to `inner` as the inside of a JSON string: of printable ASCII.
+// Escapes what is written to it, which must be printable ASCII, as the inside of a JSON string.
 struct Quoted {
   const Output& inner;
   Output out() { return {this, put}; }
@@ -29,7 +29,7 @@ struct Quoted {
 void put_repr(const Output& out, const br_name& name);  // Python's repr
 void put_json(const Output& out, const br_name& name);  // json.dumps: ASCII
 
-// Whether Python's repr shows a character of 128 or more as it is.
+// Whether Python's repr prints a character above 127 unescaped.
 bool is_printable(int32_t character);
 
 }  // namespace bitreplay
