@@ -32,7 +32,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.feature_extractor import FeatureExtractor
-from bitreplay.prediction.discriminant_predictor import InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
 from bitreplay.zoo import model_projections
 
 HEADER = ["set", "classes", "network", "digest", "size", "head", "pictures_a_class", "tested", "accuracy"]
@@ -101,7 +101,7 @@ def of_network(data: PhotographSet, model: zoo.Model, size: int, cache_folder: P
 def by_sums(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, np.ascontiguousarray(x), labels)
-    return InWholeNumbers(sums, lengths).scores(np.ascontiguousarray(queries)).argmax(axis=1)
+    return IntegerDiscriminant(sums, lengths).scores(np.ascontiguousarray(queries)).argmax(axis=1)
 
 
 # --- the peers

@@ -33,7 +33,7 @@ from bitreplay.engine.projection import Projection
 from bitreplay.engine.sums import Sums
 from bitreplay.learner import Learner
 from bitreplay.modelfile.projection_file import KIND, ProjectionFile, load, save
-from bitreplay.prediction.discriminant_predictor import InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
 from bitreplay.torch.distillation.pool import parts_of, square
 from bitreplay.zoo.principal_axes import SPREAD, covariance, principal_axes, rounded
 
@@ -93,7 +93,7 @@ def accuracy(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.n
     """What learning by sums answers, in whole numbers, and its sums."""
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, x, labels)
-    answers = InWholeNumbers(sums, [x.shape[1]]).scores(queries).argmax(axis=1)
+    answers = IntegerDiscriminant(sums, [x.shape[1]]).scores(queries).argmax(axis=1)
     return round(100 * float((answers == truth).mean()), 2), sums
 
 

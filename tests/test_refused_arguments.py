@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Bits, Learner, LearningStopped, Settings
-from bitreplay.arguments import path_of, short_repr, whole_number
+from bitreplay.arguments import as_integer, path_of, short_repr
 from tests import tiny
 
 IMAGES, LABELS = tiny.pictures("red", "green", each=3)
@@ -127,7 +127,7 @@ def test_numpy_s_whole_numbers_serve_as_well_as_python_s(tiny_model):
 def test_what_is_told_is_short_and_on_one_line():
     assert short_repr(3) == "3" and short_repr(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
     assert len(short_repr("x" * 1000)) == 60 and short_repr("x" * 1000).endswith("...")
-    assert [whole_number(value) for value in (3, np.uint8(4), True, np.bool_(True), 1.0, "1", np.array(1))] == [
+    assert [as_integer(value) for value in (3, np.uint8(4), True, np.bool_(True), 1.0, "1", np.array(1))] == [
         3, 4, None, None, None, None, None]  # fmt: skip
     assert path_of("a/b", "It") == Path("a/b")
     with pytest.raises(ValueError, match=r"It must be a path, got b'x' \(bytes\)"):

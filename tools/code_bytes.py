@@ -17,7 +17,7 @@ from bitreplay import Learner
 from bitreplay.export.c_source import symbol
 from tests.mcu import images
 
-LEAST = ["image_table"]
+BASE_OPERATIONS = ["image_table"]
 OTHERS = [
     "add", "affine", "affine_fine", "average_pool", "binary_conv", "clip", "concat", "depthwise_conv", "filter_pool",
     "integer_conv", "max_pool", "pack_signs", "pack_signs_above", "pack_signs_clipped", "rprelu", "unpack_signs",
@@ -32,10 +32,10 @@ def code_bytes(demo: Path, operations: list[str]) -> int:
 
 def main() -> None:
     demo = images.write_demo(Learner.from_pretrained("react_tiny", strategy="exact", feature_layers="head"), "code")
-    least = code_bytes(demo, LEAST)
-    print(f"LEAST = {least}")
+    base = code_bytes(demo, BASE_OPERATIONS)
+    print(f"BASE = {base}")
     for operation in OTHERS:
-        print(f'    "{operation}": {code_bytes(demo, [*LEAST, operation]) - least},', flush=True)
+        print(f'    "{operation}": {code_bytes(demo, [*BASE_OPERATIONS, operation]) - base},', flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a caller gave, for a sentence that refuses it, and for use where it fits."""
+"""Arguments of callers: as a sentence that refuses them names them, and as values where they fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JOINERS = "\u200c\u200d"  # of Persian words, of families of emoji
 
 
 def short_repr(value: object) -> str:
-    """A value as a sentence may name it: on one line, and short.
+    """A value as an error message names it: on one line, and short.
 
     >>> short_repr([[1, 2], [3, 4]])
     '[[1, 2], [3, 4]]'
@@ -41,7 +41,7 @@ def _moves(c: str) -> bool:
     return unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") and c not in JOINERS
 
 
-def whole_number(value: Any) -> int | None:
+def as_integer(value: Any) -> int | None:
     """An integer of Python's or NumPy's as an int; None for anything else, also for True and False."""
     if isinstance(value, bool) or type(value).__name__ in ("bool", "ndarray"):
         return None

@@ -1,4 +1,4 @@
-"""Learning by sums on many machines: pictures go to the workers of a Ray cluster, and their states are added up.
+"""Learning by sums on many machines: images go to the workers of a Ray cluster, and their states are merged.
 
     workers = Workers("auto")                          a running cluster; needs bitreplay[ray] here and there
     workers.learn(learner, images, labels)             the state that the learner alone would have, same hash
@@ -48,7 +48,7 @@ def connect(address: str) -> Any:
 
 
 class Workers:
-    """`at_once` pictures are one task."""
+    """`at_once` images are one task."""
 
     def __init__(self, address: str = "auto", at_once: int = AT_ONCE) -> None:
         self._ray, self._at_once = connect(address), at_once
@@ -64,7 +64,7 @@ class Workers:
     def learn(
         self, learner: Learner, images: Any, labels: Any, progress: Callable[[Progress], None] | None = None
     ) -> Learned:  # fmt: skip
-        """One experience, as `learner.learn`; all of it or nothing."""
+        """Learn one experience, as `learner.learn`; all of it, or nothing."""
         strategy = type(learner.strategy)
         if not strategy.merges:
             raise ValueError(f"A cluster learns with the strategy exact, got {strategy.name}.")
@@ -100,7 +100,7 @@ class Workers:
     def _reduced(
         self, tasks: Iterator[Callable[[], Any]], pictures: int, progress: Callable[[Progress], None] | None
     ) -> Any:  # fmt: skip
-        """One state, of which only a few are under way at a time."""
+        """The merged state of all tasks, of which only a few are under way at a time."""
         running: list[Any] = []
         done: list[Any] = []
         limit, learned = AHEAD * self.cores, 0
@@ -132,7 +132,7 @@ class Workers:
 
 
 def _job(learner: Learner) -> tuple[str, str, str]:
-    """What a worker needs to make such a learner: its model by name or file, the checksum, the settings."""
+    """What a worker needs to make an equal learner: the model by name or file, its checksum, the settings."""
     model = learner.model
     if model is None:
         raise ValueError("A cluster needs a learner that was made from a model file.")

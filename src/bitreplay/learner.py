@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import statefile, zoo
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.data.pictures import fitting
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.evaluation.evaluation import Evaluation
@@ -251,7 +251,7 @@ class Learner:
         """
         if (label is None) == (sample is None):
             raise ValueError("Forget either a label or a sample.")
-        number = None if sample is None else whole_number(sample)
+        number = None if sample is None else as_integer(sample)
         if sample is not None and number is None:
             raise ValueError(f"sample must be an integer, got {short_repr(sample)}.")
 
@@ -626,7 +626,7 @@ class Learner:
         >>> [(pair.one, pair.other, round(pair.share, 3)) for pair in learner.confusions()]
         [('black', 'white', 0.0)]
         """
-        count = whole_number(limit)
+        count = as_integer(limit)
         if count is None or count < 1:
             raise ValueError(f"limit must be an integer from 1, got {short_repr(limit)}.")
         predictor = self.predictor

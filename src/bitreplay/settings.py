@@ -12,7 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.sums import MAX_FEATURES
 from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES
@@ -368,7 +368,7 @@ def _need(condition: bool, message: str) -> None:
 
 
 def _integer(name: str, value: object, lowest: int, highest: int) -> int:
-    number = whole_number(value)
+    number = as_integer(value)
     if number is None or not lowest <= number <= highest:
         raise ValueError(f"{name} must be an integer from {lowest} to {highest}, got {short_repr(value)}.")
     return number

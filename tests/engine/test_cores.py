@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from bitreplay.engine import cores
-from bitreplay.engine.machine_pool import most_at_once
+from bitreplay.engine.machine_pool import max_concurrent_runs
 from tests import tiny
 
 LEARNS = """
@@ -27,7 +27,7 @@ main()
 def test_without_sched_getaffinity_the_machines_cores_count(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    assert cores.usable() == 3 and most_at_once() == 3
+    assert cores.usable() == 3 and max_concurrent_runs() == 3
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert cores.usable() == 1
 

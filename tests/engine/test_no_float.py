@@ -25,7 +25,7 @@ from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.parts import class_statistics, cwr_head, replay_memory, tail
-from bitreplay.prediction.discriminant_predictor import InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
 from bitreplay.strategies import exact as exact_module
 from tests import tiny
 from tests.engine import networks
@@ -107,7 +107,7 @@ def test_learning_by_sums_makes_no_float(monkeypatch, tiny_model):
         learner.forget("blue")
         assert isinstance(learner.strategy, exact_module.Exact)
         kept = learner.strategy.class_statistics
-        rule = InWholeNumbers(kept.sums, [codes.shape[1]])
+        rule = IntegerDiscriminant(kept.sums, [codes.shape[1]])
         answers, logits = rule.scores(codes.view(Whole)).argmax(axis=1), rule.logits(codes.view(Whole))
     assert set(answers[:6].tolist()) == {0, 1} and logits.any()
 

@@ -151,7 +151,7 @@ def test_changes_of_several_threads_take_turns(tiny_model, tmp_path):
 
 
 def test_at_most_so_many_arenas_are_made_and_they_are_used_again(tiny_model, monkeypatch):
-    monkeypatch.setattr(machine_pool, "most_at_once", lambda: 3)
+    monkeypatch.setattr(machine_pool, "max_concurrent_runs", lambda: 3)
     learner = Learner.from_pretrained(tiny_model, **FAST)
     learn(learner, 0)
     alone = [answers(learner, probe) for probe in range(len(PROBES))]

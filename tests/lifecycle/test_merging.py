@@ -108,7 +108,7 @@ def test_what_was_never_merged_cannot_be_taken_out(tiny_model):
     one.merge(other)
     before = one.state_hash()
     for learner in (stranger, learner_of(tiny_model, [20])):
-        with pytest.raises(ValueError, match="what shall be taken out is not in the states that it shall be taken out"):
+        with pytest.raises(ValueError, match="the learner to remove is not in the states that it is removed from"):
             one.merge(without=[learner])
         assert one.state_hash() == before
     one.merge(without=[other])

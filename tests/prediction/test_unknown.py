@@ -11,7 +11,7 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.data.groceries import groceries
-from bitreplay.prediction.discriminant_predictor import InFloat64, InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant
 from tests import tiny
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -59,7 +59,8 @@ def test_the_rule_in_float64_answers_alike():
     _, test, _, _ = coded("react_tiny")
     strategy: Any = learner.strategy
     whole, real = (
-        rule(strategy.class_statistics.sums, strategy.features.lengths) for rule in (InWholeNumbers, InFloat64)
+        rule(strategy.class_statistics.sums, strategy.features.lengths)
+        for rule in (IntegerDiscriminant, FloatDiscriminant)
     )
     assert whole.temperature() == pytest.approx(real.temperature(), rel=0.01)
     floats = Learner.from_pretrained("react_tiny", strategy="exact", bits="float")

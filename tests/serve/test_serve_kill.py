@@ -98,10 +98,10 @@ POINTS = {
     "after the learner": ("bitreplay.learner.Learner.learn", True),
     "before the pictures": ("bitreplay.serve.picture_store.PictureStore.write", False),
     "after the pictures": ("bitreplay.serve.picture_store.PictureStore.write", True),
-    "before the file": ("bitreplay.statefile.write_generation", False),
+    "before the file": ("bitreplay.statefile.write_revision", False),
     "before the rename": ("os.replace", False),
     "after the rename": ("os.replace", True),
-    "after the file": ("bitreplay.statefile.write_generation", True),
+    "after the file": ("bitreplay.statefile.write_revision", True),
     "before the sweep": ("bitreplay.serve.picture_store.PictureStore.sweep", False),
     "after the sweep": ("bitreplay.serve.picture_store.PictureStore.sweep", True),
 }

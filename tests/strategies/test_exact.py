@@ -17,7 +17,7 @@ from bitreplay.engine import native_sums
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.class_statistics import ClassStatistics, in_order
-from bitreplay.prediction.discriminant_predictor import InFloat64, InWholeNumbers, shrinkage
+from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant, shrinkage
 from bitreplay.strategies.exact import Exact
 from tests import tiny
 
@@ -168,7 +168,7 @@ def test_probabilities_of_whole_numbers_and_of_float64_agree(pictures, numbers):
     sums = Sums.empty(numbers, len(kept))
     add_sums(sums, x, np.searchsorted(kept, labels).astype(np.int32))
     probe = rng.integers(-127, 128, (50, numbers)).astype(np.int8)
-    found = [rule(sums, [numbers]).logits(probe) for rule in (InWholeNumbers, InFloat64)]
+    found = [rule(sums, [numbers]).logits(probe) for rule in (IntegerDiscriminant, FloatDiscriminant)]
     real = np.maximum(found[1], -32)
     assert (found[0] <= 0).all() and np.abs(found[0] / 2**16 - real).max() < 1e-3
 
@@ -185,13 +185,13 @@ def test_lambda():
 
 def test_the_discriminant_is_made_once_after_a_change_and_only_when_asked(tiny_model, monkeypatch):
     made = []
-    solve = InWholeNumbers.__init__
+    solve = IntegerDiscriminant.__init__
 
     def counting(self, *arguments):
         made.append(self)
         solve(self, *arguments)
 
-    monkeypatch.setattr(InWholeNumbers, "__init__", counting)
+    monkeypatch.setattr(IntegerDiscriminant, "__init__", counting)
     learner = taught(tiny_model, "red", "green")
     learner.learn(*tiny.pictures("blue"))
     assert not made

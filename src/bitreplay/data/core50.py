@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import how_to_get, locate
@@ -65,7 +65,7 @@ def core50(
     50
     """
     side = side_of(side)
-    if (whole_number(every) or 0) < 1:
+    if (as_integer(every) or 0) < 1:
         raise ValueError(f"every must be 1 or more, got {short_repr(every)}.")
     location = locate("CORe50", path, ("core50_128x128", "core50_128x128.zip", "core50"), SOURCE, "core50")
     parts: dict[bool, list[tuple[int, int, np.ndarray]]] = {True: [], False: []}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Dataset:
         70
         """
         for count in (train_per_class, test_per_class):
-            if count is not None and (whole_number(count) or 0) < 1:
+            if count is not None and (as_integer(count) or 0) < 1:
                 raise ValueError(f"A limit must be 1 or more, got {short_repr(count)}.")
         train = first_of_each(self.train_labels, train_per_class)
         small = replace(self, train_images=self.train_images[train], train_labels=self.train_labels[train])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.arguments import path_of, short_repr, whole_number
+from bitreplay.arguments import as_integer, path_of, short_repr
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.pictures.formats import SUFFIXES
 from bitreplay.data.pictures.picture import Unreadable, read, refuse, time_taken
@@ -68,7 +68,7 @@ def split_folder(
 ) -> tuple[Dataset, tuple[Split, ...]]:
     """As `folder`, and how each class was divided, which is empty where the folder has test pictures of its own."""
     root, side = path_of(path, "A folder of pictures"), side_of(side)
-    if (whole_number(test_every) or 0) < 2:
+    if (as_integer(test_every) or 0) < 2:
         raise ValueError(f"test_every must be an integer of at least 2, got {short_repr(test_every)}.")
     if not root.is_dir():
         raise FileNotFoundError(f"{root} is not a folder: expected one folder per class in it.")

@@ -1,6 +1,6 @@
-"""Working memory for a program that several threads run at the same time: an arena for each run, at most so many.
+"""Working memory for a program that several threads run at the same time: an arena for each run, up to a limit.
 
-Weights are shared. A run that finds no free place waits for one; arenas that were made stay for the next run.
+Weights are shared. A run that finds no free arena waits for one; arenas are kept for the next run.
 
     arena = arenas.lend()
     with arena.lock:
@@ -23,7 +23,7 @@ Machine = NativeMachine | SlowMachine
 MAX_ARENAS = 8
 
 
-def most_at_once() -> int:
+def max_concurrent_runs() -> int:
     """Runs of one program at the same time: as many as the cores that this process may use, at most 8."""
     return min(cores.usable(), MAX_ARENAS)
 
@@ -51,20 +51,20 @@ class Arenas:
 
     def __init__(self, first: Machine) -> None:
         self._first = first
-        self._arenas = [Arena(first, first), *(Arena(first) for _ in range(1, most_at_once()))]
+        self._arenas = [Arena(first, first), *(Arena(first) for _ in range(1, max_concurrent_runs()))]
         self._next = count()
 
     @property
     def footprint(self) -> Footprint:
-        """What the first machine takes; each sibling adds its own parameters, arena and scratch."""
+        """The memory of the first machine; each sibling adds its own parameters, arena and scratch."""
         return self._first.footprint
 
     @property
     def n_arenas(self) -> int:
-        """Arenas that there are."""
+        """The number of arenas in memory."""
         return sum(arena.used for arena in self._arenas)
 
     def lend(self) -> Arena:
-        """One that is free, or else one after the other; another thread may be faster, then its lock waits."""
+        """A free arena, or else each in turn; another thread may be faster, then the lock waits for it."""
         free = (arena for arena in self._arenas if not arena.lock.locked())
         return next(free, None) or self._arenas[next(self._next) % len(self._arenas)]

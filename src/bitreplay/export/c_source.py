@@ -1,4 +1,4 @@
-"""Files that a build for one device takes: the model as assembly or as a C array, and the operations that it uses."""
+"""Files for the build of a device: the model as assembly or as a C array, and the operations that it uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _A_LINE = 24
 
 
 def operations_header(*programs: Program) -> str:
-    """The list that core/src/machine/operation_list.h takes in the place of its own.
+    """The list that core/src/machine/operation_list.h uses in place of its own.
 
     >>> from bitreplay.engine.program import Record
     >>> class OfTwo: records = [Record("rprelu", "forward", (), ()), Record("binary_conv", "forward", (), ())]
@@ -45,7 +45,7 @@ model_end:
 
 
 def c_array(image: bytes, name: str) -> str:
-    """The bytes as a C array, aligned as the learner asks for."""
+    """The bytes as a C array, aligned as the learner needs it."""
     lines = [
         "    " + ",".join(map(str, image[start : start + _A_LINE])) + "," for start in range(0, len(image), _A_LINE)
     ]

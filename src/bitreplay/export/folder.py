@@ -91,7 +91,7 @@ def _build(target: str, trains: bool) -> str:
 
 
 def _hash_of_main(learner: Learner) -> str:
-    """What main.c learns, learned here."""
+    """The state hash after learning what main.c learns."""
     for colour, label in ((20, "dark"), (230, "light")):
         learner.learn(np.full((1, SIDE, SIDE, 3), colour, np.uint8), [label])
     return learner.state_hash()

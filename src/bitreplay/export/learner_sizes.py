@@ -1,4 +1,4 @@
-"""How much memory a learner in C takes, before it runs: core/include/bitreplay_learner.h, br_learner_plan."""
+"""How much memory a learner in C needs, before it runs: core/include/bitreplay_learner.h, br_learner_plan."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Sizes:
 
 
 def sizes_of(image: bytes, classes: int, in_place: int = 0) -> Sizes:
-    """Of a learner with room for so many classes. `in_place` are bytes of rearranged weights that the target does not
-    have, because its kernels read them in flash. Pointers of 32 bits take a little less than this."""
+    """For a learner with room for this many classes. `in_place` is the size of rearranged weights that the target does
+    without, because its kernels read them in flash. Pointers of 32 bits need a little less than this."""
     plan = native.library().br_learner_plan
     plan.restype, plan.argtypes = c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_char_p, c_size_t]
     model, options, memory = aligned(np.frombuffer(image, np.uint8)), _Options(classes=classes), _Memory()

@@ -1,9 +1,9 @@
 """Names of classes and their numbers. A name is text or an integer; its class number is a row of the head.
 
-Text that looks the same is one name: new names are in Unicode's form NFC, of 1 to 200 whole characters. That is the
-rule at every door. States of 0.1 may hold names that are not in NFC, which keep their spelling and are found by any;
-those up to 0.2.0 also names with halves of characters, from folders whose names are not UTF-8, which are found by
-their own spelling, to be renamed or forgotten.
+Text that looks the same is one name: new names are in Unicode's form NFC, of 1 to 200 whole characters. That holds
+wherever names are accepted. States of 0.1 may hold names that are not in NFC, which keep their spelling and are found
+by any; those up to 0.2.0 also names with halves of characters, from folders whose names are not UTF-8, which are found
+by their own spelling, to be renamed or forgotten.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Classes:
         return [name for name in self.names if name is not None]
 
     def number(self, name: object) -> int:
-        """The number of a known name; anything else is refused."""
+        """The number of a known name; ValueError for any other."""
         if isinstance(name, str) and name in self.names:
             return self.names.index(name)
         (spelled,) = names_of([name])
@@ -57,7 +57,7 @@ class Classes:
         return np.array([table.get(name, -1) for name in names], np.int32)
 
     def spelled(self, names: Iterable[Name]) -> list[Name]:
-        """Names as the known ones are spelled."""
+        """Names, spelled as the known ones."""
         known: Mapping[Name, Name] = {usual(name): name for name in self.known} | {name: name for name in self.known}
         return [known.get(name, name) for name in names]
 
@@ -136,7 +136,7 @@ def names_of(labels: Any) -> list[Name]:
 
 
 def checked_name(label: object) -> Name:
-    """A name as everybody may give it; anything else is refused."""
+    """A new name in its normal form; ValueError if it is not text or an integer."""
     plain = kept_name(label)
     if isinstance(plain, str) and not plain.isascii() and any("\ud800" <= c <= "\udfff" for c in plain):
         raise ValueError(
@@ -146,7 +146,7 @@ def checked_name(label: object) -> Name:
 
 
 def kept_name(label: object) -> Name:
-    """A name as a state may hold it."""
+    """A name that a state may hold; ValueError for any other."""
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
         raise ValueError(f"A label must be text or an integer, got {short_repr(label)} ({type(label).__name__}).")

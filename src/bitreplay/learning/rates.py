@@ -33,7 +33,7 @@ def feature_power(graph: Graph, features: int) -> Fraction:
 
 
 def first_rate(gain: Fraction, power: Fraction, steps: int, *, eased: bool = False, flips: bool = False) -> Fraction:
-    """Where an experience of so many steps starts: lower the longer it is if `eased`, and limited more tightly if
+    """The first rate of an experience with this many steps: lower the longer it is if `eased`, and limited further if
     binary weights learn too (`flips`)."""
     root = isqrt((REFERENCE_STEPS << 2 * ROOT_POINT) // steps)
     length = Fraction(root, 1 << ROOT_POINT) if eased else 1

@@ -1,7 +1,7 @@
-"""The samples of one experience as a strategy asks for them: pictures that can be coded, or latents.
+"""The samples of one experience: images that can be encoded, or latents.
 
-Latents are the numbers of a picture that a strategy learns from: packed bits of a level, or others. Pictures are kept
-as they were fitted, so that a strategy may pass them once, a few at a time, or see them changed in each step.
+Latents are what a strategy learns from: packed bits of a replay layer, features, or others. Images stay as they were
+fitted, so that a strategy may encode them once, a few at a time, or augment them in each step.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Latents:
         return len(self.values)
 
     def latents(self, chosen: NDArray[np.int64]) -> NDArray:
-        """Those of chosen samples."""
+        """Latents of chosen samples."""
         return self.values[chosen]
 
     def coded(self, watch: Watch) -> Latents:
@@ -58,7 +58,7 @@ class Pictures:
         return self.encode(self.images[chosen])
 
     def coded(self, watch: Watch) -> Latents:
-        """All of them at once."""
+        """All of them, encoded."""
         return Latents(encoded(self.images, self.encode, watch))
 
 
@@ -66,7 +66,7 @@ Samples = Pictures | Latents
 
 
 def at_once(count: int) -> int:
-    """How many pictures pass the network between two looks at the watch: few of few, so that a bar moves.
+    """How many images are encoded between two checks of the watch: fewer of few, so that a progress bar moves.
 
     >>> at_once(20), at_once(40), at_once(5000)
     (2, 4, 32)
@@ -75,7 +75,7 @@ def at_once(count: int) -> int:
 
 
 def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
-    """Codes of all images, some at a time, so that it can be watched and stopped."""
+    """Latents of all images, encoded a few at a time, so that it can be watched and stopped."""
     result: NDArray | None = None
     part = at_once(len(images))
     for start in range(0, len(images), part):
@@ -86,5 +86,5 @@ def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
             result = np.empty((len(images), *latents.shape[1:]), latents.dtype)
         result[start:end] = latents
         watch.report("pictures", end, len(images))
-    assert result is not None, "the door lets no empty set of pictures in"
+    assert result is not None, "callers refuse an empty set of images"
     return result

@@ -1,4 +1,4 @@
-"""From a model file and settings to a strategy that knows nothing yet; from a state to the model that it belongs to."""
+"""From a model and settings to a strategy that has learned nothing; from a state to the model that it belongs to."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def build(model: Model, settings: Settings, state: State | None = None, device: 
 
 
 def context_of(model: Model, settings: Settings, device: str = "cpu") -> StrategyContext:
-    """The level that was asked for, or the last one; the picture must be what fitting.py makes. The model's own size is
-    no setting: one state has one sequence of bytes."""
+    """Model and settings, checked: the replay layer exists, and images are those that fitting.py makes. The model's own
+    size is left out of the settings, so that a state has one sequence of bytes."""
     height, width, colours = model.graph.input_shape
     if height != width or colours != 3:
         raise ModelFileError(

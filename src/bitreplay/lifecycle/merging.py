@@ -2,7 +2,7 @@
 
     total = Total(base, rename)
     total.add(content, title)        for each state, in any order; two states are in memory, and the base
-    total.take_out(content, title)   for each state that was added before, now or long ago, and shall be there no more
+    total.take_out(content, title)   for each state that was added before, now or long ago, to remove it
     total.content()
 
 Without a base the sums add up. Devices that all began as one state, the base, have its pictures in common:
@@ -31,7 +31,7 @@ NOT_MERGED = "The states do not add up to sums of images; nothing is merged."
 
 
 class MergedTwice(UserWarning):
-    """Pictures are in the sums more than once."""
+    """Images were added to class statistics more than once."""
 
 
 class Total:
@@ -50,7 +50,7 @@ class Total:
             self._base = self._renamed(base.state)
 
     def add(self, content: Content, title: str) -> None:
-        """ValueError, and nothing added, if the state does not fit those before it or does not contain the base."""
+        """Add a state. ValueError, and nothing added, if it does not fit those before or does not contain the base."""
         self._fitting(content, title)
         state = self._renamed(content.state)
         if self._base is not None:
@@ -68,9 +68,9 @@ class Total:
             self._change(self._base, -1)
 
     def take_out(self, content: Content, title: str) -> None:
-        """As if the state had never been added; ValueError, and nothing changed, if it cannot have been."""
+        """Remove a state, as if it had never been added. ValueError, and nothing changed, if it cannot have been."""
         if not self._states:
-            raise ValueError(f"There is no state that {title} could be taken out of.")
+            raise ValueError(f"There is no state to remove {title} from.")
         self._fitting(content, title)
         removed = self._renamed(content.state)
         if self._base is not None:
@@ -78,7 +78,7 @@ class Total:
         total = State(
             self._statistics.names, {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
         )
-        _check_contains(total, removed, f"{title} is not in the states that it shall be taken out of")
+        _check_contains(total, removed, f"{title} is not in the states that it is removed from")
         self._change(removed, -1)
         if self._base is not None:
             self._change(self._base, 1)
@@ -92,7 +92,7 @@ class Total:
         self._experiences += sign * state.notes["experiences"]
 
     def content(self) -> Content:
-        """All that was added, with the settings of the first; ValueError if a name to be changed was in none."""
+        """The sum, with the settings of the first state. ValueError if a class to be renamed was in no state."""
         if not self._states or self._first is None:
             raise ValueError("There is no state to merge.")
         if self._not_found:
@@ -134,7 +134,7 @@ class Total:
                 )
 
     def _renamed(self, state: State) -> State:
-        """A class that is a number is found by its text too, as a command line gives it."""
+        """A class that is an integer is also found by its text, as a command line has it."""
         table = {name: self._table.get(name, self._table.get(str(name), name)) for name in statistics_of(state).names}
         self._not_found -= {*table, *map(str, table)}
         if not self._table:
@@ -167,12 +167,12 @@ def merged(
     for number, other in enumerate(others, start=1):
         total.add(other, "the other" if len(others) == 1 else f"other {number}")
     for one in removed:
-        total.take_out(one, "what shall be taken out")
+        total.take_out(one, "the learner to remove")
     return total.content()
 
 
 def _check_contains(state: State, base: State, otherwise: str) -> None:
-    """ValueError, `otherwise`, unless the state can be the base and more pictures."""
+    """Raise ValueError(`otherwise`) unless the state can be the base and more images."""
     statistics, base_statistics = statistics_of(state), statistics_of(base)
     rounded = statistics.counters["forgotten"] - base_statistics.counters["forgotten"]
     left = {name: row for row, name in enumerate(statistics.names)}

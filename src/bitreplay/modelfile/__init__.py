@@ -1,4 +1,4 @@
-"""Model files: a graph, its level codes and where it comes from, in one checked safetensors file.
+"""Model files: a graph, the codes of its replay layers and its origin, in one checked safetensors file.
 
     save(graph, path, about)
     graph, about = load(path)
@@ -41,7 +41,7 @@ CONVENTIONS = {
 
 
 def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> str:
-    """Check and write; returns the digest. `about` is anything JSON holds: training, data, accuracy, licence."""
+    """Check and write; returns the digest. `about` is any JSON value: training, data, accuracy, licence."""
     check(graph)
     check_sizes(graph)
     header, arrays = write(graph)
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
 
 
 def digest(model: Graph | str | os.PathLike[str]) -> str:
-    """SHA-256 over the graph and all its arrays: equal for equal networks, whatever is said about them."""
+    """SHA-256 over the graph and all its arrays: equal for equal networks, whatever `about` says."""
     graph = model if isinstance(model, Graph) else load(model)[0]
     header, arrays = write(graph)
     return hashlib.sha256(pack_container(arrays, {"graph": _text(header)})).hexdigest()

@@ -1,4 +1,4 @@
-"""Does a graph make sense? Order, kinds, shapes, ranges, levels: everything that the compiler takes for granted."""
+"""Does a graph make sense? Order, kinds, shapes, ranges, replay layers: all that the compiler takes for granted."""
 
 from __future__ import annotations
 

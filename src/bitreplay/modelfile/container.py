@@ -50,7 +50,7 @@ def pack_container(arrays: Arrays, texts: dict[str, str]) -> bytes:
 
 
 def pieces(arrays: Arrays, texts: dict[str, str]) -> list[Piece]:
-    """The bytes of a file one after another: large arrays are not copied, the rest is joined to what stands before it.
+    """The bytes of a file, piece by piece: large arrays are not copied, the rest is joined to the piece before.
 
     Wide elements come first, so that every array lies aligned.
     """
@@ -87,12 +87,12 @@ def pieces(arrays: Arrays, texts: dict[str, str]) -> list[Piece]:
 
 
 def raw(array: NDArray) -> memoryview:
-    """The bytes of an array, where they lie if they lie together."""
+    """The bytes of an array, without a copy if it is contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside, sync, rename, sync the directory."""
+    """Write a temporary file, sync it, rename it, sync the directory."""
     with written_beside(path, data) as temporary:
         os.replace(temporary, path)
     sync_directory(path.parent)
@@ -121,7 +121,7 @@ def sync_directory(path: Path) -> None:
 
 
 def read_whole(path: Path, most_bytes: int) -> bytearray:
-    """All bytes of a file, in memory once."""
+    """All bytes of a file, in one copy."""
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):

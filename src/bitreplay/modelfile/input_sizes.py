@@ -1,4 +1,4 @@
-"""A network for another input size: the same nodes, arrays and level codes; other maps, and the ranges of that size.
+"""A network for another input size: the same nodes, arrays and codes; other maps, and the ranges of that size.
 
     sizes(graph)           those that it can be used at, beside its own
     at_size(graph, 192)    the graph for squares of 192
@@ -22,7 +22,7 @@ LARGEST = 512
 
 
 def sizes(graph: Graph) -> range:
-    """Empty for a network that has but its own."""
+    """All sizes of a network; empty if it has only its own."""
     yields = yields_of(graph)
     square = graph.input_shape[0] == graph.input_shape[1]
     if not square or yields[graph.nodes[-1].inputs[0]].shape[:2] != (1, 1):
@@ -32,7 +32,7 @@ def sizes(graph: Graph) -> range:
 
 
 def at_size(graph: Graph, size: int) -> Graph:
-    """For one of its sizes, with the ranges calibrated at the nearest size; of two as near, at the smaller one."""
+    """The network at one of its sizes, with the ranges calibrated at the nearest size, the smaller of two."""
     model_size = graph.input_shape[0]
     if size == model_size:
         return graph
@@ -55,7 +55,7 @@ def check_sizes(graph: Graph) -> None:
 
 
 def _stride(graph: Graph, yields: dict[str, Yield]) -> int:
-    """Rows of the picture for a row of the smallest map; means over a whole map are none."""
+    """Rows of the image per row of the smallest map, leaving out means over a whole map."""
     strides: dict[str, int] = {graph.nodes[0].name: 1}
     for node in graph.nodes[1:]:
         after = yields[node.name].shape[0]

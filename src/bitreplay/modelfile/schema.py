@@ -64,7 +64,7 @@ def shape_of(value: Any, what: str) -> tuple[int, int, int]:
 
 
 def stored(array: Fixed | NDArray) -> NDArray:
-    """An array as it lies in the file: real numbers as 16-bit integers where all of them fit."""
+    """An array as the file stores it: real numbers as 16-bit integers where all of them fit."""
     if not isinstance(array, Fixed):
         return array
     small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
@@ -122,7 +122,7 @@ def _pair(x: Fraction) -> list[int]:
 
 
 def read(header: dict[str, Any], arrays: Arrays) -> Graph:
-    """The graph, each field of the right type; whether it makes sense is for `checks.py`."""
+    """The graph, each field of the right type; checks.py decides whether it makes sense."""
     sizes = {"sizes"} & set(header)  # optional
     fields(header, {"input_shape", "nodes", "ranges", "levels", "labels"} | sizes, "The graph")
     left = dict(arrays)

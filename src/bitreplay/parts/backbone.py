@@ -26,12 +26,12 @@ class Backbone:
 
     @property
     def footprint(self) -> Footprint:
-        """Bytes that it holds."""
+        """Its memory."""
         return self._arenas.footprint
 
     @property
     def latent_shape(self) -> tuple[int, ...]:
-        """Rows, columns and words of one sample's code."""
+        """Rows, columns and words of one latent."""
         return self.program.tensor("latents").shape
 
     def latents(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""The sums of all pictures ever learned, as a part of a state: counts, class sums and products (engine/sums.py).
+"""Class statistics of all images ever learned, as a part of a state: counts, class sums and products (engine/sums.py).
 
 Classes stand in the order of their names, so that two tallies of the same pictures are equal, however they came. With
 `by_class` a tally keeps the products of each class too, a row each, which add up to those of all: then a class can be
@@ -32,13 +32,13 @@ def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
 
 @dataclass(frozen=True)
 class ClassStatisticsState(ArrayState):
-    """What a tally gives: its arrays, and the names of their rows."""
+    """The state of class statistics: arrays, and the names of their rows."""
 
     names: tuple[Name, ...] = ()
 
     @property
     def sums(self) -> Sums:
-        """Nobody changes them."""
+        """They are never changed."""
         forgot = bool(self.counters["forgotten"])
         return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"], forgot)
 
@@ -48,7 +48,7 @@ class ClassStatisticsState(ArrayState):
 
 
 class ClassStatistics:
-    """`forgotten` counts the classes that were taken out while others stayed: see `forget`."""
+    """`forgotten` counts the classes that were removed while others stayed: see `forget`."""
 
     version: ClassVar[int] = 1
     counters: ClassVar[tuple[str, ...]] = ("forgotten",)
@@ -63,11 +63,11 @@ class ClassStatistics:
         self.class_products = np.zeros((0, *self.sums.products.shape), width(0)) if self.by_class else None
 
     def make_room(self, names: Iterable[Name]) -> None:
-        """New names get a row without pictures."""
+        """Add a row without images for each new name."""
         self._place(self.names, in_order([*self.names, *names]))
 
     def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
-        """Pictures of classes that have a row."""
+        """Add images of classes that have a row."""
         native_sums.add(self.sums, x, self._rows(names))
         self._change_class_products(x, names, 1)
 
@@ -84,7 +84,7 @@ class ClassStatistics:
         self.class_products = changed
 
     def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
-        """Take pictures away, as if they had never been there. ValueError if they cannot have been; the sums may be
+        """Remove images, as if they had never been learned. ValueError if they cannot have been; the sums may have
         changed then."""
         rows = self._rows(names)
         many = np.bincount(rows, minlength=len(self.names)) > self.sums.counts
@@ -99,7 +99,7 @@ class ClassStatistics:
         self.settle()
 
     def settle(self, otherwise: str = NEVER) -> None:
-        """After something was taken away: no class without pictures stays. ValueError for what no pictures have."""
+        """Drop classes without images after a removal. ValueError for sums that no images have."""
         self._leave_out_the_empty()
         need_possible(self.sums, otherwise)
         try:
@@ -108,11 +108,11 @@ class ClassStatistics:
             raise ValueError(otherwise) from None
 
     def prove(self, otherwise: str = NEVER) -> None:
-        """ValueError for sums that are possible one by one, and all together not."""
+        """ValueError for sums that are possible one by one, but not together."""
         need_factor(self.sums, otherwise)
 
     def _leave_out_the_empty(self) -> None:
-        """A class without pictures has no name and no row; without any class nothing stays."""
+        """Drop the names and rows of classes without images; without classes nothing stays."""
         empty = self.sums.counts == 0
         need(not self.sums.class_sums[empty].any(), NEVER)
         if not empty.any():
@@ -128,7 +128,7 @@ class ClassStatistics:
             self.class_products = self.class_products[~empty]
 
     def combine(self, state: ClassStatisticsState, sign: int = 1) -> None:
-        """Add what another tally holds, or take it away; the other's products are not copied."""
+        """Add the statistics of another state, or subtract them; its products are not copied."""
         self.make_room(state.names)
         other, rows = state.sums, self._rows(state.names)
         class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
@@ -148,12 +148,12 @@ class ClassStatistics:
         return np.array([rows[name] for name in names], np.int32)
 
     def rename(self, old: Name, new: Name) -> None:
-        """The class keeps its sums and takes the new name's place."""
+        """Rename a class; rows stay in the order of names."""
         renamed = tuple(new if name == old else name for name in self.names)
         self._place(renamed, in_order(renamed))
 
     def forget(self, name: Name) -> None:
-        """Take a class out: n_c, s_c, and its products where they are kept by class.
+        """Remove a class: n_c, s_c, and its products where they are kept by class.
 
         Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
         share of the scatter within classes stays in them. No square falls below those of the pictures that stay: a
@@ -242,7 +242,7 @@ class ClassStatistics:
 
 
 def renamed(state: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassStatisticsState:
-    """With other names; classes that get one name become one, the sums of both."""
+    """The state with other names; classes that get one name become one."""
     new = [table.get(name, name) for name in state.names]
     names = in_order(new)
     if list(names) == list(state.names):
@@ -266,7 +266,7 @@ def _shared(array: NDArray) -> NDArray:
 
 
 def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
-    """Of another width, or as it is, if it can be changed in place."""
+    """The array in another width, or itself if it can be changed in place."""
     same = array.dtype == stored and array.flags.writeable
     return array if same else array.astype(stored)
 

@@ -40,7 +40,7 @@ class CwrHead:
         return (self.past > 0).astype(np.uint8)
 
     def resize(self, classes: int) -> None:
-        """Room for more classes (or for fewer: the last ones go)."""
+        """Make room for more classes, or for fewer: the last ones go."""
         weights = np.zeros((classes, self.consolidated_weights.shape[1]), np.int32)
         past = np.zeros(classes, np.int64)
         stay = min(classes, len(self.past))
@@ -48,7 +48,7 @@ class CwrHead:
         self.consolidated_weights, self.past = weights, past
 
     def forget(self, c: int) -> None:
-        """As if the class had never been seen."""
+        """Become the head that never saw the class."""
         self.consolidated_weights[c] = 0
         self.past[c] = 0
 
@@ -69,7 +69,7 @@ class CwrHead:
         return state.arrays["consolidated_weights"].shape[1] == self.consolidated_weights.shape[1]
 
     def load_state_dict(self, state: PartState) -> None:
-        """Go back to what was given, also to room for another number of classes."""
+        """Go back to this state, also with room for another number of classes."""
         self.consolidated_weights = state.arrays["consolidated_weights"].copy()
         self.past = state.arrays["past"].copy()
 
@@ -95,7 +95,7 @@ class CwrHead:
         self.count(present)
 
     def count(self, present: NDArray[np.int64]) -> None:
-        """Take the samples as seen, weights apart."""
+        """Count the samples as seen, without changing weights."""
         self._check(present)
         self.past += present
 

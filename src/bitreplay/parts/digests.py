@@ -1,4 +1,4 @@
-"""Digests of all pictures ever learned, class by class: what is not among them cannot be unlearned.
+"""Digests of all images ever learned, by class: an image that is not among them cannot be unlearned.
 
 A digest is the first 8 bytes of the SHA-256 of a picture's numbers x: two pictures of the same numbers are one to the
 sums, and so they are here. Kept only where the setting `digests` is on, 8 bytes a picture. They are a part of the
@@ -25,7 +25,7 @@ Values = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class DigestsState(ArrayState):
-    """What digests give. Without a picture there are no arrays, so that a state without digests has none."""
+    """The state of digests. Without images there are no arrays, so that a state without digests has none."""
 
     names: tuple[Name, ...] = ()
 
@@ -37,7 +37,7 @@ class DigestsState(ArrayState):
         return dict(zip(self.names, np.split(self.arrays["values"], ends[:-1]), strict=True))
 
     def known(self, x: NDArray[np.int8], names: Sequence[Name]) -> int:
-        """How many of these pictures are among them, as the same classes."""
+        """How many of these images are among them, with the same classes."""
         digests, none = self.by_class, np.zeros(0, np.uint64)
         return sum(int(np.isin(v, digests.get(name, none)).sum()) for name, v in _by_class(x, names).items())
 
@@ -53,11 +53,11 @@ class Digests:
         self._combine(_by_class(x, names), 1)
 
     def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
-        """ValueError, and nothing changed, if one of them was not learned as that class, or not so often."""
+        """Remove images. ValueError, and nothing changed, if one was not learned as that class, or less often."""
         self._combine(_by_class(x, names), -1)
 
     def combine(self, state: DigestsState, sign: int = 1) -> None:
-        """Add what another part holds, or take it away."""
+        """Add the digests of another state, or remove them."""
         self._combine(state.by_class, sign)
 
     def _combine(self, other: Mapping[Name, Values], sign: int) -> None:
@@ -109,7 +109,7 @@ class Digests:
 
 
 def renamed(state: DigestsState, table: Mapping[Name, Name]) -> DigestsState:
-    """With other names; classes that get one name become one."""
+    """The state with other names; classes that get one name become one."""
     digests = Digests()
     for name, values in state.by_class.items():
         digests._combine({table.get(name, name): values}, 1)

@@ -28,7 +28,7 @@ MAX_MERGED = 1 << 16
 
 @dataclass(frozen=True)
 class Lineage:
-    """`merged` are the marks of states that went into this one, `since` those of what was learned here since, in order.
+    """`merged` are the marks of states that were merged into this one, `since` those of later experiences, in order.
 
     >>> one, other = Lineage().learned(b"pears"), Lineage().learned(b"plums")
     >>> both = united(one.marks | other.marks)
@@ -51,12 +51,12 @@ class Lineage:
         return Lineage(self.merged, (*self.since, mark))
 
     def text(self) -> str:
-        """As files keep it."""
+        """The text that files keep."""
         return f"{''.join(sorted(self.merged))}/{''.join(self.since)}"
 
     @staticmethod
     def read(text: object) -> Lineage:
-        """ValueError for what `text` cannot have written."""
+        """The lineage of a text; ValueError if `text` cannot have written it."""
         merged, slash, since = text.partition("/") if isinstance(text, str) else ("", "", "")
         fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, since))
         if not (slash and fits and len(since) <= MAX_OWN * DIGITS and len(merged) <= MAX_MERGED * DIGITS):
@@ -65,12 +65,12 @@ class Lineage:
 
 
 def united(marks: frozenset[str]) -> Lineage:
-    """That of a state into which states of all these marks went; beyond 65,536 the highest are dropped."""
+    """The lineage of merged states with these marks; beyond 65,536 the highest are dropped."""
     return Lineage(frozenset(sorted(marks)[:MAX_MERGED]))
 
 
 def brought(x: NDArray[np.int8], names: Sequence[Name]) -> bytes:
-    """A part of an experience, as its digest sees it."""
+    """The bytes of a part of an experience that its digest covers."""
     return np.ascontiguousarray(x).tobytes() + as_list(names).encode()
 
 

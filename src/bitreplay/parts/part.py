@@ -1,7 +1,7 @@
-"""What is learned consists of parts: a tail, a head, a memory, sums. Each gives and takes named arrays.
+"""What is learned consists of parts: a tail, a head, a memory, class statistics. Each has a state of named arrays.
 
-A part knows its own fields and nobody else does: a state is put together from what its parts give (state.py), files
-store it, hashes cover it. `version` says how a part's arrays are to be read; files of 0.1 name none, which means 1.
+Only a part knows its own fields: a state consists of those of its parts (state.py), files store it, hashes cover it.
+`version` says how a part's arrays are to be read; files of 0.1 name none, which means 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_COUNTER = 1 << 62
 
 
 class PartState(Protocol):
-    """What a part gives: a copy by value that nobody changes. Arrays are made when they are asked for."""
+    """The state of a part: a copy by value that never changes. Arrays may be made when they are first read."""
 
     @property
     def arrays(self) -> Mapping[str, NDArray]: ...
@@ -30,7 +30,7 @@ class PartState(Protocol):
 
 @dataclass(frozen=True)
 class ArrayState:
-    """Arrays and counters as they are, for parts that need no other form. The arrays become read-only.
+    """Plain arrays and counters, for parts that need no other form. The arrays become read-only.
 
     `version` is that of the file they were read from.
     """
@@ -62,7 +62,7 @@ class Part(Protocol):
 
 
 def array_of(state: PartState, part: str, name: str, dtype: type, dimensions: int) -> NDArray:
-    """A named array of one kind; anything else is refused."""
+    """A named array of this type and number of dimensions; ValueError for any other."""
     array = state.arrays.get(name)
     if array is None or array.dtype != dtype or array.ndim != dimensions:
         raise ValueError(f"Its array {part}.{name} is missing or has another type.")
@@ -70,7 +70,7 @@ def array_of(state: PartState, part: str, name: str, dtype: type, dimensions: in
 
 
 def only(state: PartState, part: str, *names: str) -> None:
-    """No array but these: what nobody reads would be in the hash, and in every file from then on."""
+    """Refuse other arrays than these: they would be in the hash, and in every file from then on."""
     more = sorted(set(state.arrays) - set(names))
     if more:
         raise ValueError(f"Its part {part} has an array {more[0][:40]!r} that this program does not know.")

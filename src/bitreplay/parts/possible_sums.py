@@ -1,4 +1,4 @@
-"""Whether numbers that a state says it has can be those of pictures: engine/possible.py, as parts ask it.
+"""Whether the sums of a state can be those of images: engine/possible.py, for parts.
 
 possible(counts, class_sums, squares, forgot)     of a difference of states, whose products nobody has in memory
 need_possible(sums), need_factor(sums)            of all sums; the second costs as much as a discriminant, so that it is
@@ -20,7 +20,7 @@ NEVER = "These are not sums of images."
 
 
 def need_possible(sums: Sums, otherwise: str = NEVER) -> None:
-    """ValueError, `otherwise`, for what no pictures have."""
+    """Raise ValueError(`otherwise`) for sums that no images have."""
     try:
         sums.check_types()
     except ValueError:

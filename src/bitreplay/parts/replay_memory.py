@@ -1,4 +1,4 @@
-"""Replay memory: latents, a reservoir for each class.
+"""Replay memory: latents, in one reservoir per class.
 
 In: latents (n, height, width, words) uint64 and their class numbers. Out: minibatches.
 Vitter's algorithm R per class, with the number of samples ever seen of the class: sample k (counting from 1) of a class
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.engine.arithmetic.counter import key, random_bits
 from bitreplay.learning.reports import Stored
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, array_of, between, need, only
@@ -60,7 +60,7 @@ class Reservoir:
 
 @dataclass(frozen=True)
 class ReplayMemoryState:
-    """What a memory gives: its reservoirs by class number, how many samples came, how often was drawn."""
+    """The state of a memory: reservoirs by class number, how many samples were offered, how many draws were made."""
 
     reservoirs: Mapping[int, Reservoir]
     offered: int
@@ -85,7 +85,7 @@ class ReplayMemoryState:
         return arrays
 
     def stored(self, names: Names) -> list[Stored]:
-        """What is held of each class: how many samples of which experience, and their numbers."""
+        """The stored samples of each class: how many of which experience, and their numbers."""
         classes = []
         for number, reservoir in sorted(self.reservoirs.items()):
             experiences, counts = np.unique(reservoir.origins, return_counts=True)
@@ -112,7 +112,7 @@ class ReplayMemory:
     counters: ClassVar[tuple[str, ...]] = ("offered", "draws")
 
     def __init__(self, memory_per_class: int, sample_shape: tuple[int, ...], seed: int = 0) -> None:
-        slots = whole_number(memory_per_class)
+        slots = as_integer(memory_per_class)
         if slots is None or slots < 0:
             raise ValueError(f"memory_per_class must be an integer from 0, got {short_repr(memory_per_class)}.")
         self.memory_per_class, self.sample_shape, self.seed = slots, tuple(sample_shape), seed
@@ -125,7 +125,7 @@ class ReplayMemory:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the stored latents."""
+        """The size of the stored latents."""
         return sum(reservoir.latents.nbytes for reservoir in self.reservoirs.values())
 
     @property
@@ -134,30 +134,30 @@ class ReplayMemory:
         return np.concatenate([np.zeros((0, *self.sample_shape), np.uint64), *(r.latents for _, r in self._sorted())])
 
     def stored_latents(self) -> list[NDArray[np.uint64]]:
-        """Those of each class apart."""
+        """Stored latents, one array per class."""
         return [reservoir.latents for _, reservoir in self._sorted()]
 
     @property
     def labels(self) -> NDArray[np.int32]:
-        """The class number of each stored code."""
+        """The class number of each stored sample."""
         return np.array([c for c, r in self._sorted() for _ in range(len(r))], np.int32)
 
     @property
     def origins(self) -> NDArray[np.int32]:
-        """The experience of each stored code."""
+        """The experience of each stored sample."""
         return np.concatenate([np.zeros(0, np.int32), *(r.origins for _, r in self._sorted())])
 
     @property
     def seen(self) -> dict[int, int]:
-        """Samples ever offered of each class."""
+        """The number of samples that were offered, by class."""
         return {c: r.seen for c, r in self._sorted()}
 
     def counts(self) -> dict[int, int]:
-        """Stored samples of each class."""
+        """The number of stored samples, by class."""
         return {c: len(r) for c, r in self._sorted() if len(r)}
 
     def update(self, latents: NDArray[np.uint64] | LatentsOf, labels: Any, experience: int) -> None:
-        """Offer the samples of an experience, in order. Nothing changes until all of them have their place.
+        """Offer the samples of an experience, in order. Nothing changes until all of them have their slots.
 
         `latents` may be a function of sample numbers: it is asked, once, for those that get a place.
         """
@@ -200,11 +200,11 @@ class ReplayMemory:
         return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.memory_per_class)}
 
     def sample(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """`count` stored samples, all different where there are so many, else drawn with replacement.
+        """`count` stored samples, all different if there are that many, else drawn with replacement.
 
         The time does not depend on how many are stored, but for a search over the classes.
         """
-        size = whole_number(count)
+        size = as_integer(count)
         if size is None or size < 0 or len(self) == 0:
             raise ValueError(f"{short_repr(count)} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
@@ -223,7 +223,7 @@ class ReplayMemory:
         self.reservoirs = {other: reservoir for other, reservoir in self.reservoirs.items() if other != c}
 
     def forget_sample(self, sample: int) -> bool:
-        """Whether it was stored."""
+        """Remove a sample; returns whether it was stored."""
         owners = [c for c, reservoir in self.reservoirs.items() if sample in reservoir.ids]
         self.reservoirs = self.reservoirs | {c: self.reservoirs[c].without(sample) for c in owners}
         return bool(owners)
@@ -252,7 +252,7 @@ class ReplayMemory:
         )
 
     def load_state_dict(self, state: ReplayMemoryState) -> None:
-        """Go back to what was given."""
+        """Go back to this state."""
         self.reservoirs, self.offered, self.draws = dict(state.reservoirs), state.offered, state.draws
 
     def _sorted(self) -> list[tuple[int, Reservoir]]:

@@ -90,7 +90,7 @@ class Tail:
 
     @property
     def footprint(self) -> Footprint:
-        """Bytes that it holds; what answers has an arena and parameters of its own."""
+        """Its memory; what answers has an arena and parameters of its own."""
         return self._machine.footprint
 
     @property
@@ -105,7 +105,7 @@ class Tail:
         self._machine.run("prepare", Run(1))
 
     def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
-        """Learn from one minibatch. Returns each sample's probability of its label, 30 bits behind the point."""
+        """Learn from one minibatch. Returns each sample's probability of its label, with 30 fractional bits."""
         multiplier = Multiplier.of(Fraction(rate))
         if len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
@@ -170,7 +170,7 @@ class Tail:
         return same_kind(state, self.tensors())
 
     def load_state_dict(self, state: PartState) -> None:
-        """Go back to what was given."""
+        """Go back to this state."""
         for name, values in state.arrays.items():
             self._machine.write(name, values)
         self._machine.run("prepare", Run(1))

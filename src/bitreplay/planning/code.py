@@ -1,6 +1,6 @@
 """Flash that the learner in C takes on a Cortex-M: as gcc 12 links it for a Cortex-M7, -O2 (tools/code_bytes.py).
 
-LEAST is everything but operations, with what it needs of the C library and the table of colours, which all have; an
+BASE is everything but operations, with what it needs of the C library and the table of colours, which all have; an
 operation adds its own. The code of other cores differs little: tests/mcu compares plans with what was linked.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bitreplay.engine.program import Program
 
-LEAST = 89798
+BASE = 89798
 OPERATIONS = {
     "image_table": 0,
     "add": 1856,
@@ -34,4 +34,4 @@ STACK = 16 << 10  # of RAM, as core/embedded/mcu/image.ld has it
 def code_bytes(program: Program) -> int:
     """Operations that are not in the table, which no shipped model uses, count as the largest."""
     used = {record.operation for record in program.records}
-    return LEAST + sum(OPERATIONS.get(operation, max(OPERATIONS.values())) for operation in used)
+    return BASE + sum(OPERATIONS.get(operation, max(OPERATIONS.values())) for operation in used)

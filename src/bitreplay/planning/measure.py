@@ -1,4 +1,4 @@
-"""One experience of a planned learner, and the bytes that it took: to check a plan against.
+"""One experience of a planned learner, and the bytes that it used, to check the plan.
 
 Random pictures pass the frozen network; their latents, repeated, fill the memory. One epoch; accuracy means nothing.
 """
@@ -21,7 +21,7 @@ from bitreplay.zoo import Model
 
 @dataclass(frozen=True)
 class Measurement:
-    """Bytes of each planned item, by (part, what); `file` is the whole state file, with its header."""
+    """Bytes of each planned item, by (part, what); `file` is the size of the state file, with its header."""
 
     items: dict[tuple[str, str], int]
     state: int

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import ProgramError
 from bitreplay.learner import Learner
@@ -85,7 +85,7 @@ class Plan:
 
 def plan(model: Model, settings: Settings, classes: int) -> Plan:
     """What a learner of this many classes will need, with its memory full."""
-    count = whole_number(classes)
+    count = as_integer(classes)
     if count is None or not 1 <= count <= MAX_CLASSES:
         raise ValueError(f"classes must be an integer from 1 to {MAX_CLASSES}, got {short_repr(classes)}.")
     if not isinstance(settings.bits, Bits):

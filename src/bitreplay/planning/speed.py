@@ -21,7 +21,7 @@ PICOSECONDS = {
 
 
 def instruction_set() -> str:
-    """What this machine would use; scalar where there is no core."""
+    """The instruction set that this machine uses; scalar without the core."""
     try:
         isa = native.isa()
     except OSError:

@@ -37,7 +37,7 @@ DEPTHWISE = {
 
 
 def count(program: Program, lists: tuple[str, ...]) -> Counter[str]:
-    """By kind, for one sample, over these lists of the program."""
+    """The work for one sample, by kind, in these lists of the program."""
     counts: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
     for record in program.records:
         if record.list in lists:

@@ -1,4 +1,4 @@
-"""From sums to answers. The discriminant of a state is made once, when somebody first asks for an answer, and kept.
+"""From class statistics to answers. The discriminant of a state is computed once, for the first prediction.
 
     in integers   engine/discriminant.py and engine/ood.py, the law's sections 13 and 14
     in float64         the same rule, to compare with
@@ -41,7 +41,7 @@ REACH = FAR << 10
 class Discriminant(Protocol):
     """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities;
     `is_ood` are pictures to be called unknown, a share of the known ones among them; `temperature` divides scores;
-    `weights` are W in float64, (classes, numbers)."""
+    `weights` are W in float64, (classes, features)."""
 
     def scores(self, x: NDArray[np.int8]) -> NDArray: ...
     def logits(self, x: NDArray[np.int8]) -> NDArray: ...
@@ -53,7 +53,7 @@ class Discriminant(Protocol):
 Rule = Callable[[Sums, Sequence[int]], Discriminant]
 
 
-class InWholeNumbers:
+class IntegerDiscriminant:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
         self._sums = sums
         solution, self._factor = native_sums.solved(sums, lengths, shrinkage)
@@ -65,7 +65,7 @@ class InWholeNumbers:
         return native_sums.scores(self._solution, x)
 
     def logits(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
-        """16 bits behind the point, 0 for the best class, at least -FAR."""
+        """Logits with 16 fractional bits, 0 for the best class, at least -FAR."""
         scores = self.scores(x)
         below = scores.max(axis=1, keepdims=True) - scores  # < 2^54
         unit = self._solution.pictures * Fraction(2) ** (self._solution.exponent + LOGIT_POINT)
@@ -95,7 +95,7 @@ class InWholeNumbers:
             return self._made
 
 
-class InFloat64:
+class FloatDiscriminant:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
         n, d = sums.pictures, sums.n_features
         lower = np.zeros((d, d))

@@ -1,4 +1,4 @@
-"""How strange a picture is: the distance of its latent to the nearest stored one, in bits.
+"""How strange an image is: the distance of its latent to the nearest stored one, in bits.
 
     distance(x, y) = sum over bit planes j of 2^j popcount(x_j xor y_j)
 
@@ -20,7 +20,7 @@ WORDS_AT_ONCE = 1 << 22
 
 
 def nearest(latents: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
-    """From each code to the nearest stored one, part by part, so that little memory is needed."""
+    """Distances from latents to the nearest stored one, part by part to save memory."""
     flat, distances = _flat(latents), np.full(len(latents), np.iinfo(np.int64).max)
     for part in stored:
         if len(part):
@@ -29,7 +29,7 @@ def nearest(latents: NDArray[np.uint64], stored: Iterable[NDArray[np.uint64]], p
 
 
 def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[np.int64]:
-    """From stored samples to the nearest other one; of a large memory, an even selection of them."""
+    """Distances from stored samples to the nearest other one; of a large memory, from an even selection."""
     total = sum(len(part) for part in stored)
     probes = np.unique(np.linspace(0, total - 1, min(total, MAX_PROBES)).astype(np.int64))
     ends = np.cumsum([len(part) for part in stored])
@@ -43,7 +43,7 @@ def stored_distances(stored: list[NDArray[np.uint64]], planes: int) -> NDArray[n
 
 
 def limit(distances: NDArray[np.int64], share: Fraction) -> int:
-    """The least distance that at most `share` of the given ones exceed."""
+    """The smallest distance that at most `share` of these exceed."""
     return int(np.sort(distances)[len(distances) - 1 - int(share * len(distances))])
 
 

@@ -1,4 +1,4 @@
-"""What answers: an immutable copy of what was learned, made after each change. Any number of threads may ask it."""
+"""What answers: an immutable copy of what was learned, made after each change, for any number of threads."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Predictor(Protocol):
     @property
     def labels(self) -> Sequence[Name]: ...
     def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
-        """Their names; None where a picture is stranger than all but a share `unknown` of what was learned."""
+        """The class of each sample; None where it is stranger than all but a share `unknown` of what was learned."""
         ...
 
     def probabilities(self, latents: NDArray) -> NDArray[np.float64]:
-        """(n, labels)"""
+        """Probabilities (n, labels)."""
         ...
 
 
@@ -51,5 +51,5 @@ class LogitPredictor:
 
     @cached_property
     def _among_stored(self) -> NDArray[np.int64]:
-        """How far stored samples are from one another."""
+        """The distances between stored samples."""
         return novelty.stored_distances(self._stored, self._planes)

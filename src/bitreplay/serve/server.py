@@ -22,7 +22,7 @@ from types import FrameType
 import uvicorn
 
 from bitreplay.engine import native
-from bitreplay.engine.machine_pool import most_at_once
+from bitreplay.engine.machine_pool import max_concurrent_runs
 from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.learner import Learner
 from bitreplay.serve.app import App
@@ -123,7 +123,7 @@ class LearnerServer:
         try:
             self.events = Events(limits.viewers)
             self.service = LearnerService(learner, state, lock, limits, self.events.publish)
-            self.predictions = PredictionQueue(learner, lambda: self.service.view, limits, most_at_once())
+            self.predictions = PredictionQueue(learner, lambda: self.service.view, limits, max_concurrent_runs())
             files = page_files() | {"/models.json": make_file(json.dumps([model_row(learner)]).encode(), ".json")}
             app = App(self.service, self.predictions, self.events, files, limits, keys).build()
             config = uvicorn.Config(

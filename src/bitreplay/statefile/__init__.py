@@ -34,7 +34,7 @@ from bitreplay.statefile.revisions import (
     need_before,
     put_back,
     real_path,
-    write_generation,
+    write_revision,
 )
 from bitreplay.statefile.verify import verify
 from bitreplay.strategies import STRATEGIES
@@ -47,14 +47,14 @@ T = TypeVar("T")
 
 
 class StateFileWarning(UserWarning):
-    """Something was saved, or rolled back, and yet not all is well; one sentence says why."""
+    """A state was saved or rolled back, but something else failed; one sentence says what."""
 
 
 @dataclass(frozen=True)
 class Origin:
     """Where a learner's state was last read from or written to, and whether something was forgotten since.
 
-    `cleared` are the files whose generation before has been rewritten since then. `begun` is a file that a save has
+    `cleared` are the files whose revision before has been rewritten since then. `begun` is a file that a save has
     begun to write, and the checksum that it has if that was done: a save may be stopped after its last step.
     """
 
@@ -72,9 +72,9 @@ def save(
     path: Path, content: Content, origin: Origin, lock: Lock | None = None, overwrite: bool = False,
     begin: Callable[[Origin], None] = lambda origin: None,
 ) -> tuple[Origin, str]:  # fmt: skip
-    """Write a new generation; the one before stays beside it unless something was forgotten.
+    """Write a new revision; the one before stays beside it unless something was forgotten.
 
-    `begin` hears what the origin is from now on, should this be stopped before it returns.
+    `begin` is called with the origin that holds from then on, in case this is stopped before it returns.
     """
     path = real_path(path)
     data = _packed(path, content)
@@ -87,12 +87,12 @@ def save(
             _refuse_a_stranger(path, there, origin)
         begin(replace(origin, begun=(path, digest)))
         keep = not origin.forgets or path in origin.cleared
-        remark = write_generation(path, data, keep, lambda written: verify(written, digest))
+        remark = write_revision(path, data, keep, lambda written: verify(written, digest))
     return Origin(path, digest, origin.forgets, origin.cleared | {path}), remark
 
 
 def load(path: Path) -> tuple[Content, Origin]:
-    """Checked as a stranger's file: whoever wrote it, it may have come from anywhere since."""
+    """Read a file and check it as one from outside: whoever wrote it, it may have come from anywhere."""
     path = real_path(path)
     try:
         arrays, texts = unpack_container(read_whole(path, MAX_BYTES), str(path), copy=False)
@@ -102,7 +102,7 @@ def load(path: Path) -> tuple[Content, Origin]:
 
 
 def way_back(path: Path, error: ContainerError) -> str:
-    """A sentence more for a state that is damaged or missing, if the generation before it is whole."""
+    """One more sentence for a state that is damaged or missing, if the revision before it can be read."""
     if not isinstance(error, DamagedFile):
         return ""
     try:
@@ -119,19 +119,19 @@ def to_bytes(content: Content) -> bytes:
 
 
 def from_bytes(data: bytes, title: str) -> Content:
-    """Checked as `load` checks a file."""
+    """The content of a file's bytes, checked as `load` checks a file."""
     return _proved(_unpacked(data, title), title)
 
 
 def copied(content: Content, title: str) -> Content:
-    """Through the bytes of a file, those of a state that is this program's own."""
+    """A copy through the bytes of a file; without the long checks, since the state is this program's own."""
     return _unpacked(to_bytes(content), title)
 
 
 def rollback(path: Path, use: Callable[[Content], T], lock: Lock | None = None) -> tuple[T, Origin, str]:
-    """Put the generation before in the place of the last one, which is gone then.
+    """Replace the last revision by the one before.
 
-    `use` gets what it holds, first of all, and may refuse it; what it returns comes back.
+    `use` is called first with what that holds, and may refuse it; its result is returned.
     """
     path = real_path(path)
     need_before(path)
@@ -154,7 +154,7 @@ def _unpacked(data: bytes, title: str) -> Content:
 
 
 def _proved(content: Content, title: str) -> Content:
-    """What takes more time than reading, and is asked of what comes from outside."""
+    """The content, after the checks that take longer than reading, for states from outside."""
     try:
         STRATEGIES[content.settings.strategy].prove(content.state)
     except ValueError as error:
@@ -163,7 +163,7 @@ def _proved(content: Content, title: str) -> Content:
 
 
 def _packed(path: Path | str, content: Content) -> list[Piece]:
-    """The bytes of the file, piece after piece, unless no reader would take it."""
+    """The bytes of the file, piece by piece; StateFileError if no reader would accept them."""
     try:
         data = pieces(*to_file(content))
     except ContainerError as error:

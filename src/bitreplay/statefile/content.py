@@ -37,7 +37,7 @@ class Content:
 
 
 def to_file(content: Content) -> tuple[Arrays, dict[str, str]]:
-    """An array that is equal to another one, such as the head's weights and the tail's copy of them, is stored once."""
+    """Arrays and texts of the file. Equal arrays, such as the head's weights and the tail's copy, are stored once."""
     state = content.state
     arrays = state.arrays()
     same = _equal_ones(arrays)

@@ -1,6 +1,6 @@
-"""Two generations of a file, written so that power may fail at any moment, and a lock against a second process.
+"""Two revisions of a file, written so that power may fail at any moment, and a lock against a second process.
 
-NAME            the last generation, always whole
+NAME            the last revision, always whole
 NAME.before     the one before it
 NAME.lock       locked while a process writes, or learns and then writes; never removed
 NAME.PID.part   being written; one left behind by a killed process is swept away by the next writer
@@ -87,13 +87,13 @@ def real_path(path: Path) -> Path:
         return path.absolute()
 
 
-def write_generation(path: Path, data: Sequence[Buffer], keep: bool, verify: Callable[[Path], None]) -> str:
-    """Replace the file by these pieces; keep the old one as the generation before, or else write that anew too. Nothing
-    is replaced by what `verify` refuses.
+def write_revision(path: Path, data: Sequence[Buffer], keep: bool, verify: Callable[[Path], None]) -> str:
+    """Replace the file by these pieces; keep the old one as the revision before, or write that again too. Nothing is
+    replaced by what `verify` refuses.
 
-    Whatever is cut off, `path` holds the old content or the new one. When the old one must go, the generation before is
-    replaced first: if the second replacement does not happen, the whole call can be repeated.
-    Returns why a power cut might undo it, or nothing.
+    Wherever it is cut off, `path` holds the old content or the new one. When the old one must go, the revision before
+    is replaced first: if the second replacement does not happen, the call can be repeated.
+    Returns why a power cut might undo it, or an empty text.
     """
     before = before_of(path)
     try:
@@ -113,7 +113,7 @@ def write_generation(path: Path, data: Sequence[Buffer], keep: bool, verify: Cal
 
 
 def put_back(path: Path, check: Callable[[Path], object]) -> str:
-    """The generation before in the place of the last one, which is gone then; returns what `write_generation` does."""
+    """Replace the last revision by the one before; returns what `write_revision` does."""
     before = before_of(path)
     try:
         check(before)
@@ -132,7 +132,7 @@ def put_back(path: Path, check: Callable[[Path], object]) -> str:
 
 
 def need_before(path: Path) -> None:
-    """Refuse a state that has no generation before; asked before a lock is made."""
+    """Refuse a state that has no revision before; called before a lock file is made."""
     try:
         if not is_there(before_of(path)):
             os.stat(path)
@@ -154,7 +154,7 @@ def checksum(path: Path) -> str:
 
 
 def checksum_in(data: Buffer) -> str:
-    """Of a file's bytes, or of its first piece."""
+    """The checksum in a file's bytes, or in its first piece."""
     return bytes(data[8 + len(BEGIN) : 8 + len(BEGIN) + DIGITS]).decode("ascii", "replace")
 
 
@@ -163,7 +163,7 @@ def before_of(path: Path) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Unlike `Path.exists`, a disk that does not answer is no file that is missing."""
+    """Like `Path.exists`, but a disk that does not answer raises an OSError."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -172,7 +172,7 @@ def is_there(path: Path) -> bool:
 
 
 def _mode(path: Path) -> int:
-    """That of the state, for its lock. What is no file gets none."""
+    """The mode of the state, for its lock. Raises if the path is not a regular file."""
     try:
         about = os.stat(path)
     except FileNotFoundError:

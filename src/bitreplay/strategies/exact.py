@@ -1,10 +1,10 @@
-"""Learning by sums: each picture passes the frozen network once, and its numbers are added to exact sums.
+"""Learning by sums: each image passes the frozen network once, and its features are added to exact sums.
 
-    n_c, s_c = sum of x (per class),   G = sum of x x^T (one for all)                    integers, nothing else
+    n_c, s_c = sum of x (per class),   G = sum of x x^T (one for all)                    integers only
 
-No steps, no rate, no epochs, no stored pictures. From the sums follows a linear discriminant with a shared, shrunk
-covariance (discriminant.py), made when an answer is first asked for. The order of pictures, their division into
-experiences, threads and processes do not matter: the same pictures end in the same state.
+No steps, no learning rate, no epochs, no stored images. From the sums follows a linear discriminant with a shared,
+shrunk covariance (discriminant.py), computed for the first prediction. The order of images, their division into
+experiences, threads and processes do not matter: the same images end in the same state.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bitreplay.parts.lineage import Lineage, brought
 from bitreplay.parts.part import ArrayState, Part, need
 from bitreplay.parts.possible_sums import need_factor, need_possible
 from bitreplay.parts.state import State
-from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor, InFloat64, InWholeNumbers
+from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor, FloatDiscriminant, IntegerDiscriminant
 from bitreplay.strategies import exact_requirements
 from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.strategies.strategy import Strategy, StrategyContext
@@ -131,8 +131,8 @@ class Exact(Strategy):
         return Learned(self.experiences - 1, range(0), added, 0, len(samples), again)
 
     def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
-        """The sums without these pictures: the state that never saw them, bit for bit. What cannot have been learned is
-        refused; a picture that was not, but might have been, is found out by digests alone."""
+        """Become the state that never saw these images, bit for bit. What cannot have been learned is refused; an image
+        that was not learned but might have been is noticed with digests only."""
         names = [self._known(name) for name in names]
         for x, labels in self._in_parts(samples, names, watch):
             if self.settings.digests:
@@ -142,7 +142,7 @@ class Exact(Strategy):
         self._nothing_is_nothing()
 
     def _nothing_is_nothing(self) -> None:
-        """Without a class a state is that of a learner that has just been made."""
+        """Without classes, the state is that of a new learner."""
         if not self.class_statistics.names:
             self.lineage = Lineage()
 
@@ -154,7 +154,7 @@ class Exact(Strategy):
             yield self._features(samples, range(start, end), watch), names[start:end]
 
     def _features(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
-        """Of some pictures, a few at a time, so that it can be watched and stopped."""
+        """Features of some images, computed a few at a time, so that it can be watched and stopped."""
         features = np.empty((len(chosen), len(self.features)), np.int8)
         part = at_once(len(samples))
         for start in range(chosen.start, chosen.stop, part):
@@ -191,7 +191,7 @@ class Exact(Strategy):
     # asking
 
     def predictor(self) -> DiscriminantPredictor:
-        rule = InWholeNumbers if isinstance(self.settings.bits, Bits) else InFloat64
+        rule = IntegerDiscriminant if isinstance(self.settings.bits, Bits) else FloatDiscriminant
         return DiscriminantPredictor(
             self.class_statistics.names, self.class_statistics.sums.shared(), self.features.lengths, rule
         )
@@ -272,7 +272,7 @@ class Exact(Strategy):
 
 
 def statistics_of(state: State) -> ClassStatisticsState:
-    """The sums of a state of this strategy."""
+    """The class statistics of a state of this strategy."""
     statistics = state.parts["sums"]
     assert isinstance(statistics, ClassStatisticsState)
     return statistics

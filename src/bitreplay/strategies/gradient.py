@@ -125,7 +125,7 @@ class Gradient(Strategy):
         return self.backbone.latents(images)
 
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
-        """The loop. Of chosen samples `fresh` makes the latents of this step, `plain` those that are kept."""
+        """The loop. Of chosen samples `fresh` returns the latents of this step, `plain` those to store."""
         self._need_room_to_count()
         fresh, plain = self._codes(samples, watch)
         labels, added = self._indices(names)
@@ -146,7 +146,7 @@ class Gradient(Strategy):
         return Learned(self.experiences - 1, range(offered, self.memory.offered), added, steps, len(names))
 
     def _need_room_to_count(self) -> None:
-        """What is learned must be fit to be loaded again."""
+        """Raise ValueError if a counter is too high: the state could not be loaded again."""
         known = self.experiences
         need(known < MAX_EXPERIENCES, f"{known} experiences are all that a state can count: begin a new one.")
         counted = max([int(self.head.past.max(initial=0)), *self.memory.seen.values()])
@@ -156,7 +156,7 @@ class Gradient(Strategy):
         )
 
     def begin(self, present: NDArray[np.int64]) -> None:
-        """Temporary weights: the consolidated ones of the classes present."""
+        """Begin with the consolidated weights of the classes present."""
         self.tail.load_head(self.head.begin_experience(present), (present > 0).astype(np.uint8))
 
     def end(self, present: NDArray[np.int64]) -> None:
@@ -172,7 +172,7 @@ class Gradient(Strategy):
         """Offer the samples of an experience to the memory."""
 
     def _codes(self, samples: Samples, watch: Watch) -> tuple[LatentsOf, LatentsOf]:
-        """Augmented pictures are changed and coded anew in each step; all others are coded once."""
+        """Augmented images are changed and encoded in each step; all others are encoded once."""
         if isinstance(samples, Pictures) and self.settings.augment:
             images, encode, seed = samples.images, samples.encode, self.settings.seed
             return lambda chosen: encode(augmented(images[chosen], seed, self.tail.steps)), samples.latents
@@ -180,7 +180,7 @@ class Gradient(Strategy):
         return plain.latents, plain.latents
 
     def _indices(self, names: list[Name]) -> tuple[NDArray[np.int32], list[Name]]:
-        """Class numbers, and the names among them that are new; head and tail grow if they must."""
+        """Class numbers, and the new names; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
         room = len(self.head.past)
@@ -195,7 +195,7 @@ class Gradient(Strategy):
             self.head.resize(room)
 
     def _present(self, indices: NDArray[np.int32]) -> NDArray[np.int64]:
-        """How many distinct samples there are of each class, new and stored."""
+        """The number of distinct samples of each class, new and stored."""
         counts = np.bincount(indices, minlength=len(self.head.past)).astype(np.int64)
         for number, count in self.memory.counts().items():
             counts[number] += count
@@ -221,7 +221,7 @@ class Gradient(Strategy):
             yield order[start : start + self.settings.batch_size]
 
     def forget(self, label: Name) -> None:
-        """Stored samples, the head's weights and counts go. What the tail's other weights have learned stays."""
+        """Remove stored samples, weights of the head and counts. Other weights of the tail stay as they are."""
         number = self.classes.number(label)
         self.memory.forget_class(number)
         self.head.forget(number)
@@ -262,7 +262,7 @@ class Gradient(Strategy):
         self.classes.restore(state.names)
 
     def footprint(self) -> dict[str, int]:
-        """All that backbone and tail take to run, learned parameters, stored latents, also when full."""
+        """Memory to run backbone and tail, learned parameters, stored latents, now and when the memory is full."""
         sample = 8 * int(np.prod(self.latent_shape))
         footprint = native.footprint(self.backbone.program)
         items = {

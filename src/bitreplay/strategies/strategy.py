@@ -1,8 +1,8 @@
-"""What a strategy is: it owns what is learned. The learner (learner.py) asks it, one change at a time.
+"""What a strategy is: it owns what is learned. The learner (learner.py) calls it, one change at a time.
 
-    encode       pictures -> the numbers that it learns from
-    learn        one experience
-    predictor    an immutable copy that answers
+    encode              images -> the latents that it learns from
+    learn               one experience
+    predictor           an immutable copy that answers
     state, load_state   all of it, by value, and back
     forget, rename
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StrategyContext:
-    """What a strategy is built on: a network, the level where latents are taken, settings. `device` is where a tail in
-    floating point runs."""
+    """What a strategy is built from: a network, the replay layer, settings. `device` is where a tail in floating point
+    runs."""
 
     model: Model
     replay_layer: str
@@ -49,7 +49,7 @@ class StrategyContext:
 
     @cached_property
     def graph(self) -> Graph:
-        """The network for pictures of the settings' size."""
+        """The network for images of the size in the settings."""
         return self.model.at_size(self.settings.size)
 
 
@@ -104,7 +104,7 @@ class Strategy(ABC):
     @classmethod
     @abstractmethod
     def on(cls, context: StrategyContext, state: State | None = None) -> Strategy:
-        """One that knows nothing yet, with room for what `state` holds."""
+        """A strategy that has learned nothing, with room for what `state` holds."""
 
     @classmethod
     def usage(cls, context: StrategyContext) -> str:
@@ -149,22 +149,22 @@ class Strategy(ABC):
 
     @abstractmethod
     def encode(self, images: NDArray[np.uint8]) -> NDArray:
-        """Codes of pictures that have the right size; several threads may call it."""
+        """Latents of images that have the right size; several threads may call it."""
 
     @abstractmethod
     def learn(self, samples: Samples, names: list[Name], watch: Watch) -> Learned:
-        """One experience. Whatever stops it, the learner takes the state before."""
+        """Learn one experience. Whatever stops it, the learner goes back to the state before."""
 
     @abstractmethod
     def forget(self, label: Name) -> None:
-        """Remove a class; a label that is not known is refused."""
+        """Remove a class; ValueError for a label that is not known."""
 
     def forget_sample(self, sample: int) -> bool:
-        """Remove one stored sample; whether it was stored."""
+        """Remove one stored sample; returns whether it was stored."""
         return False
 
     def unlearn(self, samples: Samples, names: list[Name], watch: Watch) -> None:
-        """Become the state that never saw these. Whatever stops it, the learner takes the state before."""
+        """Become the state that never saw these. Whatever stops it, the learner goes back to the state before."""
         raise ValueError(f"Only the strategy exact can unlearn single pictures, not {self.name}.")
 
     def rename(self, old: Name, new: Name) -> None:
@@ -174,48 +174,48 @@ class Strategy(ABC):
 
     @abstractmethod
     def predictor(self) -> Predictor:
-        """What answers from now on, whatever is learned later."""
+        """What answers from now on; later changes leave it alone."""
 
     @abstractmethod
     def state(self) -> State:
-        """A copy of all of it."""
+        """A copy of all that was learned."""
 
     @abstractmethod
     def load_state(self, state: State) -> None:
-        """Go back to a state. One that does not fit is refused before anything has changed."""
+        """Go back to a state. ValueError for one that does not fit, before anything has changed."""
 
     @abstractmethod
     def footprint(self) -> dict[str, int]:
-        """Bytes that it works in and keeps, by name."""
+        """Bytes of working memory and of what is kept, by name."""
 
     @classmethod
     def stored(cls, state: State) -> list[Stored]:
-        """What a state holds of each class."""
+        """The stored samples of each class."""
         return []
 
     @classmethod
     def samples_seen(cls, state: State) -> int:
-        """How many samples were given a number, for `forget`: 0 to this."""
+        """How many samples were numbered, from 0, for `forget`."""
         return 0
 
     @classmethod
     @abstractmethod
     def pictures(cls, state: State) -> int:
-        """How many pictures of the classes that are known were learned."""
+        """The number of images of known classes that were learned."""
 
     @classmethod
     def counted(cls, state: State) -> dict[str, int]:
-        """How many pictures of each class were learned, as far as that is known."""
+        """The number of images that were learned, by class, as far as it is known."""
         return {str(kept.label): kept.seen for kept in cls.stored(state)}
 
     @classmethod
     def memory_bytes(cls, state: State) -> int:
-        """Bytes that grow with what was seen: stored samples, or sums."""
+        """The size of what grows with the images: stored samples, or class statistics."""
         return sum(kept.bytes for kept in cls.stored(state))
 
     @classmethod
     def described(cls, state: State) -> dict[str, Any]:
-        """What `bitreplay info` says of a state beside its names, parts and bytes."""
+        """What `bitreplay info` says of a state besides its names, parts and bytes."""
         return {}
 
     # reading files

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 from bitreplay.data import Dataset
 
 
@@ -77,7 +77,7 @@ def new_classes(data: Dataset, sizes: Sequence[int], rng: int | np.random.Genera
     [[0, 0, 2, 2], [1, 1]]
     """
     count = len(data.class_names)
-    counts = [whole_number(size) or 0 for size in sizes] if isinstance(sizes, Iterable) else []
+    counts = [as_integer(size) or 0 for size in sizes] if isinstance(sizes, Iterable) else []
     if sum(counts) != count or min(counts, default=0) < 1:
         raise ValueError(
             f"The sizes {short_repr(sizes)} must be positive and sum to the {count} classes of the data set."
@@ -124,7 +124,7 @@ def new_instances(data: Dataset, count: int, rng: int | np.random.Generator) -> 
     """
     classes = np.arange(len(data.class_names))
     smallest = int(np.bincount(data.train_labels, minlength=len(classes)).min(initial=len(data.train_labels)))
-    if not 1 <= (whole_number(count) or 0) <= smallest:
+    if not 1 <= (as_integer(count) or 0) <= smallest:
         raise ValueError(
             f"{short_repr(count)} experiences need as many samples of each class, and one class has {smallest}."
         )
@@ -177,7 +177,7 @@ def _experience(data: Dataset, samples: np.ndarray, classes: np.ndarray, index: 
 
 
 def _generator(rng: int | np.random.Generator) -> np.random.Generator:
-    seed = whole_number(rng)
+    seed = as_integer(rng)
     if not isinstance(rng, np.random.Generator) and (seed is None or seed < 0):
         raise ValueError(f"rng must be a numpy Generator or a seed, an integer from 0, got {short_repr(rng)}.")
     return np.random.default_rng(rng if seed is None else seed)

@@ -1,4 +1,4 @@
-"""The projection of a model: the companion file that lies beside it, NAME.projection.safetensors."""
+"""The projection of a model, in a companion file beside it: NAME.projection.safetensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bitreplay.zoo import Model, find, names
 
 
 def of_model(model: Model) -> Projection:
-    """All axes that the companion has."""
+    """The projection with all axes of the file."""
     path = model.companion(KIND)
     if not path.exists():
         raise ModelFileError(
@@ -33,7 +33,7 @@ def _with_one() -> str:
 def resolve(
     model: Model, layers: str | None, components: int | None, digest: str | None
 ) -> tuple[str, Projection | None]:
-    """The layers that the features are means of, and the projection to so many components if any are asked for.
+    """The layers that the features are means of, and the projection to components, if there is one.
 
     With a digest, the projection must have it.
     """

@@ -71,7 +71,7 @@ def machine() -> dict[str, Any]:
         }
     except OSError as error:
         facts["instruction_set_used"] = f"none: the native core cannot be loaded ({error}); NumPy runs instead"
-    return facts | {"predictions_at_once": machine_pool.most_at_once()}
+    return facts | {"predictions_at_once": machine_pool.max_concurrent_runs()}
 
 
 def is_state(file: Path) -> bool:

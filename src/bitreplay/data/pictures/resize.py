@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from bitreplay.arguments import short_repr, whole_number
+from bitreplay.arguments import as_integer, short_repr
 
 LARGEST_SIDE = 1 << 14  # of a picture that is accepted
 
 
 def side_of(side: Any) -> int:
     """The side of a square, checked."""
-    number = whole_number(side)
+    number = as_integer(side)
     if number is None or number < 1:
         raise ValueError(f"side must be a positive integer, got {short_repr(side)}.")
     return number

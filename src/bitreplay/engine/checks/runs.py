@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.packing import words_for
 from bitreplay.engine.checks.bench import STEP, Bench, need
-from bitreplay.engine.checks.whole_numbers import FloatFound, Whole, only_whole_numbers
+from bitreplay.engine.checks.integers_only import FloatFound, IntegerArray, only_integers
 from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.program import Program
 from bitreplay.engine.reference import ReferenceMachine
@@ -73,11 +73,11 @@ def inputs(bench: Bench, name: str) -> tuple[str, ...]:
 def check_whole(bench: Bench) -> None:
     """A whole step makes no floating-point array."""
     machine = bench.machine()
-    machine.regions = {name: region.view(Whole) for name, region in machine.regions.items()}
+    machine.regions = {name: region.view(IntegerArray) for name, region in machine.regions.items()}
     files = {entry.reference.__module__ for entry in OPERATIONS.values()}
     files |= {name for name in sys.modules if name.startswith("bitreplay.engine") and "checks" not in name}
     try:
-        with only_whole_numbers([sys.modules[name] for name in sorted(files)]):
+        with only_integers([sys.modules[name] for name in sorted(files)]):
             bench.step(machine, bench.run())
     except FloatFound as found:
         need(False, f"a step makes floating point: {found}")

@@ -1,9 +1,9 @@
 """Arrays that may not become floating point, to watch a layer's reference functions at work.
 
-    with only_whole_numbers(modules):        their `np` hands out Whole arrays
-        ...                                  FloatFound at the first floating-point array
+    with only_integers(modules):        their `np` hands out IntegerArrays
+        ...                             FloatFound at the first floating-point array
 
-A Whole array passes its kind on to whatever NumPy makes of it, so that a division or a mean is seen where it happens.
+An IntegerArray passes its kind on to whatever NumPy makes of it, so that a division or a mean is seen where it happens.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class FloatFound(AssertionError):
     """Floating point where integers were promised."""
 
 
-class Whole(np.ndarray):
+class IntegerArray(np.ndarray):
     def __array_finalize__(self, source: Any) -> None:
         if self.dtype.kind in FLOATING:
             raise FloatFound(f"an array of {self.dtype} was made")
 
 
 class _Numpy:
-    """NumPy as the watched code sees it: what its functions give is checked, and given as Whole."""
+    """NumPy as the watched code sees it: what its functions give is checked, and given as IntegerArray."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(np, name)
@@ -41,13 +41,13 @@ class _Numpy:
             parts = result if isinstance(result, tuple | list) else (result,)
             if any(getattr(part, "dtype", np.dtype(bool)).kind in FLOATING for part in parts):
                 raise FloatFound(f"np.{name} gave floating point")
-            return result.view(Whole) if isinstance(result, np.ndarray) else result
+            return result.view(IntegerArray) if isinstance(result, np.ndarray) else result
 
         return checked
 
 
 @contextmanager
-def only_whole_numbers(modules: Iterable[ModuleType]) -> Iterator[None]:
+def only_integers(modules: Iterable[ModuleType]) -> Iterator[None]:
     watched = [(module, module.__dict__["np"]) for module in modules if module.__dict__.get("np") is np]
     for module, _ in watched:
         module.__dict__["np"] = _Numpy()
