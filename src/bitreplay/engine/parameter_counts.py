@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
@@ -61,4 +62,5 @@ def _batchnorm_parameters(node: Node) -> int:
 
 def _is_all(array: Fixed | np.ndarray, number: int) -> bool:
     assert isinstance(array, Fixed)
-    return bool(np.all(array.values == number * 2.0**array.shift))
+    stored = number * Fraction(2) ** array.shift
+    return stored.denominator == 1 and bool(np.all(array.values == stored.numerator))
