@@ -118,7 +118,12 @@ def broken(folder: Path, wrong: dict[str, str]) -> list[str]:
         (folder / "bitreplay" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "bitreplay" / path).write_text(f"{source}\n{wrong.get(path, '')}\n")
     shutil.copy(ROOT / "pyproject.toml", folder)
-    program = "import sys; from importlinter.cli import lint_imports as lint; sys.exit(lint(no_cache=True))"
+    # An editable install finds the package by a hook of its own, before any path.
+    program = (
+        "import sys; sys.meta_path[:] = [hook for hook in sys.meta_path if 'editable' not in type(hook).__module__]; "
+        "sys.path.insert(0, ''); "
+        "from importlinter.cli import lint_imports as lint; sys.exit(lint(no_cache=True))"
+    )
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
     names = re.findall(r"^(.*?) BROKEN\b", done.stdout, re.MULTILINE)
     assert (done.returncode == 0) == (not names), done.stdout + done.stderr

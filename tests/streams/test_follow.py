@@ -92,9 +92,9 @@ def test_the_table_is_the_mean_over_the_classes_of_each_experience():
     ("given", "labels", "sentence"),
     [
         (None, TEST[1], "A stream must be an iterable of .images, labels., got NoneType"),
-        ([3], TEST[1], "A stream must give pairs .images, labels., got int"),
-        ([TEST[0]], TEST[1], "A stream must give pairs .images, labels., got ndarray"),
-        ([(1, 2, 3)], TEST[1], "A stream must give pairs .images, labels., got tuple"),
+        ([3], TEST[1], "A stream must yield pairs .images, labels., got int"),
+        ([TEST[0]], TEST[1], "A stream must yield pairs .images, labels., got ndarray"),
+        ([(1, 2, 3)], TEST[1], "A stream must yield pairs .images, labels., got tuple"),
         (stream(), TEST[1][1:], "as many test labels as pictures, got 19 and 20"),
     ],
 )

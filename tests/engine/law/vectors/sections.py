@@ -108,7 +108,7 @@ SECTIONS: dict[str, list[tuple[str, str, Inputs]]] = {
          "rate": [2**30, 30], "samples": 1, "seed": 5, "step": 0, "tensor": 0, "element": 0}),
         ("the next step", "descend", {"master": 0, "gradient": 1, "exponent": -1, "constant": [2**30, 30],
          "rate": [2**30, 30], "samples": 1, "seed": 5, "step": 1, "tensor": 0, "element": 0}),
-        ("an integer of units", "descend", {"master": 1000, "gradient": 7, "exponent": 2, "constant": [2**30, 30],
+        ("a whole number of units", "descend", {"master": 1000, "gradient": 7, "exponent": 2, "constant": [2**30, 30],
          "rate": [2**30, 30], "samples": 1, "seed": 5, "step": 0, "tensor": 0, "element": 3}),
         ("more than 31 bits", "descend", {"master": -5, "gradient": -BIG, "exponent": -50, "constant": [2**31 - 1, 31],
          "rate": RATE, "samples": 32, "seed": 1, "step": 2, "tensor": 3, "element": 4}),
