@@ -123,7 +123,7 @@ from tests.core.c_learner import CLearner
 found = []
 for name in sys.argv[2:]:
     learner = CLearner(open(f"{sys.argv[1]}/{name}", "rb").read(), room=96 << 20)
-    found.append(learner.numbers(np.load(f"{sys.argv[1]}/picture.npy")))
+    found.append(learner.extract(np.load(f"{sys.argv[1]}/picture.npy")))
 np.save(f"{sys.argv[1]}/found.npy", np.concatenate(found))
 """
 
