@@ -4,8 +4,8 @@
  *
  * CASES: for each case six u64 (features, classes, bits, parts, pictures, taken), the parts, counts, class sums,
  * products, labels and pictures, each padded to 8 bytes (tests/engine/paths/sums_cases.py). The pictures are added, the
- * first `taken` of them taken away again. RESULTS: sums, weights, biases, exponent and left_out, scores, one behind the
- * other. Prints the instruction set and the number of cases. */
+ * first `taken` of them taken away again. RESULTS: sums, weights, biases, exponent and dropped_features, scores, one
+ * behind the other. Prints the instruction set and the number of cases. */
 #include "bitreplay.h"
 #include "file.h"
 

@@ -9,7 +9,7 @@ score and saves bits.
 
 shrunk_means.py then draws the means of few pictures to the middle.
 
-    solution = solve(sums, parts=[512, 512])          lengths of the parts; they add up to the numbers of a picture
+    solution = solve(sums, parts=[512, 512])          lengths of the parts; they add up to the features
     scores(solution, x)                               (pictures, classes) int64
     answers(solution, x)                              (pictures,) class numbers
 
@@ -58,8 +58,9 @@ def shrinkage(pictures: int, n_features: int, classes: int, length: int) -> tupl
 class Solution:
     """Weights and biases of every class; the real score is (W_c . x + b_c) * pictures * 2^exponent.
 
-    weights  (classes, d) int32, |w| <= 2^30      biases  (classes,) int64, ABSENT for a class without pictures
-    left_out the number of numbers of a picture that are a combination of others, within rounding; their weights are 0
+    weights           (classes, d) int32, |w| <= 2^30
+    biases            (classes,) int64, ABSENT for a class without pictures
+    dropped_features  how many features are a combination of others, within rounding; their weights are 0
     """
 
     weights: NDArray[np.int32]

@@ -1,4 +1,4 @@
-"""The numbers of a picture that sums are made of: uint8 images -> `features`, int8 in [-127, 127].
+"""The features that sums are made of: uint8 images -> `features`, int8 in [-127, 127].
 
     compile_features(graph, "head+add_12+add_11/4", bits, max_samples)
 

@@ -39,7 +39,7 @@ class Factor:
     """rows      (d (d + 1) / 2,) int32, the lower triangle of L by rows, 30 bits behind the point
     halves, centre   (d,) int32: the powers of two of E, the middle of all pictures
     ridges    what each part's diagonal was raised by, in the unit of n A 2^point
-    left_out  rows of L that are 0
+    dropped_features  rows of L that are 0
     """
 
     rows: NDArray[np.int32]

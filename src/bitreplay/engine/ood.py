@@ -1,6 +1,6 @@
 """What pictures that were not learned are expected to look like, from the sums alone: docs/law.md section 14.
 
-    F = tr(A^-1 S)                 how many numbers of a picture the sums have fitted; F / n is the mean leverage
+    F = tr(A^-1 S)                 how many features the sums have fitted; F / n is the mean leverage
     r = n / (n - F)                by so much scores of other pictures vary more than those of learned ones
     D = F r^2                      the squared distance from a picture of a known class to its mean
     T = 3/4 sqrt(r sep)            the temperature, sep the classes' mean squared distance from the middle; at least 1

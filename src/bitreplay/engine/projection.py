@@ -1,4 +1,4 @@
-"""A fixed projection of a picture's numbers: d numbers x -> k numbers y, int8 in [-127, 127] (docs/law.md section 13).
+"""A fixed projection: d features x -> k components y, int8 in [-127, 127] (docs/law.md section 13).
 
     y_i = saturate(round_shift(scale_i sum_j axis_ij x_j + offset_i, shift), -127, 127)
 

@@ -6,7 +6,7 @@ Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), ever
     section  char name[16], u64 offset, u64 size                                            (32 bytes each)
 
     model, settings, parts   JSON, as the texts of a state file have it
-    features                 the program: one image -> the numbers of a picture                  (exact)
+    features                 the program: one image -> its features                  (exact)
     backbone                 the program: one image -> its latent                                (replay)
     tail0, tail1, ...        the tail with room for 16 classes, for 32 and so on
     rate                     text of a fraction: gain / power, from which rates are fitted

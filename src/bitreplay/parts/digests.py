@@ -1,7 +1,7 @@
 """Digests of all images ever learned, by class: an image that is not among them cannot be unlearned.
 
-A digest is the first 8 bytes of the SHA-256 of a picture's numbers x: two pictures of the same numbers are one to the
-sums, and so they are here. Kept only where the setting `digests` is on, 8 bytes a picture. They are a part of the
+A digest is the first 8 bytes of the SHA-256 of an image's features x: two images with the same features are one to the
+sums, and so they are here. Kept only where the setting `digests` is on, 8 bytes per image. They are a part of the
 state and of its hash, because they decide what the state answers to `unlearn`; sorted, so that order does not matter.
 """
 

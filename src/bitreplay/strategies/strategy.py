@@ -143,7 +143,7 @@ class Strategy(ABC):
     @classmethod
     def device_programs(cls, context: StrategyContext, classes: int) -> DevicePrograms:
         """What a learner in C runs, for strategies that name a `c_learner`; ValueError for settings that it lacks."""
-        raise NotImplementedError(cls.name)
+        raise NotImplementedError(f"{cls.name} names a learner in C, but not what it runs there.")
 
     # learning
 

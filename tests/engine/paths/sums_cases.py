@@ -1,7 +1,7 @@
 """Cases of learning by sums for every instruction set: sums to start from, pictures added and taken away, the solution.
 
-A case's result is bytes: counts, class sums, products, weights, biases, exponent and left_out, scores of the pictures.
-core/tools/sums.c makes the same from `file_of`.
+A case's result is bytes: counts, class sums, products, weights, biases, exponent and dropped features, scores of
+the pictures. core/tools/sums.c makes the same from `file_of`.
 """
 
 from __future__ import annotations
