@@ -42,18 +42,19 @@ build: $(RUNS)
 	@cmp -s build/core/libbitreplay_core.so $(LIBRARY) || \
 	  { cp build/core/libbitreplay_core.so $(LIBRARY).new && mv -f $(LIBRARY).new $(LIBRARY); }
 
+HAS_CLANG_FORMAT = clang-format --version 2> /dev/null | grep -q "version 14\."
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
-	if command -v clang-format > /dev/null; then clang-format --dry-run -Werror $(C_SOURCES); \
-	  else echo "clang-format is missing: C and C++ were not checked."; fi
+	if $(HAS_CLANG_FORMAT); then clang-format --dry-run -Werror $(C_SOURCES); \
+	  else echo "clang-format 14 is missing (other versions format differently): C and C++ were not checked."; fi
 
-# `make format` formats Python, and C and C++ where clang-format (14 or later) is installed.
+# `make format` formats Python, and C and C++ where clang-format 14 is installed.
 format: $(STAMP)
 	$(BIN)/ruff format .
-	if command -v clang-format > /dev/null; then clang-format -i $(C_SOURCES); fi
+	if $(HAS_CLANG_FORMAT); then clang-format -i $(C_SOURCES); fi
 
 test: lint build
 	$(BIN)/python -m pytest -n 2 -m "not slow"
