@@ -105,9 +105,55 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
         assert torch.equal(value, resumed.students[0].model.state_dict()[key]), key
 
 
+def test_views_that_were_judged_come_again_mirrored_and_the_teacher_rests(
+    tmp_path: Path, teacher_file: Path, pool_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bitreplay.torch.models.efficientnet_lite import pretrained
+
+    pool = PicturePool(pool_folder, 32, CPU, workers=1)
+    pool.refresh(wait=True)
+    running = Distillation(
+        DistillationRecipe(**SMALL, views=4 * 6, judged_views=4 * 2, rounding=0.0),
+        pretrained("efficientnet-lite0", teacher_file), [make_student("react_tiny", tmp_path / "x")], pool,
+        compiled=False,
+    )  # fmt: skip
+    asked, ask = list[int](), running.ask
+    monkeypatch.setattr(running, "ask", lambda large: asked.append(len(large)) or ask(large))
+    first = [running.batch(step) for step in range(2)]
+    pool.images = torch.cat([pool.images, pool.images.flip(0)])  # pictures that came later change no view
+    again = [running.batch(step) for step in range(2, 6)]
+    pool.close()
+    assert asked == [4, 4]
+    for step, batch in enumerate(again, 2):
+        wanted = first[step % 2]
+        assert torch.equal(batch.view, wanted.view.flip(3) if step // 2 % 2 else wanted.view)
+        assert torch.equal(batch.logits, wanted.logits) and torch.equal(batch.features, wanted.features)
+    assert not torch.equal(first[0].view, first[1].view)
+
+
+def test_a_trained_network_grows_without_changing_its_answers_much(tmp_path: Path) -> None:
+    """react_tiny at 64 from react_tiny at 32: new blocks pass their input on, the stem sees what it saw."""
+    torch.manual_seed(0)
+    small = build("react_tiny", 1000).eval()
+    save_weights(tmp_path / "small", small, {"model": "react_tiny", "classes": 1000})
+    grown = make_student("react_tiny", tmp_path / "large", tmp_path / "small", size=64)
+    assert grown.size == 64 and len(grown.model.blocks) == len(small.blocks) + 2
+    flat = torch.full((1, 3, 32, 32), 0.3)
+    inner = slice(8, 24)  # apart from the border
+    seen = [
+        network.stem(x)[..., inner, inner]
+        for network, x in ((small, flat), (grown.model.eval(), flat.repeat(1, 1, 2, 2)))
+    ]
+    assert torch.allclose(*seen, atol=1e-5)
+    x = torch.randn(2, 128, 4, 4)
+    assert torch.equal(grown.model.blocks[15:](x), x)
+
+
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="react_tiny takes no size"):
-        make_student("react_tiny", tmp_path / "x", size=64)
+    with pytest.raises(ValueError, match="react18 takes no size"):
+        make_student("react18", tmp_path / "x", size=64)
+    with pytest.raises(ValueError, match="pictures of 32 or 64 pixels, not of 48"):
+        make_student("react_tiny", tmp_path / "x", size=48)
     with pytest.raises(ValueError, match="rate is 2"):
         DistillationRecipe(rate=2.0)
     with pytest.raises(SystemExit):

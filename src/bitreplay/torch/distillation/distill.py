@@ -19,6 +19,8 @@ from bitreplay.torch.distillation.pool import PicturePool
 from bitreplay.torch.distillation.student import Student
 from bitreplay.torch.models import build
 from bitreplay.torch.models.efficientnet_lite import CLASSES, pretrained
+from bitreplay.torch.models.react18 import ReActBlock
+from bitreplay.torch.pretraining.first_weights import spread
 from bitreplay.torch.pretraining.world import resolve_device
 from bitreplay.torch.weights import digest_of, export_parts, load_weights
 
@@ -26,25 +28,31 @@ NOTED = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "befo
 
 
 def make_student(name: str, out: Path, init: Path | None = None, **options: int | None) -> Student:
-    """A fresh network, or one with the weights of a file; layers that the file lacks are fresh.
+    """A fresh network, or one with the weights of a file.
 
-    `options` are those of the model: `size` and `top` of the QuickNets.
+    Residual blocks that the file lacks begin as the identity, other layers fresh; a 3x3 stem is spread over a 5x5 one.
+    `options` are those of the model: `size` of the QuickNets and of react_tiny, `top` of the QuickNets.
     """
     chosen = {key: value for key, value in options.items() if value is not None}
     try:
         network = build(name, CLASSES, **chosen)
     except TypeError:
-        raise ValueError(f"{name} takes no {' and no '.join(chosen)}; the QuickNets do.") from None
+        raise ValueError(f"{name} takes no {' and no '.join(chosen)}.") from None
     if init is None:
         return Student(name, network, out, chosen)
     first, note = load_weights(init)
     if note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
-    mine = network.state_dict()
-    fitting = {key: x for key, x in first.state_dict().items() if key in mine and mine[key].shape == x.shape}
+    mine, given = network.state_dict(), first.state_dict()
+    if "stem.0.weight" in mine and (mine["stem.0.weight"].shape[-1], given["stem.0.weight"].shape[-1]) == (5, 3):
+        given["stem.0.weight"] = spread(given["stem.0.weight"])
+    fitting = {key: x for key, x in given.items() if key in mine and mine[key].shape == x.shape}
     if not fitting:
         raise ValueError(f"{init} holds {name} of other widths.")
     network.load_state_dict(mine | fitting)
+    for prefix, module in network.named_modules():
+        if isinstance(module, ReActBlock) and not any(key.startswith(prefix + ".") for key in fitting):
+            module.start_as_identity()
     before = {"sha256": digest_of(init), "fresh": sorted(set(mine) - set(fitting))}
     return Student(name, network, out, chosen, before | {key: note.get(key) for key in NOTED})
 
@@ -110,7 +118,9 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     init = None if args["init"] is None else Path(args["init"])
     first = {name: Path(file) for name, file in args["also_init"]}
     students = [make_student(args["model"], Path(args["out"]), init, size=args["size"], top=args["top"])]
-    students += [make_student(name, Path(file), first.get(name)) for name, file in args["also"]]
+    for named, file in args["also"]:
+        name, _, size = named.partition(":")
+        students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))
     notes = distill(
         students,
         args["data"],

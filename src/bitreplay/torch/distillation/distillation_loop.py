@@ -2,7 +2,7 @@
 
 Several students share views and outputs, since the teacher costs more than any of them. Those of the next step are
 computed while the students learn, on a stream of their own where there is a GPU. Everything random is drawn from
-(seed, step).
+(seed, step), so a view can be made again without being kept; the teacher's outputs for it can be kept.
 """
 
 from __future__ import annotations
@@ -40,6 +40,19 @@ class TeacherBatch(NamedTuple):
     features: Tensor
 
 
+class TeacherOutputs:
+    """The teacher's outputs for the views of some steps, and how many pictures the pool had when a view was made."""
+
+    def __init__(self, steps: int, minibatch: int, like: TeacherBatch) -> None:
+        self.logits = like.logits.new_empty(steps, minibatch, like.logits.shape[1])
+        self.features = like.features.new_empty(steps, minibatch, like.features.shape[1])
+        self.pictures: dict[int, int] = {}
+
+    def keep(self, step: int, pictures: int, batch: TeacherBatch) -> None:
+        self.logits[step], self.features[step] = batch.logits, batch.features
+        self.pictures[step] = pictures
+
+
 class Report(NamedTuple):
     """After some steps: means of the two losses for each student."""
 
@@ -74,6 +87,8 @@ class Distillation:
         self.device, self.gpu = pool.device, pool.device.type == "cuda"
         self.augment = recipe.augmentation()
         self.step, self.spent = 0, 0.0
+        self.round = None if recipe.judged_views is None else max(1, recipe.judged_views // recipe.minibatch)
+        self.outputs: TeacherOutputs | None = None
         self.teacher = teacher.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.teacher.fold_batchnorm()
         self.side_stream = torch.cuda.Stream() if self.gpu else None
@@ -105,13 +120,31 @@ class Distillation:
     def for_teacher(self, view: Tensor) -> Tensor:
         return resize_view(view, self.recipe.teacher_size).contiguous(memory_format=torch.channels_last)
 
-    def batch(self, step: int, count: int | None = None) -> TeacherBatch:
-        generator = self.generator(0, step)
+    def batch(self, step: int) -> TeacherBatch:
+        """Views of a step and the teacher's outputs for them, which are kept if views will come again."""
+        if self.round is None:
+            return self.judged(step)
+        turn, first = divmod(step, self.round)
+        if self.outputs is None or first not in self.outputs.pictures:
+            pictures, batch = len(self.pool.images), self.judged(first)
+            self.outputs = self.outputs or TeacherOutputs(self.round, self.recipe.minibatch, batch)
+            self.outputs.keep(first, pictures, batch)
+        else:
+            view = self.view(first, self.outputs.pictures[first])
+            batch = TeacherBatch(view, self.outputs.logits[first], self.outputs.features[first])
+        return batch._replace(view=batch.view.flip(3)) if turn % 2 else batch
+
+    def judged(self, step: int) -> TeacherBatch:
+        view = self.view(step)
         with torch.no_grad():
-            images = self.pool.sample(count or self.recipe.minibatch, generator)
-            view = self.make_view(images, draw(len(images), generator))
             logits, features = self.ask(self.for_teacher(view))
             return TeacherBatch(view, logits, features - self.middle.to(features.dtype))
+
+    def view(self, step: int, pictures: int | None = None) -> Tensor:
+        generator = self.generator(0, step)
+        with torch.no_grad():
+            images = self.pool.sample(self.recipe.minibatch, generator, pictures)
+            return self.make_view(images, draw(len(images), generator))
 
     def batches(self) -> Iterator[TeacherBatch]:
         """One batch per step, made a step ahead."""

@@ -28,11 +28,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--init", help="weights to start from, a file or any of its parts")
     p.add_argument(
         "--also", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[],
-        help="another network that learns from the same views, and its file; --also-init starts it",
+        help="another network that learns from the same views, as react_tiny or react_tiny:64 for its size, and its "
+        "file; --also-init starts it",
     )  # fmt: skip
     p.add_argument("--also-init", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[])
     p.add_argument("--export", help="folder for the weights in half precision, in parts of at most 15 MiB")
     p.add_argument("--views", type=int, help="views to learn from (20 million)")
+    p.add_argument("--judged-views", type=int, help="judge so many views, then go round them (judge every view)")
     p.add_argument("--time-limit", type=float, help="seconds for the whole run; the schedule adapts to them")
     p.add_argument("--minibatch", type=int, help="views a step (1024)")
     p.add_argument("--learning-rate", dest="rate", type=float, help="highest learning rate (0.0012)")

@@ -10,6 +10,7 @@ from bitreplay.torch.pretraining.augmentation import Augmentation
 LIMITS = (
     ("teacher_size", 32, 512),
     ("views", 1, 10**12),
+    ("judged_views", 1, 10**9),
     ("time_limit", 1, 10**7),
     ("minibatch", 2, 65536),
     ("rate", 1e-7, 1.0),
@@ -29,18 +30,22 @@ LIMITS = (
 class DistillationRecipe:
     """A run ends after `views` views or `time_limit` seconds, whichever is first. The learning rate rises for 200
     steps to `rate`, stays there, and falls linearly to 0 in the share `fall` at the end; in the share `rounding` at the
-    end the engine's rounding is in the distillation_loop.
+    end the engine's rounding is in the loop.
 
     The loss of a view is the divergence of the network's 1,000 probabilities from the teacher's, and `match` times
     1 - cos of a linear projection of its features and the teacher's. Views are crops of at least `least_area`, with
     colours changed by `jitter`; a share `mix` is blended with another view, in a share `cut` a box of it is pasted.
-    The teacher reads them at `teacher_size`. `average` is the horizon, in steps, of a running average of the weights,
-    which is kept where it agrees better with the teacher on pictures set aside.
+    The teacher reads them at `teacher_size`. It judges the first `judged_views` alone, by default every one: its
+    outputs stay on the device, and the run goes round these views, mirrored in every second round.
+
+    `average` is the horizon, in steps, of a running average of the weights, which is kept where it agrees better with
+    the teacher on pictures set aside.
     """
 
     teacher: str = "efficientnet-lite2"
     teacher_size: int = 192
     views: int = 20_000_000
+    judged_views: int | None = None
     time_limit: float | None = None
     minibatch: int = 1024
     rate: float = 1.2e-3

@@ -114,9 +114,10 @@ class PicturePool:
             self.images = torch.cat([self.images, *more])
         return len(self.images)
 
-    def sample(self, count: int, generator: Generator) -> Tensor:
-        """`count` pictures at random."""
-        return self.images[torch.randint(len(self.images), (count,), generator=generator, device=self.device)]
+    def sample(self, count: int, generator: Generator, first: int | None = None) -> Tensor:
+        """`count` pictures at random, of the `first` that came or of all."""
+        among = len(self.images) if first is None else first
+        return self.images[torch.randint(among, (count,), generator=generator, device=self.device)]
 
     def digest(self) -> str:
         """A sha256 of all pictures, independent of the order in which parts came."""

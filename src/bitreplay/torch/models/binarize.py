@@ -113,6 +113,9 @@ class RPReLU(nn.Module):
         self.slope = nn.Parameter(torch.full((channels,), 0.25))
         self.offset = nn.Parameter(torch.zeros(channels))
 
+    def start_as_identity(self) -> None:
+        nn.init.ones_(self.slope)
+
     def forward(self, x: Tensor) -> Tensor:
         shift, offset = (p.to(x.dtype).view(1, -1, 1, 1) for p in (self.shift, self.offset))
         return F.prelu(x - shift, self.slope.to(x.dtype)) + offset

@@ -28,6 +28,11 @@ class ReActBlock(nn.Module):
         self.add = Add()
         self.act = RPReLU(out_channels)
 
+    def start_as_identity(self) -> None:
+        """Let the block pass its input on, so that a trained network can grow; learning changes that."""
+        nn.init.zeros_(self.norm.weight)
+        self.act.start_as_identity()
+
     def forward(self, x: Tensor) -> Tensor:
         return self.act(self.add(self.norm(self.conv(self.sign(x))), self.shortcut(x)))
 
