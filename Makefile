@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint format test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
+.PHONY: setup build lint bindings format test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -50,6 +50,10 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	if $(HAS_CLANG_FORMAT); then clang-format --dry-run -Werror $(C_SOURCES); \
 	  else echo "clang-format 14 is missing (other versions format differently): C and C++ were not checked."; fi
+
+# The C interface for ctypes, JavaScript and TypeScript, written from core/include.
+bindings: $(STAMP)
+	$(BIN)/python tools/make_bindings.py
 
 # `make format` formats Python, and C and C++ where clang-format 14 is installed.
 format: $(STAMP)

@@ -18,13 +18,14 @@ from functools import partial
 import numpy as np
 
 from bitreplay import modelfile
+from bitreplay.core import BESIDE_THE_PACKAGE
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
 
-ROOT = native.BESIDE_THE_PACKAGE.parents[1] / "zoo"
+ROOT = BESIDE_THE_PACKAGE.parents[1] / "zoo"
 
 
 def fastest(call: Callable[[], None], times: int) -> float:

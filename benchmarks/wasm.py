@@ -13,12 +13,12 @@ import tempfile
 from pathlib import Path
 
 from bitreplay import modelfile
-from bitreplay.engine import native
+from bitreplay.core import BESIDE_THE_PACKAGE
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-ZOO = native.BESIDE_THE_PACKAGE.parents[1] / "zoo"
+ZOO = BESIDE_THE_PACKAGE.parents[1] / "zoo"
 FORWARD, STEP = 1, 4  # br_list
 
 

@@ -1,4 +1,5 @@
 /** What both learners share: how pictures, names and states get into the core's memory and out of it. */
+import { br_name, br_picture } from "./interface.js";
 
 /** @typedef {{data: Uint8Array | Uint8ClampedArray, width: number, height: number}} Picture */
 /** @typedef {string | number} Name */
@@ -59,8 +60,8 @@ export class BaseLearner {
    */
   _withPicture({ data, width, height }, call) {
     const at = this._scratch(64 + data.length);
-    const pixelBytes = data.length / (width * height);
-    [at + 64, width, height, pixelBytes, 0].forEach((value, k) => this.core.view.setUint32(at + 4 * k, value, true));
+    const pixel_bytes = data.length / (width * height);
+    this.core.write(at, br_picture, { pixels: at + 64, width, height, pixel_bytes, row_bytes: 0 });
     this.core.bytes.set(data, at + 64);
     return call(at);
   }
@@ -74,9 +75,8 @@ export class BaseLearner {
   _withName(name, call) {
     const text = typeof name === "string" ? encodeText(name.normalize("NFC")) : new Uint8Array(0);
     const at = this.core.allocate(64 + text.length);
-    this.core.view.setUint32(at, typeof name === "string" ? at + 64 : 0, true);
-    this.core.view.setUint32(at + 4, text.length, true);
-    this.core.view.setBigInt64(at + 8, typeof name === "string" ? 0n : BigInt(name), true);
+    if (typeof name === "string") this.core.write(at, br_name, { text: at + 64, length: text.length });
+    else this.core.write(at, br_name, { number: BigInt(name) });
     this.core.bytes.set(text, at + 64);
     try {
       return call(at);
@@ -87,11 +87,8 @@ export class BaseLearner {
 
   /** Reads a br_name. @param {number} at @returns {Name} */
   _readName(at) {
-    const view = this.core.view;
-    const text = view.getUint32(at, true);
-    return text
-      ? decodeText(this.core.bytes.slice(text, text + view.getUint32(at + 4, true)))
-      : Number(view.getBigInt64(at + 8, true));
+    const { text, length, number } = this.core.read(at, br_name);
+    return text ? decodeText(this.core.bytes.slice(text, text + length)) : Number(number);
   }
 
   /** Calls a function of the core that writes the state's hash, 64 hexadecimal digits. @param {string} hash */

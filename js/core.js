@@ -22,8 +22,8 @@ export const hasSimd = () => WebAssembly.validate(SIMD_MODULE);
 export class Core {
   /** @param {WebAssembly.Instance} instance */
   constructor(instance) {
-    /** @type {Record<string, any>} */
-    this.call = instance.exports;
+    /** @type {Record<string, any> & import("./interface.js").CoreFunctions} */
+    this.call = /** @type {any} */ (instance.exports);
   }
 
   /**
@@ -86,6 +86,33 @@ export class Core {
   /** @param {number} at */
   free(at) {
     this.call.free(at);
+  }
+
+  /**
+   * Writes fields of a structure of interface.js; the others keep what they have.
+   * @param {number} at
+   * @param {import("./interface.js").Layout} layout
+   * @param {Record<string, number | bigint>} values
+   */
+  write(at, layout, values) {
+    const view = /** @type {any} */ (this.view);
+    for (const [name, value] of Object.entries(values)) {
+      const [offset, type] = layout.fields[name];
+      view[`set${type}`](at + offset, value, true);
+    }
+    return at;
+  }
+
+  /**
+   * The fields of a structure: addresses and numbers up to 32 bits as numbers, larger ones as BigInt.
+   * @param {number} at
+   * @param {import("./interface.js").Layout} layout
+   * @returns {Record<string, any>}
+   */
+  read(at, layout) {
+    const view = /** @type {any} */ (this.view);
+    const fields = Object.entries(layout.fields);
+    return Object.fromEntries(fields.map(([name, [offset, type]]) => [name, view[`get${type}`](at + offset, true)]));
   }
 
   /** A zero-terminated string. @param {number} at */

@@ -31,7 +31,7 @@ def make(out: Path, wasm: Path, models: list[str]) -> None:
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(REPOSITORY / "page", out, ignore=shutil.ignore_patterns("online.js"))
     (out / "bitreplay").mkdir()
-    for file in (REPOSITORY / "js").glob("*.js"):
+    for file in [*(REPOSITORY / "js").glob("*.js"), *(REPOSITORY / "js").glob("*.d.ts")]:
         shutil.copy(file, out / "bitreplay")
     for name in MODULES:
         (out / name).write_bytes((wasm / name).read_bytes())
@@ -53,7 +53,9 @@ def _model(out: Path, model: str, strategy: str) -> dict[str, object]:
 
 def _offline(out: Path, later: set[str]) -> None:
     """All files but those that are kept when they are first loaded, in the service worker's list."""
-    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    files = sorted(
+        path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file() and path.suffix != ".ts"
+    )
     digest = hashlib.sha256(b"".join((out / name).read_bytes() for name in files)).hexdigest()[:16]
     cached = ["./", *(name for name in files if name not in later | {"index.html", "offline.js"})]
     worker = (out / "offline.js").read_text()

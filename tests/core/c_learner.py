@@ -77,7 +77,7 @@ class Failed(Exception):
 def library() -> ctypes.CDLL:
     """The core, or another library with the learner in it, as `make fuzz` builds it with sanitizers."""
     other = os.environ.get("BITREPLAY_C_LEARNER")
-    core = native.library() if other is None else ctypes.CDLL(other)
+    core = ctypes.CDLL(str(native.LIBRARY) if other is None else other)
     core.br_error_text.restype = c_char_p
     core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
     core.br_state_bytes.restype = c_size_t
@@ -131,7 +131,7 @@ class CLearner:
         error = ctypes.create_string_buffer(256)
         model = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
         # Builds without a heap have no plan; they take no more than this one.
-        plan = native.library().br_learner_plan
+        plan = ctypes.CDLL(str(native.LIBRARY)).br_learner_plan
         code = 0 if room else plan(*model, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
         self.room = aligned_zeros(room or self.memory.total)

@@ -44,7 +44,7 @@ class CReplay:
         error = ctypes.create_string_buffer(256)
         model = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
         # Builds without a heap have no plan; they take no more than this one.
-        code = native.library().br_replay_plan(*model, byref(self.memory), error, c_size_t(256))
+        code = ctypes.CDLL(str(native.LIBRARY)).br_replay_plan(*model, byref(self.memory), error, c_size_t(256))
         assert code == 0, error.value
         self.room = aligned_zeros(self.memory.total)
         self.room[:] = 0xA5  # nothing relies on zeros

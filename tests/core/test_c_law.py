@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, statefile
+from bitreplay.core.interface import br_factor, br_ood, br_solution, br_sums, br_sums_part
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.discriminant import Solution
 from bitreplay.engine.feature_program import compile_features
-from bitreplay.engine.native_sums import FactorInfo, OodInfo, PartInfo, SolutionInfo, SumsInfo
 from bitreplay.engine.native_sums import library as sums_library
 from bitreplay.engine.projection import Projection
 from bitreplay.engine.shrunk_means import shrunk_means
@@ -141,27 +141,22 @@ class Sums:
         core = sums_library()
         assert core is not None
         self.core = core
-        pointer, limit = ctypes.c_void_p, core.br_ood_threshold
-        core.br_sums_ood_score.argtypes = [pointer] * 4 + [ctypes.c_int64] + [pointer] * 3
-        limit.restype, limit.argtypes = ctypes.c_int64, [pointer, ctypes.c_uint32]
         self.counts = np.array(sums[0], np.int64)
         pictures, stored = int(self.counts.sum()), width(int(self.counts.sum()))
         self.rows, self.products = (np.ascontiguousarray(part, stored) for part in sums[1:])
         self.classes, self.n_features = self.rows.shape
         places = (self.counts.ctypes.data, self.rows.ctypes.data, self.products.ctypes.data)
-        self.info = SumsInfo(self.n_features, self.classes, 8 * stored.itemsize, *places)
+        self.info = br_sums(self.n_features, self.classes, 8 * stored.itemsize, *places)
         if lambdas is None:
             top, bottom = ctypes.c_int64(), ctypes.c_int64()
-            shrinkage = core.br_sums_shrinkage
-            shrinkage.restype, shrinkage.argtypes = None, [ctypes.c_int64] * 2 + [ctypes.c_void_p] * 2
-            shrinkage(pictures, self.n_features, ctypes.byref(top), ctypes.byref(bottom))
+            core.br_sums_shrinkage(pictures, self.n_features, ctypes.byref(top), ctypes.byref(bottom))
             lambdas = [(top.value, bottom.value)] * len(parts)
-        own = (PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True))
-        self.parts = (PartInfo * len(parts))(*own)
+        own = (br_sums_part(length, *pair) for length, pair in zip(parts, lambdas, strict=True))
+        self.parts = (br_sums_part * len(parts))(*own)
         self.work = aligned_zeros(core.br_sums_solve_bytes(self.n_features, self.classes))
         self.weights = np.zeros((self.classes, self.n_features), np.int32)
         self.biases = np.zeros(self.classes, np.int64)
-        self.solution = SolutionInfo(self.weights.ctypes.data, self.biases.ctypes.data)
+        self.solution = br_solution(self.weights.ctypes.data, self.biases.ctypes.data)
 
     def solve(self) -> None:
         words = (ctypes.byref(self.info), self.parts, len(self.parts), self.work.ctypes.data)
@@ -187,7 +182,7 @@ def test_pictures_have_scores(case):
     assert core is not None
     classes, n_features = weights.shape
     scores = np.zeros((len(x), classes), np.int64)
-    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
+    info = br_solution(weights.ctypes.data, biases.ctypes.data, n_features, classes)
     check(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), scores.ctypes.data))
     assert scores.tolist() == case["expected"]
 
@@ -204,8 +199,8 @@ def test_what_is_expected_of_other_pictures(case):
     drawn = shrunk_means(counts, plain)
     sums.weights[:], sums.biases[:] = drawn.weights, drawn.biases
     core, ridges = sums.core, np.zeros(len(inputs["parts"]), np.int64)
-    factor, middle = FactorInfo(ridges=ridges.ctypes.data), np.zeros(sums.n_features, np.int32)
-    ood, solution = OodInfo(weights=middle.ctypes.data), ctypes.byref(sums.solution)
+    factor, middle = br_factor(ridges=ridges.ctypes.data), np.zeros(sums.n_features, np.int32)
+    ood, solution = br_ood(weights=middle.ctypes.data), ctypes.byref(sums.solution)
     own = (ctypes.byref(sums.info), sums.parts, len(sums.parts))
     check(core.br_sums_factor(*own, sums.work.ctypes.data, ctypes.byref(factor)))
     lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(sums.n_features))

@@ -7,8 +7,6 @@
     machine.begin_parts(), measure, gather, end_parts: such a step in parts (minibatch_parts.py)
     native.footprint(program).total           the bytes that this takes, known without a machine
 
-The library lies beside the package (bitreplay/_lib), or where BITREPLAY_LIBRARY says, and is loaded by ctypes;
-core/include/bitreplay.h is its interface.
 A machine keeps the instruction set that was chosen when it was made (`set_isa`, or BITREPLAY_ISA) and its number of
 threads (`threads`, or BITREPLAY_THREADS, or 1). The others wait inside the library until a run has work for them, and
 end with the machine. Whatever their number, the bits are the same. A forked child runs on one thread.
@@ -21,16 +19,18 @@ import os
 import time
 import warnings
 import weakref
-from ctypes import POINTER, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_void_p
 from dataclasses import fields
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from threading import Thread
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.core import LIBRARY as LIBRARY
+from bitreplay.core import library as library
+from bitreplay.core.interface import br_memory, br_operation_info, br_run_args
 from bitreplay.engine import minibatch_parts
 from bitreplay.engine.aligned import aligned, aligned_zeros
 from bitreplay.engine.footprint import Footprint
@@ -38,70 +38,9 @@ from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program, ProgramError
 from bitreplay.engine.reference import Memory, ReferenceMachine
 
-BESIDE_THE_PACKAGE = Path(__file__).resolve().parents[1] / "_lib" / "libbitreplay_core.so"
-LIBRARY = Path(os.environ.get("BITREPLAY_LIBRARY") or BESIDE_THE_PACKAGE)
 STEP = len(LISTS)
 MAX_THREADS = 64
 _64 = (1 << 64) - 1
-
-
-class RunArgs(ctypes.Structure):
-    _fields_ = [
-        ("seed", c_uint64),
-        ("step", c_uint64),
-        ("samples", c_int64),
-        ("rate_mantissa", c_int64),
-        ("rate_shift", c_int64),
-    ]
-
-
-class OperationInfo(ctypes.Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("reads", c_char_p),
-        ("writes", c_char_p),
-        ("attributes", c_char_p),
-        ("code", c_uint32),
-    ]
-
-
-class MemoryInfo(ctypes.Structure):
-    _fields_ = [(part.name, c_uint64) for part in fields(Footprint)]
-
-
-SIGNATURES = {
-    "br_program_open": (c_int, [c_void_p, c_size_t, POINTER(c_void_p), c_char_p, c_size_t]),
-    "br_program_open_threads": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(c_void_p), c_char_p, c_size_t]),
-    "br_program_plan": (c_int, [c_void_p, c_size_t, c_uint32, POINTER(MemoryInfo), c_char_p, c_size_t]),
-    "br_program_close": (None, [c_void_p]),
-    "br_worker_run": (c_int, [c_void_p]),
-    "br_program_workers": (c_uint32, [c_void_p]),
-    "br_program_arena_bytes": (c_uint64, [c_void_p]),
-    "br_program_memory": (None, [c_void_p, POINTER(MemoryInfo)]),
-    "br_program_isa": (c_char_p, [c_void_p]),
-    "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(RunArgs)]),
-    "br_parts_bytes": (c_uint64, [c_void_p]),
-    "br_parts_begin": (c_int, [c_void_p, c_void_p]),
-    "br_parts_measure": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_void_p]),
-    "br_parts_gather": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs), c_uint32, c_void_p]),
-    "br_parts_end": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(RunArgs)]),
-    "br_isas": (c_char_p, []),
-    "br_isa": (c_char_p, []),
-    "br_isa_supported": (c_int, [c_char_p]),
-    "br_set_isa": (c_int, [c_char_p]),
-    "br_error_text": (c_char_p, [c_int]),
-    "br_operation": (c_int, [c_size_t, POINTER(OperationInfo)]),
-}
-
-
-@cache
-def library() -> ctypes.CDLL:
-    """The loaded core; OSError if it is missing or built for another machine."""
-    core = ctypes.CDLL(str(LIBRARY))
-    for name, (result, arguments) in SIGNATURES.items():
-        function = getattr(core, name)
-        function.restype, function.argtypes = result, arguments
-    return core
 
 
 def built_isas() -> list[str]:
@@ -163,7 +102,7 @@ class OpenedProgram:
 
     @property
     def footprint(self) -> Footprint:
-        info = MemoryInfo()
+        info = br_memory()
         self.core.br_program_memory(self.handle, ctypes.byref(info))
         return _footprint(info)
 
@@ -209,7 +148,7 @@ class NativeMachine(Memory):
         self._done(core.br_run(self._opened.handle, number, parameters, arena, args))
 
     def _given(self, run: Run) -> tuple[int, int, Any]:
-        args = RunArgs(run.seed & _64, run.step & _64, run.samples, run.rate_mantissa, run.rate_shift)
+        args = br_run_args(run.seed & _64, run.step & _64, run.samples, run.rate_mantissa, run.rate_shift)
         return self.regions["parameter"].ctypes.data, self.regions["arena"].ctypes.data, ctypes.byref(args)
 
     def _done(self, failed: int) -> None:
@@ -268,7 +207,7 @@ class SlowMachine(ReferenceMachine):
 
 def known_operations() -> set[str]:
     """The names of the operations in the library."""
-    info, names = OperationInfo(), set[str]()
+    info, names = br_operation_info(), set[str]()
     while library().br_operation(len(names), ctypes.byref(info)):
         names.add(info.name.decode())
     return names
@@ -276,7 +215,7 @@ def known_operations() -> set[str]:
 
 def footprint(program: Program, threads: int | None = None) -> Footprint:
     """What a machine for this program will take. Without the library: the regions, which is less than NumPy takes."""
-    info, error = MemoryInfo(), ctypes.create_string_buffer(256)
+    info, error = br_memory(), ctypes.create_string_buffer(256)
     try:
         core = library()
     except OSError:
@@ -290,7 +229,7 @@ def footprint(program: Program, threads: int | None = None) -> Footprint:
     return _footprint(info)
 
 
-def _footprint(info: MemoryInfo) -> Footprint:
+def _footprint(info: br_memory) -> Footprint:
     return Footprint(*(int(getattr(info, part.name)) for part in fields(Footprint)))
 
 

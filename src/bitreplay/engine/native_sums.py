@@ -21,13 +21,13 @@ from __future__ import annotations
 import ctypes
 import warnings
 from collections.abc import Sequence
-from ctypes import POINTER, c_int, c_int32, c_int64, c_uint32, c_uint64, c_void_p
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.core import interface
+from bitreplay.core.interface import BR_IMPOSSIBLE, br_factor, br_ood, br_solution, br_sums, br_sums_part
 from bitreplay.engine import discriminant, native, ood
 from bitreplay.engine import mahalanobis as reference_mahalanobis
 from bitreplay.engine import possible as reference_possible
@@ -39,89 +39,7 @@ from bitreplay.engine.mahalanobis import Factor
 from bitreplay.engine.ood import OodModel
 from bitreplay.engine.sums import Sums, checked, fits, narrowed, width
 
-IMPOSSIBLE = 19  # BR_IMPOSSIBLE
-
-
-class SumsInfo(ctypes.Structure):
-    _fields_ = [
-        ("features", c_uint32),
-        ("classes", c_uint32),
-        ("bits", c_uint32),
-        ("counts", c_void_p),
-        ("class_sums", c_void_p),
-        ("products", c_void_p),
-    ]
-
-
-class PartInfo(ctypes.Structure):
-    _fields_ = [("length", c_int64), ("top", c_int64), ("bottom", c_int64)]
-
-
-class SolutionInfo(ctypes.Structure):
-    _fields_ = [
-        ("weights", c_void_p),
-        ("biases", c_void_p),
-        ("features", c_uint32),
-        ("classes", c_uint32),
-        ("pictures", c_int64),
-        ("exponent", c_int32),
-        ("dropped_features", c_uint32),
-    ]
-
-
-class FactorInfo(ctypes.Structure):
-    _fields_ = [
-        ("rows", c_void_p),
-        ("halves", c_void_p),
-        ("centre", c_void_p),
-        ("ridges", c_void_p),
-        ("pictures", c_int64),
-        ("features", c_uint32),
-        ("dropped_features", c_uint32),
-        ("point", c_int32),
-    ]
-
-
-class OodInfo(ctypes.Structure):
-    _fields_ = [
-        ("fitted", c_int64),
-        ("ratio", c_int64),
-        ("expected", c_int64),
-        ("temperature", c_int64),
-        ("weights", c_void_p),
-        ("bias", c_int64),
-    ]
-
-
-SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "br_sums_add_bytes": (c_uint64, [c_uint32]),
-    "br_sums_add": (c_int, [POINTER(SumsInfo), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
-    "br_sums_combine": (c_int, [POINTER(SumsInfo), POINTER(SumsInfo), c_int]),
-    "br_sums_possible": (c_int, [POINTER(SumsInfo), c_int, c_void_p]),
-    "br_sums_has_factor": (c_int, [POINTER(SumsInfo), c_void_p]),
-    "br_sums_solve_bytes": (c_uint64, [c_uint32, c_uint32]),
-    "br_sums_solve": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo)]),
-    "br_sums_scores": (c_int, [POINTER(SolutionInfo), c_void_p, c_uint64, c_void_p]),
-    "br_sums_factor": (c_int, [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(FactorInfo)]),
-    "br_sums_solve_factor": (
-        c_int,
-        [POINTER(SumsInfo), POINTER(PartInfo), c_uint32, c_void_p, POINTER(SolutionInfo), POINTER(FactorInfo)],
-    ),
-    "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
-    "br_sums_mahalanobis": (c_int, [POINTER(FactorInfo), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
-    "br_sums_ood": (
-        c_int,
-        [
-            POINTER(SumsInfo),
-            POINTER(SolutionInfo),
-            POINTER(FactorInfo),
-            POINTER(PartInfo),
-            c_uint32,
-            c_void_p,
-            POINTER(OodInfo),
-        ],
-    ),  # fmt: skip
-}
+FUNCTIONS = [name for name in interface.FUNCTIONS if name.startswith("br_sums_")]
 
 
 @cache
@@ -129,9 +47,8 @@ def library() -> ctypes.CDLL | None:
     """The core with these functions; none, after a warning, if there is none."""
     try:
         core = native.library()
-        for name, (result, arguments) in SIGNATURES.items():
-            function = getattr(core, name)
-            function.restype, function.argtypes = result, arguments
+        for name in FUNCTIONS:
+            getattr(core, name)
         return core
     except (OSError, AttributeError) as error:
         warnings.warn(
@@ -205,7 +122,7 @@ def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
     if x.dtype != np.int8 or x.ndim != 2 or x.shape[1] != n_features:
         raise ValueError(f"Features must be int8 of shape (n, {n_features}), got {x.dtype} {x.shape}.")
     weights, biases = np.ascontiguousarray(solution.weights), np.ascontiguousarray(solution.biases)
-    info = SolutionInfo(weights.ctypes.data, biases.ctypes.data, n_features, classes)
+    info = br_solution(weights.ctypes.data, biases.ctypes.data, n_features, classes)
     result = np.zeros((len(x), classes), np.int64)
     _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), result.ctypes.data))
     return result
@@ -244,8 +161,8 @@ class _Solver:
         self._weights = np.zeros((sums.classes, sums.n_features), np.int32)
         self._biases, self._ridges = np.zeros(sums.classes, np.int64), np.zeros(len(parts), np.int64)
         self._work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
-        self.solution = SolutionInfo(self._weights.ctypes.data, self._biases.ctypes.data)
-        self.factor = FactorInfo(ridges=self._ridges.ctypes.data)
+        self.solution = br_solution(self._weights.ctypes.data, self._biases.ctypes.data)
+        self.factor = br_factor(ridges=self._ridges.ctypes.data)
         results = [ctypes.byref(getattr(self, name)) for name in outputs.split()]
         inputs = (_info(sums), self._given, len(self._given), self._work.ctypes.data)
         _done(getattr(core, function)(*inputs, *results))
@@ -290,11 +207,9 @@ def expected(sums: Sums, solution: Solution, factor: Factor) -> OodModel:
         return ood.ood(sums, solution, factor, reference_mahalanobis.lengths)
     info, _kept = _factor_info(factor)
     weights = np.ascontiguousarray(solution.weights)
-    solved = SolutionInfo(
-        weights.ctypes.data, None, sums.n_features, sums.classes, solution.pictures, solution.exponent
-    )
+    solved = br_solution(weights.ctypes.data, None, sums.n_features, sums.classes, solution.pictures, solution.exponent)
     middle = np.zeros(factor.n_features, np.int32)
-    parts, model = _parts(factor.parts, [(1, 1)] * len(factor.parts)), OodInfo(weights=middle.ctypes.data)
+    parts, model = _parts(factor.parts, [(1, 1)] * len(factor.parts)), br_ood(weights=middle.ctypes.data)
     work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
     sizes = (parts, len(factor.parts), work.ctypes.data)
     _done(core.br_sums_ood(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(model)))
@@ -320,11 +235,11 @@ def _own(array: NDArray, stored: np.dtype) -> NDArray:
     return array if array.flags.writeable else array.copy()
 
 
-def _info(sums: Sums) -> SumsInfo:
+def _info(sums: Sums) -> br_sums:
     for array in (sums.counts, sums.class_sums, sums.products):
         assert array.flags.c_contiguous
     arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
-    return SumsInfo(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+    return br_sums(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
 
 
 def _together(sums: Sums) -> Sums:
@@ -333,20 +248,22 @@ def _together(sums: Sums) -> Sums:
     return Sums(counts, rows, products, sums.forgot)
 
 
-def _parts(parts: Sequence[int], lambdas: Sequence[tuple[int, int]]) -> ctypes.Array[PartInfo]:
-    return (PartInfo * len(parts))(*(PartInfo(length, *pair) for length, pair in zip(parts, lambdas, strict=True)))
+def _parts(parts: Sequence[int], lambdas: Sequence[tuple[int, int]]) -> ctypes.Array[br_sums_part]:
+    return (br_sums_part * len(parts))(
+        *(br_sums_part(length, *pair) for length, pair in zip(parts, lambdas, strict=True))
+    )
 
 
-def _factor_info(factor: Factor) -> tuple[FactorInfo, tuple[NDArray, ...]]:
+def _factor_info(factor: Factor) -> tuple[br_factor, tuple[NDArray, ...]]:
     """And the arrays that it points into."""
     ridges = np.array(factor.ridges, np.int64)
     arrays = tuple(np.ascontiguousarray(a) for a in (factor.rows, factor.halves, factor.centre, ridges))
     places = (array.ctypes.data for array in arrays)
-    return FactorInfo(*places, factor.pictures, factor.n_features, factor.dropped_features, factor.point), arrays
+    return br_factor(*places, factor.pictures, factor.n_features, factor.dropped_features, factor.point), arrays
 
 
 def _holds(code: int) -> bool:
-    if code not in (0, IMPOSSIBLE):
+    if code not in (0, BR_IMPOSSIBLE):
         _done(code)
     return code == 0
 

@@ -5,22 +5,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bitreplay.core import library
+from bitreplay.core.interface import br_replay_memory, br_replay_options
 from bitreplay.engine import native
 from bitreplay.engine.aligned import aligned
 from bitreplay.engine.program import Program
-
-
-class _Options(ctypes.Structure):
-    _fields_ = [(name, c_uint32) for name in ("classes", "name_bytes", "samples", "settings_bytes")]
-
-
-class _Memory(ctypes.Structure):
-    _fields_ = [(name, c_size_t) for name in ("total", "network", "state", "experience", "work")]
 
 
 @dataclass(frozen=True)
@@ -49,12 +42,10 @@ def replay_sizes_of(
     return ReplaySizes(len(image), memory.network - in_place, memory.state, memory.experience, memory.work)
 
 
-def _planned(image: bytes, classes: int, samples: int) -> _Memory:
-    plan = native.library().br_replay_plan
-    plan.restype, plan.argtypes = c_int, [c_void_p, c_size_t, c_void_p, c_void_p, c_char_p, c_size_t]
-    model, memory = aligned(np.frombuffer(image, np.uint8)), _Memory()
-    options, error = _Options(classes=classes, samples=samples), ctypes.create_string_buffer(256)
-    failed = plan(model.ctypes.data, len(image), byref(options), byref(memory), error, len(error))
+def _planned(image: bytes, classes: int, samples: int) -> br_replay_memory:
+    model, memory = aligned(np.frombuffer(image, np.uint8)), br_replay_memory()
+    options, error = br_replay_options(classes=classes, samples=samples), ctypes.create_string_buffer(256)
+    failed = library().br_replay_plan(model.ctypes.data, len(image), options, memory, error, len(error))
     if failed:
         raise ValueError(f"The model cannot be opened by the learner in C: {error.value.decode()}.")
     return memory

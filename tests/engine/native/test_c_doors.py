@@ -9,6 +9,7 @@ from ctypes import POINTER, byref, c_char_p, c_size_t, c_void_p
 import numpy as np
 import pytest
 
+from bitreplay.core import interface
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program, ProgramError
@@ -35,7 +36,7 @@ def machine():
 
 
 def test_nothing_in_place_of_a_program_is_refused(core):
-    error, handle, memory = ctypes.create_string_buffer(b"?", 256), c_void_p(1), native.MemoryInfo()
+    error, handle, memory = ctypes.create_string_buffer(b"?", 256), c_void_p(1), interface.br_memory()
     memory.arena = 1
     assert core.br_program_open(None, c_size_t(64), byref(handle), error, c_size_t(256)) == BAD_ARGUMENT
     assert handle.value is None and error.value == b"no program: its bytes are a null pointer"
@@ -50,7 +51,7 @@ def test_nothing_in_place_of_a_program_is_refused(core):
     core.br_program_memory(None, byref(memory))
     assert memory.arena == 0
     core.br_program_close(None)
-    args = native.RunArgs(1, 0, 1, 0, 0)
+    args = interface.br_run_args(1, 0, 1, 0, 0)
     assert core.br_run(None, 1, None, None, byref(args)) == BAD_ARGUMENT
     assert core.br_worker_run(None) == BAD_ARGUMENT
 
@@ -66,11 +67,11 @@ def test_nothing_in_place_of_other_arguments_is_refused(core, machine):
     assert core.br_program_tensor(handle, c_char_p(b"logits"), None) == BAD_ARGUMENT
     core.br_program_memory(handle, None)
     assert core.br_isa_supported(None) == 0 and core.br_set_isa(None) == UNKNOWN_PATH
-    assert core.br_operation(c_size_t(0), POINTER(native.OperationInfo)()) == 0
+    assert core.br_operation(c_size_t(0), POINTER(interface.br_operation_info)()) == 0
 
 
 def test_regions_that_are_missing_or_crooked_are_refused(core, machine):
-    handle, args = machine._opened.handle, native.RunArgs(1, 0, 1, 0, 0)
+    handle, args = machine._opened.handle, interface.br_run_args(1, 0, 1, 0, 0)
     parameters, arena = (machine.regions[name].ctypes.data for name in ("parameter", "arena"))
     for number in range(native.STEP + 1):
         assert core.br_run(handle, number, None, c_void_p(arena), byref(args)) == BAD_ARGUMENT

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bitreplay.core import interface
 from bitreplay.engine import layers as layers
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
@@ -137,7 +138,7 @@ def test_an_unknown_path_is_refused_with_a_sentence():
 
 
 def test_the_operation_tables_agree():
-    info, found = native.OperationInfo(), {}
+    info, found = interface.br_operation_info(), {}
     index = 0
     while native.library().br_operation(index, ctypes.byref(info)):
         rows = tuple(text.decode() for text in (info.reads, info.writes, info.attributes))

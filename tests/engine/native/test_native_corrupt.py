@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bitreplay.core import interface
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program
@@ -41,7 +42,7 @@ def open_native(data: bytes) -> str:
         arena_bytes, parameter_bytes = core.br_program_arena_bytes(handle), struct.unpack_from("<Q", data, 40)[0]
         if arena_bytes < 1 << 24:
             arena, parameters = framed(arena_bytes), framed(parameter_bytes)
-            args = native.RunArgs(1, 1, 1, 1 << 30, 35)
+            args = interface.br_run_args(1, 1, 1, 1 << 30, 35)
             for number in (0, 1, 2, 3, native.STEP):
                 core.br_run(handle, number, parameters.ctypes.data + 64, arena.ctypes.data + 64, ctypes.byref(args))
             for frame in (arena, parameters):

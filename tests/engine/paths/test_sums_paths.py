@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bitreplay.core.interface import br_solution, br_sums, br_sums_part
 from bitreplay.engine import native, native_sums
-from bitreplay.engine.native_sums import PartInfo, SolutionInfo, SumsInfo
 from tests.engine.paths.one_record import guarded
 from tests.engine.paths.sums_cases import SIZES, Case, case_of, every_size, expected, extremes
 from tests.engine.paths.test_random_shapes import PROFILE
@@ -38,7 +38,7 @@ def found(case: Case) -> bytes:
     assert core is not None
     counts, class_sums, products = (kept(a) for a in (case.start.counts, case.start.class_sums, case.start.products))
     classes, numbers = class_sums.shape
-    info = SumsInfo(
+    info = br_sums(
         numbers, classes, 8 * products.dtype.itemsize, *(a.ctypes.data for a in (counts, class_sums, products))
     )
     work = kept(np.full(core.br_sums_add_bytes(numbers), 0xA5, np.uint8))
@@ -49,8 +49,8 @@ def found(case: Case) -> bytes:
     parts = kept(np.array([(length, *pair) for length, pair in pairs], np.int64))
     weights, biases = kept(np.full((classes, numbers), 77, np.int32)), kept(np.zeros(classes, np.int64))
     work = kept(np.full(core.br_sums_solve_bytes(numbers, classes), 0xA5, np.uint8))
-    solution = SolutionInfo(weights.ctypes.data, biases.ctypes.data)
-    first = ctypes.cast(parts.ctypes.data, ctypes.POINTER(PartInfo))
+    solution = br_solution(weights.ctypes.data, biases.ctypes.data)
+    first = ctypes.cast(parts.ctypes.data, ctypes.POINTER(br_sums_part))
     assert core.br_sums_solve(info, first, len(parts), work.ctypes.data, ctypes.byref(solution)) == 0
     scores = kept(np.zeros((len(x), classes), np.int64))
     assert core.br_sums_scores(ctypes.byref(solution), x.ctypes.data, len(x), scores.ctypes.data) == 0
@@ -136,11 +136,11 @@ def test_the_core_refuses_what_does_not_fit_and_changes_nothing():
     assert not sums.counts.any() and not sums.products.any()
     sums.counts[0] = 131072
     assert added(x, [0, 1]) == bad, "32 bits do not hold so many"
-    solution = SolutionInfo(x.ctypes.data, x.ctypes.data)
+    solution = br_solution(x.ctypes.data, x.ctypes.data)
     work = native_sums.aligned_zeros(core.br_sums_solve_bytes(3, 2))
 
     def solved(*parts: tuple[int, int, int]) -> int:
-        given = (PartInfo * len(parts))(*(PartInfo(*part) for part in parts))
+        given = (br_sums_part * len(parts))(*(br_sums_part(*part) for part in parts))
         return int(core.br_sums_solve(info, given, len(parts), work.ctypes.data, ctypes.byref(solution)))
 
     for parts in (
