@@ -29,7 +29,8 @@ PATH = re.compile(r"(?=.*/|.*\.(?:py|cc|h|c|js|toml|md)$)[\w.@<>*/{},-]+(?:/|\.[
 COMMAND = re.compile(r"\.venv/|docs\.md$|build/|dist/|requirements/ci")
 NAME_IN_FILE = re.compile(r"((?:`\w+`(?:, | and )?)+) in\s+`([\w./-]+\.\w+)`")
 TOPICS = [
-    "strategy", "state part", "layer", "kernel", "instruction set", "data set", "command", "model", "board",
+    "strategy", "state part", "layer", "function of the C interface", "kernel",
+    "instruction set", "data set", "command", "model", "board",
     "picture format",
 ]  # fmt: skip
 

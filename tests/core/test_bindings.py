@@ -57,7 +57,8 @@ def test_structures_lie_as_the_compiler_lays_them_out(tmp_path):
     source.write_text(f'#include <stdio.h>\n{includes}#define P(n, v) printf("%s %zu\\n", n, v)\n'
                       f"int main(void) {{ {' '.join(rows)} return 0; }}\n")  # fmt: skip
     subprocess.run(["cc", f"-I{ROOT / 'core' / 'include'}", source, "-o", binary], check=True)
-    printed = dict(line.split() for line in subprocess.run([binary], capture_output=True, text=True).stdout.splitlines())
+    lines = subprocess.run([binary], capture_output=True, text=True, check=True).stdout.splitlines()
+    printed = dict(line.split() for line in lines)
     for name, kind in STRUCTURES.items():
         assert ctypes.sizeof(kind) == int(printed[name]), name
         for field in kind._fields_:
@@ -73,8 +74,8 @@ def test_fields_are_aligned_in_webassembly(tmp_path):
 
 
 def test_a_new_function_and_a_new_field_reach_every_language(tmp_path):
-    text = "typedef struct br_new {\n  uint64_t field;\n} br_new;\nBR_API int64_t br_made(const br_new* it, size_t n);\n"
-    headers = written(text, tmp_path)
+    structure = "typedef struct br_new {\n  uint64_t field;\n} br_new;\n"
+    headers = written(f"{structure}BR_API int64_t br_made(const br_new* it, size_t n);\n", tmp_path)
     assert '"br_made": (c_int64, [POINTER(br_new), c_size_t]),' in make_bindings.python(headers)
     assert "  br_made(it: number, n: number): bigint;" in make_bindings.typescript(headers)
     assert '    field: [0, "BigUint64"],' in make_bindings.javascript(headers)
