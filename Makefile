@@ -12,7 +12,7 @@ C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint bindings format test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
-  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -175,7 +175,7 @@ hashes: build
 	BITREPLAY_HASHES=1 $(BIN)/python -m pytest -q tests/hashes
 
 # A wheel for 64-bit ARM Linux in dist/, as `make wheels` makes it.
-wheel-arm: $(RUNS)
+wheel-arm: wasm
 	rm -f dist/bitreplay-*_aarch64.whl
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist linux-aarch64
@@ -185,7 +185,7 @@ test-wheel-arm: wheel-arm
 	core/tools/test_arm_wheel.sh
 
 # sdist and wheels for every system that we build for, cross-compiled by zig into dist/: docs/release.md.
-wheels: $(RUNS)
+wheels: wasm
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
@@ -198,16 +198,35 @@ test-wheels: $(RUNS)
 PACKAGES ?= $(CURDIR)/build/packages
 ZIG := $(PACKAGES)/ziglang
 
-$(ZIG): | $(STAMP)
+$(ZIG): | $(RUNS)
 	$(BIN)/python -m pip install --quiet --target $(PACKAGES) ziglang==0.17.0 playwright websockets
 
 wasm-tools: $(ZIG)
 
-wasm: $(STAMP) $(ZIG)
+# They are copied into js/, from where the page, wheels and the npm package take them.
+wasm: $(RUNS) $(ZIG)
 	PYTHONPATH="$(PACKAGES)" PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S core/wasm -B build/wasm -G Ninja --log-level=WARNING \
 	  -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$(CURDIR)/core/wasm/wasm32-wasi.cmake" \
 	  -DBITREPLAY_PYTHON="$(CURDIR)/$(BIN)/python"
 	PYTHONPATH="$(PACKAGES)" PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/wasm
+	for name in bitreplay bitreplay-plain; do install -m 644 build/wasm/$$name.wasm js/.$$name.new && mv -f js/.$$name.new js/$$name.wasm; done
+
+# What js/ needs besides to be a package: the small network, types, licences. `npm pack` in js/ runs this.
+npm-files: build wasm
+	$(BIN)/python -m bitreplay export react_tiny --out build/npm-model --target wasm --json > /dev/null
+	cp build/npm-model/model.bin js/react_tiny.model
+	cp LICENSE NOTICE js/
+	npm install --silent --no-audit --no-fund --prefix build/node typescript@5.9 @types/node@20
+	rm -rf js/types && build/node/node_modules/.bin/tsc --project js/tsconfig.json && cp js/*.d.ts js/types/
+
+# The npm package, build/npm/bitreplay-VERSION.tgz.
+npm:
+	rm -rf build/npm && mkdir -p build/npm
+	cd js && npm pack --silent --pack-destination ../build/npm
+
+# It in an empty project: in Node, bundled by vite in Chromium and Firefox, its types by TypeScript.
+test-npm: npm
+	BITREPLAY_NPM="$(CURDIR)/build/npm" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m pytest -q tests/npm
 
 # Kernels, sums and golden runs in Node, and in Chromium where it is installed.
 test-wasm: build wasm
@@ -237,8 +256,10 @@ test-lowest: build
 	  tests/data/pictures/test_picture.py tests/learner/test_learner.py
 
 # The page that learns in the browser, as a folder: docs/page.md.
+PAGE_MODELS ?= react_tiny,react18,bireal18
 page: build wasm
-	PYTHONPATH="$(CURDIR)/src" $(BIN)/python tools/make_page.py build/page
+	rm -rf build/page
+	$(BIN)/python -m bitreplay page build/page --models $(PAGE_MODELS)
 
 # In a real Chromium by Playwright, its types by TypeScript, its accessibility by axe-core; what is missing is skipped, and
 # said. Screenshots are in build/screenshots.

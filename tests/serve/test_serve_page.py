@@ -17,7 +17,7 @@ from PIL import Image
 
 from bitreplay import Learner
 from bitreplay.data.pictures import fitting
-from bitreplay.serve.examples import examples
+from bitreplay.page.examples import examples
 from bitreplay.serve.keys import Keys
 from tests.page.browser import PATIENCE, Handler, Page, chromium
 from tests.serve.serving import process, served

@@ -12,6 +12,7 @@ from bitreplay.settings import Settings
 from bitreplay.statefile import Content, StateFileError
 from bitreplay.strategies import STRATEGIES, Strategy, StrategyContext
 from bitreplay.zoo import Model, find, find_by_digest
+from bitreplay.zoo.fetching import hint, title_of_digest
 
 
 def build(model: Model, settings: Settings, state: State | None = None, device: str = "cpu") -> Strategy:
@@ -64,9 +65,9 @@ def model_of(content: Content, model: str | Path | Model | None, path: str | Pat
     if model is None:
         shipped = find_by_digest(content.model, content.digest)
         if shipped is None:
-            raise StateFileError(
-                f"{path} belongs to {description}, which is not among those shipped; name its file as `model`."
-            )
+            title = title_of_digest(content.digest)
+            remedy = "which is not among those shipped; name its file as `model`" if title is None else hint(title)
+            raise StateFileError(f"{path} belongs to {description}{',' if title is None else ':'} {remedy}.")
         return shipped
     named = model if isinstance(model, Model) else find(model)
     if named.digest != content.digest:

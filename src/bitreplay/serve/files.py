@@ -6,19 +6,20 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitreplay.serve.examples import examples
+from bitreplay.page.contents import static_files
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webp": "image/webp",
     ".webmanifest": "application/manifest+json",
     ".json": "application/json",
     ".txt": "text/plain; charset=utf-8",
     ".bin": "application/octet-stream",
 }
-FOLDER = Path(__file__).with_name("page")  # a link to page/ in a clone, its files in a wheel
 EXCLUDED = ("offline.js", "worker.js")  # they are for a learner in the browser
 REPLACED = {"/offline.js": "/online.js"}
 
@@ -32,10 +33,7 @@ class File:
 
 def page_files() -> dict[str, File]:
     """By path, such as /main.js."""
-    if not (FOLDER / "index.html").is_file():
-        raise ValueError(f"The page's files are not here: {FOLDER} has no index.html. Install bitreplay again.")
-    contents = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in CONTENT_TYPES}
-    contents = {name: content for name, content in contents.items() if name not in EXCLUDED} | examples()
+    contents = {name: content for name, content in static_files().items() if name not in EXCLUDED}
     files = {f"/{name}": make_file(content, Path(name).suffix) for name, content in contents.items()}
     return files | {"/": files["/index.html"]} | {path: files[other] for path, other in REPLACED.items()}
 

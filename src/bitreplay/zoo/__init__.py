@@ -1,4 +1,4 @@
-"""The models that ship with the package: every model file in this folder.
+"""The models that ship with the package: every model file in this folder, and those that were fetched (fetching.py).
 
     find("react18")           the newest generation of the network of this name
     find("react18@1")         a certain one, so that states and published rows keep what they were made with
@@ -21,6 +21,7 @@ from bitreplay import modelfile
 from bitreplay.arguments import path_of, short_repr
 from bitreplay.engine.graph import Graph
 from bitreplay.modelfile.input_sizes import at_size, sizes
+from bitreplay.zoo import fetching
 
 FOLDER = Path(__file__).parent
 DEFAULT = "quicknet"  # the best on photographs: docs/instead.md
@@ -214,6 +215,8 @@ def find(model: str | Path) -> Model:
     if not os.path.exists(path):
         shipped = _by_digest(str(path))
         if shipped is None:
+            if title := _fetchable(str(path)):
+                raise ValueError(f"{fetching.hint(title)}.")
             expected = ", ".join(names()) or "a path"
             raise ValueError(f"There is no model {short_repr(str(model))}: expected {expected} or a file.")
         return shipped
@@ -251,10 +254,19 @@ def find_by_digest(name: str, digest: str) -> Model | None:
 def _shipped() -> dict[str, dict[int, Path]]:
     """Return the files by name and generation."""
     files: dict[str, dict[int, Path]] = {}
-    for path in sorted(FOLDER.glob("*" + SUFFIX)):
+    fetched = [
+        path for path in sorted(fetching.fetched_folder().glob("*" + SUFFIX)) if path.name in fetching.catalogue()
+    ]
+    for path in (*fetched, *sorted(FOLDER.glob("*" + SUFFIX))):  # of two files of one name, the package's
         if match := FILE.fullmatch(path.name):
             files.setdefault(match["name"], {})[int(match["generation"] or 1)] = path
     return files
+
+
+def _fetchable(text: str) -> str | None:
+    """Return the network of this name or checksum, if it is one that can be fetched."""
+    title = text if "@" in text else f"{text}@1"
+    return title if title in fetching.fetchable() else fetching.title_of_digest(text)
 
 
 def _by_name(text: str) -> Path | None:
