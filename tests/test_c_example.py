@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from bitreplay import Learner
 from bitreplay.engine.native import LIBRARY
@@ -63,6 +66,22 @@ def test_c_and_python_go_on_with_one_another_s_state(places, tiny_model):
     assert said(binary, folder, "forget", "red") == [state.state_hash()]
     for name in ("c.state", "c.state.before"):
         assert Learner.load(folder / name, tiny_model).labels == ["blue"]
+
+
+def test_a_photograph_gives_one_answer_on_desk_and_device(places, tiny_model, tmp_path):
+    """A JPEG, the PPM that examples/to_ppm.py makes of it, and the program in C that reads this PPM."""
+    folder, binary, paths = places
+    said(binary, folder, "learn", "cyan", *paths[:1])
+    Image.fromarray(tiny.pictures("green", each=1, side=33)[0][0]).save(tmp_path / "photo.jpg", quality=60)
+    program = [sys.executable, str(ROOT / "examples" / "to_ppm.py"), str(tmp_path), str(tmp_path / "photo.jpg")]
+    subprocess.run(program, check=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, stdout=subprocess.PIPE)
+    learner = Learner.load(folder / "c.state", tiny_model)
+    photo, raw = tmp_path / "photo.jpg", tmp_path / "photo.ppm"
+    assert learner.encode([photo]).tobytes() == learner.encode([raw]).tobytes()
+    learner.learn([photo], ["green"])
+    assert said(binary, folder, "learn", "green", raw)[-1] == learner.state_hash()
+    answers = said(binary, folder, "predict", raw, *paths)[:-1]
+    assert [line.rpartition(": ")[2] for line in answers] == learner.predict([photo, *paths]).tolist()
 
 
 def test_replay_in_c_and_in_python_goes_on_with_one_another_s_state(places, tiny_model, tmp_path):

@@ -6,10 +6,11 @@ import sys
 
 
 def main() -> None:
-    """While modules are loaded, which takes a second, Ctrl-C ends the process as the system does it, without a word."""
+    """While modules are loaded, which takes a second, Ctrl-C ends the process at once: an exception in the middle of an
+    import would be printed with a traceback, or be caught there."""
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, _stop)
     if sys.argv[1:2] == ["predict"]:  # its sums are not BLAS's, whose threads take 0.05 s of CPU to start
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from bitreplay import cli
@@ -18,6 +19,11 @@ def main() -> None:
     if usual:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     cli.run(command)
+
+
+def _stop(*_: object) -> None:
+    os.write(2, b"Stopped by Ctrl-C.\n")
+    os._exit(130)
 
 
 if __name__ == "__main__":

@@ -304,7 +304,7 @@ def test_a_class_folder_without_pictures_is_not_lost_without_a_word(shell, begun
     (folder / "kiwi").mkdir()
     (folder / "kiwi" / "1.txt").write_bytes(b"text")
     code, _, err = shell("learn", "state", folder, "--model", tiny_model)
-    assert code == 1 and "kiwi is a class folder without pictures (.bmp, " in err
+    assert code == 1 and "kiwi is a class folder without pictures (.avif, " in err
     assert Learner.load("state", tiny_model).state_hash() == begun["hash"]
     code, out, err = shell("learn", "state", folder, "--model", tiny_model, "--skip-unreadable", "--json")
     result = json.loads(out)
@@ -327,7 +327,7 @@ def test_a_picture_that_is_too_large_is_named(shell, begun, tiny_model, tmp_path
 def test_what_of_a_folder_is_left_out_is_said_and_why(shell, begun, tiny_model, tmp_path):
     folder = write_pictures(tmp_path / "second", "blue")
     taken = sorted((folder / "blue").iterdir())
-    names = ("notes.txt", "photo", "a.ppm", ".hidden.png")
+    names = ("notes.txt", "photo", "a.tga", ".hidden.png")
     for name in names:
         (folder / "blue" / name).write_bytes(taken[0].read_bytes())
     (folder / "blue" / "more").mkdir()
@@ -337,7 +337,7 @@ def test_what_of_a_folder_is_left_out_is_said_and_why(shell, begun, tiny_model, 
     result = json.loads(out)
     assert code == 0 and result["pictures"] == len(taken) and result["unreadable"] == 0
     reasons = {
-        "notes.txt": "not have the suffix of a", "photo": "not have the suffix of a", "a.ppm": "not have the suffix",
+        "notes.txt": "not have the suffix of a", "photo": "not have the suffix of a", "a.tga": "not have the suffix",
         ".hidden.png": "is hidden", "more": "a folder inside a folder of pictures", ".git": "is hidden",
         "beside.png": "is beside the class folders, not in one of them",
     }  # fmt: skip

@@ -1,10 +1,12 @@
 """bitreplay evaluate: the same figures as in Python, and the names of the worst pictures."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from rich.cells import cell_len
 
 from bitreplay import Learner
 from bitreplay.cli import matrix
@@ -88,6 +90,13 @@ def test_a_picture_without_matplotlib_is_refused_before_anything_is_read(shell, 
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     code, out, err = shell("evaluate", "state", "test", "--plot", "c.png")
     assert code == 1 and out == "" and "pip install 'bitreplay[plot]'" in err
+
+
+def test_columns_of_the_matrix_stand_below_each_other_whatever_the_script():
+    names: list[Any] = ["kiwi", "苹果", "ﾊﾝｶｸ", "an apple and a pear 梨 in a name"]
+    evaluation = Evaluation.of(names, names, names)
+    head, *rows = matrix.lines(evaluation, 80)[1:]
+    assert len({cell_len(row) for row in (head, *rows)}) == 1 and "~" in rows[0]
 
 
 def test_the_matrix_as_text():

@@ -43,8 +43,9 @@ def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
         (["pictures/red/0.png"], "0.png is not a folder; --label NAME gives a single picture its class."),
         (["pictures", "--label", "x"], ".webp); without --label, its folders are classes.\n"),
         (["broken"], "1.png cannot be read as a picture: its format is unknown; expected JPEG, PNG, WebP, BMP, GIF, "
-         "TIFF or HEIC. --skip-unreadable skips it."),
-        (["broken/red/1.png", "--label", "x"], "TIFF or HEIC.\n"),
+         "TIFF, PPM, AVIF or HEIC. --skip-unreadable skips it."),
+        (["broken/red/1.png", "--label", "x"], "TIFF, PPM, AVIF or HEIC.\n"),
+        (["https://example.org/a.jpg", "--label", "x"], "https://example.org/a.jpg is a web address"),
         (["none/0.png", "--label", "x"], "none/0.png is not a folder.\n"),
     ],
 )  # fmt: skip
@@ -55,6 +56,12 @@ def test_a_refusal_names_the_option_that_helps(shell, taught, tiny_model, tmp_pa
     code, _, err = shell("learn", "state", *words, "--model", tiny_model, "--quiet")
     assert code == 1 and sentence in err and err.count("\n") == 1
     assert Learner.load("state", tiny_model).state_hash() == taught.state_hash()
+
+
+def test_a_class_folder_in_place_of_the_folder_above_gets_the_hint_alone(shell, taught, tiny_model, tmp_path):
+    write_pictures(tmp_path / "pictures", "red", each=30)
+    code, _, err = shell("learn", "state", "pictures/red", "--model", tiny_model)
+    assert code == 1 and "--label NAME gives" in err and err.count("\n") == 1
 
 
 def test_the_time_limit_counts_while_pictures_are_read(shell, taught, tiny_model, tmp_path, monkeypatch):

@@ -81,7 +81,7 @@ def takes_ctrl_c():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def test_ctrl_c_while_modules_are_loaded_prints_nothing(tmp_path):
+def test_ctrl_c_while_modules_are_loaded_ends_the_process_at_once(tmp_path):
     (tmp_path / "typer.py").write_text("print('loading', flush=True)\nimport time\ntime.sleep(60)\n")
     known = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"}
     command = [sys.executable, "-m", "bitreplay", "models"]
@@ -90,7 +90,7 @@ def test_ctrl_c_while_modules_are_loaded_prints_nothing(tmp_path):
     ) as child:
         assert child.stdout is not None and child.stdout.readline() == "loading\n"
         child.send_signal(signal.SIGINT)
-        assert child.communicate()[1] == "" and child.returncode == -signal.SIGINT
+        assert child.communicate()[1] == "Stopped by Ctrl-C.\n" and child.returncode == 130
 
 
 def test_ctrl_c_while_a_state_is_saved_comes_too_late(folder, tiny_model):

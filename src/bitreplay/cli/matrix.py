@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from rich.cells import cell_len, set_cell_size
 
 from bitreplay.arguments import escaped
 from bitreplay.evaluation.evaluation import Evaluation
@@ -17,7 +18,7 @@ def lines(evaluation: Evaluation, width: int) -> list[str]:
     heads = [*map(str, range(1, len(names) + 1)), *(["unknown"] if counts[:, -1].any() else [])]
     counts = counts[:, : len(heads)]
     cell = max(len(str(counts.max(initial=0))), len(str(len(names)))) + 1
-    name_width = min(LONGEST_NAME, max(map(len, names)))
+    name_width = min(LONGEST_NAME, max(map(cell_len, names)))  # in columns of the terminal: some characters take two
     number = len(str(len(names)))
     first = number + 1 + name_width
     if first + cell * len(names) + (8 if len(heads) > len(names) else 0) > width:
@@ -26,7 +27,8 @@ def lines(evaluation: Evaluation, width: int) -> list[str]:
     head = "".join(f"{text:>{w}}" for text, w in zip(heads, cells, strict=False))
     text_lines = ["Rows are true classes, columns are answers; . is 0.", " " * first + head]
     for row in tested:
-        name = names[row] if len(names[row]) <= name_width else names[row][: name_width - 1] + "~"
+        fits = cell_len(names[row]) <= name_width
+        name = set_cell_size(names[row], name_width) if fits else set_cell_size(names[row], name_width - 1) + "~"
         body = "".join(f"{count or '.':>{w}}" for count, w in zip(counts[row].tolist(), cells, strict=False))
-        text_lines.append(f"{row + 1:>{number}} {name:<{name_width}}{body}")
+        text_lines.append(f"{row + 1:>{number}} {name}{body}")
     return text_lines

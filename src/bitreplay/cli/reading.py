@@ -13,7 +13,7 @@ from bitreplay.cli import show
 from bitreplay.data.folder import SUFFIXES, describe_skipped, picture_files
 from bitreplay.data.pictures import fitting
 from bitreplay.data.pictures.fitting import Tell
-from bitreplay.data.pictures.picture import Unreadable, decode, read
+from bitreplay.data.pictures.picture import Unreadable, decode, read, web_address
 from bitreplay.data.regular import MAX_BYTES
 from bitreplay.learning.classes import checked_name
 
@@ -88,13 +88,17 @@ def read_labelled(
     A class folder without pictures counts as unreadable, so that no class is lost silently. `report` is called with the
     number of pictures read and of all.
     """
+    if address := web_address(folder):
+        raise ValueError(f"{address} is a web address, and only folders are read: download it first.")
     if not folder.is_dir():
         hint = "; --label NAME gives a single picture its class" if folder.is_file() else ""
         raise ValueError(f"{folder} is not a folder{hint}.")
     folders = [folder]
     if label is None:
-        skipped.add(describe_skipped(folder, of_classes=True))
         folders = class_folders(folder)
+        if picture_files(folder) and not any(map(picture_files, folders)):
+            raise _no_pictures(folder, label)  # instead of a line for each of its pictures
+        skipped.add(describe_skipped(folder, of_classes=True))
         for subfolder in folders:
             checked_name(subfolder.name)  # before any picture is read
     images: list[NDArray[np.uint8]] = []
@@ -113,9 +117,13 @@ def read_labelled(
             paths.append(path)
             report(len(paths), total)
     if not images:
-        expected = "readable pictures" if label is not None else "class folder with readable pictures"
-        raise ValueError(f"{folder} has no {expected} ({', '.join(SUFFIXES)}){_hint(folder, label)}.")
+        raise _no_pictures(folder, label)
     return np.concatenate(images), labels, paths
+
+
+def _no_pictures(folder: Path, label: str | None) -> ValueError:
+    expected = "readable pictures" if label is not None else "class folder with readable pictures"
+    return ValueError(f"{folder} has no {expected} ({', '.join(SUFFIXES)}){_hint(folder, label)}.")
 
 
 def class_folders(folder: Path) -> list[Path]:

@@ -9,16 +9,12 @@ stored in the folder BITREPLAY_MODELS, or in the user's data folder, where `find
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
 import os
 import re
-import tempfile
-import urllib.request
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from bitreplay.arguments import short_repr
 from bitreplay.data.regular import read_bytes
@@ -71,10 +67,9 @@ def fetch(title: str, source: str, folder: Path | None = None) -> list[Path]:
     contents = {name: _checked(name, _content(name, source)) for name in names if not _is_there(folder / name)}
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as file:
-            file.write(content)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, folder / name)
+        part = folder / f".{name}.{os.getpid()}"
+        part.write_bytes(content)
+        os.replace(part, folder / name)
     return [folder / name for name in names]
 
 
@@ -101,6 +96,10 @@ def _content(name: str, source: str) -> bytes:
             return read_bytes(Path(source) / name)[:limit]
         except ValueError as error:
             raise ValueError(f"{Path(source) / name} cannot be read: {str(error).rstrip('.')}.") from None
+    import http.client  # which takes as long to load as a short command
+    import urllib.request
+    from urllib.parse import quote
+
     address = f"{source.rstrip('/')}/{quote(name)}"
     try:
         with urllib.request.urlopen(address, timeout=SILENCE) as answer:

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, features
 
 from bitreplay.data.pictures.formats import SUFFIXES
 from bitreplay.data.pictures.picture import decode, read
@@ -31,7 +31,7 @@ def same(content: bytes, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(result, np.broadcast_to(expected, (*expected.shape[:2], 3)))
 
 
-@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "GIF"])
+@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "GIF", "PPM"])
 def test_plain_pixels_stay_as_they_are(kind):
     same(saved(Image.fromarray(COLOURS), kind), COLOURS)
     same(saved(Image.fromarray(COLOURS[:, :, 0]), kind), COLOURS[:, :, :1])
@@ -142,15 +142,19 @@ def test_exif_that_cannot_be_read_says_nothing():
 def test_only_the_named_formats_are_opened(tmp_path):
     Image.init()
     written = []
-    for kind in sorted(set(Image.SAVE) & set(Image.OPEN) - {"JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "MPO"}):
+    for kind in sorted(
+        set(Image.SAVE) & set(Image.OPEN) - {"JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "MPO", "PPM", "AVIF"}
+    ):
         try:
             (tmp_path / f"{kind}.png").write_bytes(saved(Image.fromarray(COLOURS), kind))
             written.append(kind)
         except Exception:  # some formats take no colours, or not without an encoder
             continue
-        with pytest.raises(ValueError, match="its format is unknown; expected JPEG, PNG, WebP, BMP, GIF, TIFF or"):
+        with pytest.raises(
+            ValueError, match="its format is unknown; expected JPEG, PNG, WebP, BMP, GIF, TIFF, PPM, AVIF or"
+        ):
             read(tmp_path / f"{kind}.png")
-    assert {"PPM", "TGA", "EPS", "ICO"} <= set(written)
+    assert {"TGA", "EPS", "ICO"} <= set(written)
 
 
 def test_nothing_is_run_to_read_a_picture(tmp_path, monkeypatch):
@@ -169,6 +173,43 @@ def test_the_suffix_does_not_matter_to_a_file_that_is_named(tmp_path):
         (tmp_path / f"a{suffix}").write_bytes(png_of(COLOURS, 2))
         np.testing.assert_array_equal(read(tmp_path / f"a{suffix}"), COLOURS)
         np.testing.assert_array_equal(read(str(tmp_path / f"a{suffix}")), COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"P6 2 1 255\n12345", "truncated|not enough"),
+        (b"P6 1 1 65535\n123456", "largest value is not 255"),
+        (b"P6 1 1 15\n123", "largest value is not 255"),
+        (b"P5 1 1 65535\n12", "largest value is not 255"),
+        (b"P6 9000 7000 255\n" + b"0" * 99, "too few for the 9000x7000 pixels"),
+        (b"P3 1 1 255\n1 2 3", "its format is unknown"),
+        (b"P6 # only a comment", "EOF|header"),
+    ],
+)
+def test_a_ppm_has_one_byte_for_each_value_and_all_of_them(content, words):
+    with pytest.raises(ValueError, match=words):
+        decode(content, "a.ppm")
+
+
+def test_an_avif_without_its_reader_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL.AvifImagePlugin", None)
+    with pytest.raises(ValueError, match=r"AVIF needs Pillow 11.3 or later: pip install 'bitreplay\[avif\]'"):
+        decode(struct.pack(">I", 24) + b"ftypavif" + b"\0" * 12, "a.avif")
+
+
+def test_an_avif_is_read_where_pillow_has_its_reader():
+    if not features.check("avif"):
+        pytest.skip("Pillow has no reader of AVIF here.")
+    pixels = np.kron(COLOURS, np.ones((16, 16, 1), np.uint8))
+    result = decode(saved(Image.fromarray(pixels), "AVIF"), "a.avif")
+    assert result.shape == pixels.shape and np.abs(result.astype(int) - pixels).mean() < 20
+
+
+def test_a_web_address_is_said_to_be_one():
+    for address in ("https://example.org/a.jpg", "http://example.org/a.jpg"):
+        with pytest.raises(ValueError, match=f"{address} is a web address, and only files are read"):
+            read(address)
 
 
 def test_an_heic_without_its_package_says_so(monkeypatch):

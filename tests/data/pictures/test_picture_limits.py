@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bitreplay.data.pictures.formats import MAX_PIXELS, MAX_WEBP
+from bitreplay.data.pictures.formats import MAX_COPIED, MAX_PIXELS
 from bitreplay.data.pictures.jpeg import passes
 from bitreplay.data.pictures.picture import decode
 from tests.data.pictures.handmade import jpeg_of_scans, png, tiff, webp_lossless
@@ -69,7 +69,7 @@ def test_the_smallest_bomb_is_small():
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_what_is_read_and_what_not_lie_side_by_side(extra):
-    assert (MAX_PIXELS, MAX_WEBP) == (8192 * 8192, 4096 * 8192)
+    assert (MAX_PIXELS, MAX_COPIED) == (8192 * 8192, 4096 * 8192)
     for content in (png(8192, 8192 + extra, 1, 0, b"") + b"\0" * 9000, webp_lossless(4096, 8192 + extra)):
         with pytest.raises(ValueError) as error:
             decode(content, "a")

@@ -4,6 +4,7 @@ A decoder may fail in any way on damaged bytes, so whatever it raises becomes a 
 data sets take a callback for it: `refuse` raises the error, another may note it and leave the picture out.
 """
 
+import re
 import time
 from calendar import timegm
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def read(path: str | Path, side: int = MIN_SIDE) -> np.ndarray:
     Parameters
     ----------
     path : str or Path
-        A JPEG, PNG, WebP, BMP, GIF, TIFF or, with the extra `heic`, HEIC file.
+        A JPEG, PNG, WebP, BMP, GIF, TIFF, PPM or, with the extras `avif` and `heic`, AVIF or HEIC file.
     side : int, default 256
         The side of the square that the picture will be resized to. A JPEG of more than four million pixels is decoded
         at 1/8, 1/4 or 1/2, with its shorter side at least this and at least 256.
@@ -59,11 +60,23 @@ def read(path: str | Path, side: int = MIN_SIDE) -> np.ndarray:
     ((30, 40, 3), [90, 120, 30])
     """
     file, side = path_of(path, "A picture"), side_of(side)
+    if address := web_address(file):
+        raise ValueError(f"{address} is a web address, and only files are read: download it first.")
     try:
         content = read_bytes(file)
     except ValueError as error:
         raise _unreadable(str(file), error) from None
     return decode(content, str(file), side)
+
+
+def web_address(path: str | Path) -> str | None:
+    """The address, if the path is one; as a path it has lost a slash.
+
+    >>> web_address(Path("https://example.org/kiwi.jpg"))
+    'https://example.org/kiwi.jpg'
+    """
+    match = re.match(r"(https?:)/+(.*)", str(path))
+    return f"{match[1]}//{match[2]}" if match else None
 
 
 def decode(content: bytes, title: str, side: int = MIN_SIDE) -> np.ndarray:
