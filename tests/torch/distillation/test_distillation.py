@@ -118,7 +118,12 @@ def test_views_that_were_judged_come_again_mirrored_and_the_teacher_rests(
         compiled=False,
     )  # fmt: skip
     asked, ask = list[int](), running.ask
-    monkeypatch.setattr(running, "ask", lambda large: asked.append(len(large)) or ask(large))
+
+    def counted(large: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        asked.append(len(large))
+        return ask(large)
+
+    monkeypatch.setattr(running, "ask", counted)
     first = [running.batch(step) for step in range(2)]
     pool.images = torch.cat([pool.images, pool.images.flip(0)])  # pictures that came later change no view
     again = [running.batch(step) for step in range(2, 6)]
@@ -134,19 +139,19 @@ def test_views_that_were_judged_come_again_mirrored_and_the_teacher_rests(
 def test_a_trained_network_grows_without_changing_its_answers_much(tmp_path: Path) -> None:
     """react_tiny at 64 from react_tiny at 32: new blocks pass their input on, the stem sees what it saw."""
     torch.manual_seed(0)
-    small = build("react_tiny", 1000).eval()
+    small: Any = build("react_tiny", 1000).eval()
     save_weights(tmp_path / "small", small, {"model": "react_tiny", "classes": 1000})
     grown = make_student("react_tiny", tmp_path / "large", tmp_path / "small", size=64)
-    assert grown.size == 64 and len(grown.model.blocks) == len(small.blocks) + 2
+    large: Any = grown.model.eval()
+    assert grown.size == 64 and len(large.blocks) == len(small.blocks) + 2
     flat = torch.full((1, 3, 32, 32), 0.3)
     inner = slice(8, 24)  # apart from the border
-    seen = [
-        network.stem(x)[..., inner, inner]
-        for network, x in ((small, flat), (grown.model.eval(), flat.repeat(1, 1, 2, 2)))
-    ]
-    assert torch.allclose(*seen, atol=1e-5)
+    seen, seen_large = (
+        network.stem(x)[..., inner, inner] for network, x in ((small, flat), (large, flat.repeat(1, 1, 2, 2)))
+    )
+    assert torch.allclose(seen, seen_large, atol=1e-5)
     x = torch.randn(2, 128, 4, 4)
-    assert torch.equal(grown.model.blocks[15:](x), x)
+    assert torch.equal(large.blocks[15:](x), x)
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
