@@ -6,6 +6,7 @@ import functools
 import http.server
 import importlib
 import json
+import os
 import re
 import shutil
 import threading
@@ -50,6 +51,23 @@ def test_the_catalogue_is_what_wheels_leave_out(monkeypatch):
     assert tool.excluded() and json.loads(fetching.CATALOGUE.read_text()) == tool.rows()
     default = zoo.find(zoo.DEFAULT).path
     assert not {default.name, "react_tiny.safetensors"} & set(tool.excluded()), "wheels have the defaults"
+
+
+def test_a_folder_that_may_not_be_read_hides_no_shipped_network(tmp_path, monkeypatch):
+    hidden = tmp_path / "hidden"
+    (hidden / "models").mkdir(parents=True)
+    hidden.chmod(0)
+    monkeypatch.setenv("BITREPLAY_MODELS", str(hidden / "models"))
+    expected, child = zoo.find(zoo.DEFAULT).path, os.fork()
+    if child == 0:
+        if os.getuid() == 0:
+            os.setuid(65534)
+        try:
+            os._exit(int(zoo.find(zoo.DEFAULT).path != expected))
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    hidden.chmod(0o700)
 
 
 def test_what_wheels_have_is_well_below_fifteen_megabytes():

@@ -254,10 +254,7 @@ def find_by_digest(name: str, digest: str) -> Model | None:
 def _shipped() -> dict[str, dict[int, Path]]:
     """Return the files by name and generation."""
     files: dict[str, dict[int, Path]] = {}
-    fetched = [
-        path for path in sorted(fetching.fetched_folder().glob("*" + SUFFIX)) if path.name in fetching.catalogue()
-    ]
-    for path in (*fetched, *sorted(FOLDER.glob("*" + SUFFIX))):  # of two files of one name, the package's
+    for path in (*fetching.fetched(), *sorted(FOLDER.glob("*" + SUFFIX))):  # of two files of one name, the package's
         if match := FILE.fullmatch(path.name):
             files.setdefault(match["name"], {})[int(match["generation"] or 1)] = path
     return files

@@ -37,6 +37,14 @@ def catalogue() -> dict[str, dict[str, Any]]:
     return json.loads(CATALOGUE.read_text())
 
 
+def fetched() -> list[Path]:
+    """Files of the catalogue that were fetched; none where this user may not look."""
+    try:
+        return sorted(path for path in fetched_folder().iterdir() if path.name in catalogue())
+    except (OSError, RuntimeError):  # RuntimeError: a user without a home
+        return []
+
+
 def fetchable() -> list[str]:
     """Networks that can be fetched, as name@generation."""
     return sorted({_title(name) for name in catalogue()})
