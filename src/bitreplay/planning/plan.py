@@ -21,6 +21,7 @@ import numpy as np
 from bitreplay.arguments import as_integer, short_repr
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import ProgramError
+from bitreplay.fleet.message import most_bytes
 from bitreplay.learner import Learner
 from bitreplay.lifecycle import assembly
 from bitreplay.modelfile import ModelFileError
@@ -63,6 +64,11 @@ class Plan:
     def ram(self) -> int:
         return self.bytes_in(RAM)
 
+    @property
+    def message(self) -> int | None:
+        """Bytes that a device of a fleet sends at most for all that it learned since the base (bitreplay.fleet)."""
+        return most_bytes(self.state) if STRATEGIES[self.settings.strategy].merges else None
+
     def experience_seconds(self, pictures: int) -> float:
         """The time to learn new images: each passes the frozen network once, then the steps of all epochs."""
         if not self.step_seconds:
@@ -75,6 +81,7 @@ class Plan:
         return {
             "model": self.model, "size": self.size, "strategy": self.settings.strategy, "bits": str(self.settings.bits),
             "classes": self.classes, "flash": self.flash, "ram": self.ram, "state": self.state,
+            "message": self.message,
             "model_file": self.model_file, "items": [asdict(item) for item in self.items],
             "most_of_the_arena": {part: asdict(value) for part, value in self.peaks.items()},
             "work": {part: dict(value) for part, value in self.work.items()},

@@ -97,7 +97,10 @@ def _table(plan: Plan) -> Any:
         parts = [item for item in plan.items if item.where == where and item.bytes]
         rows += [(f"{title}: {item.part}, {item.what}", f"{item.bytes:,}") for item in parts]
         rows.append((f"{title}, total", f"{plan.bytes_in(where):,}"))
-    rows += [("what is learned, as stored", f"{plan.state:,}"), ("model file", f"{plan.model_file:,}")]
+    rows.append(("what is learned, as stored", f"{plan.state:,}"))
+    if plan.message is not None:
+        rows.append(("what a device of a fleet sends, at most", f"{plan.message:,}"))
+    rows.append(("model file", f"{plan.model_file:,}"))
     title = f"{plan.model} at {plan.size}x{plan.size}, {plan.settings.strategy}, {plan.classes} classes"
     return show.table(title, ("", "bytes"), rows)
 
