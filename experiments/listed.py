@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+import core50
 import fig_accuracy
 import fig_backward_bits
 import fig_replay_memory
@@ -26,6 +27,7 @@ EXPERIMENTS: dict[str, ModuleType] = {
         fig_backward_bits,
         table2,
         sessions,
+        core50,
         worth,
         ni,
         replay_layers,
@@ -34,3 +36,4 @@ EXPERIMENTS: dict[str, ModuleType] = {
         tuning,
     )
 }
+ON_REQUEST = ("core50",)  # `reproduce all` leaves them out: their data is not at hand for everybody

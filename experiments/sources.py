@@ -2,9 +2,11 @@
 
 CIFAR-10 and CIFAR-100 are looked for in BITREPLAY_DATA. `sessions` is `object-sessions` there: 80 objects (cut-outs
 moved over photographs) in CORe50's tree, 8 sessions of 12 frames, three of them for the test. It stands in for
-CORe50, whose images are not at hand, and is semi-synthetic: its figures say nothing about CORe50's.
+CORe50, whose images are not at hand, and is semi-synthetic: its figures say nothing about CORe50's. `core50` is CORe50
+itself, for whoever has its images there: 8 GB of memory.
 
-Held out, to choose rates by: CIFAR-10's pictures 500 to 699 of each class, CIFAR-100's from the 450th on, session 6.
+Held out, to choose rates by: CIFAR-10's pictures 500 to 699 of each class, CIFAR-100's from the 450th on, session 6 of
+object sessions and 11 of CORe50.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ from bitreplay.learning.samples import Latents
 if TYPE_CHECKING:
     from run import Run
 
-SIZES = {"cifar10": (2,) * 5, "cifar100": (10,) * 10, "sessions": (16, *[8] * 8)}
+SIZES = {"cifar10": (2,) * 5, "cifar100": (10,) * 10, "sessions": (16, *[8] * 8), "core50": (10, *[5] * 8)}
 NI_EXPERIENCES = 10
-TEST_SESSIONS, HELD_SESSION = (4, 7, 8), 6
+TEST_SESSIONS, HELD_SESSIONS = (4, 7, 8), {"sessions": 6, "core50": 11}
 HELD = {"cifar10": (500, 700), "cifar100": (450, 500)}
 
 
@@ -46,6 +48,8 @@ class Pictures:
 def pictures(name: str) -> Pictures:
     if name == "sessions":
         return _sessions()
+    if name == "core50":
+        return _core50()
     data = {"cifar10": cifar10, "cifar100": cifar100}[name]()
     none = np.zeros(0, np.int64)
     return Pictures(data.train_images, data.train_labels, data.test_images, data.test_labels, none)
@@ -67,6 +71,13 @@ def _sessions() -> Pictures:
     )
     test = np.isin(sessions, TEST_SESSIONS)
     return Pictures(images[~test], items[~test], images[test], items[test], sessions[~test])
+
+
+def _core50() -> Pictures:
+    from bitreplay.data.core50 import core50
+
+    data, sessions = core50()
+    return Pictures(data.train_images, data.train_labels, data.test_images, data.test_labels, sessions)
 
 
 @dataclass(frozen=True)
@@ -126,8 +137,8 @@ def _limit(run: Run) -> int:
 
 def _chosen(run: Run, data: Pictures, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of the pictures to train with, and of those held out."""
-    if run.data == "sessions":
-        held = data.sessions == HELD_SESSION
+    if run.data in HELD_SESSIONS:
+        held = data.sessions == HELD_SESSIONS[run.data]
     else:
         first, end = HELD[run.data]
         held = (rank >= first) & (rank < end)

@@ -284,6 +284,27 @@ def test_the_page_of_results_is_drawn_from_the_rows(tmp_path, monkeypatch):
         assert chart.read_text() == (FOLDER.parent / "docs" / "plots" / chart.name).read_text()
 
 
+def test_core50_runs_for_whoever_has_its_images(tmp_path, monkeypatch, tiny_model):
+    """Nine experiences of new classes, eight sessions of new instances, the test sessions apart; not among `all`."""
+    import core50
+    import sources
+    from listed import ON_REQUEST
+    from run import row
+
+    from tests.data.test_core50 import tree
+
+    tree(tmp_path / "core50_128x128", frames=(0,))
+    monkeypatch.setenv("BITREPLAY_DATA", str(tmp_path))
+    sources.pictures.cache_clear()
+    usual = core50.usual("quicknet", "exact").changed(model=str(tiny_model))
+    classes = row(usual, tmp_path / "codes")["classes"]
+    assert classes == [10, *[5] * 8] and "core50" in ON_REQUEST
+    assert len(row(usual.changed(scenario="ni"), tmp_path / "codes")["after"]) == 8
+    held = usual.changed(held=True)
+    usable, chosen = sources._chosen(held, *sources._first(held))
+    assert len(usable) == 7 * 50 and len(chosen) == 50
+
+
 def test_no_more_seeds_are_asked_for_than_a_table_takes():
     """CIFAR-100's controls take long: one seed, however many are asked for elsewhere."""
     from reproduce import runs_of
@@ -309,7 +330,7 @@ def test_quick_keeps_no_rows(data, monkeypatch, capsys):
 
     before = grid.ROWS.read_text()
     monkeypatch.setattr(reproduce, "runs_of", lambda name, seeds, quick: [Run(model="bireal18", images=1, tested=1)])
-    reproduce.reproduce(["levels"], True, 1, 1, "cpu", print)
+    reproduce.reproduce(["ni"], True, 1, 1, "cpu", print)
     assert "1 of 1" in capsys.readouterr().out and grid.ROWS.read_text() == before
 
 
