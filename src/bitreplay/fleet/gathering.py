@@ -81,6 +81,17 @@ class Gathering:
             self._take_out(one)
         return self._said(Verdict(device, WITHDRAWN, sum(one.pictures for one in own)))
 
+    def take_out(self, data: bytes) -> Verdict:
+        """Remove what a message says, though it came in a masked round. ValueError if it cannot have been counted."""
+        message = Message.from_bytes(data)
+        if any(mark in self._owner for mark in message.marks):
+            raise ValueError(f"The device {message.device} sent this openly: withdraw it.")
+        if not message.marks <= self._base_marks:
+            raise ValueError(f"This message of the device {message.device} is not counted.")
+        self._total.take_out(message.content, f"the message of {message.device}")
+        self._base_marks -= message.marks
+        return self._said(Verdict(message.device, WITHDRAWN, message.pictures))
+
     def content(self) -> Content:
         """The merged state. ValueError if there is neither a base nor a message."""
         return self._total.content()
