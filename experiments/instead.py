@@ -101,7 +101,7 @@ def of_network(data: PhotographSet, model: zoo.Model, size: int, cache_folder: P
 def by_sums(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, np.ascontiguousarray(x), labels)
-    return IntegerDiscriminant(sums, lengths).scores(np.ascontiguousarray(queries)).argmax(axis=1)
+    return IntegerDiscriminant(sums, lengths).labels(np.ascontiguousarray(queries))
 
 
 # --- the peers

@@ -93,7 +93,7 @@ def accuracy(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.n
     """What learning by sums answers, in whole numbers, and its sums."""
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, x, labels)
-    answers = IntegerDiscriminant(sums, [x.shape[1]]).scores(queries).argmax(axis=1)
+    answers = IntegerDiscriminant(sums, [x.shape[1]]).labels(queries)
     return round(100 * float((answers == truth).mean()), 2), sums
 
 

@@ -22,6 +22,18 @@ export const br_sums_part: { bytes: number; fields: { length: [number, string | 
 export const br_solution: { bytes: number; fields: { weights: [number, string | Layout]; biases: [number, string |
   Layout]; features: [number, string | Layout]; classes: [number, string | Layout]; pictures: [number, string | Layout];
   exponent: [number, string | Layout]; dropped_features: [number, string | Layout] } };
+export const br_factor: { bytes: number; fields: { rows: [number, string | Layout]; halves: [number, string | Layout];
+  centre: [number, string | Layout]; ridges: [number, string | Layout]; pictures: [number, string | Layout]; features:
+  [number, string | Layout]; dropped_features: [number, string | Layout]; point: [number, string | Layout] } };
+export const br_ood: { bytes: number; fields: { fitted: [number, string | Layout]; ratio: [number, string | Layout];
+  expected: [number, string | Layout]; temperature: [number, string | Layout]; weights: [number, string | Layout]; bias:
+  [number, string | Layout] } };
+export const br_discriminant: { bytes: number; fields: { sums: [number, string | Layout]; parts: [number, string |
+  Layout]; part_count: [number, string | Layout]; keeps_factor: [number, string | Layout]; is_expected: [number, string
+  | Layout]; solution: [number, string | Layout]; factor: [number, string | Layout]; ood: [number, string | Layout] } };
+export const br_answers: { bytes: number; fields: { labels: [number, string | Layout]; scores: [number, string |
+  Layout]; probabilities: [number, string | Layout]; unknown: [number, string | Layout]; share: [number, string |
+  Layout] } };
 export const br_learner_options: { bytes: number; fields: { classes: [number, string | Layout]; name_bytes: [number,
   string | Layout]; marks: [number, string | Layout]; wide: [number, string | Layout]; settings_bytes: [number, string |
   Layout]; factor: [number, string | Layout]; pictures: [number, string | Layout] } };
@@ -36,12 +48,6 @@ export const br_answer: { bytes: number; fields: { label: [number, string | Layo
 export const br_slots: { bytes: number; fields: { context: [number, string | Layout]; size: [number, string | Layout];
   read: [number, string | Layout]; erase: [number, string | Layout]; write: [number, string | Layout]; sync: [number,
   string | Layout] } };
-export const br_factor: { bytes: number; fields: { rows: [number, string | Layout]; halves: [number, string | Layout];
-  centre: [number, string | Layout]; ridges: [number, string | Layout]; pictures: [number, string | Layout]; features:
-  [number, string | Layout]; dropped_features: [number, string | Layout]; point: [number, string | Layout] } };
-export const br_ood: { bytes: number; fields: { fitted: [number, string | Layout]; ratio: [number, string | Layout];
-  expected: [number, string | Layout]; temperature: [number, string | Layout]; weights: [number, string | Layout]; bias:
-  [number, string | Layout] } };
 export const br_replay_options: { bytes: number; fields: { classes: [number, string | Layout]; name_bytes: [number,
   string | Layout]; samples: [number, string | Layout]; settings_bytes: [number, string | Layout] } };
 export const br_replay_memory: { bytes: number; fields: { total: [number, string | Layout]; network: [number, string |
@@ -49,7 +55,7 @@ export const br_replay_memory: { bytes: number; fields: { total: [number, string
 export const br_replay_progress: { bytes: number; fields: { done: [number, string | Layout]; steps: [number, string |
   Layout] } };
 
-export const BR_ABI: 3;
+export const BR_ABI: 4;
 export const BR_SLOT_HEADER: 64;
 export const BR_OK: 0;
 export const BR_MALFORMED: 1;
@@ -130,6 +136,8 @@ export interface CoreFunctions {
   br_sums_add(sums: number, x: number, labels: number, pictures: bigint, sign: number, work: number): number;
   br_sums_add_bytes(features: number): bigint;
   br_sums_combine(sums: number, other: number, sign: number): number;
+  br_sums_extent_without(sums: number, row: number, work: number): bigint;
+  br_sums_forget(sums: number, row: number, work: number): number;
   br_sums_shrinkage(pictures: bigint, features: bigint, top: number, bottom: number): void;
   br_sums_solve(sums: number, parts: number, part_count: number, work: number, solution: number): number;
   br_sums_solve_bytes(features: number, classes: number): bigint;
@@ -138,6 +146,21 @@ export interface CoreFunctions {
   br_version(): number;
   br_abi(): number;
   br_operation(index: number, info: number): number;
+  br_discriminant_place(discriminant: number, features: number, classes: number, memory: number): bigint;
+  br_discriminant_work_bytes(features: number, classes: number, part_count: number): bigint;
+  br_discriminant_answer_bytes(features: number, classes: number): bigint;
+  br_discriminant_solve(discriminant: number, work: number): number;
+  br_discriminant_expect(discriminant: number, work: number): number;
+  br_discriminant_answer(discriminant: number, x: number, images: bigint, answers: number, work: number): number;
+  br_sums_factor(sums: number, parts: number, part_count: number, work: number, factor: number): number;
+  br_sums_mahalanobis(factor: number, y: number, vectors: bigint, work: number, squares: number, exponents: number):
+    number;
+  br_sums_mahalanobis_bytes(features: number): bigint;
+  br_sums_ood(sums: number, solution: number, factor: number, parts: number, part_count: number, work: number, ood:
+    number): number;
+  br_sums_ood_score(solution: number, factor: number, ood: number, x: number, best: bigint, away: number, work: number,
+    score: number): number;
+  br_ood_threshold(ood: number, share: number): bigint;
   br_learner_plan(model: number, size: number, options: number, memory: number, error: number, error_size: number):
     number;
   br_learner_open(model: number, size: number, options: number, memory: number, memory_size: number, learner: number,
@@ -184,17 +207,6 @@ export interface CoreFunctions {
   br_consolidate(cw: number, tw: number, past: number, present: number, classes: number, columns: number): number;
   br_rate(top_bottom: number, length: number, kind: number, done: bigint, steps: bigint, mantissa: number, shift:
     number): number;
-  br_sums_factor(sums: number, parts: number, part_count: number, work: number, factor: number): number;
-  br_sums_solve_factor(sums: number, parts: number, part_count: number, work: number, solution: number, factor: number):
-    number;
-  br_sums_mahalanobis(factor: number, y: number, vectors: bigint, work: number, squares: number, exponents: number):
-    number;
-  br_sums_mahalanobis_bytes(features: number): bigint;
-  br_sums_ood(sums: number, solution: number, factor: number, parts: number, part_count: number, work: number, ood:
-    number): number;
-  br_sums_ood_score(solution: number, factor: number, ood: number, x: number, best: bigint, away: number, work: number,
-    score: number): number;
-  br_ood_threshold(ood: number, share: number): bigint;
   br_replay_plan(model: number, size: number, options: number, memory: number, error: number, error_size: number):
     number;
   br_replay_open(model: number, size: number, options: number, memory: number, memory_size: number, learner: number,

@@ -83,6 +83,57 @@ export const br_solution = {
   },
 };
 
+export const br_factor = {
+  bytes: 40,
+  fields: {
+    rows: [0, "Uint32"],
+    halves: [4, "Uint32"],
+    centre: [8, "Uint32"],
+    ridges: [12, "Uint32"],
+    pictures: [16, "BigInt64"],
+    features: [24, "Uint32"],
+    dropped_features: [28, "Uint32"],
+    point: [32, "Int32"],
+  },
+};
+
+export const br_ood = {
+  bytes: 48,
+  fields: {
+    fitted: [0, "BigInt64"],
+    ratio: [8, "BigInt64"],
+    expected: [16, "BigInt64"],
+    temperature: [24, "BigInt64"],
+    weights: [32, "Uint32"],
+    bias: [40, "BigInt64"],
+  },
+};
+
+export const br_discriminant = {
+  bytes: 144,
+  fields: {
+    sums: [0, "Uint32"],
+    parts: [4, "Uint32"],
+    part_count: [8, "Uint32"],
+    keeps_factor: [12, "Uint32"],
+    is_expected: [16, "Uint32"],
+    solution: [24, br_solution],
+    factor: [56, br_factor],
+    ood: [96, br_ood],
+  },
+};
+
+export const br_answers = {
+  bytes: 20,
+  fields: {
+    labels: [0, "Uint32"],
+    scores: [4, "Uint32"],
+    probabilities: [8, "Uint32"],
+    unknown: [12, "Uint32"],
+    share: [16, "Uint32"],
+  },
+};
+
 export const br_learner_options = {
   bytes: 28,
   fields: {
@@ -150,32 +201,6 @@ export const br_slots = {
   },
 };
 
-export const br_factor = {
-  bytes: 40,
-  fields: {
-    rows: [0, "Uint32"],
-    halves: [4, "Uint32"],
-    centre: [8, "Uint32"],
-    ridges: [12, "Uint32"],
-    pictures: [16, "BigInt64"],
-    features: [24, "Uint32"],
-    dropped_features: [28, "Uint32"],
-    point: [32, "Int32"],
-  },
-};
-
-export const br_ood = {
-  bytes: 48,
-  fields: {
-    fitted: [0, "BigInt64"],
-    ratio: [8, "BigInt64"],
-    expected: [16, "BigInt64"],
-    temperature: [24, "BigInt64"],
-    weights: [32, "Uint32"],
-    bias: [40, "BigInt64"],
-  },
-};
-
 export const br_replay_options = {
   bytes: 16,
   fields: {
@@ -205,7 +230,7 @@ export const br_replay_progress = {
   },
 };
 
-export const BR_ABI = 3;
+export const BR_ABI = 4;
 export const BR_SLOT_HEADER = 64;
 export const BR_OK = 0;
 export const BR_MALFORMED = 1;

@@ -211,7 +211,8 @@ typedef struct br_sums {
   void* products;    /* [features (features + 1) / 2], the lower triangle by rows */
 } br_sums;
 
-/* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. */
+/* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. If both
+ * are 0, it is br_sums_shrinkage. */
 typedef struct br_sums_part {
   int64_t length;
   int64_t top;
@@ -246,6 +247,12 @@ BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, ui
 BR_API uint64_t br_sums_add_bytes(uint32_t features);
 /* Adds or subtracts other sums, which may have another width. Adding to zeros thus widens or narrows. */
 BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
+/* The extent of the sums without class number `row`, for br_sums_forget. `work` holds 8 bytes per feature. */
+BR_API int64_t br_sums_extent_without(const br_sums* sums, uint32_t row, void* work);
+/* Removes what the sum s of a class of n images makes of the products, s s^T / n, rounded; its scatter stays. The sums'
+ * width must be that of br_sums_extent_without, or wider. The class's count and sum become 0. `work` holds 8 bytes per
+ * feature. */
+BR_API int br_sums_forget(br_sums* sums, uint32_t row, void* work);
 /* The default lambda = top / bottom: min(1, d / 4n), at least 1/1024. */
 BR_API void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom);
 /* Computes the discriminant into the arrays of `solution`. The lengths of all parts add up to the number of features.
@@ -264,7 +271,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 3
+#define BR_ABI 4
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

@@ -10,7 +10,7 @@ from PIL import Image
 
 from bitreplay import Learner
 from bitreplay.cli import fast_predict
-from bitreplay.engine import native_sums
+from bitreplay.engine import native_discriminant, native_sums
 from tests import tiny
 
 HEAVY = {"asyncio", "bitreplay.cli.application", "click", "email", "numpy.random", "pydantic", "rich.progress", "typer"}
@@ -65,24 +65,34 @@ def test_little_is_loaded(begun, tiny_model):
     assert "numpy" in loaded and loaded & HEAVY == set()
 
 
-def test_the_covariance_is_factored_once(begun, tiny_model, monkeypatch):
+def test_the_covariance_is_factored_once_and_an_answer_is_one_call(begun, tiny_model, monkeypatch):
     """For names, probabilities, "unknown" and confusions together."""
     calls: list[str] = []
 
-    def watched(name: str) -> None:
-        function = getattr(native_sums, name)
+    class Watched:
+        def __getattr__(self, name: str) -> Any:
+            function = getattr(core, name)
 
-        def called(*given: Any) -> Any:
-            calls.append(name)
-            return function(*given)
+            def called(*given: Any) -> Any:
+                calls.append(name)
+                return function(*given)
 
-        monkeypatch.setattr(native_sums, name, called)
+            return called
 
-    for name in ("solve", "factored", "solved"):
-        watched(name)
+    core = native_sums.library()
+    for module in (native_sums, native_discriminant):
+        monkeypatch.setattr(module, "library", Watched)
     learner, pictures = Learner.load("state", tiny_model), tiny.pictures("red", each=2, seed=7)[0]
-    learner.predict(pictures)
-    learner.predict(pictures, unknown=0.1)
-    learner.predict_proba(pictures)
+    latents = learner.encode(pictures)
+    calls.clear()
+    learner.predict_encoded(latents)
+    learner.predict_encoded(latents, unknown=0.1)
+    learner.predict_proba_encoded(latents)
     learner.confusions()
-    assert calls == ["solved"]
+    assert [name for name in calls if not name.endswith(("_bytes", "_place"))] == [
+        "br_discriminant_solve", "br_discriminant_answer", "br_discriminant_expect",
+        "br_discriminant_answer", "br_discriminant_answer",
+    ]  # fmt: skip
+    calls.clear()
+    learner.predict_proba_encoded(latents[:1])
+    assert calls == ["br_discriminant_answer"]

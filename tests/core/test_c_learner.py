@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from bitreplay import Learner, statefile, zoo
 from bitreplay.data.pictures import fitting
 from bitreplay.engine import native
+from bitreplay.engine.answers import ReferenceDiscriminant
+from bitreplay.engine.discriminant import scores
 from bitreplay.engine.sums import width
 from bitreplay.export import image_of
 from bitreplay.learning.classes import usual
 from bitreplay.lifecycle.merging import MergedTwice
 from bitreplay.parts.state import State
-from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor
-from bitreplay.strategies.exact import statistics_of
+from bitreplay.strategies.exact import Exact, statistics_of
 from tests import tiny
 from tests.core.c_learner import CLearner, Failed, check, fitted
 
@@ -214,11 +215,10 @@ def test_scores_are_those_of_the_law(tiny_model):
     python, c = both(tiny_model)
     python.learn(POOL, COLOURS)
     c.learn(POOL, COLOURS)
-    predictor = python.strategy.predictor()
-    assert isinstance(predictor, DiscriminantPredictor)
-    discriminant = predictor._discriminant()
+    assert isinstance(python.strategy, Exact)
+    rule = ReferenceDiscriminant(python.strategy.class_statistics.sums, python.strategy.features.lengths)
     for image in PROBE:
-        assert np.array_equal(c.answer(image)[1], discriminant.scores(python.encode(image))[0])
+        assert np.array_equal(c.answer(image)[1], scores(rule.solution, python.encode(image))[0])
 
 
 @pytest.mark.parametrize("pictures", [131_070, 131_071, 131_072, 131_073])

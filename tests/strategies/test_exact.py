@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from bitreplay import Learner, LearningStopped
 from bitreplay.engine import native_sums
+from bitreplay.engine.answers import ReferenceDiscriminant, logits
+from bitreplay.engine.discriminant import scores
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.class_statistics import ClassStatistics, in_order
@@ -168,9 +170,11 @@ def test_probabilities_of_whole_numbers_and_of_float64_agree(pictures, numbers):
     sums = Sums.empty(numbers, len(kept))
     add_sums(sums, x, np.searchsorted(kept, labels).astype(np.int32))
     probe = rng.integers(-127, 128, (50, numbers)).astype(np.int8)
-    found = [rule(sums, [numbers]).logits(probe) for rule in (IntegerDiscriminant, FloatDiscriminant)]
-    real = np.maximum(found[1], -32)
-    assert (found[0] <= 0).all() and np.abs(found[0] / 2**16 - real).max() < 1e-3
+    rule = ReferenceDiscriminant(sums, [numbers])
+    found = logits(rule.solution, scores(rule.solution, probe), rule.temperature)
+    real = np.maximum(FloatDiscriminant(sums, [numbers]).logits(probe), -32)
+    assert (found <= 0).all() and np.abs(found / 2**16 - real).max() < 1e-3
+    assert np.array_equal(rule.probabilities(probe), IntegerDiscriminant(sums, [numbers]).probabilities(probe))
 
 
 def test_lambda():

@@ -75,7 +75,7 @@ OPTIONS = {
 
 # Symbols and macros in C and C++, and in JavaScript, which calls them
 C = {
-    "BITREPLAY_UNSEEN_H": "BITREPLAY_OOD_H",
+    "BITREPLAY_UNSEEN_H": "BITREPLAY_DISCRIMINANT_H",
     "BR_TAKEN_NAME": "BR_NAME_TAKEN",
     "BR_UNKNOWN_PATH": "BR_UNKNOWN_ISA",
     "br_learn_add_numbers": "br_learn_add_features",
@@ -99,6 +99,7 @@ C = {
     "br_set_path": "br_set_isa",
     "br_sums_lengths": "br_sums_mahalanobis",
     "br_sums_lengths_bytes": "br_sums_mahalanobis_bytes",
+    "br_sums_solve_factor": "br_discriminant_solve",
     "br_sums_strangeness": "br_sums_ood_score",
     "br_sums_unseen": "br_sums_ood",
     "br_unlearn_numbers": "br_unlearn_features",
@@ -129,7 +130,8 @@ ENVIRONMENT = {"BITREPLAY_PATH": "BITREPLAY_ISA"}
 FILES = {
     "benchmarks/micro.py": "benchmarks/micro_batches.py",
     "core/embedded/crew.cc": "core/embedded/thread_pool.cc",
-    "core/include/bitreplay_unseen.h": "core/include/bitreplay_ood.h",
+    "core/include/bitreplay_ood.h": "core/include/bitreplay_discriminant.h",
+    "core/include/bitreplay_unseen.h": "core/include/bitreplay_discriminant.h",
     "core/src/machine/crew.cc": "core/src/machine/thread_pool.cc",
     "core/src/machine/crew.h": "core/src/machine/thread_pool.h",
     "core/src/operations/level_code.cc": "core/src/operations/latent_code.cc",

@@ -17,4 +17,13 @@ static inline int64_t exp_minus(int64_t t) {
   return round_shift(value, power >> kProbabilityPoint);
 }
 
+// Probabilities with 30 bits behind the point: below(c), at least 0, is how far the logit of class c is below the best.
+template <class Below>
+static inline void softmax(uint32_t classes, const Below& below, int32_t* probabilities) {
+  int64_t total = 0;
+  for (uint32_t c = 0; c < classes; ++c) total += probabilities[c] = int32_t(exp_minus(below(c)));
+  for (uint32_t c = 0; c < classes; ++c)
+    probabilities[c] = int32_t(((int64_t(probabilities[c]) << kProbabilityPoint) + (total >> 1)) / total);
+}
+
 }  // namespace bitreplay

@@ -1,14 +1,14 @@
 // Lengths under the covariance, and what pictures that were not learned are expected to look like: docs/law.md section
 // 14. engine/mahalanobis.py and engine/ood.py are the reference.
 #include "arithmetic/counter.h"
-#include "bitreplay_ood.h"
 #include "sums/scaled.h"
+#include "sums/shrunk_means.h"
 #include "sums/solve.h"
 
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kMeanBits = 32, kRest = 16, kDrawn = 8, kPoint = kUnseenPoint, kRatioPoint = 24, kProbesBits = 5;
+constexpr int64_t kMeanBits = 32, kPoint = kUnseenPoint, kRatioPoint = 24, kProbesBits = 5;
 constexpr int64_t kFine = 8, kLargestVector = 254;
 
 struct Measure {
@@ -50,8 +50,6 @@ int64_t unfitted(Measure& m, const br_factor& factor, uint32_t part, int64_t sta
   return round_shift(sum, kProbesBits);
 }
 
-int64_t drawn(int64_t value, int64_t count) { return value - divide_round(kDrawn * value, count + kDrawn); }
-
 // The weights of the mean of all m'_c, as many times as they have pictures; its squared length about mu.
 int64_t middle(const br_sums& sums, const br_solution& solution, const br_factor& factor, int32_t* weights) {
   int64_t length = 0;
@@ -74,15 +72,9 @@ int64_t separation(const br_sums& sums, const br_solution& solution, const br_fa
   for (int64_t c = 0; c < sums.classes; ++c) {
     const int64_t count = sums.counts[c];
     if (!count) continue;
-    int64_t whole_sum = 0, rest_sum = 0;
-    for (int64_t i = 0; i < sums.features; ++i) {
-      const int64_t away = sum_at(sums.class_sums, sums.bits, c * sums.features + i) - count * factor.centre[i];
-      const int64_t is_valid = divide_round(away, count), weight = solution.weights[c * sums.features + i];
-      whole_sum += weight * is_valid;
-      rest_sum += weight * divide_round(left(away - is_valid * count, kRest), count);
-    }
-    const int64_t apart = whole_sum + round_shift(rest_sum, kRest);
-    total += count * saturate(scaled(drawn(apart, count), solution.pictures, solution.exponent), 0, kLimit);
+    total += count * saturate(scaled(drawn(apart(sums, solution, factor.centre, c), count), solution.pictures,
+                                     solution.exponent),
+                              0, kLimit);
   }
   return max_of(divide_round(total, factor.pictures) - scaled(middle_length, solution.pictures, solution.exponent), 0);
 }

@@ -1,5 +1,5 @@
 // Which pictures are "unknown": docs/law.md section 14. engine/ood.py, `score` and `limit`, are the reference.
-#include "bitreplay_ood.h"
+#include "bitreplay_discriminant.h"
 #include "sums/scaled.h"
 
 namespace bitreplay {

@@ -71,7 +71,8 @@ void scatter(const Solving& s) {
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count) {
   int64_t end = 0;
   for (uint32_t p = 0; p < part_count; ++p) {
-    const int64_t start = end, length = parts[p].length;
+    const br_sums_part part = with_shrinkage(parts[p], s.pictures, s.features);
+    const int64_t start = end, length = part.length;
     end += length;
     int64_t mean = 0, remainders = 0;
     for (int64_t i = start; i < end; ++i) {
@@ -82,8 +83,8 @@ void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count) {
     mean += remainders / length;
     int64_t ridge = left(s.pictures, s.point);
     if (mean) {
-      const int64_t whole = mean / parts[p].bottom, remainder = mean % parts[p].bottom;
-      ridge = max_of(whole * parts[p].top + remainder * parts[p].top / parts[p].bottom, 1);
+      const int64_t whole = mean / part.bottom, remainder = mean % part.bottom;
+      ridge = max_of(whole * part.top + remainder * part.top / part.bottom, 1);
     }
     if (s.ridges) s.ridges[p] = ridge;
     for (int64_t i = start; i < end; ++i) {

@@ -1,30 +1,25 @@
 // The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor
 // alone.
 #include "sums/solve.h"
-#include "bitreplay_ood.h"
+#include "sums/bump_allocator.h"
 #include "sums/possible.h"
 
 namespace bitreplay {
 
 uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes) {
-  uint64_t used = 0;
-  const auto next = [&](int64_t bytes) {
-    uint8_t* at = work ? work + used : nullptr;
-    used += uint64_t(padded(bytes, 64));
-    return static_cast<void*>(at);
-  };
+  BumpAllocator allocator(work);
   const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * min_of(classes, kClasses) * features;
   const int64_t rows = int64_t(sizeof(int64_t)) * kRows * features;
-  s.matrix = static_cast<uint8_t*>(next(8 * triangle(features)));
-  s.shared = next(max_of(tables, rows));
-  s.means = static_cast<int64_t*>(next(8 * features));
-  s.rest = static_cast<int64_t*>(next(8 * features));
-  s.fine = static_cast<int64_t*>(next(8 * features));
-  s.places = static_cast<int64_t*>(next(8 * classes));
-  s.low = static_cast<int32_t*>(next(4 * classes * features));
-  s.centre = static_cast<int32_t*>(next(4 * features));
-  s.halves = static_cast<int32_t*>(next(4 * features));
-  return used;
+  s.matrix = allocator.next<uint8_t>(size_t(8 * triangle(features)));
+  s.shared = allocator.next<uint8_t>(size_t(max_of(tables, rows)));
+  s.means = allocator.next<int64_t>(size_t(features));
+  s.rest = allocator.next<int64_t>(size_t(features));
+  s.fine = allocator.next<int64_t>(size_t(features));
+  s.places = allocator.next<int64_t>(size_t(classes));
+  s.low = allocator.next<int32_t>(size_t(classes * features));
+  s.centre = allocator.next<int32_t>(size_t(features));
+  s.halves = allocator.next<int32_t>(size_t(features));
+  return allocator.used();
 }
 
 namespace {
@@ -44,15 +39,16 @@ bool possible(const br_sums* sums, int64_t extent) {
   return true;
 }
 
-bool are_valid(const br_sums_part* parts, uint32_t part_count, int64_t features) {
+bool are_valid(const br_sums_part* parts, uint32_t part_count, int64_t features, int64_t pictures) {
+  int64_t rest = features;
   for (uint32_t p = 0; p < part_count; ++p) {
-    const br_sums_part& part = parts[p];
-    if (part.length < 1 || part.length > features) return false;
-    features -= part.length;
+    const br_sums_part part = with_shrinkage(parts[p], pictures, features);
+    if (part.length < 1 || part.length > rest) return false;
+    rest -= part.length;
     if (part.top < 1 || part.bottom < 1 || part.top > ((int64_t(1) << 62) - 1) / part.bottom) return false;
     if ((part.top + 7) / 8 > part.bottom || (part.bottom + 1023) / 1024 > part.top) return false;
   }
-  return features == 0;
+  return rest == 0;
 }
 
 // s / n, whole and 2^bits times the rest.
@@ -101,7 +97,7 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   if (!kernels) return BR_UNKNOWN_ISA;
   if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
   const int64_t extent = br_sums_extent(sums);
-  if (!are_valid(parts, part_count, sums->features) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
+  if (!are_valid(parts, part_count, sums->features, pictures) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   s.kernels = &kernels->sums;
   s.sums = sums;
@@ -119,9 +115,6 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   }
   return BR_OK;
 }
-
-bool is_solution(const br_solution* solution) { return solution && solution->weights && solution->biases; }
-bool is_factor(const br_factor* factor) { return factor && factor->ridges; }
 
 // Weights and biases of every class, once the factor is there.
 void find(Solving& s, br_solution* solution) {
@@ -154,6 +147,26 @@ void fill_factor(const Solving& s, br_factor* factor) {
 }
 
 }  // namespace
+
+int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_solution* solution,
+          br_factor* factor) {
+  if (solution && (!solution->weights || !solution->biases)) return BR_BAD_ARGUMENT;
+  if (factor && !factor->ridges) return BR_BAD_ARGUMENT;
+  Solving s = {};
+  uint32_t dropped_features;
+  s.ridges = factor ? factor->ridges : nullptr;
+  if (const int failed = begin(s, sums, parts, part_count, work, &dropped_features)) return failed;
+  if (solution) {
+    find(s, solution);
+    solution->dropped_features = dropped_features;
+  }
+  if (factor) {
+    fill_factor(s, factor);
+    factor->dropped_features = dropped_features;
+  }
+  return BR_OK;
+}
+
 }  // namespace bitreplay
 
 using namespace bitreplay;
@@ -171,32 +184,11 @@ uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {
 
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
-  if (!is_solution(solution)) return BR_BAD_ARGUMENT;
-  Solving s = {};
-  if (const int failed = begin(s, sums, parts, part_count, work, &solution->dropped_features)) return failed;
-  find(s, solution);
-  return BR_OK;
+  return solution ? solve(sums, parts, part_count, work, solution, nullptr) : BR_BAD_ARGUMENT;
 }
 
 int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_factor* factor) {
-  if (!is_factor(factor)) return BR_BAD_ARGUMENT;
-  Solving s = {};
-  s.ridges = factor->ridges;
-  if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
-  fill_factor(s, factor);
-  return BR_OK;
-}
-
-int br_sums_solve_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
-                         br_solution* solution, br_factor* factor) {
-  if (!is_solution(solution) || !is_factor(factor)) return BR_BAD_ARGUMENT;
-  Solving s = {};
-  s.ridges = factor->ridges;
-  if (const int failed = begin(s, sums, parts, part_count, work, &factor->dropped_features)) return failed;
-  solution->dropped_features = factor->dropped_features;
-  find(s, solution);
-  fill_factor(s, factor);
-  return BR_OK;
+  return factor ? solve(sums, parts, part_count, work, nullptr, factor) : BR_BAD_ARGUMENT;
 }
 
 int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores) {

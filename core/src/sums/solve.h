@@ -5,12 +5,14 @@
 //     substitute.cc   L z = h and L^T w = z for one class
 //     solve.cc        checks, means, weights, biases
 //     has_factor.cc   whether the matrix is that of pictures
-//     unseen.cc       lengths under the covariance, and what pictures that were not learned are expected to look like
+//     ood.cc          lengths under the covariance, and what pictures that were not learned are expected to look like
+//     discriminant.cc all of it, with shrunk means, in the caller's memory           answer.cc   what it answers
 #pragma once
 #include <cstdint>
 #include <cstring>
 
 #include "arithmetic/fixedpoint.h"
+#include "bitreplay_discriminant.h"
 #include "machine/dispatch.h"
 #include "sums/check.h"
 
@@ -53,6 +55,14 @@ static inline int64_t divide_round(int64_t a, int64_t b) {
   return int64_t(a < 0 ? uint64_t(0) - rounded : rounded);
 }
 
+// Both of one factorisation; either may be null.
+int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_solution* solution,
+          br_factor* factor);
+// The part with its shrinkage, the default one where it has none.
+static inline br_sums_part with_shrinkage(br_sums_part part, int64_t pictures, int64_t features) {
+  if (!part.top && !part.bottom) br_sums_shrinkage(pictures, features, &part.top, &part.bottom);
+  return part;
+}
 // Where the pieces of `work` lie; their size if there is none.
 uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes);
 // Bits behind the point of the matrix.

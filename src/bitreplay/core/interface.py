@@ -19,7 +19,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 3
+BR_ABI = 4
 BR_SLOT_HEADER = 64
 BR_OK = 0
 BR_MALFORMED = 1
@@ -137,6 +137,53 @@ class br_solution(Structure):
     ]
 
 
+class br_factor(Structure):
+    _fields_ = [
+        ("rows", c_void_p),
+        ("halves", c_void_p),
+        ("centre", c_void_p),
+        ("ridges", c_void_p),
+        ("pictures", c_int64),
+        ("features", c_uint32),
+        ("dropped_features", c_uint32),
+        ("point", c_int32),
+    ]
+
+
+class br_ood(Structure):
+    _fields_ = [
+        ("fitted", c_int64),
+        ("ratio", c_int64),
+        ("expected", c_int64),
+        ("temperature", c_int64),
+        ("weights", c_void_p),
+        ("bias", c_int64),
+    ]
+
+
+class br_discriminant(Structure):
+    _fields_ = [
+        ("sums", c_void_p),
+        ("parts", c_void_p),
+        ("part_count", c_uint32),
+        ("keeps_factor", c_uint32),
+        ("is_expected", c_uint32),
+        ("solution", br_solution),
+        ("factor", br_factor),
+        ("ood", br_ood),
+    ]
+
+
+class br_answers(Structure):
+    _fields_ = [
+        ("labels", c_void_p),
+        ("scores", c_void_p),
+        ("probabilities", c_void_p),
+        ("unknown", c_void_p),
+        ("share", c_uint32),
+    ]
+
+
 class br_learner_options(Structure):
     _fields_ = [
         ("classes", c_uint32),
@@ -195,30 +242,6 @@ class br_slots(Structure):
         ("erase", CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t)),
         ("write", CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t, c_void_p, c_size_t)),
         ("sync", CFUNCTYPE(c_int, c_void_p, c_uint32)),
-    ]
-
-
-class br_factor(Structure):
-    _fields_ = [
-        ("rows", c_void_p),
-        ("halves", c_void_p),
-        ("centre", c_void_p),
-        ("ridges", c_void_p),
-        ("pictures", c_int64),
-        ("features", c_uint32),
-        ("dropped_features", c_uint32),
-        ("point", c_int32),
-    ]
-
-
-class br_ood(Structure):
-    _fields_ = [
-        ("fitted", c_int64),
-        ("ratio", c_int64),
-        ("expected", c_int64),
-        ("temperature", c_int64),
-        ("weights", c_void_p),
-        ("bias", c_int64),
     ]
 
 
@@ -284,6 +307,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_add": (c_int, [POINTER(br_sums), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
     "br_sums_add_bytes": (c_uint64, [c_uint32]),
     "br_sums_combine": (c_int, [POINTER(br_sums), POINTER(br_sums), c_int]),
+    "br_sums_extent_without": (c_int64, [POINTER(br_sums), c_uint32, c_void_p]),
+    "br_sums_forget": (c_int, [POINTER(br_sums), c_uint32, c_void_p]),
     "br_sums_shrinkage": (None, [c_int64, c_int64, c_void_p, c_void_p]),
     "br_sums_solve": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
         POINTER(br_solution)]),
@@ -293,6 +318,22 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_version": (c_char_p, []),
     "br_abi": (c_int, []),
     "br_operation": (c_int, [c_size_t, POINTER(br_operation_info)]),
+    "br_discriminant_place": (c_uint64, [POINTER(br_discriminant), c_uint32, c_uint32, c_void_p]),
+    "br_discriminant_work_bytes": (c_uint64, [c_uint32, c_uint32, c_uint32]),
+    "br_discriminant_answer_bytes": (c_uint64, [c_uint32, c_uint32]),
+    "br_discriminant_solve": (c_int, [POINTER(br_discriminant), c_void_p]),
+    "br_discriminant_expect": (c_int, [POINTER(br_discriminant), c_void_p]),
+    "br_discriminant_answer": (c_int, [POINTER(br_discriminant), c_void_p, c_uint64, POINTER(br_answers),
+        c_void_p]),
+    "br_sums_factor": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
+        POINTER(br_factor)]),
+    "br_sums_mahalanobis": (c_int, [POINTER(br_factor), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
+    "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
+    "br_sums_ood": (c_int, [POINTER(br_sums), POINTER(br_solution), POINTER(br_factor), POINTER(br_sums_part),
+        c_uint32, c_void_p, POINTER(br_ood)]),
+    "br_sums_ood_score": (c_int, [POINTER(br_solution), POINTER(br_factor), POINTER(br_ood), c_void_p, c_int64,
+        c_void_p, c_void_p, c_void_p]),
+    "br_ood_threshold": (c_int64, [POINTER(br_ood), c_uint32]),
     "br_learner_plan": (c_int, [c_void_p, c_size_t, POINTER(br_learner_options), POINTER(br_learner_memory),
         c_char_p, c_size_t]),
     "br_learner_open": (c_int, [c_void_p, c_size_t, POINTER(br_learner_options), c_void_p, c_size_t,
@@ -336,17 +377,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_epoch_order": (c_int, [c_uint64, c_uint64, c_uint64, c_uint32, c_void_p]),
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
-    "br_sums_factor": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
-        POINTER(br_factor)]),
-    "br_sums_solve_factor": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
-        POINTER(br_solution), POINTER(br_factor)]),
-    "br_sums_mahalanobis": (c_int, [POINTER(br_factor), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
-    "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
-    "br_sums_ood": (c_int, [POINTER(br_sums), POINTER(br_solution), POINTER(br_factor), POINTER(br_sums_part),
-        c_uint32, c_void_p, POINTER(br_ood)]),
-    "br_sums_ood_score": (c_int, [POINTER(br_solution), POINTER(br_factor), POINTER(br_ood), c_void_p, c_int64,
-        c_void_p, c_void_p, c_void_p]),
-    "br_ood_threshold": (c_int64, [POINTER(br_ood), c_uint32]),
     "br_replay_plan": (c_int, [c_void_p, c_size_t, POINTER(br_replay_options), POINTER(br_replay_memory),
         c_char_p, c_size_t]),
     "br_replay_open": (c_int, [c_void_p, c_size_t, POINTER(br_replay_options), c_void_p, c_size_t,

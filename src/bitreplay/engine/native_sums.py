@@ -1,14 +1,14 @@
 """Learning by sums with the native core: the functions of sums.py, possible.py, discriminant.py, mahalanobis.py and
-ood.py, the same bits, faster.
+ood.py, the same bits, faster. native_discriminant.py has all that answers need in one.
 
     sums = Sums.empty(n_features=512, classes=10)
     add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
     add(sums, x, labels, sign=-1)                 takes them away
     combine(sums, other); combine(sums, other, sign=-1)
+    forget(sums, row)                             a class goes; its scatter stays
     solution = solve(sums, parts=[512])           lengths that add up to 512; ValueError if there is no picture
     scores(solution, x), answers(solution, x)     (pictures, classes) int64; (pictures,) class numbers
     factor = factored(sums, parts=[512])          lengths(factor, y): vectors of integers under the covariance
-    solution, factor = solved(sums, parts=[512])  both of them, of one factorisation
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
 
@@ -68,8 +68,8 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     x, labels = checked(sums, x, labels, sign)
     _to_width(sums, sums.extent + len(x))
     work = aligned_zeros(core.br_sums_add_bytes(sums.n_features))
-    info = _info(sums)
-    _done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))
+    info = info_of(sums)
+    done(core.br_sums_add(info, x.ctypes.data, labels.ctypes.data, len(x), sign, work.ctypes.data))
     _to_width(sums, sums.extent)
 
 
@@ -80,7 +80,19 @@ def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
         return reference.combine(sums, other, sign)
     fits(sums, other.n_features, other.counts, sign)
     _to_width(sums, sums.extent + max(sign, 0) * other.extent)
-    _done(core.br_sums_combine(_info(sums), _info(other), sign))
+    done(core.br_sums_combine(info_of(sums), info_of(other), sign))
+    _to_width(sums, sums.extent)
+
+
+def forget(sums: Sums, row: int) -> None:
+    """Remove a class and what its sum makes of the products; its scatter stays in them: sums.py."""
+    core = library()
+    if core is None:
+        return reference.forget(sums, row)
+    work = aligned_zeros(8 * sums.n_features)
+    _to_width(sums, max(sums.extent, core.br_sums_extent_without(info_of(sums), row, work.ctypes.data)))
+    done(core.br_sums_forget(info_of(sums), row, work.ctypes.data))
+    sums.counts, sums.class_sums, sums.forgot = np.delete(sums.counts, row), np.delete(sums.class_sums, row, 0), True
     _to_width(sums, sums.extent)
 
 
@@ -90,7 +102,7 @@ def possible(sums: Sums) -> bool:
     if core is None or not sums.classes:
         return reference_possible.possible(sums)
     work = aligned_zeros(8 * sums.n_features)
-    return _holds(core.br_sums_possible(_info(_together(sums)), int(sums.forgot), work.ctypes.data))
+    return _holds(core.br_sums_possible(info_of(together(sums)), int(sums.forgot), work.ctypes.data))
 
 
 def has_factor(sums: Sums) -> bool:
@@ -101,7 +113,7 @@ def has_factor(sums: Sums) -> bool:
     if core is None:
         return reference_possible.has_factor(sums)
     work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
-    return _holds(core.br_sums_has_factor(_info(_together(sums)), work.ctypes.data))
+    return _holds(core.br_sums_has_factor(info_of(together(sums)), work.ctypes.data))
 
 
 def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
@@ -124,7 +136,7 @@ def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
     weights, biases = np.ascontiguousarray(solution.weights), np.ascontiguousarray(solution.biases)
     info = br_solution(weights.ctypes.data, biases.ctypes.data, n_features, classes)
     result = np.zeros((len(x), classes), np.int64)
-    _done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), result.ctypes.data))
+    done(core.br_sums_scores(ctypes.byref(info), x.ctypes.data, len(x), result.ctypes.data))
     return result
 
 
@@ -141,15 +153,6 @@ def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) ->
     return _Solver(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
 
 
-def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
-    """`solve` and `factored` of one factorisation, which takes nearly all of their time."""
-    core = library()
-    if core is None:
-        return reference_mahalanobis.solved(sums, parts, shrink)
-    solver = _Solver(core, "br_sums_solve_factor", "solution factor", sums, parts, shrink)
-    return solver.solved(), solver.factored()
-
-
 class _Solver:
     """What a function of the core made of sums: a solution, a factor, or both."""
 
@@ -164,8 +167,8 @@ class _Solver:
         self.solution = br_solution(self._weights.ctypes.data, self._biases.ctypes.data)
         self.factor = br_factor(ridges=self._ridges.ctypes.data)
         results = [ctypes.byref(getattr(self, name)) for name in outputs.split()]
-        inputs = (_info(sums), self._given, len(self._given), self._work.ctypes.data)
-        _done(getattr(core, function)(*inputs, *results))
+        inputs = (info_of(sums), self._given, len(self._given), self._work.ctypes.data)
+        done(getattr(core, function)(*inputs, *results))
 
     def solved(self) -> Solution:
         info = self.solution
@@ -196,7 +199,7 @@ def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:
     work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
     places = (y.ctypes.data, len(y), work.ctypes.data, squares.ctypes.data, exponents.ctypes.data)
     info, _kept = _factor_info(factor)
-    _done(core.br_sums_mahalanobis(info, *places))
+    done(core.br_sums_mahalanobis(info, *places))
     return squares, exponents.astype(np.int64)
 
 
@@ -212,7 +215,7 @@ def expected(sums: Sums, solution: Solution, factor: Factor) -> OodModel:
     parts, model = _parts(factor.parts, [(1, 1)] * len(factor.parts)), br_ood(weights=middle.ctypes.data)
     work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
     sizes = (parts, len(factor.parts), work.ctypes.data)
-    _done(core.br_sums_ood(_info(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(model)))
+    done(core.br_sums_ood(info_of(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(model)))
     figures = (int(model.fitted), int(model.ratio), int(model.expected), int(model.temperature))
     return OodModel(*figures, middle, int(model.bias))
 
@@ -235,14 +238,15 @@ def _own(array: NDArray, stored: np.dtype) -> NDArray:
     return array if array.flags.writeable else array.copy()
 
 
-def _info(sums: Sums) -> br_sums:
+def info_of(sums: Sums) -> br_sums:
+    """As the core takes them; it points into the arrays."""
     for array in (sums.counts, sums.class_sums, sums.products):
         assert array.flags.c_contiguous
     arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
     return br_sums(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
 
 
-def _together(sums: Sums) -> Sums:
+def together(sums: Sums) -> Sums:
     """The same with arrays that lie together; those of a file do, and are not copied."""
     counts, rows, products = (np.ascontiguousarray(array) for array in (sums.counts, sums.class_sums, sums.products))
     return Sums(counts, rows, products, sums.forgot)
@@ -264,10 +268,11 @@ def _factor_info(factor: Factor) -> tuple[br_factor, tuple[NDArray, ...]]:
 
 def _holds(code: int) -> bool:
     if code not in (0, BR_IMPOSSIBLE):
-        _done(code)
+        done(code)
     return code == 0
 
 
-def _done(failed: int) -> None:
+def done(failed: int) -> None:
+    """ValueError with the core's text if a function failed."""
     if failed:
         raise ValueError(f"learning by sums: {native.library().br_error_text(failed).decode()}")

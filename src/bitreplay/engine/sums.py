@@ -17,6 +17,7 @@ Order and grouping of the pictures do not matter, and what was added can be take
     add(sums, x, labels)                 x (pictures, 512) int8, labels (pictures,) class numbers
     add(sums, x, labels, sign=-1)        as if they had never been there
     combine(sums, other)                 the sums of both; sign=-1 takes `other` out again
+    forget(sums, row)                    a class goes with what its sum makes of the products; its scatter stays
 
 This is the reference; native_sums.py has the same functions, faster. Both change `sums` in place.
 """
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
+from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_each, wide
 
 LARGEST = 127
 NARROW_PICTURES = 1 << 17
@@ -164,6 +165,32 @@ def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
     fits(sums, other.n_features, other.counts, sign)
     _change(sums, other.counts, other.class_sums, other.products, sign)
+
+
+def forget(sums: Sums, row: int) -> None:
+    """Remove a class: n_c, s_c, and s_c s_c^T / n_c, rounded, from the products. Its scatter within the class stays.
+
+    No square falls below those of the pictures that stay: a class's own is an integer, at least s_c^2 / n_c. Only what
+    version 0.2.0 cut off before lies beyond the bound.
+    """
+    products = wide(sums.products) - outer(wide(sums.class_sums[row]), int(sums.counts[row]))
+    sums.counts, sums.class_sums, sums.forgot = np.delete(sums.counts, row), np.delete(sums.class_sums, row, 0), True
+    sums.products = products
+    sums.products = np.clip(products, -sums.bound, sums.bound)
+    stored = width(sums.extent)
+    sums.class_sums, sums.products = narrowed(sums.class_sums, stored), narrowed(sums.products, stored)
+
+
+def outer(total: Int64, count: int) -> Int64:
+    """s s^T / n, the lower triangle by rows. With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n: the
+    first two are integers, the last one, |r_i r_j| < 2^60, is rounded to nearest, ties away from zero."""
+    q = divide_each(total, np.int64(count))
+    r = total - q * count
+    rows = [
+        total[i] * q[: i + 1] + q[i] * r[: i + 1] + divide_each(r[i] * r[: i + 1], np.int64(count))
+        for i in range(len(total))
+    ]
+    return np.concatenate(rows)
 
 
 def checked(sums: Sums, x: NDArray, labels: NDArray, sign: int) -> tuple[NDArray[np.int8], NDArray[np.int32]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bitreplay.arguments import short_repr
 from bitreplay.engine import native_sums
-from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
+from bitreplay.engine.arithmetic.fixedpoint import wide
 from bitreplay.engine.sums import MAX_PICTURES, Sums, width
 from bitreplay.learning.classes import Name
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
@@ -155,27 +155,24 @@ class ClassStatistics:
     def forget(self, name: Name) -> None:
         """Remove a class: n_c, s_c, and its products where they are kept by class.
 
-        Where they are not, s_c s_c^T / n_c, rounded: the products are one sum for all classes then, and the class's
-        share of the scatter within classes stays in them. No square falls below those of the pictures that stay: a
-        class's own is an integer, at least s_c^2 / n_c. With the last class nothing stays.
+        Where they are not, what the class's sum makes of the products goes, and its share of the scatter within classes
+        stays in them (engine/sums.py). With the last class nothing stays.
         """
         row = self.names.index(name)
-        stay = np.delete(np.arange(len(self.names)), row)
-        self.names = tuple(self.names[other] for other in stay)
+        self.names = self.names[:row] + self.names[row + 1 :]
         if not self.names:
             self._begin(self.sums.n_features)
-            return
-        count, total = int(self.sums.counts[row]), wide(self.sums.class_sums[row])
-        inexact = self.class_products is None
-        removed = self.class_products[row] if self.class_products is not None else _outer(total, count)
-        products = wide(self.sums.products) - removed
-        sums = Sums(self.sums.counts[stay], self.sums.class_sums[stay], products, self.sums.forgot or inexact)
-        sums.products = np.clip(products, -sums.bound, sums.bound)  # only what 0.2.0 cut off before lies beyond
-        stored = width(sums.extent)
-        if self.class_products is not None:
-            self.class_products = self.class_products[stay].astype(stored)
-        sums.class_sums, sums.products = sums.class_sums.astype(stored), sums.products.astype(stored)
-        self.sums, self.forgotten = sums, self.forgotten + inexact
+        elif self.class_products is None:
+            sums = self.sums.copy()
+            native_sums.forget(sums, row)
+            self.sums, self.forgotten = sums, self.forgotten + 1
+        else:
+            products = wide(self.sums.products) - self.class_products[row]
+            counts, class_sums = np.delete(self.sums.counts, row), np.delete(self.sums.class_sums, row, 0)
+            sums = Sums(counts, class_sums, products, self.sums.forgot)
+            stored = width(sums.extent)
+            self.sums = Sums(counts, class_sums.astype(stored), products.astype(stored), sums.forgot)
+            self.class_products = np.delete(self.class_products, row, 0).astype(stored)
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
         """Rows that belong to `old` names move to the places of `new` ones."""
@@ -269,15 +266,3 @@ def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
     """The array in another width, or itself if it can be changed in place."""
     same = array.dtype == stored and array.flags.writeable
     return array if same else array.astype(stored)
-
-
-def _outer(total: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """s s^T / n, the lower triangle by rows. With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n: the
-    first two are integers, the last one, |r_i r_j| < 2^60, is rounded to nearest, ties away from zero."""
-    q = divide_each(total, np.int64(count))
-    r = total - q * count
-    rows = [
-        total[i] * q[: i + 1] + q[i] * r[: i + 1] + divide_each(r[i] * r[: i + 1], np.int64(count))
-        for i in range(len(total))
-    ]
-    return np.concatenate(rows)

@@ -1,7 +1,7 @@
 """From class statistics to answers. The discriminant of a state is computed once, for the first prediction.
 
-    in integers   engine/discriminant.py and engine/ood.py, the law's sections 13 and 14
-    in float64         the same rule, to compare with
+    in integers   engine/native_discriminant.py, the law's sections 13 and 14
+    in float64    the same rule, to compare with
 
     A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
     m'_c = mu + (m_c - mu) n_c / (n_c + 8)
@@ -21,31 +21,24 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import native_sums, ood
-from bitreplay.engine.arithmetic.fixedpoint import Multiplier, divide_each, round_shift, wide
-from bitreplay.engine.arithmetic.softmax import LOGIT_POINT
+from bitreplay.engine import ood
+from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
 from bitreplay.engine.discriminant import shrinkage
-from bitreplay.engine.mahalanobis import about_the_middle
-from bitreplay.engine.ood import OodModel
-from bitreplay.engine.shrunk_means import PICTURES, shrunk_means
+from bitreplay.engine.native_discriminant import discriminant_of
+from bitreplay.engine.shrunk_means import PICTURES
 from bitreplay.engine.sums import Sums
 from bitreplay.learning.classes import Classes, Name
 from bitreplay.prediction import probabilities
 from bitreplay.prediction.confusions import Pair, pairs
 
-# A logit so far below the best has a probability of 0; REACH is as far before the temperature, below 1024, divides it.
-FAR = 32 << LOGIT_POINT
-REACH = FAR << 10
-
 
 class Discriminant(Protocol):
-    """`scores` tell classes apart; `logits` are their logarithms of probabilities, for prediction.probabilities;
-    `is_ood` are pictures to be called unknown, a share of the known ones among them; `temperature` divides scores;
-    `weights` are W in float64, (classes, features)."""
+    """`labels` are class numbers, -1 for pictures to be called unknown, a share of the known ones among them;
+    `probabilities` have 30 bits behind the point; `temperature` divides scores; `weights` are W in float64, (classes,
+    features)."""
 
-    def scores(self, x: NDArray[np.int8]) -> NDArray: ...
-    def logits(self, x: NDArray[np.int8]) -> NDArray: ...
-    def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]: ...
+    def labels(self, x: NDArray[np.int8], share: Fraction = ...) -> NDArray[np.int64]: ...
+    def probabilities(self, x: NDArray[np.int8]) -> NDArray[np.int64]: ...
     def temperature(self) -> float: ...
     def weights(self) -> NDArray[np.float64]: ...
 
@@ -55,44 +48,15 @@ Rule = Callable[[Sums, Sequence[int]], Discriminant]
 
 class IntegerDiscriminant:
     def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
-        self._sums = sums
-        solution, self._factor = native_sums.solved(sums, lengths, shrinkage)
-        self._solution = shrunk_means(sums, solution)
-        self._made: OodModel | None = None
-        self._making = Lock()
-
-    def scores(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
-        return native_sums.scores(self._solution, x)
-
-    def logits(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
-        """Logits with 16 fractional bits, 0 for the best class, at least -FAR."""
-        scores = self.scores(x)
-        below = scores.max(axis=1, keepdims=True) - scores  # < 2^54
-        unit = self._solution.pictures * Fraction(2) ** (self._solution.exponent + LOGIT_POINT)
-        reach = int(REACH / unit) + 1
-        drop = max(reach.bit_length() - 31, 0)
-        scale = Multiplier.of(unit * 2**drop)
-        plain = round_shift((np.minimum(below, min(reach, 1 << 62)) >> drop) * scale.mantissa, scale.shift)
-        return -np.minimum(divide_each(plain << ood.POINT, self._expected().temperature), FAR)
-
-    def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
-        factor, model = self._factor, self._expected()
-        away = native_sums.lengths(factor, about_the_middle(factor, x))
-        best = self.scores(x).max(axis=1)
-        middles = native_sums.scores(ood.as_solution(model, self._solution), x)[:, 0]
-        return ood.ood_score(factor, *away, self._solution, best, middles) > ood.limit(model, share)
-
-    def weights(self) -> NDArray[np.float64]:
-        return self._solution.weights.astype(np.float64) * (self._solution.pictures * 2.0**self._solution.exponent)
+        self._rule = discriminant_of(sums, lengths)
+        self.labels, self.probabilities = self._rule.labels, self._rule.probabilities
 
     def temperature(self) -> float:
-        return self._expected().temperature / (1 << ood.POINT)
+        return self._rule.temperature / (1 << ood.POINT)
 
-    def _expected(self) -> OodModel:
-        with self._making:
-            if self._made is None:
-                self._made = native_sums.expected(self._sums, self._solution, self._factor)
-            return self._made
+    def weights(self) -> NDArray[np.float64]:
+        solution = self._rule.solution
+        return solution.weights.astype(np.float64) * (solution.pictures * 2.0**solution.exponent)
 
 
 class FloatDiscriminant:
@@ -127,6 +91,13 @@ class FloatDiscriminant:
         scores = self.scores(x)
         return (scores - scores.max(axis=1, keepdims=True)) / self.temperature()
 
+    def probabilities(self, x: NDArray[np.int8]) -> NDArray[np.int64]:
+        return probabilities.probabilities(self.logits(x))
+
+    def labels(self, x: NDArray[np.int8], share: Fraction = Fraction(0)) -> NDArray[np.int64]:
+        labels = self.scores(x).argmax(axis=1)
+        return np.where(self.is_ood(x, share), -1, labels) if share else labels
+
     def is_ood(self, x: NDArray[np.int8], share: Fraction) -> NDArray[np.bool_]:
         away = x.astype(np.float64) - self._middle
         lengths = (away * np.linalg.solve(self._matrix, away.T).T).sum(axis=1)
@@ -160,14 +131,10 @@ class DiscriminantPredictor:
         self._making = Lock()
 
     def names(self, latents: NDArray[np.int8], unknown: Fraction) -> NDArray:
-        discriminant = self._discriminant()
-        n_features = discriminant.scores(latents).argmax(axis=1)
-        if unknown:
-            n_features = np.where(discriminant.is_ood(latents, unknown), -1, n_features)
-        return self._classes.named(n_features)
+        return self._classes.named(self._discriminant().labels(latents, unknown))
 
     def probabilities(self, latents: NDArray[np.int8]) -> NDArray[np.float64]:
-        return probabilities.probabilities(self._discriminant().logits(latents)) / 2.0**probabilities.POINT
+        return self._discriminant().probabilities(latents) / 2.0**probabilities.POINT
 
     def confusions(self, limit: int) -> list[Pair]:
         discriminant = self._discriminant()

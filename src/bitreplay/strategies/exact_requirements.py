@@ -51,7 +51,8 @@ def used(strategy: Exact) -> dict[tuple[str, str], int]:
     """Bytes of RAM, as `planned` names them."""
     statistics = strategy.class_statistics.state_dict()
     sums, class_products = strategy.class_statistics.sums, statistics.class_products
-    rule, factor = native_sums.solved(sums, strategy.features.lengths)
+    lengths = strategy.features.lengths
+    rule, factor = native_sums.solve(sums, lengths), native_sums.factored(sums, lengths)
     return {
         **used_by_program("network", strategy.features.footprint),
         ("sums", f"products of {sums.n_features} numbers"): sums.products.nbytes,

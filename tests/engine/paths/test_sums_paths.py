@@ -120,7 +120,7 @@ def test_the_core_refuses_what_does_not_fit_and_changes_nothing():
     core = native_sums.library()
     assert core is not None
     sums = native_sums.Sums.empty(3, 2)
-    info, x = native_sums._info(sums), np.zeros((2, 3), np.int8)
+    info, x = native_sums.info_of(sums), np.zeros((2, 3), np.int8)
     work = native_sums.aligned_zeros(core.br_sums_add_bytes(3))
 
     def added(pictures: np.ndarray, labels: list[int], sign: int = 1, at: int = 0) -> int:

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "../native/counting_allocators.h"
-#include "bitreplay.h"
+#include "bitreplay_discriminant.h"
 
 enum { NUMBERS = 19, CLASSES = 3, PICTURES = 12 };
 
 int main(void) {
   static int64_t counts[CLASSES], other_counts[CLASSES], biases[CLASSES], scores[PICTURES * CLASSES];
+  static int32_t probabilities[PICTURES * CLASSES];
+  static uint32_t answered[PICTURES], unknown[PICTURES];
   static int32_t class_sums[CLASSES * NUMBERS], products[NUMBERS * (NUMBERS + 1) / 2], weights[CLASSES * NUMBERS];
   static int64_t other_class_sums[CLASSES * NUMBERS], other_products[NUMBERS * (NUMBERS + 1) / 2];
   static int8_t x[PICTURES * NUMBERS];
@@ -26,21 +28,27 @@ int main(void) {
   br_solution solution = {weights, biases, 0, 0, 0, 0, 0};
   void* add_work = aligned_alloc(64, br_sums_add_bytes(NUMBERS));
   void* solve_work = aligned_alloc(64, br_sums_solve_bytes(NUMBERS, CLASSES));
+  br_sums_part part = {NUMBERS, 0, 0};
+  br_discriminant rule = {.sums = &sums, .parts = &part, .part_count = 1, .keeps_factor = 1};
+  void* rule_memory = aligned_alloc(64, br_discriminant_place(&rule, NUMBERS, CLASSES, NULL));
+  void* rule_work = aligned_alloc(64, br_discriminant_work_bytes(NUMBERS, CLASSES, 1));
+  const br_answers wanted = {answered, NULL, probabilities, unknown, 3277};
   if (br_sums_bits(131072) != 32 || br_sums_bits(131073) != 64) return 2;
   count = 0;
-  br_sums_part part = {NUMBERS, 0, 0};
+  br_discriminant_place(&rule, NUMBERS, CLASSES, rule_memory);
   br_sums_shrinkage(PICTURES, NUMBERS, &part.top, &part.bottom);
   int failed = br_sums_add(&sums, x, labels, PICTURES, 1, add_work) || br_sums_combine(&wide, &sums, 1) ||
                br_sums_combine(&sums, &wide, -1) || br_sums_combine(&sums, &wide, 1) ||
                br_sums_solve(&sums, &part, 1, solve_work, &solution) ||
-               br_sums_scores(&solution, x, PICTURES, scores);
+               br_sums_scores(&solution, x, PICTURES, scores) || br_discriminant_solve(&rule, rule_work) ||
+               br_discriminant_answer(&rule, x, PICTURES, &wanted, rule_work);
   const long allocations = count;
   int right = 0;
   for (int k = 0; k < PICTURES; ++k) {
     int best = 0;
     for (int c = 1; c < CLASSES; ++c)
       if (scores[k * CLASSES + c] > scores[k * CLASSES + best]) best = c;
-    right += best == labels[k];
+    right += best == labels[k] && answered[k] == (uint32_t)best && probabilities[k * CLASSES + best] > 1 << 29;
   }
   printf("%ld %d\n", allocations, right);
   return failed;

@@ -112,8 +112,7 @@ def same(sums: Sums, others: np.ndarray, parts: list[int]) -> None:
     fast = native_sums.factored(sums, parts)
     for name in ("rows", "halves", "centre", "parts", "ridges", "point", "pictures", "dropped_features"):
         assert np.array_equal(getattr(fast, name), getattr(factor, name)), name
-    for both in (native_sums.solved(sums, parts), mahalanobis.solved(sums, parts)):
-        assert_equal(both, (discriminant.solve(sums, parts), factor))
+    assert_equal(mahalanobis.solved(sums, parts), (discriminant.solve(sums, parts), factor))
     y = mahalanobis.about_the_middle(factor, others)
     y = np.concatenate([y, np.zeros_like(y[:1]), np.full_like(y[:1], 254), np.eye(sum(parts), dtype=np.int16)])
     for right, got in zip(mahalanobis.lengths(factor, y), native_sums.lengths(fast, y), strict=True):

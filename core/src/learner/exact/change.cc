@@ -6,8 +6,7 @@
 #include "learner/exact/learner.h"
 #include "learner/fit.h"
 #include "learner/state/text.h"
-#include "sums/possible.h"
-#include "sums/solve.h"
+#include "sums/check.h"
 
 namespace bitreplay {
 namespace {
@@ -59,41 +58,6 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
   bool known;
   *row = l.known.names.find(*name, &known);
   return known ? BR_OK : BR_UNKNOWN_CLASS;
-}
-
-// s s^T / n of a class's n pictures, for `stay` others. Its scatter stays. Of sums of pictures no square becomes
-// larger; what older versions cut off may leave more than there is room for: BR_FULL, and nothing changed.
-int take_share_out(br_learner* l, uint32_t row, int64_t stay) {
-  const int64_t count = l->sums.counts[row], features = l->features;
-  int32_t* const whole = reinterpret_cast<int32_t*>(l->use_work());  // |s / n| <= 127
-  int32_t* const rest = whole + features;                            // |rest| <= n / 2
-  for (int64_t i = 0; i < features; ++i) {
-    const int64_t sum = sum_at(l->sums.class_sums, l->sums.bits, row * features + i);
-    whole[i] = int32_t(divide_round(sum, count));
-    rest[i] = int32_t(sum - whole[i] * count);
-  }
-  const auto share = [&](int64_t i, int64_t j) {
-    const int64_t sum = whole[i] * count + rest[i];
-    return sum * whole[j] + int64_t(whole[i]) * rest[j] + divide_round(int64_t(rest[i]) * rest[j], count);
-  };
-  const auto left_at = [&](int64_t i, int64_t j) {
-    return sum_at(l->sums.products, l->sums.bits, triangle(i) + j) - share(i, j);
-  };
-  int64_t largest = 0, squares = 0;
-  for (int64_t i = 0; i < features; ++i)
-    for (int64_t j = 0; j <= i; ++j) {
-      largest = max_of(largest, absolute(left_at(i, j)));
-      if (i == j) squares += left_at(i, i);
-    }
-  const int64_t bound = bound_of(stay, squares, true), extent = extent_of(stay, min_of(largest, bound));
-  if (!has_room_for(*l, extent, 0)) return BR_FULL;
-  set_width(l, max_of(extent, extent_of(*l)));
-  for (int64_t i = 0, at = 0; i < features; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(l->sums.products, l->sums.bits, at);
-      change_sum(l->sums.products, l->sums.bits, at, saturate(left_at(i, j), -bound, bound) - product);
-    }
-  return BR_OK;
 }
 
 // A class whose products are kept, if what stays can be the sums of pictures.
@@ -221,7 +185,11 @@ int br_forget(br_learner* l, const br_name* name) {
     if (l->digests.values) l->digests.erase(stay, count, stay + count);
   } else {
     if (l->known.forgotten == kMaxCounted - 1) return BR_FULL;
-    if (const int failed = take_share_out(l, row, stay)) return failed;
+    const int64_t extent = br_sums_extent_without(&l->sums, row, l->use_work());
+    if (!has_room_for(*l, extent, 0))
+      return BR_FULL;  // what older versions cut off may leave more than there is room for
+    set_width(l, max_of(extent, extent_of(*l)));
+    br_sums_forget(&l->sums, row, l->work);
     if (l->digests.values) l->digests.erase(first_of(*l, row), count, stay + count);
     erase_row(l, row);
     ++l->known.forgotten;

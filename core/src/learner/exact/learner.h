@@ -4,20 +4,20 @@
 //     change.cc        learning, unlearning, forgetting, renaming
 //     rows.cc          classes that come and go, and the width of the sums
 //     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
-//     answer.cc        the discriminant and what it answers          unknown.cc      out-of-distribution images
+//     answer.cc        features of pictures, and what the discriminant answers
 //     state_write.cc   hash and bytes of a state, saving it in two slots
 //     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
 #pragma once
+#include "bitreplay_discriminant.h"
 #include "bitreplay_learner.h"
-#include "bitreplay_ood.h"
-#include "learner/bump_allocator.h"
 #include "learner/exact/digests.h"
 #include "learner/exact/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
 #include "learner/state/counter_limit.h"
 #include "learner/state/sha256.h"
+#include "sums/bump_allocator.h"
 
 namespace bitreplay {
 
@@ -62,15 +62,9 @@ struct br_learner {
 
   // answers
   bool ready;
-  br_solution solution;
-  bool is_expected;  // `ood` belongs to the solution
-  br_ood ood;
-  bool factor_is_kept;
-  br_factor factor;
-  int32_t* factor_rows;  // memory for the factor, or null
-  uint8_t* ood_memory;   // with factor_rows: work memory outside of the arena
-  int8_t* x;             // [features] of one image
-  int64_t* scores;       // [options.classes]
+  br_discriminant discriminant;
+  uint8_t* answer_memory;  // as much as answers need that leave the arena alone
+  int8_t* x;               // [features] of one image
 
   // shared, one use at a time
   uint8_t* work;

@@ -3,7 +3,6 @@
 
 #include "learner/exact/learner.h"
 #include "learner/exact/state_check.h"
-#include "learner/exact/unknown.h"
 #include "learner/state/settings.h"
 #include "sums/check.h"
 
@@ -87,18 +86,22 @@ void place_state(br_learner* l, BumpAllocator& allocator) {
 }
 
 void place_answers(br_learner* l, BumpAllocator& allocator) {
-  l->solution.weights = allocator.next<int32_t>(size_t(l->options.classes) * l->features);
-  l->solution.biases = allocator.next<int64_t>(l->options.classes);
-  l->scores = allocator.next<int64_t>(l->options.classes);
+  br_discriminant& d = l->discriminant;
+  const br_learner_options& o = l->options;
+  d.part_count = l->part_count;
+  d.keeps_factor = o.factor;
+  uint8_t* const memory = allocator.next<uint8_t>(size_t(br_discriminant_place(&d, l->features, o.classes, nullptr)));
+  br_discriminant_place(&d, l->features, o.classes, memory);
+  const uint64_t bytes = o.factor ? br_discriminant_answer_bytes(l->features, o.classes) : 8 * uint64_t(o.classes);
+  l->answer_memory = allocator.next<uint8_t>(size_t(bytes));
   l->x = allocator.next<int8_t>(l->features);
-  place_unknown(l, allocator);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
 size_t work_of(const br_learner& l, size_t arena) {
   size_t bytes = largest(arena, br_sums_add_bytes(l.features));
-  bytes = largest(bytes, making_bytes(l));
+  bytes = largest(bytes, br_discriminant_work_bytes(l.features, l.options.classes, l.part_count));
   return (largest(bytes, read_memory_bytes(l)) + 63) / 64 * 64;
 }
 
@@ -196,6 +199,8 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   if (network.parameters)
     memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
   own->sums.features = own->features;
+  own->discriminant.sums = &own->sums;
+  own->discriminant.parts = own->parts;
   clear(own);
   *learner = own;
   return BR_OK;

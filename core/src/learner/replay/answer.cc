@@ -20,13 +20,6 @@ int clean_backbone(br_replay* l) {
   return BR_OK;
 }
 
-void fill_probabilities(const int64_t* logits, uint32_t classes, int64_t best, int32_t* probabilities) {
-  int64_t total = 0;
-  for (uint32_t c = 0; c < classes; ++c) total += exp_minus(best - logits[c]);
-  for (uint32_t c = 0; c < classes; ++c)
-    probabilities[c] = int32_t(((exp_minus(best - logits[c]) << kProbabilityPoint) + (total >> 1)) / total);
-}
-
 }  // namespace
 }  // namespace bitreplay
 
@@ -62,7 +55,9 @@ int br_replay_predict_latent(br_replay* l, const uint64_t* code, br_answer* answ
     if (scores[k] > scores[answer->label]) answer->label = k;
     ++k;
   }
-  if (answer->probabilities) fill_probabilities(scores, classes, scores[answer->label], answer->probabilities);
+  if (answer->probabilities)
+    softmax(
+        classes, [&](uint32_t c) { return scores[answer->label] - scores[c]; }, answer->probabilities);
   return BR_OK;
 }
 

@@ -13,11 +13,11 @@
 //     state_read.cc    parses and checks a state file, and replaces what was learned by it
 #pragma once
 #include "bitreplay_replay.h"
-#include "learner/bump_allocator.h"
 #include "learner/model.h"
 #include "learner/replay/class_numbers.h"
 #include "learner/replay/method.h"
 #include "learner/state/counter_limit.h"
+#include "sums/bump_allocator.h"
 
 namespace bitreplay {
 
