@@ -11,7 +11,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint bindings format test test-slow test-ray test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
+.PHONY: setup build lint bindings format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -132,6 +132,26 @@ $(CIFAR10)/.stamp: | $(STAMP)
 
 test-published: build $(CIFAR10)/.stamp
 	BITREPLAY_DATA="$(CURDIR)/build/data" $(BIN)/python -m pytest -m slow tests/experiments/test_published.py
+
+# Flower: its simulation on Ray, and a SuperLink with SuperNodes and TLS as processes. It comes into an environment that
+# sees the packages of $(VENV).
+FLOWER := build/flower
+
+$(FLOWER)/.stamp: $(STAMP)
+	$(BIN)/python -m venv --clear --without-pip $(FLOWER)
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
+	  "$$($(FLOWER)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/shared.pth"
+	$(BIN)/python -m pip --python $(FLOWER)/bin/python install --quiet "flwr[simulation]>=1.41,<2" "cryptography>=42" fsspec
+	touch $@
+
+test-fleet: build $(FLOWER)/.stamp
+	PYTHONPATH="$(CURDIR)/src" $(FLOWER)/bin/python -m pytest -m slow tests/fleet
+
+# The same with eight SuperNodes, openly and masked, and a thousand simulated devices: rows in experiments/results.
+fleet-full: build $(FLOWER)/.stamp
+	BITREPLAY_SUPERNODES=8 PYTHONPATH="$(CURDIR)/src" $(FLOWER)/bin/python -m pytest -m slow tests/fleet
+	PYTHONPATH="$(CURDIR)/src" $(FLOWER)/bin/python experiments/fleet_simulation.py groceries 1000
+	PYTHONPATH="$(CURDIR)/src" $(FLOWER)/bin/python experiments/fleet_simulation.py cifar100 1000
 
 # Ten thousand steps on every instruction set, at every bit width: the same state. For ARM add
 # BITREPLAY_GOLDEN_STEPS=10000 to `make test-arm`.

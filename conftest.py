@@ -20,3 +20,5 @@ collect_ignore = [
 ]
 if any(find_spec(name) is None for name in ("starlette", "uvicorn", "python_multipart")):
     collect_ignore.append("src/bitreplay/serve")
+if find_spec("flwr") is None:
+    collect_ignore.append("src/bitreplay/adapters/flower")

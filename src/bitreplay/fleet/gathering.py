@@ -65,12 +65,16 @@ class Gathering:
         try:
             message = Message.from_bytes(data)
         except MessageError as error:
-            return self._said(Verdict(sender, REFUSED, 0, str(error)))
+            return self.refuse(sender, str(error))
         try:
             verdict = self._counted(message, Received(message.device, message.marks, message.pictures, data))
         except ValueError as error:
             verdict = Verdict(message.device, REFUSED, message.pictures, str(error))
         return self._said(verdict)
+
+    def refuse(self, device: str, reason: str) -> Verdict:
+        """Note that a device sent nothing that counts."""
+        return self._said(Verdict(device, REFUSED, 0, reason))
 
     def withdraw(self, device: str) -> Verdict:
         """Take out all that a device has sent, bit for bit. ValueError if nothing of it is counted."""

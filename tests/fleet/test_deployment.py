@@ -1,0 +1,42 @@
+"""Real processes: a SuperLink and SuperNodes with TLS, one killed while it answers, one that damages what it sends."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from bitreplay import Learner, labelled
+
+pytest.importorskip("flwr", reason="Flower is not installed: pip install 'bitreplay[flower]', or make test-fleet")
+pytestmark = pytest.mark.slow
+
+from tests.fleet.deployment import Deployment, photographs  # noqa: E402
+
+FULL = "BITREPLAY_SUPERNODES" in os.environ  # make fleet-full
+DEVICES = int(os.environ.get("BITREPLAY_SUPERNODES", "6"))
+KILLED, DAMAGES = 2, DEVICES - 1
+
+
+def one_learner(folders) -> Learner:
+    learner = Learner.from_pretrained("react_tiny", n_components=128)
+    for folder in folders:
+        learner.learn(*labelled(folder))
+    return learner
+
+
+@pytest.mark.parametrize("masked", [False, True] if FULL else [True])
+def test_a_killed_and_a_damaging_node_are_left_out_and_the_rest_has_one_hash(tmp_path, masked):
+    folders = photographs(tmp_path / "photos", DEVICES, 3)
+    deployment = Deployment(tmp_path, folders, {KILLED: "killed", DAMAGES: "damages"})
+    try:
+        printed = deployment.run(
+            240, masked=masked, least_devices=DEVICES, timeout=30.0, out=str(tmp_path / "chain.state")
+        )
+        assert (tmp_path / "chain.state").exists(), printed + deployment.logs()
+    finally:
+        deployment.stop()
+    came = [folder for number, folder in enumerate(folders) if number not in (KILLED, DAMAGES)]
+    assert Learner.load(tmp_path / "chain.state").state_hash() == one_learner(came).state_hash(), printed
+    assert len(re.findall(" counted ", printed)) == len(came) and "damaged" in printed, printed
