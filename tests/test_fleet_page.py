@@ -66,7 +66,8 @@ def ran(tmp_path, monkeypatch, capsys):
 def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
     assert [name for name, *_ in ran] == (
         ["learn"] * 3 + ["merge", "info", "predict"] + ["learn"] * 2 + ["merge"] * 2 + ["unlearn"] * 2
-    )
+        + ["fleet", "learn", "fleet", "learn"] + ["fleet"] * 5
+    )  # fmt: skip
     assert not any("warning" in err for _, _, err in ran)
     chain, shop2 = Learner.load("chain.state"), Learner.load("shop2.state")
     assert chain.labels == ["Golden-Delicious", "Kaiser", "Orange"]
@@ -84,4 +85,6 @@ def test_the_commands_of_the_page_end_in_the_states_that_it_says(ran, tmp_path):
         chain.unlearn(images[1][:1], "Orange")
     spring, summer = Learner.load("spring.state"), Learner.load("summer.state")
     assert spring.state_hash() == summer.state_hash() and spring.labels == ["Kaiser"]
+    assert Learner.load("scale17.state").state_hash() == Learner.load("merged.state").state_hash()
+    assert "scale-17 has release 1, 0 messages on their way and 0 pictures not sent." in ran[-1][1]
     assert Learner.load("scale.state").labels == ["Kaiser", "Orange"] and spring.state().bytes < 40_000

@@ -3,6 +3,7 @@
     workers = Workers("auto")                          a running cluster; needs bitreplay[ray] here and there
     workers.learn(learner, images, labels)             the state that the learner alone would have, same hash
     workers.encode(learner, images)
+    merge_tree(folder, work, base, run=tasks_on("auto"))       files of many devices (fleet/tree.py)
 
 A worker gets some pictures, learns them as a learner that knows nothing, and its state is merged with another's
 (lifecycle/merging.py), two and two, until one is left. Tasks depend on nothing but their arguments: one that a dying
@@ -12,7 +13,7 @@ worker leaves unfinished is run again elsewhere, and nothing is counted twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from bitreplay import statefile, zoo
 from bitreplay.data.pictures import fitting
+from bitreplay.fleet.tree import Task
 from bitreplay.learner import Learner
 from bitreplay.learning.classes import Classes, Name, names_of
 from bitreplay.learning.progress import Progress
@@ -129,6 +131,23 @@ class Workers:
             wait()
         (last,) = done
         return last
+
+
+def tasks_on(address: str = "auto") -> Callable[[Iterable[Task]], Iterator[int]]:
+    """How `fleet.tree.merge_tree` runs its tasks on a cluster: a few for each core, again if a worker dies."""
+    ray = connect(address)
+    limit = AHEAD * int(ray.cluster_resources().get("CPU", 1))
+
+    def run(tasks: Iterable[Task]) -> Iterator[int]:
+        running: list[Any] = []
+        for function, arguments in tasks:
+            if len(running) >= limit:
+                ready, running = ray.wait(running)
+                yield from ray.get(ready)
+            running.append(ray.remote(num_cpus=1, max_retries=RETRIES)(function).remote(*arguments))
+        yield from ray.get(running)
+
+    return run
 
 
 def _job(learner: Learner) -> tuple[str, str, str]:

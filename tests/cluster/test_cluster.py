@@ -116,3 +116,32 @@ def test_rows_are_made_once_though_a_worker_is_killed(cluster, tiny_model, tmp_p
             cluster.remove_node(doomed, allow_graceful=False)
     assert {row["seed"]: row["hash"] for row in rows(path)} == alone and made == len(rows(path)) == 6
     assert list(finish_on(cluster.address, runs, path, tmp_path / "far", data=str(tmp_path))) == []
+
+
+def test_a_folder_of_states_is_merged_though_a_node_dies(cluster, tiny_model, pictures, tmp_path):
+    from bitreplay.cluster import tasks_on
+    from bitreplay.fleet.tree import merge_tree
+    from bitreplay.learner import Learner
+
+    images, labels = pictures
+    (tmp_path / "in").mkdir()
+    for number in range(60):
+        learner = Learner.from_pretrained(tiny_model, strategy="exact")
+        learner.learn(images[number::60], labels[number::60])
+        (tmp_path / "in" / f"{number}.state").write_bytes(learner.to_bytes())
+    (tmp_path / "in" / "again.state").write_bytes((tmp_path / "in" / "7.state").read_bytes())
+    doomed = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    died: list[int] = []
+
+    def kill(done: int, total: int) -> None:
+        if done >= 6 and not died:
+            died.append(done)
+            cluster.remove_node(doomed, allow_graceful=False)
+
+    run = tasks_on(cluster.address)
+    merged = merge_tree(tmp_path / "in", tmp_path / "work", files_a_task=2, run=run, progress=kill)
+    alone = Learner.from_pretrained(tiny_model, strategy="exact")
+    alone.learn(images, labels)
+    assert died and merged.content.state.hash() == alone.state_hash()
+    assert sorted(line.verdict for line in merged.report) == ["counted"] * 60 + ["repeat"]

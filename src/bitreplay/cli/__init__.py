@@ -24,6 +24,7 @@ COMMANDS = (
     "serve", "page", "info", "models", "plan", "export", "pretrain", "convert", "reproduce",
 )  # fmt: skip
 DATA_COMMANDS = ("fetch",)
+FLEET_COMMANDS = ("key", "join", "send", "merge", "push", "pull", "status")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay import __version__
-from bitreplay.cli import COMMANDS, DATA_COMMANDS, show
+from bitreplay.cli import COMMANDS, DATA_COMMANDS, FLEET_COMMANDS, show
 from bitreplay.cli.common_options import common_options
 
 HELP = "Continual learning on small devices with binary neural networks, in integers."
@@ -23,20 +23,25 @@ def application_for(arguments: Sequence[str]) -> typer.Typer:
     )  # fmt: skip
     first = arguments[0] if arguments else ""
     for name in (first,) if first in COMMANDS else COMMANDS:
-        _add(application, name)
+        _add(application, name, name)
     if first not in COMMANDS:
         data = typer.Typer(no_args_is_help=True, help="Data sets.")
         data.callback()(_data)
         for name in DATA_COMMANDS:
-            _add(data, name)
+            _add(data, name, name)
         application.add_typer(data, name="data")
+        fleet = typer.Typer(no_args_is_help=True, help="Devices that learn together.")
+        fleet.callback()(_fleet)
+        for name in FLEET_COMMANDS:
+            _add(fleet, "fleet", name)
+        application.add_typer(fleet, name="fleet")
     return application
 
 
-def _add(application: typer.Typer, name: str) -> None:
-    """Adds the function of that name from the module of that name. The list of commands shows its first paragraph
+def _add(application: typer.Typer, file: str, name: str) -> None:
+    """Adds the function of that name from a module of the commands. The list of commands shows its first paragraph
     uncut."""
-    module = import_module(f"bitreplay.cli.commands.{name}")
+    module = import_module(f"bitreplay.cli.commands.{file}")
     command = getattr(module, name)
     options: dict[str, Any] = getattr(module, "CONTEXT", {})
     short = " ".join((command.__doc__ or "").split("\n\n")[0].split())
@@ -61,3 +66,7 @@ _root.__doc__ = HELP
 
 def _data() -> None:
     """Data sets."""
+
+
+def _fleet() -> None:
+    """Devices that learn together."""
