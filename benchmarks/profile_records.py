@@ -2,6 +2,7 @@
 
     taskset -c 1 python -m benchmarks.profile_records bireal18 whole
     BITREPLAY_ISA=avx2 taskset -c 1 python -m benchmarks.profile_records react18 tail --samples 32
+    taskset -c 1 python -m benchmarks.profile_records quicknet@2 whole --size 192 --each
 
 Each record is made a program of its own and run on what the whole program left in the arena; the shortest time counts.
 """
@@ -22,8 +23,9 @@ from bitreplay.core import BESIDE_THE_PACKAGE
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
-from bitreplay.engine.operations import Run
-from bitreplay.engine.program import Program
+from bitreplay.engine.operations import OPERATIONS, Run
+from bitreplay.engine.program import Program, Record
+from bitreplay.modelfile.input_sizes import at_size
 
 ROOT = BESIDE_THE_PACKAGE.parents[1] / "zoo"
 
@@ -48,14 +50,25 @@ def filled(program: Program, lists: list[str], run: Run) -> native.NativeMachine
     return machine
 
 
+def described(program: Program, record: Record) -> list[str]:
+    """Role, type and shape of each tensor that a record touches."""
+    roles = OPERATIONS[record.operation].tensors
+    tensors = [(role, program.tensors[n]) for role, n in zip(roles, record.tensors, strict=True) if n >= 0]
+    return [f"{role} {tensor.dtype}{list(tensor.shape)}" for role, tensor in tensors]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="a model of the zoo")
     parser.add_argument("part", choices=["whole", "tail"])
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--times", type=int, default=40)
+    parser.add_argument("--size", type=int, help="side of the squares that the network sees (its own)")
+    parser.add_argument("--each", action="store_true", help="also every record, with the tensors that it reads and writes")
     args = parser.parse_args()
     graph, _ = modelfile.load(ROOT / f"{args.model}.safetensors")
+    if args.size:
+        graph = at_size(graph, args.size)
     bits, run = Bits(8, 1, 16), Run(args.samples, 7, 1, 1 << 20, 31)
     if args.part == "whole":
         program, lists = compile_whole(graph, bits, args.samples), ["forward"]
@@ -74,11 +87,15 @@ def main() -> None:
         alone.regions["arena"][:size] = machine.regions["arena"][:size]
         alone.run(record.list, run)
         call = partial(alone.run, record.list, run)
-        total[record.operation] += fastest(call, args.times) - overhead
+        microseconds = fastest(call, args.times) - overhead
+        total[record.operation] += microseconds
         count[record.operation] += 1
+        if args.each:
+            print(f"{microseconds:10.1f} us      {record.operation}: {', '.join(described(program, record))}")
+    whole = fastest(partial(machine.run, lists[0], run), args.times) - overhead
     for name, microseconds in sorted(total.items(), key=lambda item: -item[1]):
         print(f"{microseconds:10.1f} us {count[name]:4} {name}")
-    print(f"{sum(total.values()):10.1f} us together, on {native.isa()}")
+    print(f"{sum(total.values()):10.1f} us together, on {native.isa()}; {lists[0]} in one go {whole:.1f} us")
 
 
 if __name__ == "__main__":

@@ -97,3 +97,33 @@ def mobilenet_v2_start() -> Any:
             if done == blocks - LAST_BLOCKS:
                 return b.model(x, [1, channels, 14, 14])
     raise AssertionError("there are more blocks than that")
+
+
+# blocks, kernel, stride of the first, expansion, channels (EfficientNet-Lite0; its top has 1,280 channels)
+EFFICIENTNET_LITE0 = (
+    (1, 3, 1, 1, 16),
+    (2, 3, 2, 6, 24),
+    (2, 5, 2, 6, 40),
+    (3, 3, 2, 6, 80),
+    (3, 5, 1, 6, 112),
+    (4, 5, 2, 6, 192),
+    (1, 3, 1, 6, 320),
+)
+
+
+def efficientnet_lite0(classes: int = 1000) -> Any:
+    """EfficientNet-Lite0 whole: images of 224 -> logits."""
+    b = Builder(224)
+
+    def relu(x: str) -> str:
+        return b.node("Relu", x)
+
+    x, channels = relu(b.conv("image", 3, 32, 3, 2)), 32
+    for count, kernel, first, expansion, width in EFFICIENTNET_LITE0:
+        for index in range(count):
+            stride, wide = (first if index == 0 else 1), channels * expansion
+            y = relu(b.conv(x, channels, wide, 1)) if expansion > 1 else x
+            y = b.conv(relu(b.conv(y, wide, wide, kernel, stride, wide)), wide, width, 1)
+            x = b.node("Add", x, y) if stride == 1 and channels == width else y
+            channels = width
+    return b.finish(relu(b.conv(x, channels, 1280, 1)), 1280, classes)

@@ -1,10 +1,9 @@
 // image_table: engine/layers/image.py.
+#include "kernels/image/image_loops.h"
 #include "machine/operation.h"
 
 namespace bitreplay {
 namespace image_table {
-
-enum { IMAGE, TABLE, Y };
 
 void check(Checker& c) {
   c.per_sample(IMAGE, type_bit(BR_UINT8), 3);
@@ -13,16 +12,6 @@ void check(Checker& c) {
   c.same_shape(IMAGE, Y);
   if (c.ok())
     c.require(c.size(TABLE, 0) == 256 && c.size(TABLE, 1) == c.size(IMAGE, 2), "the table has the wrong size");
-}
-
-int run(const Call& c) {
-  const int64_t colours = c.size(IMAGE, 2), size = c.samples() * c.elements(IMAGE);
-  const uint8_t* image = c.data<uint8_t>(IMAGE);
-  const int16_t* table = c.data<int16_t>(TABLE);
-  int16_t* y = c.data<int16_t>(Y);
-  for (int64_t i = 0; i < size; i += colours)
-    for (int64_t colour = 0; colour < colours; ++colour) y[i + colour] = table[image[i + colour] * colours + colour];
-  return BR_OK;
 }
 
 }  // namespace image_table

@@ -11,7 +11,8 @@ from tests.engine.paths.loop_cases import LOOPS
 from tests.engine.paths.one_record import Case
 from tests.engine.paths.rprelu_cases import RPRELU
 from tests.engine.paths.rsign_cases import RSIGN
+from tests.engine.paths.window_cases import WINDOWS
 
 EVERY: dict[str, Callable[[], Iterator[Case]]] = (
-    KERNELS | LAYERS | AFFINE | RPRELU | RSIGN | {f"{name} loops": LOOPS[name] for name in LOOPS}
+    KERNELS | LAYERS | WINDOWS | AFFINE | RPRELU | RSIGN | {f"{name} loops": LOOPS[name] for name in LOOPS}
 )

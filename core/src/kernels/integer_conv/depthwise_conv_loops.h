@@ -80,7 +80,48 @@ namespace {
 
 enum { SUMS = 2 };
 
+constexpr int64_t kBlock = 16;  // channels whose sums stay in registers
+
+// Bytes times bytes without rounding: blocks of channels, and sums of 32 bits as they are stored.
+template <int64_t kChannels>
+void run_block(const Call& c, int64_t at) {
+  const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2), kernel = c.size(W, 1);
+  const int64_t out_h = c.size(SUMS, 0), out_w = c.size(SUMS, 1), stride = c.attribute(STRIDE), pad = c.attribute(PAD);
+  const int16_t zero = int16_t(c.attribute(X_ZERO));
+  int16_t weights[kMaxTaps][kChannels];
+  for (int64_t tap = 0; tap < kernel * kernel; ++tap)
+    for (int64_t i = 0; i < kChannels; ++i) weights[tap][i] = c.data<int8_t>(W)[(at + i) * kernel * kernel + tap];
+  int32_t* to = c.data<int32_t>(SUMS) + at;
+  for (int64_t n = 0; n < c.samples(); ++n) {
+    const int8_t* image = c.data<int8_t>(X) + n * height * width * channels + at;
+    for (int64_t out_row = 0; out_row < out_h; ++out_row) {
+      const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
+      for (int64_t out_column = 0; out_column < out_w; ++out_column, to += channels) {
+        const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
+        int32_t sums[kChannels] = {};
+        for (int64_t row = rows.first; row < rows.last; ++row) {
+          const int64_t first = (out_row * stride + row - pad) * width + out_column * stride - pad;
+          for (int64_t column = columns.first; column < columns.last; ++column) {
+            const int8_t* x = image + (first + column) * channels;
+            const int16_t* w = weights[row * kernel + column];
+            for (int64_t i = 0; i < kChannels; ++i) sums[i] += int16_t(x[i] - zero) * w[i];
+          }
+        }
+        for (int64_t i = 0; i < kChannels; ++i) to[i] = sums[i];
+      }
+    }
+  }
+}
+
+bool run_blocks(const Call& c) {
+  const bool bytes = c.type(X) == BR_INT8 && c.type(W) == BR_INT8 && absolute(c.attribute(X_ZERO)) <= 1 << 14;
+  if (!bytes || c.attribute(DOWN) || c.size(W, 1) * c.size(W, 1) > kMaxTaps || c.size(X, 2) % kBlock) return false;
+  for (int64_t at = 0; at < c.size(X, 2); at += kBlock) run_block<kBlock>(c, at);
+  return true;
+}
+
 int run(const Call& c) {
+  if (run_blocks(c)) return BR_OK;
   over_sums(c, SUMS, [&](int64_t p, int64_t at, int64_t count, int64_t* total) {
     round_tile(total, count, c.attribute(DOWN));
     narrow(BR_INT32, total, count, c.bytes(SUMS), p * c.size(X, 2) + at);

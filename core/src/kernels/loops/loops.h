@@ -8,6 +8,7 @@
 #include "kernels/affine/batchnorm_loops.h"
 #include "kernels/head/dense_grad_loops.h"
 #include "kernels/head/dense_loops.h"
+#include "kernels/image/image_loops.h"
 #include "kernels/integer_conv/depthwise_conv_loops.h"
 #include "kernels/join/add_loops.h"
 #include "kernels/join/concat_loops.h"
@@ -45,6 +46,7 @@ const Loop kLoops[] = {
     {&kFilterPool, filter_pool::run},
     {&kFilterPoolInputGrad, filter_pool_input_grad::run},
     {&kGradientSum, gradient_sum::run},
+    {&kImageTable, image_table::run},
     {&kLearnedOperand, learned_operand::run},
     {&kLearnedUpdate, learned_update::run},
     {&kMaxPool, max_pool::run},

@@ -24,6 +24,29 @@ namespace {
 enum { X, Y, PLACE };
 enum { X_ZERO = 3, MANTISSA, SHIFT, Y_ZERO, LOW, HIGH };
 
+constexpr int64_t kRun = 2048;  // neighbours that are compared at a time
+
+// best[i] = the largest x[i] of `rows` by `columns` taps.
+template <class T>
+inline void largest_of_taps(const T* x, int64_t row_step, int64_t column_step, int64_t rows, int64_t columns,
+                            int64_t count, T* best) {
+  if (rows == 2 && columns == 2) {
+    const T *a = x, *b = x + column_step, *d = x + row_step, *e = d + column_step;
+    for (int64_t i = 0; i < count; ++i) {
+      const T above = a[i] < b[i] ? b[i] : a[i], below = d[i] < e[i] ? e[i] : d[i];
+      best[i] = above < below ? below : above;
+    }
+    return;
+  }
+  for (int64_t tap = 0; tap < rows * columns; ++tap) {
+    const T* from = x + tap / columns * row_step + tap % columns * column_step;
+    if (tap == 0)
+      for (int64_t i = 0; i < count; ++i) best[i] = from[i];
+    else
+      for (int64_t i = 0; i < count; ++i) best[i] = best[i] < from[i] ? from[i] : best[i];
+  }
+}
+
 template <class T>
 int run_as(const Call& c) {
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2);
@@ -36,6 +59,21 @@ int run_as(const Call& c) {
   const bool bytes = sizeof(T) == 1 && c.type(Y) == BR_INT8;
   int8_t table[256];
   if (bytes) byte_table(rescaled, table);
+  const bool inside = !pad && (c.size(Y, 0) - 1) * stride + window <= height && (out_w - 1) * stride + window <= width;
+  if (bytes && !places && inside) {  // neighbours that are one pixel apart are one run of numbers
+    T best[kRun];
+    const int64_t together = stride == 1 ? out_w : 1, run = together * channels;
+    for (int64_t p = 0; p < c.samples() * pixels; p += together) {
+      const int64_t row = p / pixels * height + p % pixels / out_w * stride;
+      const T* x = c.data<T>(X) + (row * width + p % out_w * stride) * channels;
+      for (int64_t at = 0; at < run; at += kRun) {
+        const int64_t count = min_of(kRun, run - at);
+        largest_of_taps(x + at, width * channels, channels, window, window, count, best);
+        look_up(table, reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
+      }
+    }
+    return BR_OK;
+  }
   for (int64_t p = 0; p < c.samples() * pixels; ++p) {
     const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
     const TapRange rows = taps_inside(out_row, stride, pad, window, height);
