@@ -51,6 +51,10 @@ def binary_conv() -> Iterator[Case]:
     maps = [((4, 4, 3, 1, 1), 8), ((3, 9, 3, 1, 1), 1), ((4, 4, 3, 1, 1), 1), ((3, 2, 3, 1, 1), 5)]
     for number, ((channels, outputs), (geometry, samples)) in enumerate(product(sizes, maps)):
         yield binary_conv_case(rng, geometry, channels, outputs, number % 2, samples)
+    # Neighbours of one sample: four, two and one of them along rows, and down the columns at the edges.
+    wide = [(7, 9, 3, 1, 1), (9, 8, 3, 2, 1), (6, 11, 3, 1, 0), (8, 7, 2, 1, 1), (3, 5, 5, 1, 2)]
+    for number, (geometry, (channels, outputs)) in enumerate(product(wide, [(64, 64), (128, 40), (70, 19)])):
+        yield binary_conv_case(rng, geometry, channels, outputs, number % 2, samples=1 + 4 * (number % 3 // 2))
     # Longer windows than eight places have room for, and than two have.
     for geometry, channels in (((3, 4, 5, 1, 2), 405), ((2, 2, 69, 1, 34), 2)):
         for padding in (0, 1):

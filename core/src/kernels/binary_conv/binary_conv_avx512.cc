@@ -1,7 +1,7 @@
-// 32 outputs of two samples at a time: a word of each sample's pixel is broadcast, four vectors of eight outputs are
-// xored with it and counted by vpopcntq. Taps that lie side by side in a row of the map are one run of words; both
-// samples are at the same place, so that they read the same weights.
-// Bound: three operations for 512 products, two a cycle.
+// 32 outputs of four places at a time: a word of each place's pixel is broadcast, four vectors of eight outputs are
+// xored with it and counted by vpopcntq. Taps that lie side by side in a row of the map are one run of words; the
+// places need the same taps, so that they read the same weights.
+// Bound: three operations for 512 products.
 #include <immintrin.h>
 
 #include "arithmetic/sliding_window.h"
@@ -10,31 +10,51 @@
 namespace bitreplay {
 namespace {
 
-template <int kBlocks, int kSamples>
-struct Counts {
-  __m512i sums[kSamples][kBlocks];
+#define INLINE __attribute__((always_inline))
+// Sums stay in the order in which they are written, each in its register.
+#define IN_ORDER(sum) __asm__("" : "+v"(sum))
 
-  Counts() {
-    for (int s = 0; s < kSamples; ++s)
+template <int kBlocks, int kPlaces>
+struct Counts {
+  __m512i sums[kPlaces][kBlocks];
+
+  INLINE Counts() {
+#pragma GCC unroll 4
+    for (int s = 0; s < kPlaces; ++s)
+#pragma GCC unroll 4
       for (int b = 0; b < kBlocks; ++b) sums[s][b] = _mm512_setzero_si512();
   }
 
-  // `length` words of each sample; the samples' words lie `apart` words from one another.
-  void run(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t block_words, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) {
-      __m512i pixels[kSamples];
-      for (int s = 0; s < kSamples; ++s) pixels[s] = _mm512_set1_epi64(int64_t(x[s * apart + i]));
-      for (int b = 0; b < kBlocks; ++b) {
-        const __m512i weights = _mm512_load_si512(w + b * block_words + kInterleaved * i);
-        for (int s = 0; s < kSamples; ++s)
-          sums[s][b] = _mm512_add_epi64(sums[s][b], _mm512_popcnt_epi64(_mm512_xor_si512(pixels[s], weights)));
+  // A word of each place; the places' words lie `apart` words from one another.
+  INLINE void word(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t block_words) {
+    __m512i pixels[kPlaces];
+#pragma GCC unroll 4
+    for (int s = 0; s < kPlaces; ++s) pixels[s] = _mm512_set1_epi64(int64_t(x[s * apart]));
+#pragma GCC unroll 4
+    for (int b = 0; b < kBlocks; ++b) {
+      const __m512i weights = _mm512_load_si512(w + b * block_words);
+#pragma GCC unroll 4
+      for (int s = 0; s < kPlaces; ++s) {
+        sums[s][b] = _mm512_add_epi64(sums[s][b], _mm512_popcnt_epi64(_mm512_xor_si512(pixels[s], weights)));
+        IN_ORDER(sums[s][b]);
       }
     }
   }
 
+  INLINE void run(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t block_words, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) word(x + i, apart, w + i * kInterleaved, block_words);
+  }
+
+  template <int kLength>
+  INLINE void run_all(const uint64_t* x, int64_t apart, const uint64_t* w, int64_t block_words) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kLength; ++i) word(x + i, apart, w + i * kInterleaved, block_words);
+  }
+
   // total - 2 count, for the outputs that there are.
-  void store(int s, int64_t total, int16_t* to, int64_t outputs) const {
+  INLINE void store(int s, int64_t total, int16_t* to, int64_t outputs) const {
     if (kBlocks == 4 && outputs >= 4 * kInterleaved) return store_four(sums[s], total, to);
+#pragma GCC unroll 4
     for (int b = 0; b < kBlocks; ++b) {
       const __m512i sum = _mm512_sub_epi64(_mm512_set1_epi64(total), _mm512_slli_epi64(sums[s][b], 1));
       const int64_t lanes = outputs - b * kInterleaved;
@@ -44,7 +64,7 @@ struct Counts {
   }
 
   // Counts have 15 bits: those of four blocks share a vector of 16-bit lanes, and a permutation puts them in order.
-  static void store_four(const __m512i* counts, int64_t total, int16_t* to) {
+  INLINE static void store_four(const __m512i* counts, int64_t total, int16_t* to) {
     const __m512i order = _mm512_set_epi16(31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2,  //
                                            29, 25, 21, 17, 13, 9, 5, 1, 28, 24, 20, 16, 12, 8, 4, 0);
     const __m512i low = _mm512_or_si512(counts[0], _mm512_slli_epi64(counts[1], 16));
@@ -54,63 +74,128 @@ struct Counts {
   }
 };
 
-// One place of the output in kSamples samples; x and sums are those of the first.
-template <int kBlocks, int kSamples>
-void place(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const uint64_t* ones, int64_t out_row,
-           int64_t out_column, int16_t* sums, int64_t outputs) {
-  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved, apart = a.height * a.width * a.words;
-  const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
-  const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
-  const int64_t side_by_side = columns.last - columns.first, left = out_column * a.stride + columns.first - a.pad;
-  Counts<kBlocks, kSamples> counts;
-  for (int64_t row = rows.first; row < rows.last; ++row) {
-    const int64_t y = out_row * a.stride + row - a.pad;
-    counts.run(x + (y * a.width + left) * a.words, apart, w + (row * a.kernel + columns.first) * a.words * kInterleaved,
-               block_words, side_by_side * a.words);
-  }
-  int64_t taps = (rows.last - rows.first) * side_by_side;
-  if (a.padding && taps < a.kernel * a.kernel) {
-    for (int64_t tap = 0; tap < a.kernel * a.kernel; ++tap) {
-      const int64_t r = tap / a.kernel, c = tap % a.kernel;
-      if (rows.first <= r && r < rows.last && columns.first <= c && c < columns.last) continue;
-      counts.run(ones, 0, w + tap * a.words * kInterleaved, block_words, a.words);
+// Places that are computed together: they have the same taps inside the map, and each lies `apart` words of x and
+// `sums_apart` sums behind the one before. They are the same place of several samples, or neighbours in one.
+struct Places {
+  int64_t row, column, apart, sums_apart;
+};
+
+template <int kBlocks, int kPlaces>
+void places(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const uint64_t* ones, Places at,
+            int16_t* sums, int64_t outputs) {
+  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
+  const TapRange rows = taps_inside(at.row, a.stride, a.pad, a.kernel, a.height);
+  const TapRange columns = taps_inside(at.column, a.stride, a.pad, a.kernel, a.width);
+  const int64_t side_by_side = columns.last - columns.first, left = at.column * a.stride + columns.first - a.pad;
+  Counts<kBlocks, kPlaces> counts;
+  int64_t taps = 0;
+  const bool whole = rows.first == 0 && rows.last == 3 && columns.first == 0 && columns.last == 3;
+  if (whole && a.kernel == 3 && a.words == 1) {  // without loops of a few steps
+    const uint64_t* pixels = x + (at.row * a.stride - a.pad) * a.width + left;
+#pragma GCC unroll 3
+    for (int row = 0; row < 3; ++row)
+      counts.template run_all<3>(pixels + row * a.width, at.apart, w + 3 * row * kInterleaved, block_words);
+    taps = 9;
+  } else {
+    const int64_t first_row = a.padding ? 0 : rows.first, last_row = a.padding ? a.kernel : rows.last;
+    const int64_t first_column = a.padding ? 0 : columns.first, last_column = a.padding ? a.kernel : columns.last;
+    for (int64_t row = first_row; row < last_row; ++row) {
+      const bool row_inside = rows.first <= row && row < rows.last;
+      const uint64_t* pixels = x + ((at.row * a.stride + row - a.pad) * a.width + left) * a.words;
+      for (int64_t column = first_column, some; column < last_column; column += some, taps += some) {
+        const bool inside = row_inside && column == columns.first && side_by_side > 0;
+        some = inside ? side_by_side : 1;
+        counts.run(inside ? pixels : ones, inside ? at.apart : 0,
+                   w + (row * a.kernel + column) * a.words * kInterleaved, block_words, some * a.words);
+      }
     }
-    taps = a.kernel * a.kernel;
   }
-  for (int s = 0; s < kSamples; ++s)
-    counts.store(s, taps * a.channels, sums + s * a.out_h * a.out_w * a.outputs, outputs);
+  sums += (at.row * a.out_w + at.column) * a.outputs;
+#pragma GCC unroll 4
+  for (int s = 0; s < kPlaces; ++s) counts.store(s, taps * a.channels, sums + s * at.sums_apart, outputs);
 }
 
-template <int kBlocks, int kSamples>
-void samples_at(const BinaryConvArgs& a, int64_t first_block, int64_t sample) {
-  const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved, first = first_block * kInterleaved;
-  const int64_t all_blocks = (a.outputs + kInterleaved - 1) / kInterleaved;
-  const uint64_t *w = a.w + first_block * block_words, *ones = a.w + all_blocks * block_words;
-  const uint64_t* x = a.x + sample * a.height * a.width * a.words;
-  int16_t* sums = a.sums + sample * a.out_h * a.out_w * a.outputs + first;
-  for (int64_t row = 0; row < a.out_h; ++row)
-    for (int64_t column = 0; column < a.out_w; ++column, sums += a.outputs)
-      place<kBlocks, kSamples>(a, x, w, ones, row, column, sums, a.outputs - first);
+// Outputs whose taps along one side all lie inside.
+TapRange inner(int64_t outputs, int64_t inputs, const BinaryConvArgs& a) {
+  int64_t first = 0, last = outputs;
+  while (first < outputs && first * a.stride < a.pad) ++first;
+  while (last > first && (last - 1) * a.stride - a.pad + a.kernel > inputs) --last;
+  return {first, last};
 }
 
+// All places of some outputs.
 template <int kBlocks>
-void blocks_at(const BinaryConvArgs& a, int64_t first_block) {
-  int64_t sample = 0;
-  for (; sample + 2 <= a.samples; sample += 2) samples_at<kBlocks, 2>(a, first_block, sample);
-  if (sample < a.samples) samples_at<kBlocks, 1>(a, first_block, sample);
-}
+struct Blocks {
+  const BinaryConvArgs& a;
+  const uint64_t *w, *ones;
+  int64_t first;  // output
+
+  Blocks(const BinaryConvArgs& args, int64_t first_block) : a(args), first(first_block * kInterleaved) {
+    const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
+    w = a.w + first_block * block_words;
+    ones = a.w + (a.outputs + kInterleaved - 1) / kInterleaved * block_words;
+  }
+
+  template <int kPlaces>
+  void run(int64_t sample, Places at) const {
+    places<kBlocks, kPlaces>(a, a.x + sample * a.height * a.width * a.words, w, ones, at,
+                             a.sums + sample * a.out_h * a.out_w * a.outputs + first, a.outputs - first);
+  }
+
+  template <int kSamples>
+  void samples(int64_t sample) const {
+    for (int64_t row = 0; row < a.out_h; ++row)
+      for (int64_t column = 0; column < a.out_w; ++column)
+        run<kSamples>(sample, {row, column, a.height * a.width * a.words, a.out_h * a.out_w * a.outputs});
+  }
+
+  // The first place and those behind it, `step` apart in rows and columns; whether two or four of `left` were done.
+  int64_t some(int64_t sample, int64_t row, int64_t column, int64_t left, bool down) const {
+    const int64_t step = down ? a.width : 1, sums_step = down ? a.out_w : 1;
+    const Places at = {row, column, step * a.stride * a.words, sums_step * a.outputs};
+    if (left >= 4) return run<4>(sample, at), 4;
+    if (left >= 2) return run<2>(sample, at), 2;
+    return run<1>(sample, at), 1;
+  }
+
+  // Neighbours along a row, as far as the columns of their taps are inside; the columns at the edges downwards.
+  void one_sample(int64_t sample) const {
+    const TapRange columns = inner(a.out_w, a.width, a), rows = inner(a.out_h, a.height, a);
+    for (int64_t row = 0; row < a.out_h; ++row)
+      for (int64_t column = columns.first; column < columns.last;)
+        column += some(sample, row, column, columns.last - column, false);
+    for (int64_t column = 0; column < a.out_w; ++column) {
+      if (column == columns.first) column = columns.last;
+      if (column >= a.out_w) break;
+      for (int64_t row = 0; row < a.out_h;) {
+        const bool inside = rows.first <= row && row < rows.last;
+        row += some(sample, row, column, inside ? rows.last - row : 1, true);
+      }
+    }
+  }
+
+  void all() const {
+    int64_t sample = 0;
+    for (; sample + 4 <= a.samples; sample += 4) samples<4>(sample);
+    if (sample + 2 <= a.samples) {
+      samples<2>(sample);
+      sample += 2;
+    }
+    if (sample < a.samples) one_sample(sample);
+  }
+};
 
 }  // namespace
 
 void binary_conv_avx512(const BinaryConvArgs& a) {
   const int64_t blocks = (a.outputs + kInterleaved - 1) / kInterleaved;
   int64_t block = 0;
-  for (; block + 4 <= blocks; block += 4) blocks_at<4>(a, block);
+  for (; block + 4 <= blocks; block += 4) Blocks<4>(a, block).all();
   if (blocks - block >= 2) {
-    blocks_at<2>(a, block);
+    Blocks<2>(a, block).all();
     block += 2;
   }
-  if (block < blocks) blocks_at<1>(a, block);
+  if (block < blocks) Blocks<1>(a, block).all();
 }
 
 }  // namespace bitreplay
