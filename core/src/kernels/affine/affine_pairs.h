@@ -21,7 +21,7 @@ constexpr int64_t kPairChannels = 512;  // whose numbers are held at a time
 
 // What the channels of one vector of words need, as lanes of its two halves.
 struct PairColumn {
-  alignas(64) int32_t high[2][kLanes], low[2][kLanes], rest[2][kLanes], limit[2][kLanes], constant[2][kLanes];
+  alignas(64) int32_t high[2][kLanes], low[2][kLanes], rest[2][kLanes], constant[2][kLanes];
 };
 
 class AffinePairs {
@@ -47,12 +47,12 @@ class AffinePairs {
     for (int64_t first = 0; first < a_.channels; first += kPairChannels) {
       const int64_t channels = min_of(kPairChannels, a_.channels - first);
       prepare(first, channels);
-      const int8_t* residual = static_cast<const int8_t*>(a_.residual);
-      for (int64_t row = 0; row < a_.rows; ++row) {
-        const int64_t at = row * a_.channels + first;
-        if (residual) outside_ += run_row<true>(channels, at);
-        else outside_ += run_row<false>(channels, at);
-      }
+      over_columns_of_words(channels, [&](int64_t start, int64_t rows, int64_t channel) {
+        const int64_t count = min_of(kWords, channels - channel);
+        if (count < kWords) outside_ += run_rest(start, rows, first + channel, count, columns_[channel / kWords]);
+        else if (a_.residual) outside_ += run_column<true>(start, rows, first + channel, columns_[channel / kWords]);
+        else outside_ += run_column<false>(start, rows, first + channel, columns_[channel / kWords]);
+      });
     }
     *a_.saturated = add(*a_.saturated, outside_);
   }
@@ -79,18 +79,56 @@ class AffinePairs {
           to.high[half][lane] = there ? pair(a_high, f_high) : 0;
           to.low[half][lane] = there ? pair(slope - (int64_t(a_high) << 16), f_low) : 0;
           to.rest[half][lane] = int32_t(c & 0xFFFF);
-          to.limit[half][lane] = -c_high;
           to.constant[half][lane] = there ? int32_t(c_high + (int64_t(1) << (down_ - 1)) + left(a_.y_zero, down_)) : 0;
         }
       }
     }
   }
 
-  Lanes half_of(Words pairs, const PairColumn& column, int half) const {
-    const Lanes rest = dot(pairs, load_lanes(column.low[half])) + load_lanes(column.rest[half]);
-    const Lanes sum = dot(pairs, load_lanes(column.high[half])) + (rest >> 16);
-    const Lanes value = sum + load_lanes(column.constant[half]);
-    return less_one_where(value, sum, load_lanes(column.limit[half]), rest) >> down_;
+  // Vectors of channels, a few rows at a time: body(first row, rows, first channel).
+  template <class Body>
+  void over_columns_of_words(int64_t channels, Body body) const {
+    for (int64_t start = 0; start < a_.rows; start += kRowsTogether)
+      for (int64_t channel = 0; channel < channels; channel += kWords)
+        body(start, min_of(kRowsTogether, a_.rows - start), channel);
+  }
+
+  // The numbers of half a vector's channels, in registers while its rows go by.
+  struct Half {
+    Lanes high, low, rest, constant;
+
+    Half(const PairColumn& from, int half)
+        : high(load_lanes(from.high[half])), low(load_lanes(from.low[half])), rest(load_lanes(from.rest[half])),
+          constant(load_lanes(from.constant[half])) {}
+    Lanes operator()(Words pairs, Lanes zero, int64_t down) const {
+      const Lanes below = add_dot(rest, pairs, low);
+      const Lanes value = add_dot(below >> 16, pairs, high) + constant;
+      return less_one_where(value, zero, below) >> down;
+    }
+  };
+
+  // Where the whole is 0.
+  Lanes zero() const { return all_lanes(int32_t((int64_t(1) << (down_ - 1)) + left(a_.y_zero, down_))); }
+
+  template <bool kResidual>
+  int64_t run_column(int64_t start, int64_t rows, int64_t channel, const PairColumn& column) const {
+    const int64_t at = start * a_.channels + channel;
+    const int16_t* x = static_cast<const int16_t*>(a_.x) + at;
+    const int8_t* residual = kResidual ? static_cast<const int8_t*>(a_.residual) + at : nullptr;
+    int8_t* y = static_cast<int8_t*>(a_.y) + at;
+    const Words lowest = all_words(int16_t(a_.low)), highest = all_words(int16_t(a_.high));
+    const Lanes limit = zero();
+    const Half first(column, 0), second(column, 1);
+    int64_t outside = 0;
+    for (int64_t row = 0; row < rows * a_.channels; row += a_.channels) {
+      const Words own = load_words(x + row), other = kResidual ? load_words(residual + row) : all_words(0);
+      const Words exact =
+          pack(first(weave_low(own, other), limit, down_), second(weave_high(own, other), limit, down_));
+      const Words clipped = smaller(larger(exact, lowest), highest);
+      outside += count_unequal(exact, clipped);
+      store_bytes(y + row, clipped);
+    }
+    return outside;
   }
 
   template <class T>
@@ -100,33 +138,24 @@ class AffinePairs {
     return load_words(all);
   }
 
-  template <bool kResidual>
-  int64_t run_row(int64_t channels, int64_t at) const {
-    const int16_t* x = static_cast<const int16_t*>(a_.x) + at;
-    const int8_t* residual = kResidual ? static_cast<const int8_t*>(a_.residual) + at : nullptr;
-    int8_t* y = static_cast<int8_t*>(a_.y) + at;
-    const Words low = all_words(int16_t(a_.low)), high = all_words(int16_t(a_.high));
+  // The channels behind the last whole vector.
+  int64_t run_rest(int64_t start, int64_t rows, int64_t channel, int64_t count, const PairColumn& column) const {
+    const Words lowest = all_words(int16_t(a_.low)), highest = all_words(int16_t(a_.high));
+    const Half first(column, 0), second(column, 1);
+    int16_t ones[kWords];
+    for (int64_t i = 0; i < kWords; ++i) ones[i] = i < count ? -1 : 0;
     int64_t outside = 0;
-    for (int64_t first = 0; first < channels; first += kWords) {
-      const int64_t count = min_of(kWords, channels - first);
-      const PairColumn& column = columns_[first / kWords];
-      const bool whole = count == kWords;
-      const Words own = whole ? load_words(x + first) : load_some(x + first, count);
-      Words other = all_words(0);
-      if (kResidual) other = whole ? load_words(residual + first) : load_some(residual + first, count);
-      const Words exact = pack(half_of(weave_low(own, other), column, 0), half_of(weave_high(own, other), column, 1));
-      const Words clipped = smaller(larger(exact, low), high);
-      if (whole) {
-        outside += count_unequal(exact, clipped);
-        store_bytes(y + first, clipped);
-      } else {
-        int16_t ones[kWords];
-        for (int64_t i = 0; i < kWords; ++i) ones[i] = i < count ? -1 : 0;
-        outside += count_unequal(exact & load_words(ones), clipped & load_words(ones));
-        int8_t some[kWords];
-        store_bytes(some, clipped);
-        memcpy(y + first, some, size_t(count));
-      }
+    for (int64_t row = start; row < start + rows; ++row) {
+      const int64_t at = row * a_.channels + channel;
+      const Words own = load_some(static_cast<const int16_t*>(a_.x) + at, count);
+      const Words other = a_.residual ? load_some(static_cast<const int8_t*>(a_.residual) + at, count) : all_words(0);
+      const Words exact =
+          pack(first(weave_low(own, other), zero(), down_), second(weave_high(own, other), zero(), down_));
+      const Words clipped = smaller(larger(exact, lowest), highest);
+      outside += count_unequal(exact & load_words(ones), clipped & load_words(ones));
+      int8_t some[kWords];
+      store_bytes(some, clipped);
+      memcpy(static_cast<int8_t*>(a_.y) + at, some, size_t(count));
     }
     return outside;
   }

@@ -34,7 +34,7 @@ inline Words load_words(const int8_t* from) {
 }
 inline Words weave_low(Words a, Words b) { return {_mm512_unpacklo_epi16(a.v, b.v)}; }
 inline Words weave_high(Words a, Words b) { return {_mm512_unpackhi_epi16(a.v, b.v)}; }
-inline Lanes dot(Words a, Lanes b) { return {_mm512_madd_epi16(a.v, b.v)}; }
+inline Lanes add_dot(Lanes sum, Words a, Lanes b) { return {_mm512_dpwssd_epi32(sum.v, a.v, b.v)}; }
 inline Words pack(Lanes low, Lanes high) { return {_mm512_packs_epi32(low.v, high.v)}; }
 inline Words smaller(Words a, Words b) { return {_mm512_min_epi16(a.v, b.v)}; }
 inline Words larger(Words a, Words b) { return {_mm512_max_epi16(a.v, b.v)}; }
@@ -43,9 +43,9 @@ inline int64_t count_unequal(Words a, Words b) { return __builtin_popcount(_mm51
 inline void store_bytes(int8_t* to, Words x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi16_epi8(x.v));
 }
-// value - 1 where sum < limit and the low 16 bits of `rest` are 0.
-inline Lanes less_one_where(Lanes value, Lanes sum, Lanes limit, Lanes rest) {
-  const __mmask16 below = _mm512_cmplt_epi32_mask(sum.v, limit.v);
+// value - 1 where value < limit and the low 16 bits of `rest` are 0.
+inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
+  const __mmask16 below = _mm512_cmplt_epi32_mask(value.v, limit.v);
   const __mmask16 both = _mm512_mask_testn_epi32_mask(below, rest.v, _mm512_set1_epi32(0xFFFF));
   return {_mm512_mask_sub_epi32(value.v, both, value.v, _mm512_set1_epi32(1))};
 }
@@ -62,7 +62,7 @@ inline Words load_words(const int8_t* from) {
 }
 inline Words weave_low(Words a, Words b) { return {_mm256_unpacklo_epi16(a.v, b.v)}; }
 inline Words weave_high(Words a, Words b) { return {_mm256_unpackhi_epi16(a.v, b.v)}; }
-inline Lanes dot(Words a, Lanes b) { return {_mm256_madd_epi16(a.v, b.v)}; }
+inline Lanes add_dot(Lanes sum, Words a, Lanes b) { return {_mm256_add_epi32(sum.v, _mm256_madd_epi16(a.v, b.v))}; }
 inline Words pack(Lanes low, Lanes high) { return {_mm256_packs_epi32(low.v, high.v)}; }
 inline Words smaller(Words a, Words b) { return {_mm256_min_epi16(a.v, b.v)}; }
 inline Words larger(Words a, Words b) { return {_mm256_max_epi16(a.v, b.v)}; }
@@ -74,9 +74,9 @@ inline void store_bytes(int8_t* to, Words x) {
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(x.v), _mm256_extracti128_si256(x.v, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
 }
-inline Lanes less_one_where(Lanes value, Lanes sum, Lanes limit, Lanes rest) {
+inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
   const __m256i none = _mm256_cmpeq_epi32(_mm256_slli_epi32(rest.v, 16), _mm256_setzero_si256());
-  return {_mm256_add_epi32(value.v, _mm256_and_si256(_mm256_cmpgt_epi32(limit.v, sum.v), none))};
+  return {_mm256_add_epi32(value.v, _mm256_and_si256(_mm256_cmpgt_epi32(limit.v, value.v), none))};
 }
 
 #else
@@ -89,7 +89,7 @@ inline Words load_words(const int16_t* from) { return {wasm_v128_load(from)}; }
 inline Words load_words(const int8_t* from) { return {wasm_i16x8_load8x8(from)}; }
 inline Words weave_low(Words a, Words b) { return {wasm_i16x8_shuffle(a.v, b.v, 0, 8, 1, 9, 2, 10, 3, 11)}; }
 inline Words weave_high(Words a, Words b) { return {wasm_i16x8_shuffle(a.v, b.v, 4, 12, 5, 13, 6, 14, 7, 15)}; }
-inline Lanes dot(Words a, Lanes b) { return {wasm_i32x4_dot_i16x8(a.v, b.v)}; }
+inline Lanes add_dot(Lanes sum, Words a, Lanes b) { return {wasm_i32x4_add(sum.v, wasm_i32x4_dot_i16x8(a.v, b.v))}; }
 inline Words pack(Lanes low, Lanes high) { return {wasm_i16x8_narrow_i32x4(low.v, high.v)}; }
 inline Words smaller(Words a, Words b) { return {wasm_i16x8_min(a.v, b.v)}; }
 inline Words larger(Words a, Words b) { return {wasm_i16x8_max(a.v, b.v)}; }
@@ -98,9 +98,9 @@ inline int64_t count_unequal(Words a, Words b) {
   return __builtin_popcount(uint32_t(wasm_i16x8_bitmask(wasm_i16x8_ne(a.v, b.v))));
 }
 inline void store_bytes(int8_t* to, Words x) { wasm_v128_store64_lane(to, wasm_i8x16_narrow_i16x8(x.v, x.v), 0); }
-inline Lanes less_one_where(Lanes value, Lanes sum, Lanes limit, Lanes rest) {
+inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
   const v128_t none = wasm_i32x4_eq(wasm_i32x4_shl(rest.v, 16), wasm_i32x4_splat(0));
-  return {wasm_i32x4_add(value.v, wasm_v128_and(wasm_i32x4_lt(sum.v, limit.v), none))};
+  return {wasm_i32x4_add(value.v, wasm_v128_and(wasm_i32x4_lt(value.v, limit.v), none))};
 }
 
 #endif
