@@ -64,7 +64,9 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--times", type=int, default=40)
     parser.add_argument("--size", type=int, help="side of the squares that the network sees (its own)")
-    parser.add_argument("--each", action="store_true", help="also every record, with the tensors that it reads and writes")
+    parser.add_argument(
+        "--each", action="store_true", help="also every record, with the tensors that it reads and writes"
+    )
     args = parser.parse_args()
     graph, _ = modelfile.load(ROOT / f"{args.model}.safetensors")
     if args.size:

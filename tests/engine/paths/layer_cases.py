@@ -36,6 +36,27 @@ def integer_conv_limits() -> Iterator[Case]:
             yield Case("integer_conv", operands, attributes, 1, label)
 
 
+def integer_conv_maps() -> Iterator[Case]:
+    """Maps of more pixels than are done at a time, read where they lie or not; zeros of bytes and beyond them."""
+    rng = np.random.default_rng(15)
+    shapes = [(16, 1, 1, 64), (12, 1, 1, 33), (5, 1, 1, 16), (8, 1, 2, 40), (3, 3, 2, 16), (3, 3, 1, 11), (4, 2, 1, 9)]
+    kinds: list[tuple[type, type, int, int]] = [
+        (np.int8, np.int8, -128, 0), (np.int8, np.int8, 127, 1), (np.int8, np.int8, 128, 0), (np.int16, np.int8, 0, 0),
+        (np.int16, np.int16, 0, -1),
+    ]  # fmt: skip
+    for (channels, kernel, stride, outputs), (x_type, w_type, zero, down) in product(shapes, kinds):
+        pad, height, width = int(kernel == 2), 5, 35
+        x = numbers(rng, x_type, (2, height, width, channels))
+        w = numbers(rng, w_type, (outputs, kernel, kernel, channels))
+        out = [(side + 2 * pad - kernel) // stride + 1 + int(stride == 2) for side in (height, width)]  # over the edge
+        operands = {
+            "x": Operand(x), "w": Operand(w, False, "constant"), "sums": zeros(np.int32, (2, *out, outputs)),
+        }  # fmt: skip
+        attributes = {"x_zero": zero, "stride": stride, "pad": pad, "down": down}
+        label = f"{x_type.__name__} {w_type.__name__} {zero} {down} {channels} {kernel} {stride} {outputs}"
+        yield Case("integer_conv", operands, attributes, 2, label)
+
+
 def clip_same_scale() -> Iterator[Case]:
     """Numbers of one scale on both sides, int16 and bytes, short rows and long ones."""
     rng = np.random.default_rng(14)
@@ -49,4 +70,8 @@ def clip_same_scale() -> Iterator[Case]:
         yield Case("clip", operands, attributes, 2, f"{dtype.__name__} {shift} {channels}")
 
 
-LAYERS = {"integer_conv_limits": integer_conv_limits, "clip_same_scale": clip_same_scale}
+LAYERS = {
+    "integer_conv_limits": integer_conv_limits,
+    "integer_conv_maps": integer_conv_maps,
+    "clip_same_scale": clip_same_scale,
+}

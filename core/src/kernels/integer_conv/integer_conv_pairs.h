@@ -161,11 +161,11 @@ inline PixelSums<Lanes> pixel_sums(const PixelRows& from, const int32_t* w) {
   return {{{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}}};
 }
 
-// Whether all taps of the pixels from `first` on lie inside, and so what is read behind the last of an odd row.
-inline bool can_read_in_place(const IntegerConvArgs& a, OutputPixel first) {
+// Whether all taps of so many pixels from `first` on lie inside, and so what is read behind the last of an odd row.
+inline bool can_read_in_place(const IntegerConvArgs& a, OutputPixel first, int64_t pixels = kPixelsAtATime) {
   const int64_t top = first.row * a.stride - a.pad, left = first.column * a.stride - a.pad;
-  const int64_t right = left + (kPixelsAtATime - 1) * a.stride + a.kernel, bottom = top + a.kernel;
-  if (a.x_type != BR_INT16 || first.column + kPixelsAtATime > a.out_w) return false;
+  const int64_t right = left + (pixels - 1) * a.stride + a.kernel, bottom = top + a.kernel;
+  if (a.x_type != BR_INT16 || first.column + pixels > a.out_w) return false;
   if (top < 0 || left < 0 || bottom > a.height || right > a.width) return false;
   return right < a.width || bottom < a.height || first.sample + 1 < a.samples || a.kernel * a.channels % 2 == 0;
 }
