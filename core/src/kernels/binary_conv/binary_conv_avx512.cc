@@ -89,30 +89,40 @@ void places(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const
   const int64_t side_by_side = columns.last - columns.first, left = at.column * a.stride + columns.first - a.pad;
   Counts<kBlocks, kPlaces> counts;
   int64_t taps = 0;
-  const bool whole = rows.first == 0 && rows.last == 3 && columns.first == 0 && columns.last == 3;
-  if (whole && a.kernel == 3 && a.words == 1) {  // without loops of a few steps
-    const uint64_t* pixels = x + (at.row * a.stride - a.pad) * a.width + left;
-#pragma GCC unroll 3
-    for (int row = 0; row < 3; ++row)
-      counts.template run_all<3>(pixels + row * a.width, at.apart, w + 3 * row * kInterleaved, block_words);
-    taps = 9;
-  } else {
-    const int64_t first_row = a.padding ? 0 : rows.first, last_row = a.padding ? a.kernel : rows.last;
-    const int64_t first_column = a.padding ? 0 : columns.first, last_column = a.padding ? a.kernel : columns.last;
-    for (int64_t row = first_row; row < last_row; ++row) {
-      const bool row_inside = rows.first <= row && row < rows.last;
-      const uint64_t* pixels = x + ((at.row * a.stride + row - a.pad) * a.width + left) * a.words;
-      for (int64_t column = first_column, some; column < last_column; column += some, taps += some) {
-        const bool inside = row_inside && column == columns.first && side_by_side > 0;
-        some = inside ? side_by_side : 1;
-        counts.run(inside ? pixels : ones, inside ? at.apart : 0,
-                   w + (row * a.kernel + column) * a.words * kInterleaved, block_words, some * a.words);
-      }
+  const int64_t first_row = a.padding ? 0 : rows.first, last_row = a.padding ? a.kernel : rows.last;
+  const int64_t first_column = a.padding ? 0 : columns.first, last_column = a.padding ? a.kernel : columns.last;
+  for (int64_t row = first_row; row < last_row; ++row) {
+    const bool row_inside = rows.first <= row && row < rows.last;
+    const uint64_t* pixels = x + ((at.row * a.stride + row - a.pad) * a.width + left) * a.words;
+    for (int64_t column = first_column, some; column < last_column; column += some, taps += some) {
+      const bool inside = row_inside && column == columns.first && side_by_side > 0;
+      some = inside ? side_by_side : 1;
+      counts.run(inside ? pixels : ones, inside ? at.apart : 0, w + (row * a.kernel + column) * a.words * kInterleaved,
+                 block_words, some * a.words);
     }
   }
   sums += (at.row * a.out_w + at.column) * a.outputs;
 #pragma GCC unroll 4
   for (int s = 0; s < kPlaces; ++s) counts.store(s, taps * a.channels, sums + s * at.sums_apart, outputs);
+}
+
+// Four places of a row after another, from `column` on, while all taps of a 3x3 window of kWords words lie inside: no loop
+// of a few steps, and nothing to find out. Returns the first column that is left.
+template <int kBlocks, int kWords>
+int64_t whole_windows(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, int64_t row, int64_t column,
+                      int64_t last, int16_t* sums, int64_t outputs) {
+  const int64_t block_words = 9 * kWords * kInterleaved, apart = a.stride * kWords;
+  x += ((row * a.stride - a.pad) * a.width + column * a.stride - a.pad) * kWords;
+  sums += (row * a.out_w + column) * a.outputs;
+  for (; column + 4 <= last; column += 4, x += 4 * apart, sums += 4 * a.outputs) {
+    Counts<kBlocks, 4> counts;
+    counts.template run_all<3 * kWords>(x, apart, w, block_words);
+    counts.template run_all<3 * kWords>(x + a.width * kWords, apart, w + 3 * kWords * kInterleaved, block_words);
+    counts.template run_all<3 * kWords>(x + 2 * a.width * kWords, apart, w + 6 * kWords * kInterleaved, block_words);
+#pragma GCC unroll 4
+    for (int s = 0; s < 4; ++s) counts.store(s, 9 * a.channels, sums + s * a.outputs, outputs);
+  }
+  return column;
 }
 
 // Outputs whose taps along one side all lie inside.
@@ -161,9 +171,17 @@ struct Blocks {
   // Neighbours along a row, as far as the columns of their taps are inside; the columns at the edges downwards.
   void one_sample(int64_t sample) const {
     const TapRange columns = inner(a.out_w, a.width, a), rows = inner(a.out_h, a.height, a);
-    for (int64_t row = 0; row < a.out_h; ++row)
-      for (int64_t column = columns.first; column < columns.last;)
-        column += some(sample, row, column, columns.last - column, false);
+    const uint64_t* x = a.x + sample * a.height * a.width * a.words;
+    int16_t* sums = a.sums + sample * a.out_h * a.out_w * a.outputs + first;
+    for (int64_t row = 0; row < a.out_h; ++row) {
+      int64_t column = columns.first;
+      const bool whole = a.kernel == 3 && rows.first <= row && row < rows.last;
+      if (whole && a.words == 1)
+        column = whole_windows<kBlocks, 1>(a, x, w, row, column, columns.last, sums, a.outputs - first);
+      if (whole && a.words == 2)
+        column = whole_windows<kBlocks, 2>(a, x, w, row, column, columns.last, sums, a.outputs - first);
+      while (column < columns.last) column += some(sample, row, column, columns.last - column, false);
+    }
     for (int64_t column = 0; column < a.out_w; ++column) {
       if (column == columns.first) column = columns.last;
       if (column >= a.out_w) break;
