@@ -106,8 +106,8 @@ void places(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const
   for (int s = 0; s < kPlaces; ++s) counts.store(s, taps * a.channels, sums + s * at.sums_apart, outputs);
 }
 
-// Four places of a row after another, from `column` on, while all taps of a 3x3 window of kWords words lie inside: no loop
-// of a few steps, and nothing to find out. Returns the first column that is left.
+// Four places of a row after another, from `column` on, while all taps of a 3x3 window of kWords words lie inside: no
+// loop of a few steps, and nothing to find out. Returns the first column that is left.
 template <int kBlocks, int kWords>
 int64_t whole_windows(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, int64_t row, int64_t column,
                       int64_t last, int16_t* sums, int64_t outputs) {
