@@ -12,6 +12,7 @@
  */
 
 import { BaseLearner } from "./base_learner.js";
+import { fit } from "./fit.js";
 
 /** @typedef {import("./base_learner.js").Picture} Picture */
 /** @typedef {import("./base_learner.js").Name} Name */
@@ -84,12 +85,7 @@ export class Learner extends BaseLearner {
 
   /** The picture as the network sees it: side * side * 3 bytes. @param {Picture} picture */
   fit(picture) {
-    const size = this.side * this.side * 3;
-    const to = this.core.allocate(size);
-    this._withPicture(picture, (at) => this.core.check(this.core.call.br_fit(at, this.side, to)));
-    const fitted = this.core.bytes.slice(to, to + size);
-    this.core.free(to);
-    return fitted;
+    return fit(this.core, picture, this.side);
   }
 
   /** The picture's features, all that learning and prediction use of it. @param {Picture} picture */

@@ -2,8 +2,10 @@
  * The learner of a device that serves the page (`bitreplay serve`), instead of the worker's. The server keeps classes, pictures
  * and steps and notifies every browser of each change; the page only displays them.
  */
+import { Core, hasSimd } from "./bitreplay/core.js";
+import { fit } from "./bitreplay/fit.js";
+import { bmp } from "./bmp.js";
 import { byId, element, fillTexts } from "./element.js";
-import { bmp, fit } from "./fit.js";
 import { drawProgress } from "./progress.js";
 import { Session } from "./session.js";
 import { texts } from "./texts.js";
@@ -35,17 +37,30 @@ function stepText([kind, ...args]) {
   return typeof text === "function" ? text(...args) : text;
 }
 
+/** The core for fitting pictures here, so that a device is sent few bytes; null where the device has none to give out. */
+async function openCore() {
+  const response = await fetch(hasSimd() ? "bitreplay.wasm" : "bitreplay-plain.wasm");
+  return response.ok ? Core.open(await response.arrayBuffer()) : null;
+}
+
 /** Has the methods of WorkerClient. */
 export class RemoteWorkerClient {
   /** @param {Model} model */
   constructor(model) {
     this.side = model.side ?? 32;
+    this.core = openCore().catch(() => null);
+  }
+
+  /** A file that the device fits to the same pixels, whether it was fitted here or not. @param {any} picture */
+  async file(picture) {
+    const core = await this.core;
+    return bmp(core ? { data: fit(core, picture, this.side), width: this.side, height: this.side } : picture);
   }
 
   /** @param {string} method @param {...any} args @returns {Promise<any>} */
   async call(method, ...args) {
     if (method === "requests") return [];
-    const picture = bmp(fit(args[0], this.side), this.side);
+    const picture = await this.file(args[0]);
     if (method === "encode") return picture;
     return (await request("predict", picture, "image/bmp")).json();
   }

@@ -16,7 +16,6 @@ import pytest
 from PIL import Image
 
 from bitreplay import Learner
-from bitreplay.data.pictures import fitting
 from bitreplay.page.examples import examples
 from bitreplay.serve.keys import Keys
 from tests.page.browser import PATIENCE, Handler, Page, chromium
@@ -151,35 +150,22 @@ def test_the_page_without_a_server_gives_way_to_the_served_one(tmp_path):
             assert page.evaluate("caches.keys()") == []
 
 
-def test_fitting_in_the_browser_is_that_of_the_core(tmp_path):
-    """page/fit.js in Node: sizes around that of the network, wide and high, to the pixel; its BMP is read back."""
+def test_a_picture_is_sent_as_it_is(tmp_path):
+    """page/bmp.js in Node: RGB and RGBA, rows of every remainder by four; Pillow reads the same pixels."""
     node = shutil.which("node")
     if node is None:
-        pytest.skip("Node is not installed: page/fit.js was not compared.")
-    rng, cases = np.random.default_rng(5), []
-    for height, width, side in [
-        (32, 32, 32), (31, 31, 32), (33, 33, 32), (1, 1, 32), (2, 3, 32), (64, 64, 32), (100, 37, 32), (37, 100, 32),
-        (97, 97, 32), (160, 224, 32), (224, 224, 128), (127, 131, 128), (5, 5, 3), (40, 41, 7),
-    ]:  # fmt: skip
-        image = rng.integers(0, 256, (height, width, 4), dtype=np.uint8)
-        image[rng.random((height, width)) < 0.3] = 255
-        cases.append((image, side))
+        pytest.skip("Node is not installed: page/bmp.js was not run.")
+    rng = np.random.default_rng(5)
+    images = [rng.integers(0, 256, (3 + width, width, 3 + width % 2), np.uint8) for width in range(1, 10)]
     (tmp_path / "cases.json").write_text(
-        json.dumps([{"data": image.ravel().tolist(), "width": image.shape[1], "height": image.shape[0], "side": side}
-                    for image, side in cases])
-    )  # fmt: skip
-    program = (
-        f"import {{ fit, bmp }} from {json.dumps((ROOT / 'page' / 'fit.js').as_uri())};"
+        json.dumps([{"data": one.ravel().tolist(), "width": one.shape[1], "height": one.shape[0]} for one in images])
+    )
+    (tmp_path / "program.mjs").write_text(
+        f"import {{ bmp }} from {json.dumps((ROOT / 'page' / 'bmp.js').as_uri())};"
         "import fs from 'node:fs';"
         "const cases = JSON.parse(fs.readFileSync('cases.json'));"
-        "fs.writeFileSync('found.json', JSON.stringify(cases.map((one) => {"
-        "  const fitted = fit({ ...one, data: Uint8Array.from(one.data) }, one.side);"
-        "  return { fitted: [...fitted], bmp: [...bmp(fitted, one.side)] };"
-        "})));"
+        "fs.writeFileSync('found.json', JSON.stringify(cases.map((one) => [...bmp(one)])));"
     )
-    (tmp_path / "program.mjs").write_text(program)
     subprocess.run([node, "program.mjs"], check=True, cwd=tmp_path)
-    for (image, side), found in zip(cases, json.loads((tmp_path / "found.json").read_text()), strict=True):
-        expected = fitting.fit_pictures(image[..., :3], side)[0]
-        assert np.array_equal(np.reshape(found["fitted"], (side, side, 3)), expected), (image.shape, side)
-        assert np.array_equal(np.asarray(Image.open(io.BytesIO(bytes(found["bmp"])))), expected)
+    for image, found in zip(images, json.loads((tmp_path / "found.json").read_text()), strict=True):
+        assert np.array_equal(np.asarray(Image.open(io.BytesIO(bytes(found)))), image[..., :3])

@@ -174,4 +174,5 @@ FILES = {
     "src/bitreplay/torch/pretraining/lessons.py": "src/bitreplay/torch/pretraining/training_data.py",
     "src/bitreplay/torch/pretraining/loop.py": "src/bitreplay/torch/pretraining/pretraining_loop.py",
     "src/bitreplay/torch/pretraining/pupil.py": "src/bitreplay/torch/pretraining/trainer.py",
+    "page/fit.js": "js/fit.js",
 }

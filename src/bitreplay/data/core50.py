@@ -17,8 +17,9 @@ from bitreplay.arguments import as_integer, short_repr
 from bitreplay.data.archives import files
 from bitreplay.data.dataset import Dataset
 from bitreplay.data.location import how_to_get, locate
+from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.picture import Unreadable, decode, refuse
-from bitreplay.data.pictures.resize import center_square, resize, side_of
+from bitreplay.data.pictures.resize import side_of
 
 SOURCE = "https://vlomonaco.github.io/core50/index.html#dataset (core50_128x128.zip)"
 OBJECTS = 50
@@ -102,4 +103,4 @@ def frames(location: Path) -> Iterator[tuple[int, int, int, bytes, str]]:
 
 def decode_frame(content: bytes, side: int, title: str) -> np.ndarray:
     pixels = decode(content, title, side)
-    return pixels if pixels.shape[:2] == (side, side) else resize(center_square(pixels), side)
+    return pixels if pixels.shape[:2] == (side, side) else fit(pixels, side)

@@ -11,9 +11,10 @@ import numpy as np
 
 from bitreplay.arguments import as_integer, path_of, short_repr
 from bitreplay.data.dataset import Dataset
+from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.formats import SUFFIXES
 from bitreplay.data.pictures.picture import Unreadable, read, refuse, time_taken
-from bitreplay.data.pictures.resize import center_square, resize, side_of
+from bitreplay.data.pictures.resize import side_of
 from bitreplay.data.series import series
 from bitreplay.data.splitting import Split, choose_test
 
@@ -167,7 +168,7 @@ def load(files: list[Path], side: int, unreadable: Unreadable) -> tuple[list[Pat
     readable: list[Path] = []
     for file in files:
         try:
-            images[len(readable)] = resize(center_square(read(file, side)), side)
+            images[len(readable)] = fit(read(file, side), side)
             readable.append(file)
         except ValueError as error:
             unreadable(error)

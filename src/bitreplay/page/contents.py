@@ -35,7 +35,12 @@ def learner_files() -> dict[str, bytes]:
             f"This installation lacks {' and '.join(missing)}: "
             "wheels contain them, and `make wasm` builds them in a clone."
         )
+    return core_files()
+
+
+def core_files() -> dict[str, bytes]:
+    """The JavaScript module, and the core as WebAssembly where this installation has it."""
     scripts = [path for path in sorted(MODULE.iterdir()) if path.suffix in (".js", ".ts") and path.name not in ENTRIES]
     return {f"{MODULE_FOLDER}/{path.name}": path.read_bytes() for path in scripts} | {
-        name: (MODULE / name).read_bytes() for name in WEBASSEMBLY
+        name: (MODULE / name).read_bytes() for name in WEBASSEMBLY if (MODULE / name).is_file()
     }

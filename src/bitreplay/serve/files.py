@@ -6,11 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from bitreplay.page.contents import static_files
+from bitreplay.page.contents import core_files, static_files
 
 CONTENT_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".ts": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
@@ -33,7 +35,7 @@ class File:
 
 def page_files() -> dict[str, File]:
     """By path, such as /main.js."""
-    contents = {name: content for name, content in static_files().items() if name not in EXCLUDED}
+    contents = {name: content for name, content in (static_files() | core_files()).items() if name not in EXCLUDED}
     files = {f"/{name}": make_file(content, Path(name).suffix) for name, content in contents.items()}
     return files | {"/": files["/index.html"]} | {path: files[other] for path, other in REPLACED.items()}
 

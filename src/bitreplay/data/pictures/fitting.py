@@ -3,7 +3,7 @@
 Accepted: an array (n, height, width, 3), one picture (height, width, 3), the same in grey without the 3 (but not
 three of them, inputs.py), or any iterable of pictures: a list, a generator, a column of a table. Each of those is an
 array, a path, a Pillow image or a tensor (inputs.py). A picture is cropped to its middle square and resized by
-data/pictures/resize.py in integers, so that two devices agree from the first pixel. Anything else raises ValueError.
+data/pictures/fit.py in integers, so that two devices agree from the first pixel. Anything else raises ValueError.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.inputs import COLOURS, as_batch, as_pixels, colours_first
-from bitreplay.data.pictures.resize import LARGEST_SIDE, center_square, resize
+from bitreplay.data.pictures.resize import LARGEST_SIDE
 
-PIXELS_AT_ONCE = 1 << 20  # resizing works in int64: 24 bytes per pixel
 Tell = Callable[[int, int], None]
 
 
@@ -64,10 +64,7 @@ def _fit_batch(images: NDArray, side: int, tell: Tell = lambda done, total: None
     if (height, width) == (side, side):
         return np.repeat(images, 3, axis=3) if images.shape[3] == 1 else np.array(images)
     squares = np.empty((count, side, side, 3), np.uint8)
-    at_once = max(1, PIXELS_AT_ONCE // (height * width))
-    for start in range(0, count, at_once):
-        tell(start, count)
-        part = images[start : start + at_once]
-        square = center_square(part.transpose(1, 2, 0, 3)).transpose(2, 0, 1, 3)
-        squares[start : start + at_once] = resize(square, side)
+    for number, image in enumerate(images):
+        tell(number, count)
+        squares[number] = fit(image if image.shape[2] == 3 else image.repeat(3, axis=2), side)
     return squares

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from bitreplay.data.folder import load, picture_files
 from bitreplay.data.named import SETS, load_dataset
+from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.picture import refuse
-from bitreplay.data.pictures.resize import resize
 from bitreplay.torch.arrays import open_dataset
 
 
@@ -32,7 +32,7 @@ def calibration(source: Path, side: int, count: int) -> tuple[NDArray[np.uint8],
         names = ", ".join(SETS)
         raise FileNotFoundError(f"There is no {source}: expected a folder of pictures, a .npz file, or one of {names}.")
     chosen = data.train_images[:: max(len(data.train_images) // count, 1)][:count]
-    return np.stack([resize(np.asarray(image), side) for image in chosen]), tuple(data.class_names)
+    return np.stack([fit(np.asarray(image), side) for image in chosen]), tuple(data.class_names)
 
 
 def _from_folder(root: Path, side: int, count: int) -> tuple[NDArray[np.uint8], tuple[str, ...]]:

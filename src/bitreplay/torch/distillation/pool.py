@@ -19,8 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
+from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.picture import decode
-from bitreplay.data.pictures.resize import center_square, resize
+from bitreplay.data.pictures.resize import center_square
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
 PICTURES_PER_PART = 4096
@@ -57,7 +58,7 @@ def square(encoded: bytes, side: int) -> NDArray[np.uint8] | None:
         picture = center_square(decode(encoded, "a picture", side))
     except ValueError:  # a damaged picture among thousands
         return None
-    return picture if len(picture) == side else resize(picture, side)
+    return picture if len(picture) == side else fit(picture, side)
 
 
 def decode_part(part: Part, side: int, out: Path) -> tuple[Path, str]:
