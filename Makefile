@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+TOOLS := $(VENV)/.tools
 SMALL := $(VENV)/.small
 # What the package and the build of its core need; an environment that has everything has that too.
 RUNS := $(if $(wildcard $(STAMP)),$(STAMP),$(SMALL))
+BUILDS := $(if $(wildcard $(STAMP)),$(STAMP),$(TOOLS))
 START := $(shell date +%s)
 LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
@@ -26,16 +28,23 @@ $(BIN)/python:
 	    "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" pip; }
 	$(BIN)/python -m pip install --quiet "pip>=23.1"
 
-$(SMALL): pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable ".[build]"
+$(TOOLS): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile "cmake>=3.20" ninja
+	touch $@
+
+$(SMALL): $(TOOLS)
+	$(INSTALL) --no-compile --editable ".[build]"
 	touch $@
 
 $(STAMP): pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev]"
 	touch $@
 
+build: $(RUNS) library
+
 # The library is replaced by renaming, so that a process that has the old one loaded keeps it.
-build: $(RUNS)
+.PHONY: library
+library: $(BUILDS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/core
 	@mkdir -p $(dir $(LIBRARY))
@@ -318,8 +327,9 @@ simulate: build
 bench: build
 	$(BIN)/python -m benchmarks.bench
 
-# On a fresh clone it installs what the demo needs and no more: a minute or two, most of it the compiler's.
-demo: build
+# On a fresh clone it installs what the demo needs and no more, while the core is compiled: about a minute.
+demo:
+	@$(MAKE) --no-print-directory --jobs=2 build
 	$(BIN)/python -m bitreplay demo
 	@echo "make demo: $$(($$(date +%s) - $(START))) s in all, set-up and build included."
 

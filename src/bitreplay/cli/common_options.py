@@ -1,6 +1,6 @@
 """Options that every command has: --quiet and --threads. They apply before the command begins.
 
-By default `learn` uses the available cores, up to MAX_DEFAULT_THREADS, and the other commands use one. Results do not
+By default `learn` and `demo` use the available cores, up to MAX_DEFAULT_THREADS, and the other commands use one. Results do not
 depend on the number of threads.
 """
 
@@ -19,7 +19,7 @@ from bitreplay.cli import show
 from bitreplay.engine import cores
 
 MAX_DEFAULT_THREADS = 4
-MULTITHREADED = ("learn",)
+MULTITHREADED = ("demo", "learn")
 SAVING_COMMANDS = ("learn", "unlearn", "merge", "forget", "rename")  # they save at the end or not at all
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result and errors only, no progress.")]
@@ -29,7 +29,7 @@ Threads = Annotated[
         min=1,
         max=64,
         help="Threads that run the network.",
-        show_default="BITREPLAY_THREADS or 1; for learn, all cores up to 4",
+        show_default="BITREPLAY_THREADS or 1; for learn and demo, all cores up to 4",
     ),
 ]
 

@@ -54,7 +54,7 @@ def demo(
             show_default="its smallest",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Order of the classes, and all_at_once random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Order of the classes, and all that is random.")] = 0,
     plot: Annotated[Path, typer.Option(help="Where to write the chart.")] = Path("bitreplay-demo.svg"),
     joint: Annotated[bool, typer.Option(help="Also train tail and head on all classes at once.")] = True,
     json: options.Json = False,
