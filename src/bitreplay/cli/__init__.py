@@ -23,7 +23,7 @@ COMMANDS = (
     "demo", "run", "learn", "predict", "evaluate", "confusions", "unlearn", "merge", "forget", "rename", "rollback",
     "serve", "page", "info", "models", "plan", "export", "pretrain", "convert", "reproduce",
 )  # fmt: skip
-DATA_COMMANDS = ("fetch",)
+DATA_COMMANDS = ("fetch", "photographs")
 FLEET_COMMANDS = ("key", "join", "send", "merge", "push", "pull", "status")
 
 
