@@ -93,6 +93,13 @@ def test_what_cannot_be_answered_is_refused(shell, taught, tiny_model, arguments
     assert code == 1 and out == "" and sentence in err
 
 
+def test_what_arrives_before_the_first_scan_is_new(tmp_path):
+    """The sentence that it waits is printed after the call: whoever has read it may write."""
+    arriving = arrivals(tmp_path, lambda: None)
+    (tmp_path / "a.png").write_bytes(b"whole")
+    assert next(arriving) == tmp_path / "a.png"
+
+
 def test_arrivals_are_new_or_changed_and_whole(tmp_path):
     old = write(tmp_path / "old.png", "red")
     looks: list[str] = []

@@ -13,7 +13,10 @@ Stamp = tuple[int, int]
 def arrivals(folder: Path, wait: Callable[[], None]) -> Iterator[Path]:
     """Pictures below the folder that are new or changed since the call. One that is still being written is yielded once
     two scans in a row find it unchanged. `wait` passes the time between two scans."""
-    known = stamps(folder)
+    return _changed_since(stamps(folder), folder, wait)
+
+
+def _changed_since(known: dict[Path, Stamp], folder: Path, wait: Callable[[], None]) -> Iterator[Path]:
     before: dict[Path, Stamp] = {}
     while True:
         wait()

@@ -25,6 +25,7 @@ def page(
         show.as_json({"folder": str(out), "files": written.files, "bytes": written.bytes})
         return
     show.say(
-        f"The page is in {out}: {written.files} files, {show.size(written.bytes)}. To see it, run\n"
-        f"    python3 -m http.server --directory {out}\nand open http://localhost:8000."
+        f"The page is in {out}: {written.files} files, {show.size(written.bytes)}. To see it, run",
+        f"    python3 -m http.server --directory {out}",
+        "and open http://localhost:8000.",
     )

@@ -57,8 +57,9 @@ def _watch(
     if csv:
         show.text(predictions.as_csv([], top))
     loaded = state.stat().st_mtime_ns
+    arriving = arrivals(folder, lambda: time.sleep(SCAN_INTERVAL))
     show.note(f"Waiting for pictures in {folder}; Ctrl-C stops.")
-    for path in arrivals(folder, lambda: time.sleep(SCAN_INTERVAL)):
+    for path in arriving:
         if state.stat().st_mtime_ns != loaded:
             learner, loaded = Learner.load(state, model), state.stat().st_mtime_ns
         for _, picture in read_pictures([path], learner.strategy.side, lambda error: show.error(error)):
