@@ -228,6 +228,13 @@ wheels: wasm
 	$(INSTALL) --editable ".[wheels]"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
+# This machine's wheel, in clean environments without compiler, torch or Node: the five start pages of the site, and other Pythons.
+.PHONY: test-install
+test-install: $(STAMP) wasm
+	rm -rf build/dist
+	PYTHONPATH="$(PACKAGES)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py build/dist linux-x86_64
+	BITREPLAY_DIST="$(CURDIR)/build/dist" $(BIN)/python -m pytest -q -n 2 tests/install
+
 # Does the core in the wheels for ARMv7 and musl on x86-64 learn, to the hash of this machine? In dist/, from `make wheels`.
 test-wheels: $(RUNS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/try_wheels.py dist
@@ -271,10 +278,12 @@ test-npm: npm
 test-wasm: build wasm
 	BITREPLAY_WASM="$(CURDIR)/build/wasm" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m pytest -n 2 -m "not slow" tests/wasm
 
-# The site, build/docs/index.html. A warning is an error.
-docs: $(RUNS)
+# The site, build/docs/index.html, its tutorials executed. A warning is an error; so are links to nowhere and misspelt words.
+docs: build wasm
 	$(INSTALL) --editable ".[docs]"
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --builder html -d build/doctrees docs build/docs
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m sphinx --quiet --fail-on-warning --builder html -d build/doctrees docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
+	$(BIN)/codespell
 
 # Tables and figures of README.md and docs/, from the committed rows.
 figures: build

@@ -1,4 +1,5 @@
-"""The site: `make docs` builds it into build/docs; a warning is an error. Pages are MyST Markdown, themed by Furo."""
+"""The site: `make docs` builds it into build/docs; a warning is an error. Pages are MyST Markdown, themed by Furo;
+tutorials are notebooks, executed while it is built, each in an empty folder."""
 
 import re
 import sys
@@ -11,12 +12,16 @@ import bitreplay  # noqa: E402
 
 project, author, copyright = "bitreplay", "the authors of bitreplay", "the authors of bitreplay, Apache-2.0"
 version = release = bitreplay.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["plots", "law"]
 html_theme, html_title = "furo", f"bitreplay {release}"
 html_show_sphinx = False
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 4
+
+nb_execution_mode = "force"
+nb_execution_in_temp = nb_execution_raise_on_error = nb_merge_streams = True
+nb_execution_timeout = 300
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -53,16 +58,26 @@ def places(app: object, name: str, source: list[str]) -> None:
     """Of the pages that index.md names, those that exist; pages that it does not name come last."""
     if name != "index":
         return
-    there = {page.stem for page in Path(__file__).parent.glob("*.md")}
+    docs = Path(__file__).parent
+    there = {
+        page.relative_to(docs).with_suffix("").as_posix()
+        for kind in ("md", "ipynb")
+        for page in docs.rglob(f"*.{kind}")
+    }
     lines = source[0].split("\n")
     named = {line for line in lines if line in there}
-    lines = [line for line in lines if line in there or not re.fullmatch(r"[a-z-]+", line)]
+    lines = [line for line in lines if line in there or not re.fullmatch(r"[a-z0-9/-]+", line)]
     source[0] = "\n".join(lines).replace("FURTHER", "\n".join(sorted(there - named - {"index"})))
 
 
 def paths(app: object, place: Path, name: str, content: list[str]) -> None:
     """Links of pages that lie elsewhere in the repository and are included here."""
-    pages = {"core/README.md": "core", "ARCHITECTURE.md": "architecture", "CONTRIBUTING.md": "contributing"}
+    pages = {
+        "core/README.md": "core",
+        "js/README.md": "javascript",
+        "ARCHITECTURE.md": "architecture",
+        "CONTRIBUTING.md": "contributing",
+    }
     for path, page in pages.items():
         content[0] = content[0].replace(f"]({path})", f"](docs/{page}.md)")
 

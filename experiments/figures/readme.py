@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures import committed
-from figures.committed import MODELS, bench, few, finals, format_number, mean, table, title_of
-from figures.shared import demo, exact, forgetting, small, small_state, state, step_memory
+from figures import committed, instead, shared
+from figures.committed import MODELS, bench, finals, format_number, mean, table, title_of
+from figures.shared import demo, step_memory
 
 PAGE = "README.md"
-__all__ = ["demo", "forgetting", "small", "small_state", "state", "step_memory"]
+__all__ = ["demo", "step_memory"]
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18", "react_tiny"))}  # fmt: skip
@@ -19,7 +19,7 @@ def results() -> str:
     lines = []
     for title, (data, names) in SETS.items():
         for at, name in enumerate(names):
-            line = ["" if at else title, title_of(name), exact(data, MODELS[name])]
+            line = ["" if at else title, title_of(name), shared.exact(data, MODELS[name])]
             for strategy in ("replay", "cwr", "joint"):
                 matches = finals(data, MODELS[name], strategy)
                 line.append(format_number(mean(matches)) if matches else "")
@@ -27,17 +27,9 @@ def results() -> str:
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*", "joint training"], lines)
 
 
-def few_pictures() -> str:
-    """The class that was held out, after 5, 10 and 20 pictures of it."""
-    return ", ".join(
-        format_number(mean(row["new_accuracy"] for row in few("quicknet", "exact", n)), 0) for n in (5, 10, 20)
-    )
-
-
-def others() -> str:
-    """The other classes, at the least and at the most."""
-    each = [mean(row["others_after"] for row in few("quicknet", "exact", number)) for number in (5, 10, 20)]
-    return f"{format_number(min(each), 0)} to {format_number(max(each), 0)}"
+def behind(each: str) -> str:
+    """Points that the usual choice is ahead, as docs/instead.md says."""
+    return instead.behind(each)
 
 
 def forward() -> str:

@@ -1,7 +1,7 @@
 """Options that every command has: --quiet and --threads. They apply before the command begins.
 
-By default `learn` and `demo` use the available cores, up to MAX_DEFAULT_THREADS, and the other commands use one. Results do not
-depend on the number of threads.
+By default `learn` and `demo` use the available cores, up to MAX_DEFAULT_THREADS, and the other commands one. Results
+do not depend on the number of threads.
 """
 
 from __future__ import annotations
