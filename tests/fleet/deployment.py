@@ -108,12 +108,13 @@ class Deployment:
     def __init__(self, folder: Path, folders: list[Path], trouble: dict[int, str]) -> None:
         self.folder = folder
         self._processes: dict[str, subprocess.Popen] = {}
-        certificates(folder)
+        if not (folder / "ca.crt").exists():
+            certificates(folder)
         self.app = folder / "app"
         shutil.copytree(ROOT / "examples" / "fleet", self.app)
         with (self.app / "scales" / "client.py").open("a") as file:
             file.write(TROUBLE)
-        port = free_port()
+        self.port = port = free_port()
         home = folder / "home"
         home.mkdir()
         (home / "config.toml").write_text(
@@ -130,8 +131,11 @@ class Deployment:
         for number, photos in enumerate(folders):
             config = f'device="device-{number}" folder="{photos}" asked="{folder / f"asked-{number}"}"'
             config += f' trouble="{trouble[number]}"' if number in trouble else ""
-            self._start(f"supernode-{number}", "flower-supernode", "--root-certificates", "ca.crt", "--superlink",
-                        f"127.0.0.1:{port}", "--port", str(free_port()), "--node-config", config)  # fmt: skip
+            self.start_node(f"supernode-{number}", folder / "ca.crt", config)
+
+    def start_node(self, name: str, authority: Path, config: str) -> None:
+        self._start(name, "flower-supernode", "--root-certificates", str(authority), "--superlink",
+                    f"127.0.0.1:{self.port}", "--port", str(free_port()), "--node-config", config)  # fmt: skip
 
     def run(self, limit: float, **config: object) -> str:
         """Run the app to its end; whoever was asked and waits to be killed is killed. What the server printed."""
