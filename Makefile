@@ -57,7 +57,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
-	if $(HAS_CLANG_FORMAT); then clang-format --dry-run -Werror $(C_SOURCES); \
+	@if $(HAS_CLANG_FORMAT); then clang-format --dry-run -Werror $(C_SOURCES); \
 	  else echo "clang-format 14 is missing (other versions format differently): C and C++ were not checked."; fi
 
 # The C interface for ctypes, JavaScript and TypeScript, written from core/include.
