@@ -28,8 +28,8 @@ from bitreplay.fleet.tree import merge_tree
 from bitreplay.learner import Learner
 
 PICTURES, CLASSES = 20, 10
-HEADER = ("features", "states", "state_bytes", "workers", "killed", "seconds", "ms_a_state", "most_worker_mb",
-          "counted", "same_hash", "hash")  # fmt: skip
+HEADER = ("features", "states", "state_bytes", "workers", "killed", "seconds", "cpu_seconds", "cpu_ms_a_state",
+          "most_worker_mb", "counted", "same_hash", "hash")  # fmt: skip
 
 
 def empty(features: int) -> Learner:
@@ -92,10 +92,9 @@ def main(features: int, states: int) -> None:
             merged = merge_tree(some, work, files_a_task=at_once, run=run, progress=kill)
             seconds, state_hash = time.perf_counter() - start, merged.content.state.hash()
             counted = sum(line.verdict == "counted" for line in merged.report)
-            row = (features, states // share, size, 2, killing, round(seconds, 1),
-                   round(1e3 * seconds * share / states, 1), round(merged.most_bytes / 1e6), counted,
-                   state_hash == alone(features, states // share),
-                   state_hash[:16])  # fmt: skip
+            row = (features, states // share, size, 2, killing, round(seconds, 1), round(merged.cpu_seconds, 1),
+                   round(1e3 * merged.cpu_seconds * share / states, 2), round(merged.most_bytes / 1e6), counted,
+                   state_hash == alone(features, states // share), state_hash[:16])  # fmt: skip
             if states // share != 16:  # the first starts the workers
                 append(RESULTS / "fleet_merge.csv", HEADER, row)
             shutil.rmtree(work)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bitreplay import statefile, zoo
 from bitreplay.data.pictures import fitting
-from bitreplay.fleet.tree import Task
+from bitreplay.fleet.tree import Task, Used
 from bitreplay.learner import Learner
 from bitreplay.learning.classes import Classes, Name, names_of
 from bitreplay.learning.progress import Progress
@@ -133,12 +133,12 @@ class Workers:
         return last
 
 
-def tasks_on(address: str = "auto") -> Callable[[Iterable[Task]], Iterator[int]]:
+def tasks_on(address: str = "auto") -> Callable[[Iterable[Task]], Iterator[Used]]:
     """How `fleet.tree.merge_tree` runs its tasks on a cluster: a few for each core, again if a worker dies."""
     ray = connect(address)
     limit = AHEAD * int(ray.cluster_resources().get("CPU", 1))
 
-    def run(tasks: Iterable[Task]) -> Iterator[int]:
+    def run(tasks: Iterable[Task]) -> Iterator[Used]:
         running: list[Any] = []
         for function, arguments in tasks:
             if len(running) >= limit:

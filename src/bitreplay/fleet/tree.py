@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +33,8 @@ from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
 
 FILES_A_TASK, STATES_A_TASK = 64, 16
-Task = tuple[Callable[..., int], tuple[Any, ...]]
+Used = tuple[int, float]
+Task = tuple[Callable[..., Used], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Merged:
-    """`most_bytes` is the most memory of a process that ran a task, in bytes."""
+    """`most_bytes` is the most memory of a process that ran a task, `cpu_seconds` the time of all tasks."""
 
     content: Content
     report: list[Line]
     most_bytes: int
+    cpu_seconds: float
 
 
-def one_after_another(tasks: Iterable[Task]) -> Iterator[int]:
+def one_after_another(tasks: Iterable[Task]) -> Iterator[Used]:
     for function, arguments in tasks:
         yield function(*arguments)
 
 
 def merge_tree(
     source: str | Path, work: str | Path, base: Content | None = None, files_a_task: int = FILES_A_TASK,
-    run: Callable[[Iterable[Task]], Iterable[int]] = one_after_another,
+    run: Callable[[Iterable[Task]], Iterable[Used]] = one_after_another,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Merged:  # fmt: skip
     """Merge all files of a folder. ValueError if none of them can be."""
@@ -80,10 +83,10 @@ def merge_tree(
         (merge_files, (source, [name for name, _ in chunk], work, key, None if messages else packed, messages))
         for chunk, key in zip(chunks, keys, strict=True)
     ]
-    most, done = 0, 0
-    for used in run(tasks):
-        most, done = max(most, used), done + 1
-        progress(min(done * files_a_task, len(files)), len(files))
+    used: list[Used] = []
+    for one in run(tasks):
+        used.append(one)
+        progress(min(len(used) * files_a_task, len(files)), len(files))
     report = [line for key in keys for line in read_report(folder, key)]
     states = [key for key in keys if folder.has(f"{key}.state")]
     while len(states) > 1:
@@ -93,7 +96,7 @@ def merge_tree(
             (merge_states, (work, group, key, None if messages else packed))
             for group, key in zip(groups, states, strict=True)
         ]
-        most = max(most, *run(levels))
+        used += run(levels)
     if not states:
         raise ValueError(f"No file of {source} can be merged: {report[0].name}: {report[0].reason}")
     report, removed = resolved(report)
@@ -103,14 +106,15 @@ def merge_tree(
         _add(total, base, "the base")
     for line in removed:
         total.take_out(_opened(Place(source).read(line.name), line.name)[1], line.name)
-    return Merged(total.content(), report, most)
+    return Merged(total.content(), report, max(size for size, _ in used), sum(seconds for _, seconds in used))
 
 
-def merge_files(source: str, names: Sequence[str], work: str, key: str, base: bytes | None, messages: bool) -> int:
-    """The sum of some files, and a line for each, written under the key; the most memory of this process, in bytes."""
+def merge_files(source: str, names: Sequence[str], work: str, key: str, base: bytes | None, messages: bool) -> Used:
+    """The sum of some files, and a line for each, written under the key; this process's most memory, and its time."""
+    start = time.process_time()
     folder, place = Place(work), Place(source)
     if folder.has(f"{key}.json"):
-        return 0
+        return 0, 0.0
     began = None if base is None else statefile.from_bytes(base, "The base")
     base_marks = frozenset() if began is None else marks_of(began)
     total, lines, counted = Total(began), [], False
@@ -134,18 +138,19 @@ def merge_files(source: str, names: Sequence[str], work: str, key: str, base: by
     if counted:
         folder.write(f"{key}.state", statefile.to_bytes(total.content()))
     folder.write(f"{key}.json", json.dumps([asdict(line) for line in lines]).encode())
-    return _most_bytes()
+    return _used(start)
 
 
-def merge_states(work: str, keys: Sequence[str], key: str, base: bytes | None) -> int:
+def merge_states(work: str, keys: Sequence[str], key: str, base: bytes | None) -> Used:
     """The sum of some sums."""
+    start = time.process_time()
     folder = Place(work)
     if not folder.has(f"{key}.state"):
         total = Total(None if base is None else statefile.from_bytes(base, "The base"))
         for part in keys:
             _add(total, statefile.from_bytes(folder.read(f"{part}.state"), part), part)
         folder.write(f"{key}.state", statefile.to_bytes(total.content()))
-    return _most_bytes()
+    return _used(start)
 
 
 def read_report(work: Place, key: str) -> list[Line]:
@@ -197,5 +202,5 @@ def _key(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:32]
 
 
-def _most_bytes() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def _used(start: float) -> Used:
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time() - start
