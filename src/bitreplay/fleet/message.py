@@ -79,7 +79,7 @@ class Message:
             lengths.append([len(data), size, numbers.size])
         state = content.state
         header = json.dumps(
-            {"device": self.device, "model": [content.model, content.digest], "settings": content.settings.to_file(),
+            {"device": self.device, "model": [content.model, content.digest], "settings": _settings(content.settings),
              "names": list(state.names), "n_features": statistics_of(state).sums.n_features,
              "forgotten": statistics_of(state).counters["forgotten"], "experiences": state.notes["experiences"],
              "lineage": state.texts["lineage"], "arrays": lengths},
@@ -102,6 +102,11 @@ class Message:
         except ValueError as error:
             text = str(error)
             raise MessageError(text if text.startswith(title) else f"{title} cannot be used: {text}") from None
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    """What a state keeps of its settings; how many samples pass at a time is the device's own affair."""
+    return {name: value for name, value in settings.to_dict().items() if name != "micro_batch_size"}
 
 
 def most_bytes(state_bytes: int) -> int:
@@ -136,7 +141,7 @@ def _read(body: bytes) -> tuple[str, Content]:
         raise ValueError(f"Its header has {size} bytes, at most {MAX_HEADER} are allowed.")
     header = json.loads(body[start : start + size])
     need_device(header["device"])
-    settings, names, n_features = Settings.from_file(header["settings"]), header["names"], header["n_features"]
+    settings, names, n_features = Settings.of(**header["settings"]), header["names"], header["n_features"]
     if type(n_features) is not int or not 1 <= n_features <= MAX_FEATURES or len(names) > MAX_CLASSES:
         raise ValueError(f"It must have 1 to {MAX_FEATURES} features and at most {MAX_CLASSES} classes.")
     counters = {"forgotten": header["forgotten"]}

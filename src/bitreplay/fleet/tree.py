@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import resource
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -203,4 +204,5 @@ def _key(*texts: str) -> str:
 
 
 def _used(start: float) -> Used:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time() - start
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux kilobytes
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time() - start
