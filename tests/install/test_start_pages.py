@@ -15,7 +15,10 @@ BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 RESULTS = {
     "product-engineer": ({"scale.state"}, ["168 pictures", "of 14 classes are right", "flash, total", "RAM, total"]),
     "researcher": ({"exact.csv", "replay.csv", "runs/first", "runs/folder"}, ["exact 0.", "replay 0."]),
-    "maker": ({"things.state", "device/model.c"}, ["Watermelon/000.webp", '"name":', "flash, total"]),
+    "maker": (
+        {"things.state", "device/model.c"},
+        ['"in/000.webp", "label": "Watermelon"', '"answers": [{"name": "Orange"', "flash, total"],
+    ),
     "web-developer": (
         {"site/index.html", "site/bitreplay/index.js", "from-server.state"},
         ["<!doctype html>", "orange", "pear"],

@@ -11,7 +11,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -64,16 +64,15 @@ def common_options(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:  # Typer exits silently from 0.29 on
             raise show.Interrupted(command.__name__ in SAVING_COMMANDS) from None
 
-    hints = get_type_hints(command, include_extras=True)
-    signature = inspect.signature(command)
+    # Not get_type_hints: in Python 3.10 it wraps what defaults to None once more, and typer then misses its options.
+    signature = inspect.signature(command, eval_str=True)
     kinds = {"quiet": (Quiet, False), "threads": (Threads, None)}
     common = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in kinds.items()
     ]
-    parameters = [parameter.replace(annotation=hints[name]) for name, parameter in signature.parameters.items()]
-    parameters += common
+    parameters = [*signature.parameters.values(), *common]
     wrapper.__signature__ = signature.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = hints | {name: kind for name, (kind, _) in kinds.items()}
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del wrapper.__wrapped__
     return wrapper
