@@ -1,6 +1,6 @@
 // The Cholesky factor of the scaled matrix, 30 bits behind the point: docs/law.md section 13, "Scale" and "Factor".
 //
-// Rows are made 16 at a time. Their elements are copied, scaled, before the factor is written over them; then, four
+// Rows are made kRows at a time. Their elements are copied, scaled, before the factor is written over them; then, four
 // columns by four, the products of earlier columns are one kernel call for four rows, and the rest is done entry by
 // entry.
 #include "sums/solve.h"
@@ -25,11 +25,38 @@ void scale_row(const Solving& s, int64_t i, int64_t* scaled) {
   }
 }
 
+// Divides by the same number again and again.
+struct Divisor {
+  int64_t by = 0;
+  uint64_t inverse = 0;
+
+  // divide_round(a, divisor), |a| < 2^63. With the inverse rounded down, |a| / divisor is too small by one at most.
+  int64_t round(int64_t a, int64_t divisor) {
+#ifdef __SIZEOF_INT128__
+    if (by != divisor) {
+      by = divisor;
+      inverse = ~uint64_t(0) / uint64_t(divisor);
+    }
+    const uint64_t magnitude = a < 0 ? uint64_t(0) - uint64_t(a) : uint64_t(a), d = uint64_t(divisor);
+    uint64_t quotient = uint64_t((static_cast<unsigned __int128>(magnitude) * inverse) >> 64);
+    uint64_t remainder = magnitude - quotient * d;
+    const bool one_more = remainder >= d;
+    quotient += one_more;
+    remainder -= one_more ? d : 0;
+    quotient += 2 * remainder >= d;
+    return int64_t(a < 0 ? uint64_t(0) - quotient : quotient);
+#else
+    return divide_round(a, divisor);
+#endif
+  }
+};
+
 struct Rows {
   const Solving& s;
-  int64_t first, last;  // of these 16
+  int64_t first, last;  // of these
   const int64_t* scaled;
   uint32_t dropped_features;
+  Divisor divisors[4];  // of four columns
 
   int32_t* row(int64_t i) const { return reinterpret_cast<int32_t*>(s.matrix) + triangle(i); }
 
@@ -49,7 +76,8 @@ struct Rows {
         const int32_t* other = row(j);
         int64_t rest = sub(values[j], sums[4 * (i - four) + j - first_column]);
         for (int64_t k = first_column; k < j; ++k) rest = sub(rest, int64_t(entries[k]) * other[k]);
-        entries[j] = other[j] ? int32_t(saturate(divide_round(rest, other[j]), -kLimit, kLimit)) : 0;
+        entries[j] =
+            other[j] ? int32_t(saturate(divisors[j - first_column].round(rest, other[j]), -kLimit, kLimit)) : 0;
       }
       if (i < first_column + 4) finish(i, values[i]);
     }
@@ -57,9 +85,11 @@ struct Rows {
 
   void finish(int64_t i, int64_t diagonal) {
     int32_t* entries = row(i);
-    int64_t squares = 0;
-    for (int64_t k = 0; k < i; ++k) squares = min_of(squares + int64_t(entries[k]) * entries[k], int64_t(1) << 61);
-    const int64_t pivot = diagonal - squares;
+    // Four sums of every fourth square, none of which can wrap.
+    constexpr int64_t limit = int64_t(1) << 61;
+    int64_t sums[4] = {};
+    for (int64_t k = 0; k < i; ++k) sums[k % 4] = min_of(sums[k % 4] + int64_t(entries[k]) * entries[k], limit);
+    const int64_t pivot = diagonal - min_of(min_of(sums[0] + sums[1], limit) + min_of(sums[2] + sums[3], limit), limit);
     if (pivot < kSmallestPivot) {
       memset(entries, 0, size_t(i + 1) * sizeof *entries);
       ++dropped_features;
@@ -76,7 +106,7 @@ uint32_t factor(const Solving& s) {
   int64_t* scaled = static_cast<int64_t*>(s.shared);
   uint32_t dropped_features = 0;
   for (int64_t first = 0; first < s.features; first += kRows) {
-    Rows rows = {s, first, min_of(first + kRows, s.features) - 1, scaled, 0};
+    Rows rows = {s, first, min_of(first + kRows, s.features) - 1, scaled, 0, {}};
     for (int64_t i = first; i <= rows.last; ++i) scale_row(s, i, scaled + (i - first) * s.features);
     for (int64_t column = 0; column <= rows.last; column += 4)
       for (int64_t four = max_of(first, column); four <= rows.last; four += 4) rows.columns(four, column);

@@ -36,25 +36,36 @@ void pair_products(const int16_t* pairs, int64_t count, int64_t stride, int64_t 
   for (; start < columns; start += 16) pair_tile<1>(pairs, count, stride, row, start, out);
 }
 
+// sums[4 l + r] += a[l] b[r], products of the even lanes, each sum in its register.
+template <int kWidth>
+__attribute__((always_inline)) inline void add_products(__m512i* sums, const __m512i* a, const __m512i* b) {
+#pragma GCC unroll 16
+  for (int i = 0; i < 4 * kWidth; ++i) {
+    sums[i] = _mm512_add_epi64(sums[i], _mm512_mul_epi32(a[i / kWidth], b[i % kWidth]));
+    __asm__("" : "+v"(sums[i]));
+  }
+}
+
 template <int kWidth>
 void rows_by(const int32_t* const left[4], const int32_t* const right[4], int64_t count, int64_t out[16]) {
-  __m512i sums[4][kWidth];
-  for (int l = 0; l < 4; ++l)
-    for (int r = 0; r < kWidth; ++r) sums[l][r] = _mm512_setzero_si512();
+  __m512i sums[4 * kWidth], a[4], b[kWidth];
+#pragma GCC unroll 16
+  for (int i = 0; i < 4 * kWidth; ++i) sums[i] = _mm512_setzero_si512();
   for (int64_t k = 0; k < count; k += 16) {
     const __mmask16 mask = first_lanes(count - k);
-    __m512i a[4], b[kWidth];
+#pragma GCC unroll 4
     for (int l = 0; l < 4; ++l) a[l] = _mm512_maskz_loadu_epi32(mask, left[l] + k);
+#pragma GCC unroll 4
     for (int r = 0; r < kWidth; ++r) b[r] = _mm512_maskz_loadu_epi32(mask, right[r] + k);
-    for (int l = 0; l < 4; ++l)
-      for (int r = 0; r < kWidth; ++r) sums[l][r] = _mm512_add_epi64(sums[l][r], _mm512_mul_epi32(a[l], b[r]));
+    add_products<kWidth>(sums, a, b);
+#pragma GCC unroll 4
     for (int l = 0; l < 4; ++l) a[l] = odd(a[l]);
+#pragma GCC unroll 4
     for (int r = 0; r < kWidth; ++r) b[r] = odd(b[r]);
-    for (int l = 0; l < 4; ++l)
-      for (int r = 0; r < kWidth; ++r) sums[l][r] = _mm512_add_epi64(sums[l][r], _mm512_mul_epi32(a[l], b[r]));
+    add_products<kWidth>(sums, a, b);
   }
-  for (int l = 0; l < 4; ++l)
-    for (int r = 0; r < kWidth; ++r) out[4 * l + r] = _mm512_reduce_add_epi64(sums[l][r]);
+#pragma GCC unroll 16
+  for (int i = 0; i < 4 * kWidth; ++i) out[4 * (i / kWidth) + i % kWidth] = _mm512_reduce_add_epi64(sums[i]);
 }
 
 void row_products(const int32_t* const left[4], const int32_t* const right[4], int64_t width, int64_t count,
