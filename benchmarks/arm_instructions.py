@@ -28,17 +28,27 @@ import numpy as np
 from bitreplay import modelfile
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import LISTS, Program
+from bitreplay.modelfile.input_sizes import at_size
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
 RESULTS = ROOT / "benchmarks" / "results" / "arm_instructions.csv"
 QUESTIONS = [(model, part) for model in ("bireal18", "quicknet") for part in ("whole", "tail", "trained")]
 QUESTIONS.insert(2, ("bireal18", "tail32"))
+QUESTIONS.append(("quicknet@2:192", "whole"))
 PATHS = ("neon", "dotprod", "scalar")
 OTHER_LABELS = (1, 2, 3)  # a class that was learned before has a small gradient, and few latent weights would move
+
+
+def graph_of(model: str) -> Graph:
+    """A network of the zoo; `name:size` is it for images of another size."""
+    name, _, size = model.partition(":")
+    graph, _ = modelfile.load(ROOT / "src" / "bitreplay" / "zoo" / f"{name}.safetensors")
+    return at_size(graph, int(size)) if size else graph
 
 
 def counts(parts: list[tuple[Program, int]], path: str, samples: int) -> list[int]:
@@ -91,8 +101,7 @@ def trained(program: Program, samples: int, classes: tuple[int, ...] = OTHER_LAB
 
 def measure(model: str, part: str) -> list[tuple[str | int, ...]]:
     """(operation, its instructions on each of PATHS), the dearest first."""
-    graph, _ = modelfile.load(ROOT / "src" / "bitreplay" / "zoo" / f"{model}.safetensors")
-    samples = 32 if part == "tail32" else 1
+    graph, samples = graph_of(model), 32 if part == "tail32" else 1
     if part == "whole":
         program = compile_whole(graph, Bits(8), samples)
     else:

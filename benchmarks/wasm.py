@@ -1,4 +1,4 @@
-"""How long Bi-Real-18 takes as WebAssembly in Node: forward of one image, and a step of 32 of the frozen tail.
+"""How long networks take as WebAssembly in Node: forward of one image of two, and a step of 32 of Bi-Real-18's tail.
 
     make wasm && python -m benchmarks.wasm [scalar|wasm ...]
 
@@ -16,6 +16,7 @@ from bitreplay import modelfile
 from bitreplay.core import BESIDE_THE_PACKAGE
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
+from bitreplay.modelfile.input_sizes import at_size
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ZOO = BESIDE_THE_PACKAGE.parents[1] / "zoo"
@@ -26,8 +27,10 @@ def main() -> None:
     graph, _ = modelfile.load(ZOO / "bireal18.safetensors")
     bits = Bits(8, 1, 16)
     tail = compile_tail(graph, max(graph.replay_layers, key=graph.position), bits, 32, 10)
+    quicknet = at_size(modelfile.load(ZOO / "quicknet@2.safetensors")[0], 192)
     work = {
         "forward of one image": (compile_whole(graph, bits, 1), 1, FORWARD, 200),
+        "QuickNet, forward of one of 192": (compile_whole(quicknet, bits, 1), 1, FORWARD, 100),
         "step of 32 of the frozen tail": (tail, 32, STEP, 20),
     }
     for path in sys.argv[1:] or ["scalar", "wasm"]:

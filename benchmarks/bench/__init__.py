@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench import forward, memory, minibatch, quicknet, sizes, tail, threads, trained
+from benchmarks.bench import forward, memory, minibatch, quicknet, sizes, tail, threads, trained, whole
 from benchmarks.bench.peers import Bench
 from benchmarks.bench.report import JsonReport, TextReport
 from benchmarks.bench.row import Row
@@ -27,6 +27,7 @@ QUESTIONS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "tail": tail.rows,
     "trained": trained.rows,
     "quicknet": quicknet.rows,
+    "whole": whole.rows,
     "sizes": sizes.rows,
     "minibatch": minibatch.rows,
     "threads": threads.rows,

@@ -57,11 +57,22 @@ def int8_forward(model: Any) -> Callable[[], object]:
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder) / "small.onnx"
         save_int8(model, small)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        session = onnxruntime.InferenceSession(str(small), options, providers=["CPUExecutionProvider"])
-    images = calibration(model)[0]
+        return forward(small.read_bytes(), calibration(model)[0])
+
+
+def forward(model: bytes, images: dict[str, Any]) -> Callable[[], object]:
+    """One forward pass of an ONNX model as it is, on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return lambda: session.run(None, images)
+
+
+def float_settings(model: Any) -> list[tuple[str, Callable[[], Callable[[], object]]]]:
+    """The float model as it is."""
+    return [("one thread", lambda: forward(model.SerializeToString(), calibration(model)[0]))]
 
 
 def settings(model: Any, note: str = "one thread") -> list[tuple[str, Callable[[], Callable[[], object]]]]:

@@ -41,6 +41,45 @@ def peers() -> str:
     )
 
 
+def whole() -> str:
+    """QuickNet beside what would be taken instead, at the sizes that see."""
+    files = {path: f"bench_whole_{path}.json" for path in STEPS}
+    lines = []
+    for row in rows(BENCHMARKS / files["avx512"]):
+        line = [row["work"], row["peer"]]
+        for file in files.values():
+            found = bench(file, row["work"], row["peer"])
+            line += [f"{three_digits(found[side])} ms" for side in ("ours", "theirs")]
+            line += [format_number(found["ratio"], 2), "" if found["target"] is None else f"{found['target']}"]
+        lines.append(line)
+    return table(
+        ["work", "peer", "AVX-512: ours", "peer's", "ratio", "target", "AVX2: ours", "peer's", "ratio", "target"], lines
+    )
+
+
+def least(path: str) -> str:
+    """Milliseconds that QuickNet's binary convolutions at 192 take at their limit."""
+    row = single_row(rows_where(BENCHMARKS / f"limits_{path}.csv", model="quicknet@2:192", operation="binary_conv"))
+    return format_number(Decimal(row["limit"]) / 1000, 2)
+
+
+def sums() -> str:
+    """Of `exact`, by features and classes."""
+    lines = []
+    for d, classes in (("128", "10"), ("512", "10"), ("1024", "10"), ("2048", "10"), ("2048", "100")):
+        row = {
+            path: single_row(rows_where(BENCHMARKS / "sums.csv", n_features=d, classes=classes, isa=path))
+            for path in ("scalar", "avx2", "avx512")
+        }
+        solved = [1000 * Decimal(row[path]["solve_s"]) for path in row]
+        milliseconds = [f"{format_number(each, 0) if each >= 100 else format_number(each)} ms" for each in solved]
+        added, wide = 1000 * Decimal(row["avx512"]["add_20_s"]), row["avx512"]
+        lines.append([f"{int(d):,}, {classes}", f"{format_number(added, 2)} ms", *milliseconds,
+                      f"{wide['add_us']} us", f"{wide['answer_us']} us"])  # fmt: skip
+    return table(["features, classes", "20 pictures added, AVX-512", "solution: scalar", "AVX2", "AVX-512",
+                  "a picture added", "answered"], lines)  # fmt: skip
+
+
 def reached() -> str:
     held = {path: [row["holds"] for row in rows(BENCHMARKS / file) if row["target"]] for path, file in STEPS.items()}
     targets, (first, second) = len(held["avx2"]), (WORDS[each.count(True)] for each in held.values())
