@@ -13,7 +13,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint bindings format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
+.PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -61,6 +61,11 @@ lint: $(STAMP)
 	  else echo "clang-format 14 is missing (other versions format differently): C and C++ were not checked."; fi
 
 # The C interface for ctypes, JavaScript and TypeScript, written from core/include.
+# The core as one folder of sources with one header, in build/sources: a compiler is all that it needs.
+sources: $(STAMP)
+	rm -rf build/sources
+	$(BIN)/python tools/export_sources.py build/sources
+
 bindings: $(STAMP)
 	$(BIN)/python tools/make_bindings.py
 

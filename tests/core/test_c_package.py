@@ -75,6 +75,15 @@ def test_an_installed_package_is_found_and_runs(tiny_model, tmp_path):
     run("cmake", "-S", device, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "build")
     assert run(tmp_path / "build" / "main").strip() == promised
+    described = (prefix / "lib" / "pkgconfig" / "bitreplay.pc").read_text()
+    assert f"Version: {release(__version__)}\n" in described and "-lbitreplay" in described
+    if shutil.which("pkg-config"):
+        flags = subprocess.run(
+            ["pkg-config", "--cflags", "--libs", "bitreplay"], capture_output=True, text=True, check=True,
+            env=os.environ | {"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")},
+        ).stdout.split()  # fmt: skip
+        run("cc", "-std=c99", device / "main.c", device / "model.c", *flags, "-o", tmp_path / "by_pkg_config")
+        assert run(tmp_path / "by_pkg_config").strip() == promised
     (tmp_path / "abi.c").write_text(ABI)
     run("cc", "-std=c99", f"-I{prefix / 'include'}", tmp_path / "abi.c", prefix / "lib" / "libbitreplay.a", "-o",
         tmp_path / "abi")  # fmt: skip
