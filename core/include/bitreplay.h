@@ -211,8 +211,8 @@ typedef struct br_sums {
   void* products;    /* [features (features + 1) / 2], the lower triangle by rows */
 } br_sums;
 
-/* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. If both
- * are 0, it is br_sums_shrinkage. */
+/* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. If
+ * both are 0, it is br_sums_shrinkage. */
 typedef struct br_sums_part {
   int64_t length;
   int64_t top;

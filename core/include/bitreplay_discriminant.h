@@ -1,7 +1,7 @@
 /* From class statistics to answers: docs/law.md sections 13 and 14. The discriminant with shrunk means, the Mahalanobis
  * distance of an image under its covariance, and the distance and temperature that are expected for images of known
- * classes. See bitreplay.h for br_sums and br_solution, and for the rules of `work`. Real numbers are integers scaled by
- * a power of two.
+ * classes. See bitreplay.h for br_sums and br_solution, and for the rules of `work`. Real numbers are integers scaled
+ * by a power of two.
  *
  *     br_discriminant d = {.sums = &sums, .parts = parts, .part_count = 1, .keeps_factor = 1};
  *     memory = aligned_alloc(64, br_discriminant_place(&d, features, classes, NULL));

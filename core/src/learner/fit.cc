@@ -5,8 +5,8 @@
 namespace bitreplay {
 namespace {
 
-// Which of n input pixels make output pixel i of m: `first` to `last`, with the weights `head` and `tail`, and m for all
-// between them; `total` is the sum of the weights. Moves from one output pixel to the next without a division.
+// Which of n input pixels make output pixel i of m: `first` to `last`, with the weights `head` and `tail`, and m for
+// all between them; `total` is the sum of the weights. Moves from one output pixel to the next without a division.
 struct Axis {
   const int64_t n, m;
   int64_t first, last, head, tail;

@@ -1,8 +1,8 @@
 // A class that is forgotten: what its sum s makes of the products goes, s s^T / n, rounded; its scatter stays.
 // docs/law.md section 13, "Forgetting"; engine/sums.py, `forget`, is the reference.
 //
-// With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n. Of sums of pictures no square falls below those
-// of the pictures that stay; what older versions cut off may lie beyond the bound, and is cut off again.
+// With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n. Of sums of pictures no square falls below
+// those of the pictures that stay; what older versions cut off may lie beyond the bound, and is cut off again.
 #include "sums/possible.h"
 #include "sums/solve.h"
 
