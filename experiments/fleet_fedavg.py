@@ -235,8 +235,8 @@ def simulate(server: ServerApp, client: ClientApp, devices: int) -> None:
     run_simulation(server, client, devices, backend_config=backend)
 
 
-def main(data: str) -> None:
-    for n_components in (128, None):
+def main(data: str, features: str = "128,640") -> None:
+    for n_components in (None if text == "640" else int(text) for text in features.split(",")):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             devices = make_devices(folder, data, n_components)
@@ -260,4 +260,4 @@ if __name__ == "__main__":
 
     here = Path(__file__).resolve().parent
     os.environ["PYTHONPATH"] = os.pathsep.join([str(here), str(here.parent / "src")])
-    fleet_fedavg.main(sys.argv[1])
+    fleet_fedavg.main(*sys.argv[1:3])

@@ -41,6 +41,16 @@ def simulations() -> str:
     return table(header, lines)
 
 
+def processes() -> str:
+    """A SuperLink and its SuperNodes."""
+    lines = [
+        [row["supernodes"], "masked" if row["masked"] == "True" else "open", row["killed"], row["damaging"],
+         row["counted"], row["seconds"], "yes" if row["same_hash"] == "True" else "no"]
+        for row in rows(EXPERIMENTS / "fleet_deployment.csv")
+    ]  # fmt: skip
+    return table(["SuperNodes", "sums", "killed", "damaging", "counted", "s", "same hash"], lines)
+
+
 def merges() -> str:
     """Folders of states on two workers."""
     lines = [
