@@ -308,6 +308,14 @@ test-lowest: build
 	PYTHONPATH=src build/lowest/bin/python -m pytest -q -m "not slow" tests/cli/test_cli.py tests/learning/test_classes.py \
 	  tests/data/pictures/test_picture.py tests/learner/test_learner.py
 
+# Tests of what needs torch with another version of it, in an environment of its own: the ends of the range in pyproject.toml. Large.
+TORCH ?= 2.15.0
+.PHONY: test-torch
+test-torch: build
+	test -x build/torch-$(TORCH)/bin/python || $(PYTHON) -m venv build/torch-$(TORCH)
+	build/torch-$(TORCH)/bin/python -m pip install --quiet torch==$(TORCH) "numpy>=2.0" "typer>=0.22" rich Pillow h5py safetensors scikit-learn pytest hypothesis
+	PYTHONPATH=src build/torch-$(TORCH)/bin/python -m pytest -q -m "not slow" tests/torch
+
 # The page that learns in the browser, as a folder: docs/page.md.
 PAGE_MODELS ?= react_tiny,react18,bireal18
 page: build wasm
