@@ -41,7 +41,8 @@ def photographs(
     if json:
         show.as_json({"folder": str(folder), "classes": wanted, **counts})
         return
+    kinds = "1 class" if len(wanted) == 1 else f"{len(wanted)} classes"
     show.say(
-        f"{counts['train']} photographs of fruit ({len(wanted)} classes) are in {folder / 'train'}, "
+        f"{counts['train']} photographs of fruit ({kinds}) are in {folder / 'train'}, "
         f"{counts['test']} others in {folder / 'test'}."
     )
