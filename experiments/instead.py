@@ -51,13 +51,14 @@ class PhotographSet(NamedTuple):
     order: np.ndarray
 
 
-def photographs(folder: Path) -> PhotographSet:
+def photographs(folder: Path, most: int = max(EACH)) -> PhotographSet:
+    """With at most so many training pictures of a class."""
     rows: list[tuple[Path, int, int]] = []
     classes = sorted(path.name for path in (folder / "train").iterdir())
     for label, name in enumerate(classes):
         in_class = sorted((folder / "train" / name).iterdir())
         chosen = np.random.default_rng(zlib.crc32(f"{folder.name}/{name}".encode())).permutation(len(in_class))
-        for number, index in enumerate(chosen[: max(EACH)]):
+        for number, index in enumerate(chosen[:most]):
             rows.append((in_class[index], label, number))
     tested = [
         (file, label)

@@ -9,6 +9,7 @@ from figures.committed import EXPERIMENTS, Row, format_number, rows, rows_where,
 
 PAGE = "docs/instead.md"
 ROWS = EXPERIMENTS / "instead.csv"
+PRIOR = EXPERIMENTS / "prior.csv"
 SETS = {"caltech101": "Caltech-101", "flowers102": "flowers", "kitchenware": "kitchenware", "scenes": "scenes",
         "fruits36r": "fruit and vegetables"}  # fmt: skip
 CONTESTANTS = {
@@ -68,3 +69,19 @@ def behind(each: str) -> str:
 
 def megabytes(name: str) -> str:
     return format_number(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)
+
+
+def _mean_of_rule(pictures: str, rule: str, each: str) -> Decimal:
+    """Of the sets."""
+    found = [rows_where(PRIOR, pictures=pictures, set=name, rule=rule, pictures_a_class=each) for name in SETS]
+    return sum((Decimal(single_row(one)["accuracy"]) for one in found), Decimal()) / len(SETS)
+
+
+def rules(pictures: str) -> str:
+    """Means of the sets for each rule of experiments/prior.py, by the number of pictures."""
+    names = dict.fromkeys(row["rule"] for row in rows_where(PRIOR, pictures=pictures))
+    lines = [
+        [name, *(format_number(_mean_of_rule(pictures, name, each), 1) for each in ("5", "10", "20", "40"))]
+        for name in names
+    ]
+    return table(["pictures per class", "5", "10", "20", "40"], lines)
