@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,11 @@ from bitreplay.fleet.masking.terms import Terms
 
 
 class MaskedSteps:
-    """`nodes` are those that are ready, as many as the terms say; `verdicts` says of each that drops out, why."""
+    """`nodes` are the names of those that are ready, as many as the terms say; `verdicts` says why one dropped out."""
 
-    def __init__(self, questions: Questions, nodes: Sequence[int], terms: Terms) -> None:
+    def __init__(self, questions: Questions, nodes: Mapping[int, str], terms: Terms) -> None:
         self._questions, self._round, self._terms = questions, MaskedRound(terms), terms
-        self._ring = list(nodes)
+        self._ring, self._name = list(nodes), dict(nodes)
         random.SystemRandom().shuffle(self._ring)
         self._place = {node: place for place, node in enumerate(self._ring)}
         self.verdicts: list[Verdict] = []
@@ -71,7 +71,7 @@ class MaskedSteps:
         return {node: answer for node, answer in answers.items() if "refused" not in answer}
 
     def _dropped(self, node: int, reason: str) -> None:
-        self.verdicts.append(Verdict(f"node {node}", REFUSED, 0, reason))
+        self.verdicts.append(Verdict(self._name[node], REFUSED, 0, reason))
 
 
 def _flat(keys: dict[int, tuple[bytes, bytes]]) -> dict[str, list[Any]]:

@@ -79,12 +79,13 @@ class ExactFleet:
         own = self._base.state().parts["sums"].arrays
         terms = Terms(new_round(), len(marks), classes, own["class_sums"].shape[1], "class_products" in own,
                       max_pictures, self._min_pictures, neighbours)  # fmt: skip
-        steps = MaskedSteps(questions, list(marks), terms)
+        names_of = {node: _sender(ready[node], node) for node in marks}
+        steps = MaskedSteps(questions, names_of, terms)
         total = steps.run()
         self.bytes_received += len(steps.came) * terms.length * terms.bits // 8
         came = frozenset[str]().union(*(marks[node] for node in steps.came))
         self.gathering.add_sums(content_from(total, terms, content_of(self._base), came), came)
-        verdicts += steps.verdicts + [Verdict(f"node {node}", COUNTED) for node in steps.came]
+        verdicts += steps.verdicts + [Verdict(names_of[node], COUNTED) for node in steps.came]
         self.gathering.report += verdicts
         return verdicts
 
@@ -97,7 +98,7 @@ class ExactFleet:
             if "refused" in answer:
                 verdicts.append(Verdict(_sender(answer, node), REFUSED, 0, str(answer["refused"])))
             elif not own or self.gathering.knows(own) or own & seen:
-                verdicts.append(Verdict(f"node {node}", REPEAT, 0, "It has been counted before."))
+                verdicts.append(Verdict(_sender(answer, node), REPEAT, 0, "It has been counted before."))
             else:
                 marks[node] = own
                 seen |= own
