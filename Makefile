@@ -208,7 +208,7 @@ fuzz-reader:
 	mkdir -p build/reader/found
 	ASAN_OPTIONS=detect_leaks=0 FUZZ_MODEL=tests/corpus/model.bin build/reader/fuzz_reader -runs=$(RUNS_OF_READER) -max_len=8192 \
 	  -verbosity=0 -print_final_stats=1 \
-	  -artifact_prefix=build/reader/ build/reader/found tests/corpus/states
+	  -artifact_prefix=build/reader/ build/reader/found tests/corpus/states tests/corpus/states-2
 
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.
 test-mcu: build

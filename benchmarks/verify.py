@@ -21,6 +21,7 @@ from bitreplay import Settings, statefile
 from bitreplay.engine import native_sums
 from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.parts.digests import Digests
+from bitreplay.parts.lineage import Lineage
 from bitreplay.parts.state import State
 from bitreplay.statefile.atomic_write import written_beside
 from bitreplay.statefile.revisions import checksum_in
@@ -35,8 +36,8 @@ def content_of(n_features: int) -> statefile.Content:
     class_statistics.make_room(names)
     class_statistics.add(np.random.default_rng(0).integers(-127, 128, (PICTURES, n_features)).astype(np.int8), names)
     parts = {"sums": class_statistics.state_dict(), "digests": Digests().state_dict()}
-    state = State(class_statistics.names, parts, {}, {"experiences": 1}, {"lineage": "/"})
-    return statefile.Content("none", "0" * 64, Settings(strategy="exact"), state)
+    state = State(class_statistics.names, parts, {}, {"experiences": 1}, Lineage().arrays())
+    return statefile.Content("none", "0" * 64, Settings(strategy="exact"), state, 96)
 
 
 def measured(n_features: int, folder: Path) -> dict[str, float]:

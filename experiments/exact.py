@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from groceries import coded
 from networks import published
-from rows import RESULTS, append
+from rows import RESULTS, append, row_hash
 
 from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.groceries import groceries
@@ -94,7 +94,7 @@ def main() -> None:
                 args.data_name, probe.model.name, digest, width, feature_layers, train.shape[1], len(train), seed,
                 " ".join(f"{value:.2f}" for value in after), after[-1], percent(others == data.test_labels),
                 percent(answers == others), learner.memory_bytes, bytes_of["discriminant"], round(network, 1),
-                round(sums, 2), round(solving, 2), native.isa(), learner.state_hash()[:12],
+                round(sums, 2), round(solving, 2), native.isa(), row_hash(learner),
             ])  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from networks import published
-from rows import RESULTS, append
+from rows import RESULTS, append, row_hash
 
 from bitreplay.data.cifar import cifar10
 from bitreplay.engine import native
@@ -45,7 +45,7 @@ def main() -> None:
         assert learner.model is not None
         final, seconds = round(100 * step.evaluation.accuracy, 2), round(time.process_time() - start, 1)
         append(args.results, HEADER, [learner.model.name, learner.model.digest[:12], strategy, args.images, 0, final,
-                                      seconds, native.isa(), learner.state_hash()[:12]])  # fmt: skip
+                                      seconds, native.isa(), row_hash(learner)])  # fmt: skip
 
 
 if __name__ == "__main__":

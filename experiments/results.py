@@ -24,8 +24,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 INTRODUCTION = """# The paper's claims, one by one
 
 Every figure on this page is drawn by `python experiments/results.py`: accuracies from `experiments/results/runs.jsonl`,
-where a row has the commit, the weights, the seed, the settings, the machine and the hash of the learned state; times
-and instructions from the rows in `benchmarks/results`.
+where a row has the commit, the weights, the seed, the settings, the machine and the hash of the learned state, that of
+format 2; times and instructions from the rows in `benchmarks/results`.
 [All tables](results-tables.md) has the settings behind each claim, one section per experiment; `bitreplay reproduce
 NAME` makes the missing rows of one section; with `--quick` all of them take about two minutes, on few pictures, and are
 not kept.

@@ -7,6 +7,9 @@ import fcntl
 from collections.abc import Sequence
 from pathlib import Path
 
+from bitreplay.learner import Learner
+from bitreplay.statefile import hash_of_format_2
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -20,3 +23,8 @@ def append(path: Path, header: Sequence[str], row: Sequence[object]) -> None:
         if file.tell() == 0:
             writer.writerow(header)
         writer.writerow(row)
+
+
+def row_hash(learner: Learner) -> str:
+    """The first digits of a state's hash: of format 2, for good, so that old and new rows can be compared."""
+    return hash_of_format_2(learner.state())[:12]

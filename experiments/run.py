@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from controls import CONTROLS, latent_start
 from networks import published
+from rows import row_hash
 from sign_flips import sign_flips
 from sources import stream
 
@@ -99,7 +100,7 @@ def row(run: Run, cache_folder: Path, device: str = "cpu") -> dict[str, Any]:
         "forgetting": _percent(metrics.forgetting(_table(steps))) if run.scenario == "nc" else 0.0,
         "classes": [len(step.classes) for step in steps],
         "memory_bytes": learner.memory_bytes, "cpu_seconds": round(time.process_time() - start),
-        "hash": learner.state_hash()[:12],
+        "hash": row_hash(learner),
     }  # fmt: skip
     if len(now):
         result |= {"flipped": int(np.count_nonzero(before != now)), "binary_weights": len(now)}

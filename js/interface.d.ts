@@ -54,9 +54,15 @@ export const br_replay_memory: { bytes: number; fields: { total: [number, string
   Layout]; state: [number, string | Layout]; experience: [number, string | Layout]; work: [number, string | Layout] } };
 export const br_replay_progress: { bytes: number; fields: { done: [number, string | Layout]; steps: [number, string |
   Layout] } };
+export const br_section: { bytes: number; fields: { shape: [number, string | Layout]; offset: [number, string | Layout];
+  size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
+  string | Layout] } };
 
 export const BR_ABI: 4;
 export const BR_SLOT_HEADER: 64;
+export const BR_STATE_HEAD: 48;
+export const BR_SECTION_HEAD: 312;
+export const BR_SECTION_RANK: 6;
 export const BR_OK: 0;
 export const BR_MALFORMED: 1;
 export const BR_NO_MEMORY: 2;
@@ -95,6 +101,17 @@ export const BR_UINT64: 6;
 export const BR_RATE_GIVEN: 0;
 export const BR_RATE_FITTED: 1;
 export const BR_RATE_FITTED_WITH_FLIPS: 2;
+export const BR_SECTION_INT8: 0;
+export const BR_SECTION_INT16: 1;
+export const BR_SECTION_INT32: 2;
+export const BR_SECTION_INT64: 3;
+export const BR_SECTION_UINT8: 4;
+export const BR_SECTION_UINT32: 5;
+export const BR_SECTION_UINT64: 6;
+export const BR_SECTION_FLAG: 7;
+export const BR_SECTION_FRACTION: 8;
+export const BR_SECTION_TEXT: 9;
+export const BR_SECTION_NAMES: 10;
 
 /** Addresses are numbers, 64-bit integers BigInt. */
 export interface CoreFunctions {
@@ -239,6 +256,8 @@ export interface CoreFunctions {
   br_replay_save(learner: number, slots: number): number;
   br_replay_load(learner: number, slots: number): number;
   br_replay_rollback(learner: number, slots: number): number;
+  br_state_sections(bytes: number, size: number, sections: number, room: number, count: number): number;
+  br_section_head(section: number, head: number): number;
   br_state_write_bytes(learner: number, to: number, size: number): number;
   br_state_read_bytes(learner: number, from: number, size: number): number;
   br_state_verify_bytes(learner: number, from: number, size: number): number;

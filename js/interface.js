@@ -230,8 +230,23 @@ export const br_replay_progress = {
   },
 };
 
+export const br_section = {
+  bytes: 328,
+  fields: {
+    shape: [0, "BigUint64"],
+    offset: [48, "BigUint64"],
+    size: [56, "BigUint64"],
+    type: [64, "Uint32"],
+    rank: [68, "Uint32"],
+    name: [72, "Int8"],
+  },
+};
+
 export const BR_ABI = 4;
 export const BR_SLOT_HEADER = 64;
+export const BR_STATE_HEAD = 48;
+export const BR_SECTION_HEAD = 312;
+export const BR_SECTION_RANK = 6;
 export const BR_OK = 0;
 export const BR_MALFORMED = 1;
 export const BR_NO_MEMORY = 2;
@@ -270,3 +285,14 @@ export const BR_UINT64 = 6;
 export const BR_RATE_GIVEN = 0;
 export const BR_RATE_FITTED = 1;
 export const BR_RATE_FITTED_WITH_FLIPS = 2;
+export const BR_SECTION_INT8 = 0;
+export const BR_SECTION_INT16 = 1;
+export const BR_SECTION_INT32 = 2;
+export const BR_SECTION_INT64 = 3;
+export const BR_SECTION_UINT8 = 4;
+export const BR_SECTION_UINT32 = 5;
+export const BR_SECTION_UINT64 = 6;
+export const BR_SECTION_FLAG = 7;
+export const BR_SECTION_FRACTION = 8;
+export const BR_SECTION_TEXT = 9;
+export const BR_SECTION_NAMES = 10;

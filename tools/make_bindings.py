@@ -129,8 +129,10 @@ def python(interface: Interface) -> str:
         counted does not end with a 0."""
         if field.kind in interface.callbacks:
             return field.kind
-        if field.kind == "char" and (field.stars or field.length) and not counted:
+        if field.kind == "char" and (field.stars or (field.length and argument)) and not counted:
             return "c_char_p"
+        if argument and field.length:
+            return "c_void_p"
         if argument and field.stars == 2:
             return "POINTER(c_void_p)"
         if argument and field.stars and field.kind in interface.structures:

@@ -24,7 +24,6 @@
  *   models with augmentation, the setting `unknown` above 0, or bits "float"                   BR_MALFORMED
  *   states with another bits, replay_layer, latent_bits, batch_size, replay_batch_size
  *   or memory_per_class                                                                        BR_OTHER_SETTINGS
- *   states of format 1 (bitreplay 0.1; load and save them with a later Python version)         BR_MALFORMED
  *   more than `classes` classes, `samples` images per experience, or `name_bytes` per name     BR_FULL
  *   experiences beyond the counters (2^31 - 1 experiences, 2^61 samples)                       BR_FULL
  *   `share` of br_answer above 0                                                               BR_BAD_ARGUMENT

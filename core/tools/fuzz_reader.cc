@@ -1,7 +1,7 @@
 // clang's libFuzzer on the readers of states: bytes in, whatever they are; the checksum is made anew, so that what lies
 // behind it is reached.
 //
-//   fuzz_reader -runs=N FOLDER      states to begin with: tests/corpus/states;
+//   fuzz_reader -runs=N FOLDER      states to begin with: tests/corpus/states and states-2;
 //                                   the model is FUZZ_MODEL: tests/corpus/model.bin
 //
 // What is refused changes nothing. What is accepted is written again, verified, used for answers, and forgotten class

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bitreplay_learner.h"
+#include "bitreplay_state.h"
 #include "learner/state/sha256.h"
 #include "machine/crc32.h"
 
@@ -77,6 +78,11 @@ inline void seal_model(Bytes& model) {
 }
 
 inline void seal_state(Bytes& state) {
+  if (state.size >= BR_STATE_HEAD && !memcmp(state.at, "BITSTATE", 8)) {
+    bitreplay::Sha256 digest;
+    digest.update(state.at + BR_STATE_HEAD, state.size - BR_STATE_HEAD);
+    return digest.finish(state.at + 16);
+  }
   if (state.size < kDigitsAt + 64) return;
   memset(state.at + kDigitsAt, '0', 64);
   bitreplay::Sha256 digest;

@@ -173,7 +173,7 @@ def _learned(model: str, digest: str, settings: str, images: NDArray[np.uint8], 
     empty = learner.state()
     try:
         learner.learn(images, names)
-        content = statefile.Content(model, digest, learner.settings, learner.state())
+        content = statefile.Content(model, digest, learner.settings, learner.state(), learner.strategy.side)
         return statefile.to_bytes(content)
     finally:
         learner.restore(empty)

@@ -877,7 +877,7 @@ class Learner:
     def _content(self) -> statefile.Content:
         if self.model is None:
             raise ValueError("This learner was not made from a model file, so its state cannot be saved.")
-        return statefile.Content(self.model.name, self.model.digest, self.settings, self.state())
+        return statefile.Content(self.model.name, self.model.digest, self.settings, self.state(), self.strategy.side)
 
 
 def _from_bytes(data: bytes, model: str, origin: statefile.Origin) -> Learner:

@@ -26,17 +26,6 @@ MAX_FEATURE_LAYERS_TEXT = 400
 MAX_EXPONENT_TEXT = 4  # of any float: 5e-324
 DIGEST = re.compile(r"[0-9a-f]{64}")
 COMPONENTS = re.compile(r"(?P<count>[0-9]{1,5})( of (?P<layers>.+))?")
-# What state files call these settings (docs/state-format.md); all others have the same name there.
-FILE_KEYS = {
-    "batch_size": "new",
-    "feature_layers": "numbers",
-    "latent_bits": "code_bits",
-    "learning_rate": "rate",
-    "memory_per_class": "per_class",
-    "min_steps": "least_steps",
-    "replay_batch_size": "replayed",
-    "replay_layer": "level",
-}
 
 
 class Unset(Enum):
@@ -300,60 +289,6 @@ class Settings:
         values = asdict(self) | {"bits": str(self.bits), "learning_rate": rate, "unknown": str(self.unknown)}
         del values["micro_batch_size"]
         return values
-
-    def to_file(self) -> dict[str, Any]:
-        """Return what a state file keeps, under the names of format 2: components and their layers are one text.
-
-        Returns
-        -------
-        dict
-
-        Examples
-        --------
-        >>> Settings(n_components=128).to_file()["numbers"]
-        '128'
-        """
-        values = self.to_dict()
-        components = values.pop("n_components")
-        if components is not None:
-            layers = f" of {self.feature_layers}" if self.feature_layers is not None else ""
-            values["feature_layers"] = f"{components}{layers}"
-        if self.size is None:
-            del values["size"]
-        return {FILE_KEYS.get(name, name): value for name, value in values.items()}
-
-    @staticmethod
-    def from_file(values: dict[str, Any]) -> Settings:
-        """Make settings of what `to_file` returned.
-
-        Parameters
-        ----------
-        values : dict
-            By the names of format 2.
-
-        Returns
-        -------
-        Settings
-
-        Raises
-        ------
-        ValueError
-            If a name or a value is not one of a setting.
-
-        Examples
-        --------
-        >>> Settings.from_file({"numbers": "128"}).n_components
-        128
-        """
-        names = {key: name for name, key in FILE_KEYS.items()}
-        for name in values:
-            _need(name not in FILE_KEYS, f"There is no setting {short_repr(name)} in a state file.")
-        named = {names.get(key, key): value for key, value in values.items()}
-        layers = named.get("feature_layers")
-        components = COMPONENTS.fullmatch(layers) if isinstance(layers, str) else None
-        if components is not None:
-            named |= {"n_components": int(components["count"]), "feature_layers": components["layers"]}
-        return Settings.of(**named)
 
 
 def _default_strategy(settings: Iterable[str]) -> str:

@@ -15,8 +15,8 @@ from bitreplay import Learner
 from bitreplay.arguments import escaped
 from bitreplay.cli import main
 from bitreplay.data.labelled import labelled
-from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
+from tests.statefile.edited import edited
 
 NASTY = [
     "\x1b[2J\x1b[1;1Hgone", "\x1b]0;title\x07", "\x9b31mred", "a\rb", "a\nb", "a\tb", "a\x00b", "a\x00", "\x7f",
@@ -121,10 +121,7 @@ def old_state(learner, path, *names):
     """A state whose names are as 0.1 took them."""
     learner.learn(*tiny.pictures("red", each=4)[:1], ["1", "2", "1", "2"] if len(names) == 2 else "1")
     learner.save(path)
-    arrays, texts = unpack_container(path.read_bytes(), "")
-    del texts["sha256"]
-    texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": list(names)})
-    path.write_bytes(pack_container(arrays, texts))
+    path.write_bytes(edited(path.read_bytes(), lambda a, learned, o: learned.update(names=list(names))))
 
 
 def test_an_old_state_keeps_its_spelling_and_its_hash(learner, tiny_model, tmp_path):

@@ -26,6 +26,7 @@ from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import width
 from bitreplay.export.image import packed
 from bitreplay.parts.digests import DigestsState
+from bitreplay.parts.lineage import Lineage
 from bitreplay.parts.state import State
 from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
@@ -68,11 +69,11 @@ class Vectors:
             {"sums": statistics, "digests": DigestsState({})},
             {},
             {"experiences": 1},
-            {"lineage": "/"},
+            Lineage().arrays(),
         )
         model = self.learner.model
         assert model is not None
-        return statefile.to_bytes(Content(model.name, model.digest, self.learner.settings, state))
+        return statefile.to_bytes(Content(model.name, model.digest, self.learner.settings, state, model.size))
 
     def with_state(self, sums: Any) -> CLearner:
         learner = self.of(len(sums[1][0]))

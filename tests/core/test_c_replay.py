@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import re
 from collections.abc import Callable
 from ctypes import byref
 from dataclasses import replace
@@ -21,7 +22,7 @@ from tests import tiny
 from tests.core.c_learner import Answer, Failed, check, name_info, picture
 from tests.core.c_replay import CReplay, Progress, core
 from tests.core.test_c_learner import NAMES, POOL, PROBE, _refused
-from tests.core.test_c_states import Flash, resealed
+from tests.core.test_c_states import Flash, lied, resealed
 
 SMALL: dict[str, Any] = {
     "strategy": "replay",
@@ -178,7 +179,7 @@ def test_a_state_may_change_what_is_read_only_while_learning(tiny_model):
             c.from_bytes(statefile.to_bytes(another._content()))
     exact = Learner.from_pretrained(tiny_model, strategy="exact")
     exact.learn(POOL[:2], ["a", "b"])
-    with pytest.raises(Failed, match="malformed"):
+    with pytest.raises(Failed, match="other settings"):
         c.from_bytes(statefile.to_bytes(exact._content()))
     assert c.to_bytes() == before
 
@@ -293,30 +294,23 @@ COLOURS = ["red", 7, "\\u00e4\n", "red", 7, "x"]
 
 
 def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model):
-    """Bytes are changed and the checksum is made anew. What C does not look at, settings of other strategies and the
-    model's name, may be refused by Python alone."""
+    """Bytes are changed and the checksum is made anew; both refuse the same."""
     python, c = both(tiny_model)
     python.learn(POOL[:6], COLOURS)
     python.forget(7)
     data = statefile.to_bytes(python._content())
-    header = int.from_bytes(data[:8], "little") + 8
-    ood = range(data.index(b'"model":'), data.index(b'"version":'))
     generator, accepted = random.Random(1), 0
-    for number in range(600):
-        changed, seen = bytearray(data), True
-        for _ in range(generator.choice([1, 1, 2, 5])):
-            at = generator.randrange(header if number % 3 else len(data))
-            seen = seen and at not in ood
-            changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), *b'0919a{}[]",:\\/uf'])
-        sealed = resealed(bytes(changed))
+    for _ in range(1000):
+        sealed = resealed(lied(data, generator))
         try:
             c.from_bytes(sealed)
-        except Failed:
-            continue
-        if not seen:
+        except Failed as error:
+            if not re.search("other settings|no room", str(error)):  # Python has any settings, and any room
+                with pytest.raises(ValueError, match=r"."):
+                    Learner.from_bytes(sealed, tiny_model)
             continue
         accepted += 1
-        other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
+        other = Learner.from_bytes(sealed, tiny_model)
         assert other.state_hash() == c.state_hash()
         c.learn(POOL[:2], ["red", "new"])
         other.learn(POOL[:2], ["red", "new"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import json
 import random
 import warnings
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import pytest
 
 from bitreplay import Learner, statefile
 from bitreplay.export import image_of
-from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
 from tests.core.c_learner import (
     SLOT_ERASE,
@@ -28,10 +26,10 @@ from tests.core.c_learner import (
     name_info,
     picture,
 )
+from tests.statefile.edited import edited
 
 POOL, COLOURS = tiny.pictures("red", "green", "blue", each=2, seed=3)
 SIZE = 1 << 16
-BEGIN = 8 + len(b'{"__metadata__":{"sha256":"')
 
 
 class Flash:
@@ -177,44 +175,46 @@ def test_a_damaged_file_changes_nothing(image, tiny_model):
 
 def resealed(data: bytes) -> bytes:
     """With a checksum that fits."""
-    zeros = data[:BEGIN] + b"0" * 64 + data[BEGIN + 64 :]
-    return data[:BEGIN] + hashlib.sha256(zeros).hexdigest().encode() + data[BEGIN + 64 :]
+    return data[:16] + hashlib.sha256(data[48:]).digest() + data[48:]
+
+
+def lied(data: bytes, generator: random.Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(generator.choice([1, 1, 2, 5])):
+        at = generator.randrange(len(data))
+        changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), 0, 1, 2, 255, *b"az09/."])
+    return bytes(changed)
 
 
 @pytest.mark.parametrize("extra", [{}, {"digests": True, "exact_forget": True}], ids=["plain", "all kept"])
 def test_a_file_that_lies_is_refused_or_is_a_state_for_python_too(tiny_model, extra):
-    """Bytes are changed and the checksum is made anew. What C does not look at, settings of other strategies and the
-    model's name, may be refused by Python alone."""
+    """Bytes are changed and the checksum is made anew; both refuse the same."""
     python = Learner.from_pretrained(tiny_model, strategy="exact", **extra)
     python.learn(POOL, ["a", 7, "\\u00e4\n", "a", 7, "x"])
     data = statefile.to_bytes(python._content())
-    learner, header = CLearner(image_of(python)), int.from_bytes(data[:8], "little") + 8
-    ood = range(data.index(b'"model":'), data.index(b'"version":'))
-    generator, accepted = random.Random(1), 0
-    for number in range(800):
-        changed, seen = bytearray(data), True
-        for _ in range(generator.choice([1, 1, 2, 5])):
-            at = generator.randrange(header if number % 3 else len(data))
-            seen = seen and at not in ood
-            changed[at] = generator.choice([changed[at] ^ 1 << generator.randrange(8), *b'0919a{}[]",:\\/uf'])
-        sealed = resealed(bytes(changed))
+    learner, generator, accepted = CLearner(image_of(python)), random.Random(1), 0
+    for _ in range(2000):
+        sealed = resealed(lied(data, generator))
+        try:
+            found = Learner.from_bytes(sealed, tiny_model).state_hash()
+        except ValueError:
+            found = ""
         try:
             learner.from_bytes(sealed)
-        except Failed:
-            continue
-        if not seen:
+        except Failed as error:
+            # Python takes a state of other settings or of another model's name; C has one model.
+            assert not found or "other settings" in str(error) or "no room" in str(error), error
             continue
         accepted += 1
-        other = Learner._of(statefile.from_bytes(sealed, "C's"), tiny_model, "C's")
-        assert other.state_hash() == learner.state_hash()
-    assert accepted > (0 if extra else 30)  # arrays that are checked against one another are seldom believed
+        assert found == learner.state_hash()
+    assert accepted > 30
 
 
 def test_states_of_others_are_refused(image, tiny_model, tmp_path):
     other = Learner.from_pretrained(tiny.model(tmp_path, seed=1), strategy="exact")
     another = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head")
     replay = Learner.from_pretrained(tiny_model, strategy="replay")
-    for learner, sentence in [(other, "another model"), (another, "other settings"), (replay, "malformed")]:
+    for learner, sentence in [(other, "another model"), (another, "other settings"), (replay, "other settings")]:
         learner.learn(POOL, COLOURS)
         with pytest.raises(Failed, match=sentence):
             CLearner(image).from_bytes(statefile.to_bytes(learner._content()))
@@ -327,11 +327,7 @@ def test_a_counter_at_its_end_stops_every_change_that_would_raise_it(image, tiny
     last = (1 << 62) - 1
     python = Learner.from_pretrained(tiny_model, strategy="exact")
     python.learn(POOL, COLOURS)
-    arrays, texts = unpack_container(statefile.to_bytes(python._content()), "it")
-    del texts["sha256"]
-    learned = json.loads(texts["learned"]) | {counter: last}
-    texts["learned"] = json.dumps(learned, sort_keys=True, separators=(",", ":"))
-    full = pack_container(arrays, texts)
+    full = edited(statefile.to_bytes(python._content()), lambda a, learned, o: learned.update({counter: last}))
     python, c = Learner.from_bytes(full, tiny_model), CLearner(image)
     c.from_bytes(full)
     assert list(python.predict(POOL)) == c.predict(POOL)

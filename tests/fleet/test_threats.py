@@ -14,7 +14,7 @@ from bitreplay import Learner
 from bitreplay.fleet import Gathering, Message, begun, since
 from bitreplay.fleet.device import Device
 from bitreplay.fleet.since import marks_of
-from bitreplay.parts.lineage import DIGITS, Lineage, brought
+from bitreplay.parts.lineage import Lineage, brought, mark_of
 from tests.fleet.test_gathering import lot
 from tests.fleet.test_message import COLOURS, POOL, learner_of
 
@@ -157,7 +157,7 @@ def test_who_knows_all_pictures_but_one_reads_its_features(tiny_model):
 
 def test_who_has_all_pictures_of_a_lot_and_the_devices_name_sees_that_they_were_learned(tiny_model):
     message = Message.from_bytes(lot(tiny_model, "a", 0, [0, 1]))
-    first = hashlib.sha256(b"a/0").hexdigest()[:DIGITS]
+    first = mark_of(b"a/0")
     x = learner_of(tiny_model).encode(POOL[:2])
     experience = hashlib.sha256(brought(x, list(COLOURS[:2]))).digest()
     assert Lineage(frozenset({first})).learned(experience).marks == message.marks

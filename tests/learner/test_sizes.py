@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_the_network_sees_squares_of_that_size(tiny_model):
 
 def test_the_models_own_size_leaves_every_byte_as_it_was(tiny_model):
     plain, named = taught(tiny_model), taught(tiny_model, size=tiny.SIDE)
-    assert named.to_bytes() == plain.to_bytes() and b"size" not in plain.to_bytes()
+    assert named.to_bytes() == plain.to_bytes() and plain._content().size == tiny.SIDE
     assert image_of(named) == image_of(plain)
 
 
@@ -63,18 +64,20 @@ def test_states_name_the_size(strategy, tiny_model, tmp_path):
     assert again.state_hash() == learner.state_hash()
 
 
-def test_a_state_that_names_its_models_own_size_is_refused(tiny_model):
-    learner = taught(tiny_model)
-    content = learner._content()
-    odd = statefile.Content(content.model, content.digest, content.settings.changed(size=tiny.SIDE), content.state)
-    with pytest.raises(StateFileError, match="own size, 8, which states must leave out"):
-        Learner.from_bytes(statefile.to_bytes(odd), tiny_model)
+def test_every_state_names_its_size_and_a_loaded_learner_has_the_settings_that_it_had(tiny_model):
+    for learner in (taught(tiny_model), taught(tiny_model, size=SIZE)):
+        content = statefile.from_bytes(learner.to_bytes(), "it")
+        assert content.size == learner.strategy.side
+        again = Learner.from_bytes(learner.to_bytes(), tiny_model)
+        assert again.settings == learner.settings and again.to_bytes() == learner.to_bytes()
+    with pytest.raises(StateFileError, match="size of its images is not known"):
+        statefile.to_bytes(replace(content, size=None))
 
 
 def test_states_of_two_sizes_are_not_merged(tiny_model):
     small, large, larger = taught(tiny_model), taught(tiny_model, size=SIZE), taught(tiny_model, size=24)
     before = large.state_hash()
-    with pytest.raises(ValueError, match="learned at size the model's own, this learner at 20; they cannot be merged"):
+    with pytest.raises(ValueError, match="learned at size 8, this learner at 20; they cannot be merged"):
         large.merge(small)
     total = Total()
     total.add(large._content(), "one")

@@ -27,6 +27,10 @@ POOL, COLOURS = tiny.pictures(*tiny.COLOURS, each=8, seed=3)
 NAMES = ["b", "a", 10, 9, "10"]
 
 
+def lineage_of(learner: Learner) -> Lineage:
+    return Lineage.read(learner.state().note_arrays)
+
+
 def learner_of(model, chosen=(), labels=COLOURS, **changes) -> Learner:
     """One that has learned chosen pictures of the pool."""
     learner = Learner.from_pretrained(model, strategy="exact", **changes)
@@ -115,7 +119,7 @@ def test_what_was_never_merged_cannot_be_taken_out(tiny_model):
     assert one.state_hash() == learner_of(tiny_model, [0, 9]).state_hash()
     one.merge(without=[learner_of(tiny_model, [0, 9])])
     fresh = learner_of(tiny_model)
-    assert one.state_hash() == fresh.state_hash() and one.state().texts == fresh.state().texts
+    assert one.state_hash() == fresh.state_hash() and lineage_of(one) == lineage_of(fresh)
 
 
 def test_files_forget_what_is_taken_out(tiny_model, tmp_path):
@@ -222,18 +226,24 @@ def test_a_lineage_is_in_files_beside_the_hash_and_bounded(tiny_model, tmp_path)
     learner = learner_of(tiny_model, [0, 9])
     learner.save(tmp_path / "state")
     loaded = Learner.load(tmp_path / "state", tiny_model)
-    assert loaded.state().texts == learner.state().texts and len(loaded.state().texts["lineage"]) == 17
+    assert lineage_of(loaded) == lineage_of(learner) and len(lineage_of(loaded).since) == 1
     again = learner_of(tiny_model, [9, 0])
-    assert again.state_hash() == learner.state_hash() and again.state().texts != learner.state().texts
+    assert again.state_hash() == learner.state_hash() and lineage_of(again) != lineage_of(learner)
     lineage = Lineage()
     for number in range(MAX_OWN + 5):
         lineage = lineage.learned(bytes([number % 256]))
-    assert len(set(lineage.since)) == MAX_OWN and Lineage.read(lineage.text()) == lineage
-    for text in (None, 7, "", "0/", "/zz", "/" + "g" * 16, "/" + "0" * 16 * (MAX_OWN + 1)):
+    assert len(set(lineage.since)) == MAX_OWN and Lineage.read(lineage.arrays()) == lineage
+    marks: dict[str, list[np.ndarray]] = {
+        "none": [], "of another type": [np.zeros(1, np.int64)] * 2, "a table": [np.zeros((1, 1), np.uint64)] * 2,
+        "too long": [np.zeros(0, np.uint64), np.zeros(MAX_OWN + 1, np.uint64)],
+        "out of order": [np.array([2, 1], np.uint64), np.zeros(0, np.uint64)],
+        "twice": [np.array([2, 2], np.uint64), np.zeros(0, np.uint64)],
+    }  # fmt: skip
+    for wrong in marks.values():
         with pytest.raises(ValueError, match="lineage"):
-            Lineage.read(text)
+            Lineage.read(dict(zip(("lineage.merged", "lineage.since"), wrong, strict=False)))
     learner.unlearn(POOL[[0, 9]], [COLOURS[0], COLOURS[9]])
-    assert learner.state().texts == learner_of(tiny_model).state().texts
+    assert lineage_of(learner) == lineage_of(learner_of(tiny_model))
 
 
 @pytest.mark.parametrize("with_base", [False, True])
@@ -248,9 +258,9 @@ def test_any_number_of_states_merge_in_the_memory_of_two(with_base, tmp_path):
         {"sums": class_statistics.state_dict(), "digests": Digests().state_dict()},
         {},
         {"experiences": 1},
-        {"lineage": "/"},
+        Lineage().arrays(),
     )
-    content = statefile.Content("tiny", "0" * 64, Settings(strategy="exact"), state)
+    content = statefile.Content("tiny", "0" * 64, Settings(strategy="exact"), state, 96)
     statefile.save(tmp_path / "state", content, statefile.Origin())
 
     def peak(states: int) -> float:

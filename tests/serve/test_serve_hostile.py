@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner
-from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.serve.limits import Limits
 from tests import tiny
 from tests.serve.serving import BOUNDARY, JSON, as_file, colours, form, served
+from tests.statefile.edited import edited
 
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
 IMAGE = {"Content-Type": "image/png"}
@@ -351,10 +351,7 @@ def test_a_class_whose_name_no_new_class_may_have_is_served_and_can_be_forgotten
     learner = Learner.from_pretrained(model)
     learner.learn(*tiny.pictures("red", "green", each=4))
     learner.save(state)
-    arrays, texts = unpack_container(state.read_bytes(), "")
-    del texts["sha256"]
-    texts["learned"] = json.dumps(json.loads(texts["learned"]) | {"names": ["green", half]})
-    state.write_bytes(pack_container(arrays, texts))
+    state.write_bytes(edited(state.read_bytes(), lambda a, learned, o: learned.update(names=["green", half])))
     with served(state) as client:
         assert [one["name"] for one in client.now()["classes"]] == ["green", half]
         answer = client.predict(tiny.pictures("red", each=1)[0][0])

@@ -7,11 +7,11 @@ import pytest
 
 from bitreplay import Learner, StateFileError
 from bitreplay.export import image_of
-from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.statefile import to_bytes
 from tests import tiny
 from tests.core.c_learner import Failed
 from tests.core.c_replay import CReplay
+from tests.statefile.edited import with_arrays
 
 POOL, COLOURS = tiny.pictures("red", "green", "blue", each=3, seed=3)
 MASKS = {"one of them is left out": [0], "one more": [0, 1, 2, 9], "none": [], "all": list(range(16))}
@@ -24,10 +24,7 @@ def learner_of(model, strategy: str) -> Learner:
 
 
 def with_mask(data: bytes, active: list[int]) -> bytes:
-    arrays, texts = unpack_container(data, "it")
-    del texts["sha256"]
-    mask = np.isin(np.arange(16), active).astype(np.uint8)
-    return pack_container(arrays | {"tail.head.active": mask}, texts)
+    return with_arrays(data, tail__head__active=np.isin(np.arange(16), active).astype(np.uint8))
 
 
 @pytest.mark.parametrize("strategy", ["replay", "cwr", "naive"])

@@ -15,11 +15,11 @@ from bitreplay.cli.commands.merge import merge as merge_command
 from bitreplay.engine import native_sums, possible
 from bitreplay.engine.sums import Sums, add, diagonal
 from bitreplay.export import image_of
-from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.parts.class_statistics import ClassStatisticsState
 from bitreplay.statefile import to_bytes, verify
 from tests import tiny
 from tests.core.c_learner import READ, CLearner, Failed, check, reader
+from tests.statefile.edited import edited
 
 POOL, COLOURS = tiny.pictures("red", "green", "blue", each=4, seed=3)
 Arrays = dict[str, np.ndarray]
@@ -56,11 +56,7 @@ def learner_of(model, **changes) -> Learner:
 
 def changed(data: bytes, change: Callable[[Arrays], None]) -> bytes:
     """A file whose checksum fits."""
-    arrays, texts = unpack_container(data, "it")
-    del texts["sha256"]
-    arrays = {name: array.copy() for name, array in arrays.items()}
-    change(arrays)
-    return pack_container(arrays, texts)
+    return edited(data, lambda arrays, learned, others: change(arrays))
 
 
 @pytest.mark.parametrize("change", CASES)

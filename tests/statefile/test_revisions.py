@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bitreplay import Learner, StateFileError, StateInUse
-from bitreplay.modelfile import container
+from bitreplay import Learner, StateFileError, StateInUse, statefile
 from bitreplay.statefile import Lock, StateFileWarning, revisions
 from tests import tiny
 
@@ -76,8 +75,8 @@ def test_a_state_that_no_reader_would_take_is_not_written(tiny_model, tmp_path, 
     path = tmp_path / "state"
     learner = two_revisions(tiny_model, path)
     kept = path.read_bytes()
-    monkeypatch.setattr(container, "MAX_HEADER", 1000)
-    with pytest.raises(StateFileError, match="header would have"):
+    monkeypatch.setattr(statefile, "MAX_BYTES", 1000)
+    with pytest.raises(StateFileError, match="at most 1000 are allowed"):
         learner.save(path)
     assert path.read_bytes() == kept
 

@@ -1,14 +1,14 @@
 """State files: what is saved is loaded; what does not fit, or belongs to another model, is refused in one sentence."""
 
-import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bitreplay import Learner, StateFileError, StateInUse, statefile
-from bitreplay.modelfile.container import pack_container, unpack_container
 from tests import tiny
+from tests.statefile.edited import edited
 
 FAST: dict[str, Any] = {"learning_rate": 0.3, "memory_per_class": 10, "seed": 5}
 
@@ -228,67 +228,71 @@ def test_a_file_that_is_there_is_not_overwritten_by_a_stranger(learner, path, ti
 # files that do not fit
 
 
-def rewritten(path, change):
-    arrays, texts = unpack_container(path.read_bytes(), "x")
-    texts.pop("sha256")
-    change(arrays, texts)
-    path.write_bytes(pack_container(arrays, texts))
+def names(*new):
+    return lambda arrays, learned, others: learned.update(names=list(new))
 
 
-def learned(texts, **changes):
-    texts["learned"] = json.dumps(json.loads(texts["learned"]) | changes)
+def counter(**new):
+    return lambda arrays, learned, others: learned.update(new)
 
 
-def settings(texts, **changes):
-    texts["settings"] = json.dumps(json.loads(texts["settings"]) | changes)
+def other(name, value):
+    return lambda arrays, learned, others: others.update({name: value})
 
 
-CHANGES = {
-    "no state": (lambda a, t: t.update(format="bitreplay-model"), "is not a state file"),
-    "older": (lambda a, t: t.update(version="0"), "has version '0'; this program reads versions 1 and 2"),
-    "newer": (lambda a, t: t.update(version="3"), "has version '3'"),
-    "no model": (lambda a, t: t.pop("model"), "'model' is missing"),
-    "model without digest": (lambda a, t: t.update(model='{"name": "tiny0"}'), "'digest' is missing"),
-    "settings no JSON": (lambda a, t: t.update(settings="{"), "JSON of the settings cannot be read"),
-    "unknown setting": (lambda a, t: settings(t, colour=1), "There is no setting 'colour'"),
-    "bad setting": (lambda a, t: settings(t, per_class=0), "memory_per_class must be"),
-    "fewer per class": (lambda a, t: settings(t, per_class=2), "does not fit its model"),
-    "other level": (lambda a, t: settings(t, level="add_9"), "no replay layer 'add_9'"),
-    "newer part": (lambda a, t: learned(t, parts={"memory": 2}), "memory has version 2; this program reads versions"),
-    "part of version 0": (lambda a, t: learned(t, parts={"head": 0}), "head has version 0"),
-    "versions no table": (lambda a, t: learned(t, parts=[1]), "parts must have integer versions"),
-    "versions no numbers": (lambda a, t: learned(t, parts={"head": "1"}), "parts must have integer versions"),
-    "a part too many": (lambda a, t: a.update({"sums.more": a["head.past"]}), "'sums' is not known to the strategy"),
-    "no counter": (lambda a, t: t.update(learned='{"names": []}'), "'experiences' is missing"),
-    "equal arrays no table": (lambda a, t: learned(t, same=3), "table of equal arrays is invalid"),
-    "equal to none": (lambda a, t: learned(t, same={"head.more": "head.none"}), "table of equal arrays is invalid"),
-    "equal and there": (lambda a, t: learned(t, same={"head.past": "head.past"}), "table of equal arrays is invalid"),
-    "names twice": (lambda a, t: learned(t, names=["a", "a"]), "same name"),
-    "names no list": (lambda a, t: learned(t, names=3), "names are not a list"),
-    "names too many": (lambda a, t: learned(t, names=list("abcdefghijklmnopqrstuvw")), "does not fit its names"),
-    "names too few": (lambda a, t: learned(t, names=["a"]), "Its head does not fit its names"),
-    "a name of no kind": (lambda a, t: learned(t, names=[1.5, "b"]), "text or an integer"),
-    "negative steps": (lambda a, t: learned(t, steps=-1), "counters are not integers"),
-    "steps no number": (lambda a, t: learned(t, steps="many"), "counters are not integers"),
-    "no head": (lambda a, t: a.pop("head.past"), "head.past is missing"),
-    "head of another dtype": (lambda a, t: a.update({"head.past": a["head.past"].astype(np.int32)}), "another type"),
-    "head too wide": (lambda a, t: a.update({"head.consolidated_weights": np.zeros((16, 3), np.int32)}), "not fit"),
-    "past below 0": (lambda a, t: a.update({"head.past": a["head.past"] - 99}), "does not fit its names"),
-    "memory too short": (lambda a, t: a.update({"memory.ids": a["memory.ids"][1:]}), "do not fit its samples"),
-    "sizes below 0": (lambda a, t: a.update({"memory.sizes": -a["memory.sizes"]}), "do not fit its samples"),
-    "seen too few": (lambda a, t: a.update({"memory.seen": a["memory.seen"] * 0}), "do not fit its samples"),
-    "a class twice": (lambda a, t: a.update({"memory.classes": a["memory.classes"] * 0}), "differ in length"),
-    "codes of another shape": (lambda a, t: a.update({"memory.codes": a["memory.codes"][:, :1]}), "not fit its model"),
-    "a tensor too many": (lambda a, t: a.update({"tail.more": a["head.past"]}), "does not fit its model"),
-    "a tensor too few": (lambda a, t: a.pop("tail.add_1.gamma"), "does not fit its model"),
-}
+def array(name, change):
+    return lambda arrays, learned, others: arrays.update({name: change(arrays)})
+
+
+CHANGES: dict[str, tuple[Any, str]] = {
+    "no model": (lambda a, n, o: o.pop("model/name"), "'model/name' is missing"),
+    "no digest": (lambda a, n, o: o.pop("model/digest"), "'model/digest' is missing"),
+    "no size": (lambda a, n, o: o.pop("model/size"), "'model/size' is missing"),
+    "a size of nothing": (other("model/size", np.int64(0)), "images have the side 0"),
+    "a size of another type": (other("model/size", np.uint64(8)), "'model/size' is not an integer"),
+    "a digest that is a number": (other("model/digest", np.int64(8)), "'model/digest' is not text"),
+    "unknown setting": (other("settings/colour", "red"), "There is no setting 'colour'"),
+    "bad setting": (other("settings/memory_per_class", np.uint64(0)), "memory_per_class must be"),
+    "a setting too few": (lambda a, n, o: o.pop("settings/epochs"), "'settings/epochs' is missing"),
+    "a setting of another type": (other("settings/epochs", np.int64(5)), "'epochs' has a value of no setting's type"),
+    "a setting by another spelling": (other("settings/bits", "08/1/16"), "bits' does not have the one form"),
+    "a fraction that is too fine": (other("settings/learning_rate", Fraction(1, 3 << 30)), "one form|must be"),
+    "a machine's own setting": (other("settings/micro_batch_size", np.uint64(4)), "'settings/micro_batch_size' is not"),
+    "fewer per class": (other("settings/memory_per_class", np.uint64(2)), "does not fit its model"),
+    "other replay layer": (other("settings/replay_layer", "add_9"), "no replay layer 'add_9'"),
+    "newer part": (other("versions/memory", np.int64(2)), "memory has version 2; this program reads versions"),
+    "part of version 0": (other("versions/head", np.int64(0)), "head has version 0"),
+    "a version too few": (lambda a, n, o: o.pop("versions/head"), "'versions/head' is missing"),
+    "versions no numbers": (other("versions/head", "1"), "'versions/head' is not an integer"),
+    "a part too many": (array("sums.more", lambda a: a["head.past"]), "'sums' is not known to the strategy"),
+    "no counter": (lambda a, n, o: n.pop("experiences"), "'experiences' is missing"),
+    "a counter too many": (counter(more=3), "'learned/counters/more' is not known"),
+    "a section too many": (other("more", "x"), "'more' is not known"),
+    "names twice": (names("a", "a"), "same name"),
+    "names no list": (counter(names="a"), "classes are not names"),
+    "names too many": (names(*"abcdefghijklmnopqrstuvw"), "does not fit its names"),
+    "names too few": (names("a"), "Its head does not fit its names"),
+    "negative steps": (counter(steps=-1), "counters are not integers"),
+    "steps no number": (counter(steps="many"), "'steps' is missing"),
+    "no head": (lambda a, n, o: a.pop("head.past"), "head.past is missing"),
+    "head of another dtype": (array("head.past", lambda a: a["head.past"].astype(np.int32)), "another type"),
+    "head too wide": (array("head.consolidated_weights", lambda a: np.zeros((16, 3), np.int32)), "not fit"),
+    "past below 0": (array("head.past", lambda a: a["head.past"] - 99), "does not fit its names"),
+    "memory too short": (array("memory.ids", lambda a: a["memory.ids"][1:]), "do not fit its samples"),
+    "sizes below 0": (array("memory.sizes", lambda a: -a["memory.sizes"]), "do not fit its samples"),
+    "seen too few": (array("memory.seen", lambda a: a["memory.seen"] * 0), "do not fit its samples"),
+    "a class twice": (array("memory.classes", lambda a: a["memory.classes"] * 0), "differ in length"),
+    "codes of another shape": (array("memory.codes", lambda a: a["memory.codes"][:, :1]), "not fit its model"),
+    "a tensor too many": (array("tail.more", lambda a: a["head.past"]), "does not fit its model"),
+    "a tensor too few": (lambda a, n, o: a.pop("tail.add_1.gamma"), "does not fit its model"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_state_that_does_not_fit_is_refused(learner, path, tiny_model, name):
     change, sentence = CHANGES[name]
     learner.save(path)
-    rewritten(path, change)
+    path.write_bytes(edited(path.read_bytes(), change))
     with pytest.raises(ValueError, match=sentence) as found:
         Learner.load(path, tiny_model)
     assert "\n" not in str(found.value)

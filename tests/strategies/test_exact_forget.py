@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from bitreplay import Learner, statefile
 from bitreplay.engine.sums import NARROW_PICTURES
-from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.statefile import StateFileError
 from tests import tiny
+from tests.statefile.edited import opened, with_arrays
 
 POOL, COLOURS = tiny.pictures(*tiny.COLOURS, each=6, seed=3)
 NAMES = ["b", "a", 10, "10"]
@@ -136,15 +136,14 @@ def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):
     with pytest.raises(ValueError, match="exact_forget must be False with replay"):
         Learner.from_pretrained(tiny_model, strategy="replay", exact_forget=True)
     one.save(tmp_path / "state")
-    arrays, texts = unpack_container((tmp_path / "state").read_bytes(), "it")
-    del texts["sha256"]
-    rows = arrays["sums.class_products"]
+    good = (tmp_path / "state").read_bytes()
+    rows = opened(good)["learned/parts/sums.class_products"]
     wrong = rows.copy()
     wrong[0, 0] += 1
     far = rows + np.array([[10**6], [-(10**6)]], np.int32)
     for changed, sentence in ((wrong, "do not add up"), (rows[:1], "do not fit"), (far, "not sums of images"),
                               (rows.astype(np.int64), "missing or has another type")):  # fmt: skip
-        (tmp_path / "state").write_bytes(pack_container(arrays | {"sums.class_products": changed}, texts))
+        (tmp_path / "state").write_bytes(with_arrays(good, sums__class_products=changed))
         with pytest.raises(StateFileError, match=sentence):
             statefile.load(tmp_path / "state")
     with pytest.raises(ValueError, match="These pictures cannot all have been learned"):

@@ -1,4 +1,4 @@
-// A model file for the learners: texts that their states contain, and the programs that they run. docs/c.md has the
+// A model file for the learners: sections that their states contain, and the programs that they run. docs/c.md has the
 // layout.
 #pragma once
 #include <cstddef>
@@ -14,8 +14,9 @@ struct Section {
 constexpr uint32_t kMaxTails = 8;
 
 struct Model {
-  Section model, settings, parts;  // JSON, as state files have it
-  Section features;                // the program: images -> features
+  Section model, settings, versions;  // sections, as state files have them
+  uint64_t own_size;                  // of images, that states of formats 1 and 2 mean if they name none
+  Section features;                   // the program: images -> features
   // Of replay: images -> latents; the tail for 16 classes, for 32 and so on; the rate that a model is fitted for.
   Section backbone, tails[kMaxTails], rate;
 

@@ -8,6 +8,7 @@ from ctypes import (
     CFUNCTYPE,
     POINTER,
     Structure,
+    c_char,
     c_char_p,
     c_int,
     c_int32,
@@ -21,6 +22,9 @@ from typing import Any
 
 BR_ABI = 4
 BR_SLOT_HEADER = 64
+BR_STATE_HEAD = 48
+BR_SECTION_HEAD = 312
+BR_SECTION_RANK = 6
 BR_OK = 0
 BR_MALFORMED = 1
 BR_NO_MEMORY = 2
@@ -59,6 +63,17 @@ BR_UINT64 = 6
 BR_RATE_GIVEN = 0
 BR_RATE_FITTED = 1
 BR_RATE_FITTED_WITH_FLIPS = 2
+BR_SECTION_INT8 = 0
+BR_SECTION_INT16 = 1
+BR_SECTION_INT32 = 2
+BR_SECTION_INT64 = 3
+BR_SECTION_UINT8 = 4
+BR_SECTION_UINT32 = 5
+BR_SECTION_UINT64 = 6
+BR_SECTION_FLAG = 7
+BR_SECTION_FRACTION = 8
+BR_SECTION_TEXT = 9
+BR_SECTION_NAMES = 10
 
 br_read = CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
 br_write = CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
@@ -271,6 +286,17 @@ class br_replay_progress(Structure):
     ]
 
 
+class br_section(Structure):
+    _fields_ = [
+        ("shape", c_uint64 * 6),
+        ("offset", c_uint64),
+        ("size", c_uint64),
+        ("type", c_uint32),
+        ("rank", c_uint32),
+        ("name", c_char * 256),
+    ]
+
+
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_program_open": (c_int, [c_void_p, c_size_t, POINTER(c_void_p), c_char_p, c_size_t]),
     "br_program_open_in": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, POINTER(c_void_p), c_char_p,
@@ -409,4 +435,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_replay_save": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_replay_load": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_replay_rollback": (c_int, [c_void_p, POINTER(br_slots)]),
+    "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
+    "br_section_head": (c_size_t, [POINTER(br_section), c_void_p]),
 }

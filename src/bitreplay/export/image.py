@@ -5,7 +5,8 @@ Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), ever
     header   "BITLEARN", u32 version, u32 crc32 of all that follows the field, u32 sections, u32 zero
     section  char name[16], u64 offset, u64 size                                            (32 bytes each)
 
-    model, settings, parts   JSON, as the texts of a state file have it
+    model, settings, versions   sections, as a state file has them (docs/state-format.md)
+    own_size                 u64, the side of the images that the network was made for
     features                 the program: one image -> its features                  (exact)
     backbone                 the program: one image -> its latent                                (replay)
     tail0, tail1, ...        the tail with room for 16 classes, for 32 and so on
@@ -14,25 +15,25 @@ Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), ever
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import Program
 from bitreplay.export.c_learners import c_learner_of
 from bitreplay.learner import Learner
 from bitreplay.lifecycle.assembly import context_of
+from bitreplay.sections import packed as packed_sections
 from bitreplay.settings import Settings
+from bitreplay.statefile.content import model_sections, settings_sections, version_sections
 from bitreplay.strategies import STRATEGIES
 from bitreplay.strategies.gradient import FIRST_ROOM
 from bitreplay.strategies.requirements import DevicePrograms
 from bitreplay.zoo import Model
 
 MAGIC = b"BITLEARN"
-VERSION = 1
+VERSION = 2
 ALIGNMENT = 64
 _HEADER = struct.Struct("<8sIIII")
 _SECTION = struct.Struct("<16sQQ")
@@ -66,11 +67,11 @@ def _device_programs(model: Model, settings: Settings, classes: int) -> DevicePr
 def packed(
     model: Model, settings: Settings, programs: Mapping[str, Program], texts: Mapping[str, bytes] | None = None
 ) -> bytes:
-    parts = {name: kind.version for name, kind in STRATEGIES[settings.strategy].kinds.items()}
     sections = {
-        "model": _text({"name": model.name, "digest": model.digest}),
-        "settings": _text(settings.to_file()),
-        "parts": _text(parts),
+        "model": packed_sections(model_sections(model.name, model.digest, settings.size or model.size)),
+        "settings": packed_sections(settings_sections(settings)),
+        "versions": packed_sections(version_sections(settings.strategy)),
+        "own_size": struct.pack("<Q", model.size),
         **(texts or {}),
         **{name: program.to_bytes() for name, program in programs.items()},
     }
@@ -86,7 +87,3 @@ def packed(
 
 def _padded(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def _text(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()

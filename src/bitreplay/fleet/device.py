@@ -16,7 +16,6 @@ base it gets a mark of the device's own.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from base64 import b64decode, b64encode
@@ -28,7 +27,7 @@ from bitreplay.fleet.message import Message, need_device
 from bitreplay.fleet.places import Place
 from bitreplay.fleet.since import MIN_PICTURES, marks_of, need_sendable, since
 from bitreplay.lifecycle.merging import MergedTwice, Total
-from bitreplay.parts.lineage import DIGITS, united
+from bitreplay.parts.lineage import mark_of, united
 from bitreplay.statefile import Content, Lock
 
 
@@ -128,12 +127,12 @@ def _sum(first: Content, others: list[Content]) -> Content:
 
 def _marked(content: Content, record: Record) -> Content:
     """The state with a mark of its own, so that what it learns from now on has marks that no other device's has."""
-    texts = {"lineage": united(marks_of(content) | {_mark(record)}).text()}
-    return replace(content, state=replace(content.state, texts=texts))
+    lineage = united(marks_of(content) | {_mark(record)})
+    return replace(content, state=replace(content.state, note_arrays=lineage.arrays()))
 
 
-def _mark(record: Record) -> str:
-    return hashlib.sha256(f"{record.device}/{record.lot}".encode()).hexdigest()[:DIGITS]
+def _mark(record: Record) -> int:
+    return mark_of(f"{record.device}/{record.lot}".encode())
 
 
 def _content(base: str) -> Content:

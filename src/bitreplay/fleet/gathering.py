@@ -41,7 +41,7 @@ class Received:
     """A message that is counted, as it came."""
 
     device: str
-    marks: frozenset[str]
+    marks: frozenset[int]
     pictures: int
     data: bytes
 
@@ -51,8 +51,8 @@ class Gathering:
 
     def __init__(self, base: Content | Learner | None = None, min_pictures: int = 0) -> None:
         self._total, self._min_pictures = Total(), min_pictures
-        self._base_marks: frozenset[str] = frozenset()
-        self._owner: dict[str, Received] = {}
+        self._base_marks: frozenset[int] = frozenset()
+        self._owner: dict[int, Received] = {}
         self.received: list[Received] = []
         self.report: list[Verdict] = []
         if base is not None:
@@ -104,13 +104,13 @@ class Gathering:
         """The merged state as a state file."""
         return statefile.to_bytes(self.content())
 
-    def add_sums(self, content: Content, marks: frozenset[str]) -> None:
+    def add_sums(self, content: Content, marks: frozenset[int]) -> None:
         """Count the sums of a masked round (masking/), whose devices cannot be told apart; their marks are repeats from
         now on."""
         self._total.add(content, "the round")
         self._base_marks |= marks
 
-    def knows(self, marks: frozenset[str]) -> bool:
+    def knows(self, marks: frozenset[int]) -> bool:
         """Whether any of this lineage is counted."""
         return bool(marks & self._base_marks) or any(mark in self._owner for mark in marks)
 
@@ -123,7 +123,7 @@ class Gathering:
             self._add(message, new)
             return Verdict(new.device, COUNTED, new.pictures)
         (first, *others) = before.values()
-        counted = frozenset[str]().union(*(own.marks for own in before.values()))
+        counted = frozenset[int]().union(*(own.marks for own in before.values()))
         more = not others and first.marks <= new.marks and new.pictures > first.pictures
         if new.marks <= counted and not more:
             return Verdict(new.device, REPEAT, new.pictures, "It has been counted before.")

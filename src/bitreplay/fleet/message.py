@@ -63,7 +63,7 @@ class Message:
         return cls(device, content)
 
     @property
-    def marks(self) -> frozenset[str]:
+    def marks(self) -> frozenset[int]:
         return marks_of(self.content)
 
     @property
@@ -79,10 +79,11 @@ class Message:
             lengths.append([len(data), size, numbers.size])
         state = content.state
         header = json.dumps(
-            {"device": self.device, "model": [content.model, content.digest], "settings": _settings(content.settings),
+            {"device": self.device, "model": [content.model, content.digest, content.size],
+             "settings": _settings(content.settings),
              "names": list(state.names), "n_features": statistics_of(state).sums.n_features,
              "forgotten": statistics_of(state).counters["forgotten"], "experiences": state.notes["experiences"],
-             "lineage": state.texts["lineage"], "arrays": lengths},
+             "lineage": {name: marks.tolist() for name, marks in state.note_arrays.items()}, "arrays": lengths},
             sort_keys=True, separators=(",", ":"),
         ).encode()  # fmt: skip
         data = b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *pieces])
@@ -170,9 +171,15 @@ def _read(body: bytes) -> tuple[str, Content]:
         raise ValueError("It has more arrays than its settings say.")
     statistics = ClassStatisticsState(found, counters, 1, tuple(names))
     state = State(tuple(names), {"sums": statistics, "digests": kept}, {}, {"experiences": header["experiences"]},
-                  {"lineage": header["lineage"]})  # fmt: skip
-    model, digest = header["model"]
-    return header["device"], Content(str(model), str(digest), settings, state)
+                  _lineage(header["lineage"]))  # fmt: skip
+    model, digest, side = header["model"]
+    if type(side) is not int:
+        raise ValueError("It must name the size of its images.")
+    return header["device"], Content(str(model), str(digest), settings, state, side)
+
+
+def _lineage(marks: dict[str, list[int]]) -> dict[str, NDArray[np.uint64]]:
+    return {name: np.array(marks[name], np.uint64) for name in ("lineage.merged", "lineage.since")}
 
 
 def _arrays(data: bytes, lengths: list[Any]) -> Iterator[Any]:

@@ -9,14 +9,13 @@ that is begun here carries a first mark of its device and lot, from which all la
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from bitreplay.arguments import short_repr
 from bitreplay.learner import Learner
 from bitreplay.learning.classes import Name
 from bitreplay.lifecycle.merging import Total
-from bitreplay.parts.lineage import DIGITS, Lineage
+from bitreplay.parts.lineage import Lineage, mark_of
 from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
 
@@ -27,7 +26,7 @@ def content_of(learner: Learner) -> Content:
     """What a state file of this learner would hold."""
     if learner.model is None:
         raise ValueError("A fleet needs learners that were made from a model file.")
-    return Content(learner.model.name, learner.model.digest, learner.settings, learner.state())
+    return Content(learner.model.name, learner.model.digest, learner.settings, learner.state(), learner.strategy.side)
 
 
 def since(content: Content, base: Content | None) -> Content:
@@ -43,12 +42,12 @@ def begun(learner: Learner, device: str, lot: int) -> None:
     """Make a learner that knows nothing the beginning of a device's lot."""
     if learner.labels:
         raise ValueError("A lot begins with a learner that knows nothing.")
-    mark = hashlib.sha256(f"{device}/{lot}".encode()).hexdigest()[:DIGITS]
-    learner.restore(replace(learner.state(), texts={"lineage": Lineage(frozenset({mark})).text()}))
+    mark = mark_of(f"{device}/{lot}".encode())
+    learner.restore(replace(learner.state(), note_arrays=Lineage(frozenset({mark})).arrays()))
 
 
-def marks_of(content: Content) -> frozenset[str]:
-    return Lineage.read(content.state.texts["lineage"]).marks
+def marks_of(content: Content) -> frozenset[int]:
+    return Lineage.read(content.state.note_arrays).marks
 
 
 def short_classes(content: Content, min_pictures: int) -> dict[Name, int]:

@@ -47,7 +47,7 @@ class Line:
     pictures: int = 0
     reason: str = ""
     device: str = ""
-    marks: tuple[str, ...] = ()
+    marks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def resolved(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
     Of files that share marks the one with the most pictures stays, the first of equals; a file whose marks are all in
     one that stays is a repeat, or replaced by it; any other that shares some is refused.
     """
-    owner: dict[str, Line] = {}
+    owner: dict[int, Line] = {}
     verdicts: dict[str, tuple[str, str]] = {}
     for line in sorted(lines, key=lambda line: -line.pictures):
         if line.verdict != COUNTED:

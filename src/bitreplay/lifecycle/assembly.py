@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bitreplay.arguments import escaped, short_repr
@@ -47,8 +48,6 @@ def context_of(model: Model, settings: Settings, device: str = "cpu") -> Strateg
 
 def strategy_of(content: Content, model: Model, title: str | Path) -> Strategy:
     """The strategy that a state was learned by, as it was."""
-    if content.settings.size == model.size:
-        raise StateFileError(f"{title} names the model's own size, {model.size}, which states must leave out.")
     try:
         strategy = build(model, content.settings, content.state)
         strategy.load_state(content.state)
@@ -74,3 +73,13 @@ def model_of(content: Content, model: str | Path | Model | None, path: str | Pat
         other = f"{path} belongs to {description}, not to {named.name} with {named.digest[:12]}"
         raise StateFileError(f"{other}; another model needs a state of its own.")
     return named
+
+
+def sized(content: Content, title: str | Path) -> Content:
+    """With the size of its images, which files of formats 1 and 2 leave out if it is the model's own."""
+    if content.size is not None:
+        return content
+    model = find_by_digest(content.model, content.digest)
+    if model is None:
+        raise StateFileError(f"{title} does not name the size of its images: load it with its model, and save it.")
+    return replace(content, size=model.size)

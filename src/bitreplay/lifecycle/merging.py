@@ -19,6 +19,7 @@ from dataclasses import replace
 from bitreplay.arguments import short_repr
 from bitreplay.engine.arithmetic.fixedpoint import wide
 from bitreplay.learning.classes import Name, names_of
+from bitreplay.lifecycle.assembly import sized
 from bitreplay.parts import class_statistics, digests
 from bitreplay.parts.lineage import Lineage, united
 from bitreplay.parts.possible_sums import possible, squares
@@ -42,7 +43,7 @@ class Total:
         self._first: Content | None = None
         self._title = ""
         self._states = 0
-        self._marks: frozenset[str] = frozenset()
+        self._marks: frozenset[int] = frozenset()
         self._experiences = 0
         self._base: State | None = None
         if base is not None:
@@ -61,7 +62,7 @@ class Total:
                 class_statistics.ClassStatistics(statistics_of(state).sums.n_features, by_class),
                 digests.Digests(),
             )
-        self._warn(Lineage.read(state.texts["lineage"]), title)
+        self._warn(Lineage.read(state.note_arrays), title)
         self._change(state, 1)
         self._states += 1
         if self._states > 1 and self._base is not None:
@@ -83,7 +84,7 @@ class Total:
         if self._base is not None:
             self._change(self._base, 1)
         self._statistics.settle()
-        left = self._marks - (Lineage.read(removed.texts["lineage"]).marks - self._marks_of_base())
+        left = self._marks - (Lineage.read(removed.note_arrays).marks - self._marks_of_base())
         self._marks = left if self._statistics.names else frozenset()
 
     def _change(self, state: State, sign: int) -> None:
@@ -100,8 +101,8 @@ class Total:
         self._statistics.settle(NOT_MERGED)
         self._statistics.prove(NOT_MERGED)
         parts = {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
-        texts = {"lineage": united(self._marks).text()}
-        state = State(self._statistics.names, parts, {}, {"experiences": max(self._experiences, 0)}, texts)
+        notes, lineage = {"experiences": max(self._experiences, 0)}, united(self._marks)
+        state = State(self._statistics.names, parts, {}, notes, lineage.arrays())
         state.need_counted()
         return replace(self._first, state=state)
 
@@ -110,18 +111,19 @@ class Total:
         if not STRATEGIES[strategy].merges:
             mergeable = " or ".join(name for name, kind in STRATEGIES.items() if kind.merges)
             raise ValueError(f"Only states of the strategy {mergeable} can be merged; {title} has {strategy}.")
+        theirs = sized(content, title)
         if self._first is None:
-            self._first, self._title = replace(content, state=State((), {})), title
+            self._first, self._title = replace(theirs, state=State((), {})), title
             return
-        ours, theirs = self._first, content
+        ours = self._first
         if ours.digest != theirs.digest:
             raise ValueError(
                 f"{title} belongs to the model {theirs.model} ({theirs.digest[:12]}), {self._title} to {ours.model} "
                 f"({ours.digest[:12]}); they cannot be merged."
             )
-        if ours.settings.size != theirs.settings.size:
-            other, mine = (each.settings.size or "the model's own" for each in (theirs, ours))
-            raise ValueError(f"{title} was learned at size {other}, {self._title} at {mine}; they cannot be merged.")
+        if ours.size != theirs.size:
+            sizes = f"{title} was learned at size {theirs.size}, {self._title} at {ours.size}"
+            raise ValueError(f"{sizes}; they cannot be merged.")
         for name in ("bits", *sorted(STRATEGIES[strategy].own_settings)):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
@@ -153,8 +155,8 @@ class Total:
             )
         self._marks |= lineage.marks
 
-    def _marks_of_base(self) -> frozenset[str]:
-        return frozenset() if self._base is None else Lineage.read(self._base.texts["lineage"]).marks
+    def _marks_of_base(self) -> frozenset[int]:
+        return frozenset() if self._base is None else Lineage.read(self._base.note_arrays).marks
 
 
 def merged(

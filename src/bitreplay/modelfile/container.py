@@ -12,7 +12,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -120,8 +120,8 @@ def sync_directory(path: Path) -> None:
         os.close(directory)
 
 
-def read_whole(path: Path, most_bytes: int) -> bytearray:
-    """All bytes of a file, in one copy."""
+def read_whole(path: Path, most_bytes: int, check: Callable[[bytes, int, str], object] | None = None) -> bytearray:
+    """All bytes of a file, in one copy. `check` looks at its first bytes before the others are read."""
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):
@@ -129,7 +129,7 @@ def read_whole(path: Path, most_bytes: int) -> bytearray:
         if about.st_size > most_bytes:
             raise ContainerError(f"{path} has {about.st_size} bytes; at most {most_bytes} are expected.")
         with open(path, "rb") as file:
-            _check_start(file.read(8 + len(BEGIN) + DIGITS), about.st_size, str(path))
+            (check or check_start)(file.read(8 + len(BEGIN) + DIGITS), about.st_size, str(path))
             content = bytearray(about.st_size)
             file.seek(0)
             return content if file.readinto(content) == len(content) else content[: file.tell()]
@@ -140,7 +140,7 @@ def read_whole(path: Path, most_bytes: int) -> bytearray:
         raise ContainerError(f"{path} has {about.st_size} bytes, more than there is memory for.") from None
 
 
-def _check_start(data: bytes | bytearray | memoryview, size: int, title: str) -> int:
+def check_start(data: bytes | bytearray | memoryview, size: int, title: str) -> int:
     """The length of the header, if the first bytes of a file can be those of a container of `size` bytes."""
     if len(data) < 8 + len(BEGIN) + DIGITS or data[8 : 8 + len(BEGIN)] != BEGIN:
         raise DamagedFile(f"{title} is not a bitreplay file: its header does not begin with a checksum.")
@@ -155,7 +155,7 @@ def unpack_container(
 ) -> tuple[Arrays, dict[str, str]]:
     """Arrays and texts of a file's bytes; `title` names it in errors. Without `copy` arrays lie in `data` where they
     can, and keep it."""
-    length = _check_start(data, len(data), title)
+    length = check_start(data, len(data), title)
     at = 8 + len(BEGIN)
     digest = hashlib.sha256(bytes(data[:at]) + b"0" * DIGITS)
     digest.update(memoryview(data)[at + DIGITS :])

@@ -2,7 +2,7 @@
 
 Each experience adds a mark to a state's own chain,
 
-    mark_k = first 8 bytes of sha256(mark_{k-1}, sha256 of the experience's numbers and names)
+    mark_k = first 8 bytes of sha256(mark_{k-1}, sha256 of the experience's numbers and names)     as uint64
 
 and states that were merged keep the marks of all of them. Two states with a mark in common both hold the pictures of
 that experience and of all before it. A mark tells nothing of a picture to those who do not have that picture and
@@ -12,16 +12,15 @@ everything that was learned before it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.learning.classes import Name
-from bitreplay.parts.written_names import as_list
+from bitreplay.sections.reference import names_to_bytes
 
-DIGITS = 16
 MAX_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
 MAX_MERGED = 1 << 16
 
@@ -36,43 +35,48 @@ class Lineage:
     (frozenset(), True)
     """
 
-    merged: frozenset[str] = frozenset()
-    since: tuple[str, ...] = ()
+    merged: frozenset[int] = frozenset()
+    since: tuple[int, ...] = ()
 
     @property
-    def marks(self) -> frozenset[str]:
+    def marks(self) -> frozenset[int]:
         return self.merged | frozenset(self.since)
 
     def learned(self, experience: bytes) -> Lineage:
         if len(self.since) >= MAX_OWN:
             return self
-        last = self.since[-1] if self.since else "".join(sorted(self.merged))
-        mark = hashlib.sha256(last.encode() + b" " + experience).hexdigest()[:DIGITS]
-        return Lineage(self.merged, (*self.since, mark))
+        last = self.since[-1:] or tuple(sorted(self.merged))
+        return Lineage(self.merged, (*self.since, mark_of(_array(last).astype("<u8").tobytes() + experience)))
 
-    def text(self) -> str:
-        """The text that files keep."""
-        return f"{''.join(sorted(self.merged))}/{''.join(self.since)}"
+    def arrays(self) -> dict[str, NDArray[np.uint64]]:
+        """What files keep."""
+        return {"lineage.merged": _array(sorted(self.merged)), "lineage.since": _array(self.since)}
 
     @staticmethod
-    def read(text: object) -> Lineage:
-        """The lineage of a text; ValueError if `text` cannot have written it."""
-        merged, slash, since = text.partition("/") if isinstance(text, str) else ("", "", "")
-        fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, since))
-        if not (slash and fits and len(since) <= MAX_OWN * DIGITS and len(merged) <= MAX_MERGED * DIGITS):
-            raise ValueError("Invalid lineage.")
-        return Lineage(frozenset(_cut(merged)), tuple(_cut(since)))
+    def read(arrays: Mapping[str, NDArray]) -> Lineage:
+        """The lineage of what `arrays` returned; ValueError for anything else."""
+        merged, since = (arrays.get(name) for name in ("lineage.merged", "lineage.since"))
+        if merged is None or since is None or any(a.dtype != np.uint64 or a.ndim != 1 for a in (merged, since)):
+            raise ValueError("Its lineage is missing, or no array of marks.")
+        if len(since) > MAX_OWN or len(merged) > MAX_MERGED or not (merged[1:] > merged[:-1]).all():
+            raise ValueError("Its lineage is too long or not in order.")
+        return Lineage(frozenset(merged.tolist()), tuple(since.tolist()))
 
 
-def united(marks: frozenset[str]) -> Lineage:
+def mark_of(data: bytes) -> int:
+    """The first 8 bytes of the SHA-256 of these bytes."""
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
+
+
+def united(marks: frozenset[int]) -> Lineage:
     """The lineage of merged states with these marks; beyond 65,536 the highest are dropped."""
     return Lineage(frozenset(sorted(marks)[:MAX_MERGED]))
 
 
 def brought(x: NDArray[np.int8], names: Sequence[Name]) -> bytes:
     """The bytes of a part of an experience that its digest covers."""
-    return np.ascontiguousarray(x).tobytes() + as_list(names).encode()
+    return np.ascontiguousarray(x).tobytes() + names_to_bytes(tuple(names))
 
 
-def _cut(text: str) -> list[str]:
-    return [text[start : start + DIGITS] for start in range(0, len(text), DIGITS)]
+def _array(marks: Sequence[int]) -> NDArray[np.uint64]:
+    return np.array(marks, np.uint64)

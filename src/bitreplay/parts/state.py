@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.parts.part import MAX_COUNTER, Names, PartState, need
-from bitreplay.parts.written_names import as_tuple
+from bitreplay.sections import Value, learned_hash
 
 
 @dataclass(frozen=True)
 class State:
     """`names` are the classes by number (None: free), `parts` the state of each part.
 
-    `strategy_counters` are the counters of the strategy itself. Files keep the counters in `notes` and the `texts` too,
-    but the hash leaves them out: states that differ in them alone have one hash.
+    `strategy_counters` are the counters of the strategy itself. Files keep the counters in `notes` and the arrays of
+    uint64 in `note_arrays` too, but the hash leaves them out: states that differ in them alone have one hash.
     """
 
     names: Names
     parts: Mapping[str, PartState]
     strategy_counters: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, int] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
+    note_arrays: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, NDArray]:
         """All named integer arrays, without names and counters."""
@@ -52,12 +51,12 @@ class State:
         """The size of all arrays."""
         return sum(array.nbytes for array in self.arrays().values())
 
+    def learned(self) -> dict[str, Value]:
+        """The sections of a file that the hash covers."""
+        sections: dict[str, Value] = {"learned/classes": self.names}
+        sections |= {f"learned/counters/{name}": np.int64(value) for name, value in self.counters().items()}
+        return sections | {f"learned/parts/{name}": array for name, array in self.arrays().items()}
+
     def hash(self) -> str:
         """A sha256 of the state: equal states have equal hashes, on every machine."""
-        text = f"({as_tuple(self.names)}, {sorted(self.counters().items())})"
-        digest = hashlib.sha256(text.encode())
-        for name, values in sorted(self.arrays().items()):
-            little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-            digest.update(f"{name} {little.dtype.str} {little.shape}".encode())
-            digest.update(little.reshape(-1).view(np.uint8).data)
-        return digest.hexdigest()
+        return learned_hash(self.learned())

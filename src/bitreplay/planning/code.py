@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from bitreplay.engine.program import Program
 
-BASE = 89798
+BASE = 98670
 OPERATIONS = {
     "image_table": 0,
     "add": 1856,
-    "affine": 960,
-    "affine_fine": 2240,
-    "average_pool": 7616,
+    "affine": 896,
+    "affine_fine": 2176,
+    "average_pool": 7680,
     "binary_conv": 1472,
     "clip": 2560,
     "concat": 1856,
-    "depthwise_conv": 7424,
+    "depthwise_conv": 8512,
     "filter_pool": 7488,
     "integer_conv": 1216,
-    "max_pool": 6848,
-    "pack_signs": 640,
+    "max_pool": 7616,
+    "pack_signs": 576,
     "pack_signs_above": 3072,
     "pack_signs_clipped": 1536,
-    "rprelu": 1984,
+    "rprelu": 2048,
     "unpack_signs": 1088,
 }
 STACK = 16 << 10  # of RAM, as core/embedded/mcu/image.ld has it

@@ -1,4 +1,4 @@
-"""State files: all that a learner has learned, in the container of model files.
+"""State files: all that a learner has learned, in sections (sections/). Older formats are read too (old/).
 
     origin, remark = save(path, content, origin, lock=None, overwrite=False)
     content, origin = load(path)
@@ -16,15 +16,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from bitreplay.modelfile.container import (
-    ContainerError,
-    DamagedFile,
-    Piece,
-    pieces,
-    read_whole,
-    unpack_container,
-)
-from bitreplay.statefile.content import Content, StateFileError, from_file, to_file
+from bitreplay.modelfile.container import ContainerError, DamagedFile, read_whole
+from bitreplay.sections import FormError, Piece, pieces
+from bitreplay.statefile.content import Content, StateFileError, to_sections
+from bitreplay.statefile.old import hash_of_format_2
+from bitreplay.statefile.reading import checked_start, content_of
 from bitreplay.statefile.revisions import (
     Lock,
     StateInUse,
@@ -40,7 +36,7 @@ from bitreplay.statefile.verify import verify
 from bitreplay.strategies import STRATEGIES
 
 __all__ = ["Content", "Lock", "Origin", "StateFileError", "StateFileWarning", "StateInUse", "checksum", "copied"]
-__all__ += ["from_bytes", "load", "rollback", "save", "to_bytes", "verify", "way_back"]
+__all__ += ["from_bytes", "hash_of_format_2", "load", "rollback", "save", "to_bytes", "verify", "way_back"]
 
 MAX_BYTES = 4 << 30
 T = TypeVar("T")
@@ -95,10 +91,11 @@ def load(path: Path) -> tuple[Content, Origin]:
     """Read a file and check it as one from outside: whoever wrote it, it may have come from anywhere."""
     path = real_path(path)
     try:
-        arrays, texts = unpack_container(read_whole(path, MAX_BYTES), str(path), copy=False)
+        data = read_whole(path, MAX_BYTES, checked_start)
+        content = content_of(data, str(path), copy=False)
     except ContainerError as error:
         raise StateFileError(f"{error}{way_back(path, error)}") from None
-    return _proved(from_file(arrays, texts, str(path)), str(path)), Origin(path, texts["sha256"])
+    return _proved(content, str(path)), Origin(path, checksum_in(data))
 
 
 def way_back(path: Path, error: ContainerError) -> str:
@@ -107,8 +104,8 @@ def way_back(path: Path, error: ContainerError) -> str:
         return ""
     try:
         before = before_of(real_path(path))
-        unpack_container(read_whole(before, MAX_BYTES), str(before))
-    except ContainerError:
+        content_of(read_whole(before, MAX_BYTES, checked_start), str(before), copy=False)
+    except (ContainerError, StateFileError):
         return ""
     return f" The state before it is whole: bitreplay rollback {path} goes back to it."
 
@@ -148,7 +145,7 @@ def rollback(path: Path, use: Callable[[Content], T], lock: Lock | None = None) 
 
 def _unpacked(data: bytes, title: str) -> Content:
     try:
-        return from_file(*unpack_container(data, title), title)
+        return content_of(data, title)
     except ContainerError as error:
         raise StateFileError(str(error)) from None
 
@@ -165,8 +162,8 @@ def _proved(content: Content, title: str) -> Content:
 def _packed(path: Path | str, content: Content) -> list[Piece]:
     """The bytes of the file, piece by piece; StateFileError if no reader would accept them."""
     try:
-        data = pieces(*to_file(content))
-    except ContainerError as error:
+        data = pieces(to_sections(content))
+    except FormError as error:
         raise StateFileError(f"{path} cannot be written: {error}") from None
     if (size := sum(len(piece) for piece in data)) > MAX_BYTES:
         raise StateFileError(f"{path} cannot be written: it has {size} bytes, at most {MAX_BYTES} are allowed.")

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
+from bitreplay import sections
 from bitreplay.modelfile.container import BEGIN, DIGITS
 from bitreplay.statefile.atomic_write import (
     Buffer,
@@ -142,7 +143,7 @@ def need_before(path: Path) -> None:
 
 
 def checksum(path: Path) -> str:
-    """The checksum that the file's header begins with; empty if there is no file."""
+    """The checksum that the file begins with; empty if there is no file."""
     try:
         with open(path, "rb") as file:
             start = file.read(8 + len(BEGIN) + DIGITS)
@@ -154,8 +155,10 @@ def checksum(path: Path) -> str:
 
 
 def checksum_in(data: Buffer) -> str:
-    """The checksum in a file's bytes, or in its first piece."""
-    return bytes(data[8 + len(BEGIN) : 8 + len(BEGIN) + DIGITS]).decode("ascii", "replace")
+    """The checksum in a file's bytes, or in its first piece, of any format."""
+    return sections.checksum_in(data) or bytes(data[8 + len(BEGIN) : 8 + len(BEGIN) + DIGITS]).decode(
+        "ascii", "replace"
+    )
 
 
 def before_of(path: Path) -> Path:

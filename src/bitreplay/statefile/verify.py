@@ -11,8 +11,10 @@ from __future__ import annotations
 import mmap
 from pathlib import Path
 
-from bitreplay.modelfile.container import ContainerError, unpack_container
-from bitreplay.statefile.content import StateFileError, from_file
+from bitreplay.modelfile.container import ContainerError
+from bitreplay.statefile.content import StateFileError
+from bitreplay.statefile.reading import content_of
+from bitreplay.statefile.revisions import checksum_in
 
 
 def verify(path: Path, checksum: str) -> None:
@@ -20,9 +22,8 @@ def verify(path: Path, checksum: str) -> None:
     try:
         with open(path, "rb") as file:
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        arrays, texts = unpack_container(data, "What was written", copy=False)
-        if texts["sha256"] != checksum:
+        if checksum_in(data) != checksum:
             raise StateFileError("What was written is another state.")
-        from_file(arrays, texts, "What was written")
+        content_of(data, "What was written", copy=False)
     except (ContainerError, ValueError) as error:
         raise StateFileError(str(error)) from None

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -62,6 +61,7 @@ class Exact(Strategy):
     )
     kinds: ClassVar[Mapping[str, type[Part]]] = {"sums": ClassStatistics, "digests": Digests}
     notes: ClassVar[tuple[str, ...]] = ("experiences",)
+    note_arrays: ClassVar[tuple[str, ...]] = ("lineage.merged", "lineage.since")
     latent_type = np.int8
 
     def __init__(self, features: FeatureExtractor, settings: Settings) -> None:
@@ -198,8 +198,8 @@ class Exact(Strategy):
 
     def state(self) -> State:
         parts = {"sums": self.class_statistics.state_dict(), "digests": self.digests.state_dict()}
-        notes, texts = {"experiences": self.experiences}, {"lineage": self.lineage.text()}
-        return State(self.class_statistics.names, parts, {}, notes, texts)
+        notes = {"experiences": self.experiences}
+        return State(self.class_statistics.names, parts, {}, notes, self.lineage.arrays())
 
     def load_state(self, state: State) -> None:
         statistics, digests = statistics_of(state), digests_of(state)
@@ -212,7 +212,7 @@ class Exact(Strategy):
         self.class_statistics.load_state_dict(statistics)
         self.digests.load_state_dict(digests)
         self.experiences = state.notes["experiences"]
-        self.lineage = Lineage.read(state.texts["lineage"])
+        self.lineage = Lineage.read(state.note_arrays)
 
     def footprint(self) -> dict[str, int]:
         footprint = native.footprint(self.features.program)
@@ -257,13 +257,16 @@ class Exact(Strategy):
         }
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], parts: dict[str, ArrayState], counters: dict[str, Any]) -> State:
-        lineage = Lineage.read(counters.get("lineage", "/"))
-        state = super().read(names, parts, counters)
+    def read(
+        cls, names: tuple[Name | None, ...], content: dict[str, ArrayState], counters: Mapping[str, Any],
+        note_arrays: Mapping[str, NDArray[np.uint64]],
+    ) -> State:  # fmt: skip
+        Lineage.read(note_arrays)
+        state = super().read(names, content, counters, note_arrays)
         digests = digests_of(state).arrays
         fits = not digests or np.array_equal(digests["sizes"], statistics_of(state).sums.counts)
         need(fits, "It must have one digest per image.")
-        return replace(state, texts={"lineage": lineage.text()})
+        return state
 
     @classmethod
     def prove(cls, state: State) -> None:

@@ -301,8 +301,11 @@ class Gradient(Strategy):
         }  # fmt: skip
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], parts: dict[str, ArrayState], counters: dict[str, Any]) -> State:
-        state = super().read(names, parts, counters)
+    def read(
+        cls, names: tuple[Name | None, ...], content: dict[str, ArrayState], counters: Mapping[str, Any],
+        note_arrays: Mapping[str, NDArray[np.uint64]],
+    ) -> State:  # fmt: skip
+        state = super().read(names, content, counters, note_arrays)
         experiences = state.strategy_counters["experiences"]
         need(experiences <= MAX_EXPERIENCES, "It has too many experiences.")
         _check_mask(state)

@@ -54,7 +54,8 @@ class StrategyContext:
 
 
 class Strategy(ABC):
-    """`kinds` are its parts by name, `counters` its own counters, `notes` those that the hash does not see.
+    """`kinds` are its parts by name, `counters` its own counters, `notes` those that the hash does not see, and
+    `note_arrays` arrays of uint64 that it does not see.
 
     `own_settings` are the fields of Settings that only strategies of this kind read.
 
@@ -85,6 +86,7 @@ class Strategy(ABC):
     kinds: ClassVar[Mapping[str, type[Part]]]
     counters: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[tuple[str, ...]] = ()
+    note_arrays: ClassVar[tuple[str, ...]] = ()
 
     settings: Settings
     classes: Classes
@@ -221,10 +223,13 @@ class Strategy(ABC):
     # reading files
 
     @classmethod
-    def read(cls, names: tuple[Name | None, ...], content: dict[str, ArrayState], counters: dict[str, Any]) -> State:
+    def read(
+        cls, names: tuple[Name | None, ...], content: dict[str, ArrayState], counters: Mapping[str, Any],
+        note_arrays: Mapping[str, NDArray[np.uint64]],
+    ) -> State:  # fmt: skip
         """The state that a file holds, checked as far as it can be without the model; a ValueError says what is wrong.
 
-        `content` has the arrays and the version of each part, `counters` are all of them together.
+        `content` has the arrays and the version of each part, `counters` are all of them together, with the notes.
         """
         kinds = cls.kinds
         for name in content:
@@ -244,9 +249,8 @@ class Strategy(ABC):
             )
             own_counters = {counter: counters[counter] for counter in kind.counters}
             parts[name] = kind.read(ArrayState(part.arrays, own_counters, part.version), names)
-        return State(
-            names, parts, {name: counters[name] for name in cls.counters}, {name: counters[name] for name in cls.notes}
-        )
+        own, notes = ({name: counters[name] for name in kept} for kept in (cls.counters, cls.notes))
+        return State(names, parts, own, notes, {name: note_arrays[name] for name in cls.note_arrays})
 
     @classmethod
     def prove(cls, state: State) -> None:

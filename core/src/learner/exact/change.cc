@@ -5,7 +5,7 @@
 #include "learner/exact/class_products.h"
 #include "learner/exact/learner.h"
 #include "learner/fit.h"
-#include "learner/state/text.h"
+#include "learner/state/sections.h"
 #include "sums/check.h"
 
 namespace bitreplay {
@@ -19,13 +19,10 @@ bool are_numbers(const br_learner& l, const int8_t* x) {
 
 // Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
 void bring_names(br_learner* l, uint32_t count) {
-  const Output out = {&l->experience,
-                      [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};
   for (uint32_t i = 0; i < count; ++i) {
-    out.text(i ? ", " : "[");
-    put_repr(out, l->known.names.at(l->labels[i]));
+    const br_name name = l->known.names.at(l->labels[i]);
+    put_name(to_digest(&l->experience), &name);
   }
-  out.text("]");
 }
 
 // Adds the picture to its class, or takes it out.

@@ -22,21 +22,19 @@ void take_out(const Solving& s, int64_t count, const int32_t* q, const int32_t* 
 
 }  // namespace
 
-int check_factor(br_learner* l, const File& file, const ParsedState& parsed) {
+int check_factor(br_learner* l, const ParsedState& parsed) {
   // Of what a forgotten class left nothing is known: sums/possible.h.
   if (parsed.known.forgotten || !parsed.pictures) return BR_OK;
   const Kernels* const kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
-  const Layout layout(parsed.shape);
   const uint32_t bits = parsed.shape.bits;
-  const auto array = [&](Layout::Array name) { return file.in(parsed.arrays_at + layout.at[name]); };
   Solving s = {};
   s.kernels = &kernels->sums;
   s.features = l->features;
   s.pictures = parsed.pictures;
   s.point = point_of(parsed.pictures);
   place(s, l->use_work(), s.features, 1);
-  Input products = array(Layout::kProducts), counts = array(Layout::kCounts), sums = array(Layout::kClassSums);
+  Input products = parsed.array(kProducts), counts = parsed.array(kCounts), sums = parsed.array(kClassSums);
   for (int64_t at = 0; at < triangle(s.features); ++at) {
     int64_t product;
     if (!element(products, bits, &product)) return BR_STORAGE;

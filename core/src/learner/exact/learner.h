@@ -9,6 +9,8 @@
 //     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
 #pragma once
+#include <cstring>
+
 #include "bitreplay_discriminant.h"
 #include "bitreplay_learner.h"
 #include "learner/exact/digests.h"
@@ -30,6 +32,23 @@ struct Known {
   Lineage lineage;
   int64_t forgotten, experiences;
 };
+// Its counters, as sections: by prefix and name.
+struct Counter {
+  const char *prefix, *name;
+  int64_t Known::*value;
+};
+constexpr Counter kCounters[] = {
+    {"learned/counters/", "forgotten", &Known::forgotten},
+    {"notes/", "experiences", &Known::experiences},
+};
+// Calls with each counter of this prefix whose name comes before the lineage, or behind it; until one returns false.
+template <class Each>
+bool for_each_counter(const char* prefix, bool behind, Each each) {
+  for (const Counter& counter : kCounters)
+    if (!strcmp(counter.prefix, prefix) && (strcmp(counter.name, "lineage") > 0) == behind && !each(counter))
+      return false;
+  return true;
+}
 
 }  // namespace bitreplay
 

@@ -7,50 +7,31 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMaxOwn = 1 << 10, kMaxMerged = 1 << 16, kDigits = 16;
-
-void digits_of(uint64_t mark, char digits[kDigits]) {
-  for (uint32_t i = 0; i < kDigits; ++i) digits[i] = "0123456789abcdef"[mark >> (60 - 4 * i) & 15];
-}
+constexpr uint32_t kMaxOwn = 1 << 10, kMaxMerged = 1 << 16;
 
 }  // namespace
 
 void Lineage::learned(const uint8_t experience[32]) {
   if (own_ >= kMaxOwn || merged_ + own_ >= room_) return;
-  char digits[kDigits];
   Sha256 digest;
-  for (uint32_t i = own_ ? merged_ + own_ - 1 : 0; i < merged_ + own_; ++i) {
-    digits_of(marks_[i], digits);
-    digest.update(digits, kDigits);
-  }
-  digest.update(" ", 1);
+  const uint32_t first = own_ ? merged_ + own_ - 1 : 0;
+  digest.update(marks_ + first, (merged_ + own_ - first) * sizeof *marks_);
   digest.update(experience, 32);
   uint8_t hash[32];
   digest.finish(hash);
-  uint64_t mark = 0;
-  for (int i = 0; i < 8; ++i) mark = mark << 8 | hash[i];
-  marks_[merged_ + own_++] = mark;
+  memcpy(&marks_[merged_ + own_++], hash, sizeof *marks_);
 }
 
-void Lineage::put(const Output& out) const {
-  char digits[kDigits];
-  for (uint32_t i = 0; i <= merged_ + own_; ++i) {
-    if (i == merged_) out.text("/");
-    if (i == merged_ + own_) break;
-    digits_of(marks_[i], digits);
-    out.bytes(digits, kDigits);
-  }
+uint64_t* Lineage::reserve(uint64_t merged, uint64_t own) {
+  if (merged > kMaxMerged || own > kMaxOwn || merged + own > room_) return nullptr;
+  merged_ = uint32_t(merged);
+  own_ = uint32_t(own);
+  return marks_;
 }
 
-bool Lineage::add_merged(uint64_t mark) {
-  if (own_ || merged_ >= kMaxMerged || merged_ >= room_ || (merged_ && mark <= marks_[merged_ - 1])) return false;
-  marks_[merged_++] = mark;
-  return true;
-}
-
-bool Lineage::add_own(uint64_t mark) {
-  if (own_ >= kMaxOwn || merged_ + own_ >= room_) return false;
-  marks_[merged_ + own_++] = mark;
+bool Lineage::is_valid() const {
+  for (uint32_t i = 1; i < merged_; ++i)
+    if (marks_[i] <= marks_[i - 1]) return false;
   return true;
 }
 

@@ -1,9 +1,7 @@
-// What a state has learned and merged: the twin of parts/lineage.py. Marks are 8 bytes, or 16 digits as text.
+// What a state has learned and merged: the twin of parts/lineage.py.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-
-#include "learner/state/text.h"
 
 namespace bitreplay {
 
@@ -15,11 +13,13 @@ class Lineage {
   void clear() { merged_ = own_ = 0; }
   // Adds the mark of an experience with this digest, if there is room.
   void learned(const uint8_t experience[32]);
-  void put(const Output& out) const;  // as files keep it: merged, "/", own
-  // Marks as they are read: ascending ones of merged states, then own ones. False if there is no room or they are out
-  // of order.
-  bool add_merged(uint64_t mark);
-  bool add_own(uint64_t mark);
+  const uint64_t* merged() const { return marks_; }  // ascending
+  const uint64_t* own() const { return marks_ + merged_; }
+  uint32_t merged_count() const { return merged_; }
+  uint32_t own_count() const { return own_; }
+  // Where so many marks are to be read to; null if there is no room. `is_valid` looks at them then.
+  uint64_t* reserve(uint64_t merged, uint64_t own);
+  bool is_valid() const;
   bool can_unite(const Lineage& other) const { return merged_ + own_ + other.merged_ + other.own_ <= room_; }
   void unite(const Lineage& other);  // all marks of both, as merged ones
   void leave_out(const Lineage& gone,

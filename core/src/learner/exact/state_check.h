@@ -1,33 +1,39 @@
 // Parses and checks a state file. Its texts go to the work memory; its arrays stay in the file.
 #pragma once
 #include "learner/exact/learner.h"
-#include "learner/exact/state_layout.h"
-#include "learner/state/header.h"
-#include "learner/state/input.h"
+#include "learner/state/frame.h"
 
 namespace bitreplay {
 
-struct File {
-  br_read* read;
-  void* context;
-  size_t size;
+enum Array { kSizes, kValues, kClassProducts, kClassSums, kCounts, kProducts, kArrays };  // by name
+// Its section in the state of a learner with these classes, pictures and bits of the sums.
+struct Shape {
+  uint64_t classes, features, pictures;
+  uint32_t bits;
+  bool digests, class_products;
 
-  Input in(uint64_t offset) const { return Input(read, context, size, size_t(offset)); }
+  bool has(int array) const;
+  br_section section(int array) const;
 };
+Shape shape_of(const br_learner& learner);
 
 struct ParsedState {
+  File file;
   Known known;
   char* settings;
   size_t settings_size;
   int64_t* counts;
   Shape shape;
-  uint64_t arrays_at;
+  uint64_t at[kArrays], bytes[kArrays];  // of the arrays, in the file
   int64_t pictures;
+
+  Input array(Array array, uint64_t offset = 0) const { return file.in(at[array] + offset); }
 };
 
 // The work memory of reading: two parsed files, and scratch for sums.
 struct ReadMemory {
   ParsedState state, base;
+  OldState old;  // of one of them, while it is parsed
   int64_t* scratch;
 
   ReadMemory(const br_learner& learner, BumpAllocator& allocator);
@@ -36,11 +42,11 @@ struct ReadMemory {
 size_t read_memory_bytes(const br_learner& learner);
 
 // Parses and checks a whole file, except for the factor of its sums.
-int parse_state(const br_learner& learner, const File& file, int64_t* scratch, ParsedState* parsed);
+int parse_state(const br_learner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
 // Parses a file that was checked before, after the work memory was used for something else.
-int parse_again(const br_learner& learner, const File& file, ParsedState* parsed);
+int parse_again(const br_learner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
 // Checks that the scatter of a parsed file has a factor; uses all of the work memory. BR_IMPOSSIBLE, BR_STORAGE.
-int check_factor(br_learner* learner, const File& file, const ParsedState& parsed);
+int check_factor(br_learner* learner, const ParsedState& parsed);
 
 // Replaces what was learned by the file's state: state_read.cc. `untrusted`: the factor is checked too.
 int read_state(br_learner* learner, const File& file, bool untrusted);

@@ -32,23 +32,21 @@ struct Values {
 struct State {
   const br_learner* own;  // or null
   const ParsedState* parsed;
-  const File* file;
 
   const Known& known() const { return own ? own->known : parsed->known; }
   int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : parsed->counts[row]; }
-  Values values(Layout::Array array, uint32_t bits, const void* memory, int64_t first) const {
+  Values values(Array array, uint32_t bits, const void* memory, int64_t first) const {
     if (own) return {memory, bits, first, Input(nullptr, nullptr, 0)};
-    const uint64_t offset = parsed->arrays_at + Layout(parsed->shape).at[array] + bits / 8 * uint64_t(first);
-    return {nullptr, bits, 0, file->in(offset)};
+    return {nullptr, bits, 0, parsed->array(array, bits / 8 * uint64_t(first))};
   }
   Values class_sums(uint32_t row, uint32_t width) const {
-    return values(Layout::kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
+    return values(kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
   }
-  Values products() const { return values(Layout::kProducts, bits(), own ? own->sums.products : nullptr, 0); }
+  Values products() const { return values(kProducts, bits(), own ? own->sums.products : nullptr, 0); }
   Values digests(uint32_t row) const {
     int64_t first = 0;
     for (uint32_t c = 0; c < row; ++c) first += count(c);
-    return values(Layout::kValues, 64, own ? own->digests.values : nullptr, first);
+    return values(kValues, 64, own ? own->digests.values : nullptr, first);
   }
   uint32_t bits() const { return own ? own->sums.bits : parsed->shape.bits; }
 };
@@ -143,12 +141,11 @@ bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input
 }
 
 // Adds a checked state to the learner's, or takes it out.
-bool change(br_learner* l, const File& file, const ParsedState& parsed, int sign) {
-  const Layout layout(parsed.shape);
+bool change(br_learner* l, const ParsedState& parsed, int sign) {
   const uint32_t bits = parsed.shape.bits;
   const int64_t entries = triangle(l->features);
-  const auto array = [&](Layout::Array name, int64_t first, uint32_t width) {
-    return file.in(parsed.arrays_at + layout.at[name] + width / 8 * uint64_t(first));
+  const auto array = [&](Array name, int64_t first, uint32_t width) {
+    return parsed.array(name, width / 8 * uint64_t(first));
   };
   int64_t before = 0;  // pictures of the other state's rows so far
   for (uint32_t row = 0; row < parsed.shape.classes; ++row) {
@@ -157,19 +154,19 @@ bool change(br_learner* l, const File& file, const ParsedState& parsed, int sign
     const int64_t count = parsed.counts[row], own = l->sums.counts[to];
     if (l->keeps_digests) {
       const auto change_digests = sign > 0 ? add_digests : take_digests;
-      const Input in = array(Layout::kValues, before, 64);
+      const Input in = array(kValues, before, 64);
       if (!change_digests(l->digests, first_of(*l, to), own, pictures_of(*l), in, count)) return false;
     }
     before += count;
     l->sums.counts[to] += sign * count;
-    if (!change_array(array(Layout::kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums,
-                      l->sums.bits, int64_t(to) * l->features, l->features, sign))
+    if (!change_array(array(kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums, l->sums.bits,
+                      int64_t(to) * l->features, l->features, sign))
       return false;
-    if (l->class_products && !change_array(array(Layout::kClassProducts, row * entries, bits), bits, l->class_products,
+    if (l->class_products && !change_array(array(kClassProducts, row * entries, bits), bits, l->class_products,
                                            l->sums.bits, to * entries, entries, sign))
       return false;
   }
-  return change_array(array(Layout::kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
+  return change_array(array(kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
 }
 
 uint32_t missing(const br_learner& l, const Names& others) {
@@ -184,25 +181,25 @@ uint32_t missing(const br_learner& l, const Names& others) {
 
 // What both files say, after the work memory was used for something else.
 int read_again(const br_learner& l, const File& file, const File* base_file, ReadMemory* memory) {
-  if (const int wrong = parse_again(l, file, &memory->state)) return wrong;
-  return base_file ? parse_again(l, *base_file, &memory->base) : BR_OK;
+  if (const int wrong = parse_again(l, file, memory, &memory->state)) return wrong;
+  return base_file ? parse_again(l, *base_file, memory, &memory->base) : BR_OK;
 }
 
 // Both files, checked; the learner and the state contain the base.
 int read_both(br_learner* l, const File& file, const File* base_file, ReadMemory* memory) {
   if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
-  if (const int wrong = parse_state(*l, file, memory->scratch, &memory->state)) return wrong;
-  if (const int wrong = check_factor(l, file, memory->state)) return wrong;
+  if (const int wrong = parse_state(*l, file, memory, &memory->state)) return wrong;
+  if (const int wrong = check_factor(l, memory->state)) return wrong;
   if (base_file) {
-    if (const int wrong = parse_state(*l, *base_file, memory->scratch, &memory->base)) return wrong;
-    if (const int wrong = check_factor(l, *base_file, memory->base)) return wrong;
+    if (const int wrong = parse_state(*l, *base_file, memory, &memory->base)) return wrong;
+    if (const int wrong = check_factor(l, memory->base)) return wrong;
   }
   if (const int wrong = read_again(*l, file, base_file, memory)) return wrong;
   if (!base_file) return BR_OK;
-  const State common = {nullptr, &memory->base, base_file};
-  if (const int wrong = contains(*l, {l, nullptr, nullptr}, common, memory->scratch)) return wrong;
-  return contains(*l, {nullptr, &memory->state, &file}, common, memory->scratch);
+  const State common = {nullptr, &memory->base};
+  if (const int wrong = contains(*l, {l, nullptr}, common, memory->scratch)) return wrong;
+  return contains(*l, {nullptr, &memory->state}, common, memory->scratch);
 }
 
 // What is counted beside the sums.
@@ -224,18 +221,18 @@ bool is_settled(const br_learner& l, void* work) {
 }
 
 // The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
-int64_t merged_extent(const br_learner& l, const File& file, const File* base_file, const ReadMemory& memory) {
+int64_t merged_extent(const br_learner& l, bool has_base, const ReadMemory& memory) {
   const Known &known = memory.state.known, &base = memory.base.known;
   const int64_t pictures = pictures_of(l) + memory.state.pictures - memory.base.pictures;
   if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
-  const State all[3] = {{&l, nullptr, nullptr}, {nullptr, &memory.state, &file}, {nullptr, &memory.base, base_file}};
+  const State all[3] = {{&l, nullptr}, {nullptr, &memory.state}, {nullptr, &memory.base}};
   Values ours = all[0].products(), theirs = all[1].products();
-  Values common = base_file ? all[2].products() : all[0].products();
+  Values common = has_base ? all[2].products() : all[0].products();
   int64_t largest = 0;
   for (int64_t i = 0; i < l.features; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       int64_t own, more, less = 0;
-      if (!ours.next(&own) || !theirs.next(&more) || (base_file && !common.next(&less))) return -1;
+      if (!ours.next(&own) || !theirs.next(&more) || (has_base && !common.next(&less))) return -1;
       largest = max_of(largest, absolute(own + more - less));
     }
   return extent_of(pictures, largest);
@@ -259,20 +256,19 @@ int merge(br_learner* l, const File& file, const File* base_file) {
   const ParsedState &parsed = memory.state, &base = memory.base;
   if (const int wrong = read_both(l, file, base_file, &memory)) return wrong;
   const int64_t pictures = pictures_of(*l) + parsed.pictures - base.pictures;
-  const int64_t extent = merged_extent(*l, file, base_file, memory), before = l->known.experiences;
+  const int64_t extent = merged_extent(*l, base_file != nullptr, memory), before = l->known.experiences;
   if (extent < 0) return BR_STORAGE;
   if (!can_count(*l, memory) || !has_room_for(*l, extent, pictures)) return BR_FULL;
   if (!l->known.lineage.can_unite(parsed.known.lineage)) return BR_FULL;
   if (l->sums.classes + missing(*l, parsed.known.names) > l->options.classes) return BR_FULL;
   l->ready = false;
   set_width(l, max_of(extent, extent_of(*l)));
-  bool done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, parsed, 1);
+  bool done = (!base_file || change(l, base, -1)) && change(l, parsed, 1);
   count(l, memory, 1);
   // Without a base the sums of states that are possible are.
   const bool right = done && (!base_file || (is_settled(*l, memory.scratch) && have_factor(l)));
   if (done && !right) {  // as it was
-    done = read_again(*l, file, base_file, &memory) == BR_OK && change(l, file, parsed, -1) &&
-           change(l, *base_file, base, 1);
+    done = read_again(*l, file, base_file, &memory) == BR_OK && change(l, parsed, -1) && change(l, base, 1);
     count(l, memory, -1);
     l->known.experiences = before;
     leave_out_the_empty(l);
@@ -292,15 +288,15 @@ int take_out(br_learner* l, const File& file, const File* base_file) {
   ReadMemory memory(*l, allocator);
   const ParsedState &parsed = memory.state, &base = memory.base;
   if (const int wrong = read_both(l, file, base_file, &memory)) return wrong;
-  if (const int wrong = contains(*l, {l, nullptr, nullptr}, {nullptr, &parsed, &file}, memory.scratch)) return wrong;
+  if (const int wrong = contains(*l, {l, nullptr}, {nullptr, &parsed}, memory.scratch)) return wrong;
   const int64_t before = l->known.experiences;
   l->ready = false;
-  bool done = change(l, file, parsed, -1) && (!base_file || change(l, *base_file, base, 1));
+  bool done = change(l, parsed, -1) && (!base_file || change(l, base, 1));
   count(l, memory, -1);
   const bool right = done && is_settled(*l, memory.scratch) && have_factor(l);
   if (done) done = read_again(*l, file, base_file, &memory) == BR_OK;
   if (done && !right) {  // as it was
-    done = (!base_file || change(l, *base_file, base, -1)) && change(l, file, parsed, 1);
+    done = (!base_file || change(l, base, -1)) && change(l, parsed, 1);
     count(l, memory, 1);
     l->known.experiences = before;
   }

@@ -6,9 +6,9 @@ namespace bitreplay {
 namespace {
 
 // Reads an array into its final place.
-bool load(const File& file, const ParsedState& parsed, const Layout& layout, Layout::Array array, void* to) {
-  const uint64_t size = layout.there[array] ? layout.bytes[array] : 0;
-  return !size || file.read(file.context, size_t(parsed.arrays_at + layout.at[array]), to, size_t(size)) == 0;
+bool load(const ParsedState& parsed, Array array, void* to) {
+  const uint64_t size = parsed.shape.has(array) ? parsed.bytes[array] : 0;
+  return !size || parsed.file.read(parsed.file.context, size_t(parsed.at[array]), to, size_t(size)) == 0;
 }
 
 }  // namespace
@@ -19,18 +19,15 @@ int read_state(br_learner* l, const File& file, bool untrusted) {
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   ParsedState& parsed = memory.state;
-  if (const int wrong = parse_state(*l, file, memory.scratch, &parsed)) return wrong;
+  if (const int wrong = parse_state(*l, file, &memory, &parsed)) return wrong;
   if (untrusted) {
-    if (const int wrong = check_factor(l, file, parsed)) return wrong;
-    if (const int wrong = parse_again(*l, file, &parsed)) return wrong;
+    if (const int wrong = check_factor(l, parsed)) return wrong;
+    if (const int wrong = parse_again(*l, file, &memory, &parsed)) return wrong;
   }
   const uint32_t classes = parsed.known.names.count();
-  const Layout layout(parsed.shape);
   clear(l);
-  const bool loaded = load(file, parsed, layout, Layout::kClassSums, l->sums.class_sums) &&
-                      load(file, parsed, layout, Layout::kProducts, l->sums.products) &&
-                      load(file, parsed, layout, Layout::kClassProducts, l->class_products) &&
-                      load(file, parsed, layout, Layout::kValues, l->digests.values);
+  const bool loaded = load(parsed, kClassSums, l->sums.class_sums) && load(parsed, kProducts, l->sums.products) &&
+                      load(parsed, kClassProducts, l->class_products) && load(parsed, kValues, l->digests.values);
   if (!loaded) {
     clear(l);
     return BR_STORAGE;
@@ -60,5 +57,5 @@ int br_state_verify(br_learner* l, br_read* read, void* context, size_t size) {
   if (!l || !read) return BR_BAD_ARGUMENT;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
-  return parse_state(*l, {read, context, size}, memory.scratch, &memory.state);
+  return parse_state(*l, {read, context, size}, &memory, &memory.state);
 }

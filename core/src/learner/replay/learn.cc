@@ -103,7 +103,7 @@ int step(br_replay* l) {
     if (const int failed = prepare_tail(l)) return failed;
   br_run_args args = args_of(*l, fill(l));
   const Method& m = l->method;
-  br_rate(m.rate.bytes, m.rate.size, m.rate_kind, l->done, l->all_steps, &args.rate_mantissa, &args.rate_shift);
+  rate_at(m, l->done, l->all_steps, &args.rate_mantissa, &args.rate_shift);
   if (const int failed = br_run(l->tail, BR_STEP, l->parameters, l->work, &args)) return failed;
   ++l->steps;
   ++l->done;

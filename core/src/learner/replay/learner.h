@@ -71,7 +71,6 @@ struct br_replay {
   int64_t experiences, steps;
   char* settings;  // [options.settings_bytes]
   size_t settings_size;
-  uint16_t* same;  // [arrays] scratch of writing
 
   // an experience
   bitreplay::Phase phase;

@@ -1,20 +1,23 @@
-// The settings that replay needs, from the text in models and state files.
+// The settings that replay needs, from those of models and state files.
 #pragma once
-#include "learner/model.h"
+#include "learner/state/settings.h"
 
 namespace bitreplay {
 
 struct Method {
   uint64_t seed;
   uint32_t memory_per_class, epochs, min_steps, batch_size, replay_batch_size;
-  Section rate;  // text of a fraction: the learning rate of the settings, or gain / power of the model
+  Fraction rate;   // the learning rate of the settings, or 0, 0
+  Section fitted;  // text of a fraction: gain / power of the model
   int rate_kind;
 };
 
-// False if the text is malformed or needs something that C does not have. `fitted` is the rate if the settings have
-// none.
+// False if the settings need something that C does not have. `fitted` is the rate if they have none.
 bool read_method(const Section& settings, const Section& fitted, Method* method);
-// Whether a state learned with `theirs` can go on with programs and memory made for `ours`.
-bool same_method(const Section& ours, const Section& theirs);
+// br_rate of the step after `done` of `steps`.
+int rate_at(const Method& method, uint64_t done, uint64_t steps, int64_t* mantissa, int64_t* shift);
+
+// Settings that are only read while learning, and those of other strategies: compare_settings.
+extern const char* const kFreeInReplay[];
 
 }  // namespace bitreplay

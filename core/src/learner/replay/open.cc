@@ -102,7 +102,6 @@ void place_state(br_replay* l, BumpAllocator& allocator) {
   const size_t room = room_for(o.classes), stored = max_stored(*l);
   l->parameters = allocator.next<uint8_t>(l->parameter_bytes);
   l->tensors = allocator.next<uint16_t>(l->tensor_count);
-  l->same = allocator.next<uint16_t>(array_count(*l));
   l->consolidated = allocator.next<int32_t>(room * l->at.columns);
   l->past = allocator.next<int64_t>(room);
   Store& s = l->store;

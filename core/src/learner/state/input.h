@@ -1,9 +1,8 @@
-// Reads a file sequentially through the caller's function, and compares it with expected text.
+// Reads a file sequentially through the caller's function.
 #pragma once
 #include <cstring>
 
 #include "bitreplay_learner.h"
-#include "learner/state/text.h"
 
 namespace bitreplay {
 
@@ -25,15 +24,6 @@ class Input {
     if (used_ == filled_ && !fill()) return kNone;
     return piece_[used_];
   }
-  // Inside a JSON string: a byte without its backslash; kNone at its end, or if it is malformed.
-  int next_quoted() {
-    const int c = look();
-    if (c == '"' || c == kNone) return kNone;
-    next();
-    if (c != '\\') return c;
-    const int escaped = next();
-    return escaped == '"' || escaped == '\\' ? escaped : kNone;
-  }
   bool bytes(void* to, size_t size) {
     for (uint8_t* target = static_cast<uint8_t*>(to); size;) {
       if (used_ == filled_ && !fill()) return false;
@@ -45,11 +35,15 @@ class Input {
     }
     return true;
   }
+  bool zeros(size_t count) {
+    while (count && next() == 0) --count;
+    return !count;
+  }
 
  private:
   bool fill() {
     const size_t some = size_ - at_ < sizeof piece_ ? size_ - at_ : sizeof piece_;
-    if (failed_ || !some) return false;
+    if (failed_ || at_ >= size_) return false;
     failed_ = read_(context_, at_, piece_, some) != 0;
     at_ += some;
     used_ = 0;
@@ -62,20 +56,6 @@ class Input {
   size_t size_, at_, used_ = 0, filled_ = 0;
   bool failed_ = false;
   uint8_t piece_[512];
-};
-
-// Compares what is written to it with the next bytes of the input.
-struct Expected {
-  Input& in;
-  bool met = true;
-
-  Output out() {
-    return {this, [](void* to, const void* bytes, size_t size) {
-              Expected& self = *static_cast<Expected*>(to);
-              for (size_t i = 0; i < size && self.met; ++i)
-                self.met = self.in.next() == static_cast<const uint8_t*>(bytes)[i];
-            }};
-  }
 };
 
 }  // namespace bitreplay

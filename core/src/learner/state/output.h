@@ -4,9 +4,16 @@
 
 #include "bitreplay_learner.h"
 #include "learner/state/sha256.h"
-#include "learner/state/text.h"
 
 namespace bitreplay {
+
+// `put` returns nothing: a destination that can fail remembers it in `to`.
+struct Output {
+  void* to;
+  void (*put)(void* to, const void* bytes, size_t size);
+
+  void bytes(const void* from, size_t size) const { put(to, from, size); }
+};
 
 inline Output to_digest(Sha256* digest) {
   return {digest, [](void* to, const void* bytes, size_t size) { static_cast<Sha256*>(to)->update(bytes, size); }};

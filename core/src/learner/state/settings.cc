@@ -1,89 +1,153 @@
 #include "learner/state/settings.h"
 
-#include <cstring>
-
 #include "sums/solve.h"
 
 namespace bitreplay {
 namespace {
 
-// Settings of other strategies (settings.py, OF_REPLAY), and what changes no sum.
-const char* const kFree[] = {"augment",   "code_bits", "epochs",   "least_steps", "level",   "new",
-                             "per_class", "rate",      "replayed", "seed",        "unknown", nullptr};
+constexpr uint64_t kMaxCount = 1 << 20;
+constexpr int64_t kMaxBottom = 1 << 30;
 
-bool is_free(const char* const* free, const Section& key) {
+bool any(const br_section&, const uint8_t*) { return true; }
+
+uint64_t number_in(const uint8_t* content) {
+  uint64_t number;
+  memcpy(&number, content, sizeof number);
+  return number;
+}
+
+bool is_count(const br_section&, const uint8_t* content) {
+  return number_in(content) >= 1 && number_in(content) <= kMaxCount;
+}
+bool is_components(const br_section&, const uint8_t* content) {
+  return number_in(content) >= 1 && number_in(content) <= uint64_t(kMaxFeatures);
+}
+bool is_width(const br_section&, const uint8_t* content) {
+  const uint64_t bits = number_in(content);
+  return bits && bits <= 32 && !(bits & (bits - 1));
+}
+bool is_rate(const br_section&, const uint8_t* content) {
+  Fraction f;
+  memcpy(&f, content, sizeof f);
+  return f.top >= 1 && f.top <= f.bottom && f.bottom <= kMaxBottom;
+}
+bool is_share(const br_section&, const uint8_t* content) {
+  Fraction f;
+  memcpy(&f, content, sizeof f);
+  return f.top >= 0 && f.top < f.bottom && f.bottom <= kMaxBottom;
+}
+bool is_layers(const br_section& s, const uint8_t* content) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < s.size; ++i) count += (content[i] & 0xC0) != 0x80;
+  return count <= 400;
+}
+bool is_digest(const br_section& s, const uint8_t* content) {
+  for (uint64_t i = 0; i < s.size; ++i)
+    if (!(content[i] >= '0' && content[i] <= '9') && !(content[i] >= 'a' && content[i] <= 'f')) return false;
+  return s.size == 64;
+}
+
+// What states keep, by name: src/bitreplay/settings.py. Without a value a setting is not there.
+struct Kind {
+  const char* name;
+  uint32_t type;
+  bool required;
+  bool (*is_valid)(const br_section&, const uint8_t* content);
+};
+constexpr Kind kKinds[] = {
+    {"settings/augment", BR_SECTION_FLAG, true, any},
+    {"settings/batch_size", BR_SECTION_UINT64, true, is_count},
+    {"settings/bits", BR_SECTION_TEXT, true, any},
+    {"settings/digests", BR_SECTION_FLAG, true, any},
+    {"settings/epochs", BR_SECTION_UINT64, true, is_count},
+    {"settings/exact_forget", BR_SECTION_FLAG, true, any},
+    {"settings/feature_layers", BR_SECTION_TEXT, false, is_layers},
+    {"settings/latent_bits", BR_SECTION_UINT64, true, is_width},
+    {"settings/learning_rate", BR_SECTION_FRACTION, false, is_rate},
+    {"settings/memory_per_class", BR_SECTION_UINT64, true, is_count},
+    {"settings/min_steps", BR_SECTION_UINT64, true, is_count},
+    {"settings/n_components", BR_SECTION_UINT64, false, is_components},
+    {"settings/projection", BR_SECTION_TEXT, false, is_digest},
+    {"settings/replay_batch_size", BR_SECTION_UINT64, true, is_count},
+    {"settings/replay_layer", BR_SECTION_TEXT, false, any},
+    {"settings/seed", BR_SECTION_UINT64, true, any},
+    {"settings/strategy", BR_SECTION_TEXT, true, any},
+    {"settings/unknown", BR_SECTION_FRACTION, true, is_share},
+};
+
+uint32_t rank_of(uint32_t type) { return type == BR_SECTION_TEXT; }
+
+bool is_free(const char* const* free, const char* name) {
   for (; *free; ++free)
-    if (equal(key, {*free, strlen(*free)})) return true;
+    if (!strcmp(name, *free)) return true;
   return false;
 }
 
-// Digits to a number below 2^31; what follows them.
-const char* take_number(const char* from, const char* end, int64_t* number) {
-  const char* p = from;
-  for (*number = 0; p < end && *p >= '0' && *p <= '9' && *number <= 1 << 30; ++p) *number = 10 * *number + (*p - '0');
-  return p == from || *number > 1 << 30 ? nullptr : p;
+const uint8_t* content_of(const Section& settings, const char* name, br_section* section) {
+  const br_section full = section_of("settings/", name, 0);
+  return find_section(settings, full.name, section);
+}
+
+bool equal(const br_section& a, const uint8_t* one, const br_section& b, const uint8_t* other) {
+  return one && other && a.size == b.size && !memcmp(one, other, size_t(a.size));
 }
 
 }  // namespace
 
-bool next_pair(const Section& text, size_t* at, Pair* pair) {
-  const char *s = text.bytes, *const end = text.bytes + text.size;
-  const char* p = s + *at;
-  if (end - p < 2 || (*p != '{' && *p != ',') || p[1] != '"') return false;
-  const char* const key = p + 2;
-  for (p = key; p < end && *p != '"'; ++p) {}
-  if (end - p < 2 || p[1] != ':') return false;
-  pair->key = {key, size_t(p - key)};
-  const char* const value = p + 2;
-  bool inside = false;
-  for (p = value; p < end && (inside || (*p != ',' && *p != '}')); ++p) {
-    if (inside && *p == '\\') ++p;
-    else if (*p == '"') inside = !inside;
+int compare_settings(const char* const* free, const Section& ours, const Section& theirs) {
+  MemoryFile memory = {reinterpret_cast<const uint8_t*>(theirs.bytes), theirs.size};
+  SectionInput in(memory.file(), 0);
+  br_section next, own;
+  int code = in.next(&next), result = BR_OK;
+  for (const Kind& kind : kKinds) {
+    const uint8_t* content = nullptr;
+    br_section section = next;
+    if (code == BR_OK && !strcmp(next.name, kind.name)) {
+      content = memory.bytes + next.offset;
+      if (next.type != kind.type || next.rank != rank_of(kind.type) || !kind.is_valid(next, content))
+        return BR_MALFORMED;
+      code = in.next(&next);
+    } else if (kind.required) {
+      return BR_MALFORMED;
+    }
+    const uint8_t* const mine = find_section(ours, kind.name, &own);
+    const bool same = (!mine && !content) || equal(own, mine, section, content);
+    if (!same && !is_free(free, kind.name + strlen("settings/"))) result = BR_OTHER_SETTINGS;
   }
-  if (p >= end) return false;
-  pair->value = {value, size_t(p - value)};
-  *at = size_t(p - s);
-  return true;
+  return code == kEnd ? result : BR_MALFORMED;
 }
 
-bool equal(const Section& a, const Section& b) { return a.size == b.size && !memcmp(a.bytes, b.bytes, a.size); }
+bool is_on(const Section& settings, const char* name) {
+  br_section section;
+  const uint8_t* const content = content_of(settings, name, &section);
+  return content && section.type == BR_SECTION_FLAG && *content == 1;
+}
 
-bool same_settings(const Section& ours, const Section& theirs) { return same_settings_but(kFree, ours, theirs); }
+bool is_text(const Section& settings, const char* name, const char* text) {
+  br_section section;
+  const uint8_t* const content = content_of(settings, name, &section);
+  return content && section.type == BR_SECTION_TEXT && section.size == strlen(text) &&
+         !memcmp(content, text, strlen(text));
+}
 
-bool is_on(const Section& settings, const char* key) {
-  size_t at = 0;
-  for (Pair pair; next_pair(settings, &at, &pair);)
-    if (equal(pair.key, {key, strlen(key)})) return equal(pair.value, {"true", 4});
-  return false;
+uint64_t integer_of(const Section& settings, const char* name) {
+  br_section section;
+  const uint8_t* const content = content_of(settings, name, &section);
+  return content && section.type == BR_SECTION_UINT64 && section.size == 8 ? number_in(content) : 0;
+}
+
+Fraction fraction_of(const Section& settings, const char* name) {
+  br_section section;
+  Fraction fraction = {0, 0};
+  const uint8_t* const content = content_of(settings, name, &section);
+  if (content && section.type == BR_SECTION_FRACTION) memcpy(&fraction, content, sizeof fraction);
+  return fraction;
 }
 
 uint32_t unknown_share(const Section& settings) {
-  size_t at = 0;
-  for (Pair pair; next_pair(settings, &at, &pair);) {
-    if (!equal(pair.key, {"unknown", 7})) continue;
-    const char *p = pair.value.bytes, *const end = p + pair.value.size;
-    int64_t top, bottom;
-    if (end - p < 2 || *p != '"') return 0;
-    p = take_number(p + 1, end, &top);
-    if (!p || p >= end || *p != '/') return 0;
-    p = take_number(p + 1, end, &bottom);
-    if (!p || end - p != 1 || top < 1 || top >= bottom) return 0;
-    return uint32_t(max_of(divide_round(left(top, 16), bottom), 1));
-  }
-  return 0;
-}
-
-bool same_settings_but(const char* const* free, const Section& ours, const Section& theirs) {
-  size_t here = 0, there = 0;
-  Pair mine = {}, other = {};
-  for (;;) {
-    const bool more = next_pair(ours, &here, &mine);
-    if (more != next_pair(theirs, &there, &other)) return false;
-    if (!more) break;
-    if (!equal(mine.key, other.key) || (!is_free(free, mine.key) && !equal(mine.value, other.value))) return false;
-  }
-  const Section end = {"}", 1};
-  return equal({ours.bytes + here, ours.size - here}, end) && equal({theirs.bytes + there, theirs.size - there}, end);
+  const Fraction share = fraction_of(settings, "unknown");
+  if (share.top < 1 || share.top >= share.bottom || share.bottom > kMaxBottom) return 0;
+  return uint32_t(max_of(divide_round(left(share.top, 16), share.bottom), 1));
 }
 
 }  // namespace bitreplay

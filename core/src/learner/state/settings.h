@@ -1,24 +1,22 @@
-// Settings, as state files store them.
+// Settings of a state, as sections `settings/...` in memory that passed the checks of form.
 #pragma once
-#include "learner/model.h"
+#include "learner/state/sections.h"
 
 namespace bitreplay {
 
-// Whether two states' sums are compatible: all settings of the exact strategy are equal.
-bool same_settings(const Section& ours, const Section& theirs);
-// The setting `unknown`, scaled by 2^16 and at least 1 unless it is 0; 0 if it is not a fraction below 1.
-uint32_t unknown_share(const Section& settings);
-// Whether a setting is true.
-bool is_on(const Section& settings, const char* key);
-// Whether all settings are equal except for those in `free`, a list that ends with null.
-bool same_settings_but(const char* const* free, const Section& ours, const Section& theirs);
+// Whether a state with `theirs` can go on where `ours` were: BR_OK, BR_OTHER_SETTINGS, BR_MALFORMED if they are not
+// settings that can be. Those in `free`, a list that ends with null, may differ.
+int compare_settings(const char* const* free, const Section& ours, const Section& theirs);
 
-// A key and its value from {"key":value,...}, where values hold no braces and no lists.
-struct Pair {
-  Section key, value;
+bool is_on(const Section& settings, const char* name);
+bool is_text(const Section& settings, const char* name, const char* text);
+// An integer, at most 2^64 - 1; 0 if it is not there.
+uint64_t integer_of(const Section& settings, const char* name);
+struct Fraction {
+  int64_t top, bottom;  // 0, 0: it is not there
 };
-bool equal(const Section& a, const Section& b);
-// Reads the pair at `at` and moves `at` behind it; false if there is none.
-bool next_pair(const Section& text, size_t* at, Pair* pair);
+Fraction fraction_of(const Section& settings, const char* name);
+// The setting `unknown`, scaled by 2^16 and at least 1 unless it is 0.
+uint32_t unknown_share(const Section& settings);
 
 }  // namespace bitreplay

@@ -5,7 +5,7 @@
 // does.
 #include <cstring>
 
-#include "learner/state/header.h"
+#include "learner/state/frame.h"
 #include "learner/state/slots.h"
 #include "machine/crc32.h"
 
@@ -33,7 +33,7 @@ struct Place {
     const Place& self = *static_cast<Place*>(place);
     return self.slots.write(self.slots.context, self.slot, BR_SLOT_HEADER + offset, bytes, size);
   }
-  bool is_whole() { return generation && check_checksum(read, this, size_t(size)) == BR_OK; }
+  bool is_whole() { return generation && check_sum({read, this, size_t(size)}) == BR_OK; }
 };
 
 Place look(const br_slots& slots, uint32_t slot) {

@@ -86,7 +86,8 @@ def client_app(
         message = message_of(context)
         context.state[RECORD] = ConfigRecord({"message": message.to_bytes()})
         names = [f"{type(name).__name__} {name}" for name in message.content.state.names] if asked["names"] else []
-        return {"device": message.device, "marks": sorted(message.marks), "names": names}
+        marks = [f"{mark:016x}" for mark in sorted(message.marks)]
+        return {"device": message.device, "marks": marks, "names": names}
 
     def join(context: Context, asked: Any) -> dict[str, Any]:
         terms = Terms.from_json(str(asked["terms"]))

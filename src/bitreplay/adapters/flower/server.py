@@ -83,18 +83,18 @@ class ExactFleet:
         steps = MaskedSteps(questions, names_of, terms)
         total = steps.run()
         self.bytes_received += len(steps.came) * terms.length * terms.bits // 8
-        came = frozenset[str]().union(*(marks[node] for node in steps.came))
+        came = frozenset[int]().union(*(marks[node] for node in steps.came))
         self.gathering.add_sums(content_from(total, terms, content_of(self._base), came), came)
         verdicts += steps.verdicts + [Verdict(names_of[node], COUNTED) for node in steps.came]
         self.gathering.report += verdicts
         return verdicts
 
-    def _chosen(self, ready: dict[int, Any]) -> tuple[list[Verdict], dict[int, frozenset[str]]]:
+    def _chosen(self, ready: dict[int, Any]) -> tuple[list[Verdict], dict[int, frozenset[int]]]:
         """Devices that have something to add that is not counted yet, and its marks."""
         verdicts, marks = [], {}
-        seen: set[str] = set()
+        seen: set[int] = set()
         for node, answer in ready.items():
-            own = frozenset(answer.get("marks", ()))
+            own = frozenset(int(mark, 16) for mark in answer.get("marks", ()))
             if "refused" in answer:
                 verdicts.append(Verdict(_sender(answer, node), REFUSED, 0, str(answer["refused"])))
             elif not own or self.gathering.knows(own) or own & seen:

@@ -20,8 +20,10 @@ from bitreplay.learning.reports import Stored
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
 from bitreplay.modelfile.projection_file import KIND
 from bitreplay.modelfile.schema import stored
+from bitreplay.sections import MAGIC
 from bitreplay.statefile import MAX_BYTES, StateFileError
-from bitreplay.statefile.content import FORMAT
+from bitreplay.statefile.old import FORMAT
+from bitreplay.statefile.reading import checked_start
 from bitreplay.statefile.revisions import before_of, real_path
 from bitreplay.strategies import STRATEGIES
 from bitreplay.zoo.model_projections import of_model
@@ -78,10 +80,10 @@ def is_state(file: Path) -> bool:
     if not file.exists() and zoo.knows(str(file)):
         return False
     try:
-        _, texts = unpack_container(read_whole(file, MAX_BYTES), str(file))
+        data = read_whole(file, MAX_BYTES, checked_start)
+        return bytes(data[: len(MAGIC)]) == MAGIC or unpack_container(data, str(file))[1].get("format") == FORMAT
     except ContainerError as error:
         raise StateFileError(f"{error}{statefile.way_back(file, error)}") from None
-    return texts.get("format") == FORMAT
 
 
 def state(file: Path) -> dict[str, Any]:
@@ -95,7 +97,8 @@ def state(file: Path) -> dict[str, Any]:
         "classes": [name for name in learned.names if name is not None], **strategy.described(learned),
         "can_roll_back": before_of(real_path(file)).exists(), "state_bytes": file.stat().st_size,
         "part_bytes": sizes, "model": content.model, "strategy": strategy.title,
-        "settings": content.settings.to_dict(), "hash": learned.hash(), "model_checksum": content.digest,
+        "settings": content.settings.to_dict(), "hash": learned.hash(),
+        "hash_of_format_2": statefile.hash_of_format_2(learned), "model_checksum": content.digest,
         "stored": [_stored(row) for row in strategy.stored(learned)],
     }  # fmt: skip
 

@@ -47,7 +47,7 @@ def vector_of(content: Content, terms: Terms) -> NDArray[np.int64]:
     return vector
 
 
-def content_of(total: NDArray[np.int64], terms: Terms, like: Content, marks: frozenset[str]) -> Content:
+def content_of(total: NDArray[np.int64], terms: Terms, like: Content, marks: frozenset[int]) -> Content:
     """The sum as a state of the model and settings of `like`, checked as a stranger's. ValueError if no pictures have
     such sums: then a device did not send its own."""
     classes, d = len(terms.names), terms.n_features
@@ -70,6 +70,6 @@ def content_of(total: NDArray[np.int64], terms: Terms, like: Content, marks: fro
         arrays["class_products"] = class_products.reshape(classes, triangle)[there].astype(stored)
     names = tuple(name for name, seen in zip(terms.names, there, strict=True) if seen)
     sums = ClassStatisticsState(arrays, {"forgotten": 0}, 1, names)
-    notes, texts = {"experiences": max(int(experiences[0]), 0)}, {"lineage": united(marks).text()}
-    state = State(names, {"sums": sums, "digests": DigestsState({})}, {}, notes, texts)
+    notes = {"experiences": max(int(experiences[0]), 0)}
+    state = State(names, {"sums": sums, "digests": DigestsState({})}, {}, notes, united(marks).arrays())
     return statefile.from_bytes(statefile.to_bytes(replace(like, state=state)), "The round's sum")

@@ -1,0 +1,79 @@
+"""The worked vectors of docs/state-format.md: Python's text, the core's and the page have the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bitreplay import sections
+from bitreplay.sections import native, reference
+
+PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text()
+VALUES: dict[str, Any] = {
+    "learned/classes": (7, None, "pear"),
+    "learned/counters/forgotten": np.int64(1),
+    "learned/parts/sums.counts": np.array([4, 5], np.int64),
+    "learned/parts/toy.table": np.array([[1, -2, 3], [4, 5, -6]], np.int16),
+    "settings/augment": True,
+    "settings/bits": "8/1/16",
+    "settings/learning_rate": Fraction(3, 10),
+}
+ROW = re.compile(r"^\| `([a-z/._]+)` (?:[^|]*)\| `([0-9a-f ]+)` \|$", re.MULTILINE)
+ROWS = {name: bytes.fromhex(digits) for name, digits in ROW.findall(PAGE)}
+
+
+def test_the_page_has_a_vector_of_each():
+    assert list(ROWS) == list(VALUES)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_section_has_these_bytes(name):
+    assert sections.packed({name: VALUES[name]}) == ROWS[name]
+    kind, shape, content = sections._stored(VALUES[name])
+    for head in (native.head(name, kind, shape), reference.head(name, kind, shape)):
+        assert (head + bytes(content)).ljust(len(ROWS[name]), b"\0") == ROWS[name]
+
+
+def test_a_file_of_them_has_this_checksum_and_this_hash():
+    last, first = (dict(part) for part in (list(VALUES.items())[-3:], list(VALUES.items())[:4]))
+    body = b"".join(list(ROWS.values())[-3:])
+    file = b"BITSTATE" + bytes([3, 0, 0, 0, 0, 0, 0, 0]) + hashlib.sha256(body).digest() + body
+    assert b"".join(sections.pieces(last)) == file and hashlib.sha256(body).hexdigest() in PAGE
+    assert sections.unpack(file, "it") == last
+    hashed = hashlib.sha256(b"".join(list(ROWS.values())[:4])).hexdigest()
+    assert sections.learned_hash(first | last) == hashed and hashed in PAGE
+
+
+def test_what_is_packed_is_found_again_by_both():
+    data = b"".join(sections.pieces(VALUES))
+    assert list(reference.sections(memoryview(data))) == list(native.sections(memoryview(data)))
+    found: dict[str, Any] = dict(sections.unpack(data, "it"))
+    for name, value in VALUES.items():
+        assert np.array_equal(found[name], value) if isinstance(value, np.ndarray) else found[name] == value, name
+
+
+def test_without_a_core_python_s_text_is_used(monkeypatch):
+    def no_core() -> None:
+        raise OSError("none")
+
+    monkeypatch.setattr(native, "library", no_core)
+    assert [sections.packed({name: value}) for name, value in VALUES.items()] == list(ROWS.values())
+    data = b"".join(sections.pieces(VALUES))
+    assert sorted(sections.unpack(data, "it")) == list(VALUES)
+
+
+@pytest.mark.parametrize(
+    "value", [np.float64(1), np.zeros(3, np.float32), np.zeros(1, np.uint16), np.zeros((1,) * 7, np.int8)]
+)
+def test_what_no_section_holds_is_refused(value):
+    with pytest.raises(sections.FormError):
+        sections.packed({"a": value})
+    for name in ("", "a\nb", "a" * 256, "\ud800"):
+        with pytest.raises(sections.FormError):
+            sections.packed({name: np.int64(1)})
