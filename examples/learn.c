@@ -83,7 +83,7 @@ static void save(br_learner* learner, const char* path) {
   snprintf(before, sizeof before, "%s.before", path);
   FILE* file = fopen(beside, "wb");
   if (!file) stop(beside, "cannot be written");
-  need(br_state_write(learner, write_bytes, file), beside);
+  need(br_learner_write(learner, write_bytes, file), beside);
   if (fflush(file) || fsync(fileno(file)) || fclose(file)) stop(beside, "cannot be written");
   unlink(before);
   if (link(path, before)) { /* the first state has no predecessor */
@@ -93,14 +93,14 @@ static void save(br_learner* learner, const char* path) {
 
 static void learn(br_learner* learner, const char* label, int count, char** paths) {
   const br_name name = name_of(label);
-  need(br_learn_begin(learner), "learn");
+  need(br_learner_begin(learner), "learn");
   for (int i = 0; i < count; ++i) {
     void* content;
     const br_picture picture = read_picture(paths[i], &content);
-    need(br_learn_add(learner, &picture, &name), paths[i]);
+    need(br_learner_add(learner, &picture, &name), paths[i]);
     free(content);
   }
-  need(br_learn_end(learner), "learn");
+  need(br_learner_end(learner), "learn");
 }
 
 static void predict(br_learner* learner, int count, char** paths) {
@@ -109,8 +109,8 @@ static void predict(br_learner* learner, int count, char** paths) {
     br_name name;
     br_answer answer = {.share = br_learner_share(learner)}; /* unknown="..." when the model was exported */
     const br_picture picture = read_picture(paths[i], &content);
-    need(br_predict(learner, &picture, &answer), paths[i]);
-    need(br_learner_class(learner, answer.label, &name, NULL), "predict");
+    need(br_learner_predict(learner, &picture, &answer), paths[i]);
+    need(br_learner_class(learner, answer.label, &name, NULL, NULL), "predict");
     if (answer.unknown) printf("%s: unknown\n", paths[i]);
     else if (name.text) printf("%s: %.*s\n", paths[i], (int)name.length, name.text);
     else printf("%s: %lld\n", paths[i], (long long)name.number);
@@ -139,14 +139,14 @@ int main(int count, char** argument) {
 
   void* state = read_file(state_path, &state_size);
   source from = {state, state_size};
-  if (state) need(br_state_read(learner, read_bytes, &from, state_size), state_path);
+  if (state) need(br_learner_read(learner, read_bytes, &from, state_size), state_path);
 
   if (!strcmp(command, "learn") && count > 5) {
     learn(learner, argument[4], count - 5, argument + 5);
     save(learner, state_path);
   } else if (!strcmp(command, "forget") && count == 5) {
     const br_name name = name_of(argument[4]);
-    need(br_forget(learner, &name), argument[4]);
+    need(br_learner_forget(learner, &name), argument[4]);
     save(learner, state_path);
     save(learner, state_path); /* a second time, so that the previous state is overwritten too */
   } else if (!strcmp(command, "predict")) {
@@ -155,7 +155,7 @@ int main(int count, char** argument) {
     stop(command, "expected learn, predict, forget or hash");
   }
   char hash[65];
-  need(br_state_hash(learner, hash), "hash");
+  need(br_learner_hash(learner, hash), "hash");
   printf("%s\n", hash);
   free(state), free(memory), free(model);
   return 0;

@@ -45,16 +45,16 @@ class Learner {
 
   void learn(const std::vector<br_picture>& pictures, std::string_view label) {
     const br_name name = {label.data(), label.size(), 0};
-    need(br_learn_begin(learner_));
-    for (const br_picture& picture : pictures) need(br_learn_add(learner_, &picture, &name));
-    need(br_learn_end(learner_));
+    need(br_learner_begin(learner_));
+    for (const br_picture& picture : pictures) need(br_learner_add(learner_, &picture, &name));
+    need(br_learner_end(learner_));
   }
 
   std::string predict(const br_picture& picture) {
     br_answer answer = {};
     br_name name;
-    need(br_predict(learner_, &picture, &answer));
-    need(br_learner_class(learner_, answer.label, &name, nullptr));
+    need(br_learner_predict(learner_, &picture, &answer));
+    need(br_learner_class(learner_, answer.label, &name, nullptr, nullptr));
     return name.text ? std::string(name.text, name.length) : std::to_string(name.number);
   }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bitreplay_replay.h"
+#include "bitreplay_learner.h"
 
 static void stop(const char* what, const char* why) {
   fprintf(stderr, "%s: %s\n", what, why);
@@ -69,37 +69,37 @@ static int write_bytes(void* context, size_t offset, const void* bytes, size_t s
   return fwrite(bytes, 1, size, context) != size;
 }
 
-/* examples/learn.c shows how a file survives a loss of power; on flash, br_replay_save does. */
-static void save(br_replay* learner, const char* path) {
+/* examples/learn.c shows how a file survives a loss of power; on flash, br_learner_save does. */
+static void save(br_learner* learner, const char* path) {
   FILE* file = fopen(path, "wb");
   if (!file) stop(path, "cannot be written");
-  need(br_replay_write(learner, write_bytes, file), path);
+  need(br_learner_write(learner, write_bytes, file), path);
   if (fclose(file)) stop(path, "cannot be written");
 }
 
-static void learn(br_replay* learner, const char* label, int count, char** paths) {
+static void learn(br_learner* learner, const char* label, int count, char** paths) {
   const br_name name = {label, strlen(label), 0};
-  br_replay_progress progress;
-  need(br_replay_begin(learner), "learn");
+  br_progress progress;
+  need(br_learner_begin(learner), "learn");
   for (int i = 0; i < count; ++i) {
     content file;
     const br_picture picture = read_picture(paths[i], &file);
-    need(br_replay_add(learner, &picture, &name), paths[i]);
+    need(br_learner_add(learner, &picture, &name), paths[i]);
     free(file.bytes);
   }
-  do need(br_replay_step(learner, &progress), "learn"); /* between two steps a device may do other things */
+  do need(br_learner_step(learner, &progress), "learn"); /* between two steps a device may do other things */
   while (progress.done < progress.steps);
-  need(br_replay_end(learner), "learn");
+  need(br_learner_end(learner), "learn");
 }
 
-static void predict(br_replay* learner, int count, char** paths) {
+static void predict(br_learner* learner, int count, char** paths) {
   for (int i = 0; i < count; ++i) {
     content file;
     br_name name;
     br_answer answer = {0};
     const br_picture picture = read_picture(paths[i], &file);
-    need(br_replay_predict(learner, &picture, &answer), paths[i]);
-    need(br_replay_class(learner, answer.label, &name, NULL, NULL), "predict");
+    need(br_learner_predict(learner, &picture, &answer), paths[i]);
+    need(br_learner_class(learner, answer.label, &name, NULL, NULL), "predict");
     if (name.text) printf("%s: %.*s\n", paths[i], (int)name.length, name.text);
     else printf("%s: %lld\n", paths[i], (long long)name.number);
     free(file.bytes);
@@ -115,16 +115,16 @@ int main(int count, char** argument) {
   char error[256] = "", hash[65];
   const content model = read_file(argument[1]);
   content state = read_file(argument[2]);
-  const br_replay_options options = {.classes = 16, .name_bytes = 200, .samples = 256};
-  br_replay_memory taken;
-  br_replay* learner;
+  const br_learner_options options = {.classes = 16, .name_bytes = 200, .samples = 256};
+  br_learner_memory taken;
+  br_learner* learner;
   if (!model.bytes) stop(argument[1], "cannot be read");
-  if (br_replay_plan(model.bytes, model.size, &options, &taken, error, sizeof error)) stop(argument[1], error);
+  if (br_learner_plan(model.bytes, model.size, &options, &taken, error, sizeof error)) stop(argument[1], error);
   void* const memory = aligned_alloc(64, taken.total);
   if (!memory) stop(argument[1], "there is not enough memory");
-  if (br_replay_open(model.bytes, model.size, &options, memory, taken.total, &learner, error, sizeof error))
+  if (br_learner_open(model.bytes, model.size, &options, memory, taken.total, &learner, error, sizeof error))
     stop(argument[1], error);
-  if (state.bytes) need(br_replay_read(learner, read_bytes, &state, state.size), argument[2]);
+  if (state.bytes) need(br_learner_read(learner, read_bytes, &state, state.size), argument[2]);
 
   if (!strcmp(command, "learn") && count > 5) {
     learn(learner, argument[4], count - 5, argument + 5);
@@ -134,7 +134,7 @@ int main(int count, char** argument) {
   } else if (strcmp(command, "hash")) {
     stop(command, "expected learn, predict or hash");
   }
-  need(br_replay_hash(learner, hash), "hash");
+  need(br_learner_hash(learner, hash), "hash");
   printf("%s\n", hash);
   free(state.bytes), free(memory), free(model.bytes);
   return 0;

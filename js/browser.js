@@ -1,5 +1,5 @@
 /** The package in browsers and their workers: `import { open, pictureOf } from "bitreplay"`. */
-import { openExact, openReplayed } from "./open.js";
+import { openFrom } from "./open.js";
 import { WorkerLearner } from "./worker_learner.js";
 
 export * from "./index.js";
@@ -24,14 +24,7 @@ async function read(address) {
  * @param {import("./open.js").ModelFile} [model] the package's own network `react_tiny` where it is left out
  * @param {import("./open.js").Limits} [limits] what to reserve memory for
  */
-export const open = (model = FILES.model, limits) => openExact(FILES, read, model, limits);
-
-/**
- * A learner by the strategy `replay`, for a model that was exported for it.
- * @param {import("./open.js").ModelFile} model
- * @param {import("./open.js").ReplayLimits} [limits]
- */
-export const openReplay = (model, limits) => openReplayed(FILES, read, model, limits);
+export const open = (model = FILES.model, limits) => openFrom(FILES, read, model, limits);
 
 /**
  * A learner in a worker, with the same calls, each of which returns a promise.

@@ -1,3 +1,2 @@
 export { Core, hasSimd } from "./core.js";
 export { Learner } from "./learner.js";
-export { Replay } from "./replay.js";

@@ -36,29 +36,27 @@ export const br_answers: { bytes: number; fields: { labels: [number, string | La
   Layout] } };
 export const br_learner_options: { bytes: number; fields: { classes: [number, string | Layout]; name_bytes: [number,
   string | Layout]; marks: [number, string | Layout]; wide: [number, string | Layout]; settings_bytes: [number, string |
-  Layout]; factor: [number, string | Layout]; pictures: [number, string | Layout] } };
+  Layout]; factor: [number, string | Layout]; pictures: [number, string | Layout]; samples: [number, string | Layout] }
+  };
 export const br_learner_memory: { bytes: number; fields: { total: [number, string | Layout]; network: [number, string |
-  Layout]; state: [number, string | Layout]; answers: [number, string | Layout]; work: [number, string | Layout] } };
+  Layout]; state: [number, string | Layout]; answers: [number, string | Layout]; experience: [number, string | Layout];
+  work: [number, string | Layout] } };
 export const br_picture: { bytes: number; fields: { pixels: [number, string | Layout]; width: [number, string | Layout];
   height: [number, string | Layout]; pixel_bytes: [number, string | Layout]; row_bytes: [number, string | Layout] } };
 export const br_name: { bytes: number; fields: { text: [number, string | Layout]; length: [number, string | Layout];
   number: [number, string | Layout] } };
 export const br_answer: { bytes: number; fields: { label: [number, string | Layout]; scores: [number, string | Layout];
   probabilities: [number, string | Layout]; share: [number, string | Layout]; unknown: [number, string | Layout] } };
+export const br_progress: { bytes: number; fields: { done: [number, string | Layout]; steps: [number, string | Layout] }
+  };
 export const br_slots: { bytes: number; fields: { context: [number, string | Layout]; size: [number, string | Layout];
   read: [number, string | Layout]; erase: [number, string | Layout]; write: [number, string | Layout]; sync: [number,
   string | Layout] } };
-export const br_replay_options: { bytes: number; fields: { classes: [number, string | Layout]; name_bytes: [number,
-  string | Layout]; samples: [number, string | Layout]; settings_bytes: [number, string | Layout] } };
-export const br_replay_memory: { bytes: number; fields: { total: [number, string | Layout]; network: [number, string |
-  Layout]; state: [number, string | Layout]; experience: [number, string | Layout]; work: [number, string | Layout] } };
-export const br_replay_progress: { bytes: number; fields: { done: [number, string | Layout]; steps: [number, string |
-  Layout] } };
 export const br_section: { bytes: number; fields: { shape: [number, string | Layout]; offset: [number, string | Layout];
   size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
   string | Layout] } };
 
-export const BR_ABI: 4;
+export const BR_ABI: 5;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_HEAD: 312;
@@ -83,6 +81,7 @@ export const BR_NO_STATE: 16;
 export const BR_STORAGE: 17;
 export const BR_OTHER_BASE: 18;
 export const BR_IMPOSSIBLE: 19;
+export const BR_UNSUPPORTED: 20;
 export const BR_PREPARE: 0;
 export const BR_FORWARD: 1;
 export const BR_BACKWARD: 2;
@@ -184,37 +183,41 @@ export interface CoreFunctions {
     error: number, error_size: number): number;
   br_learner_memory_used(learner: number, memory: number): void;
   br_learner_clear(learner: number): void;
-  br_learner_features(learner: number): number;
+  br_learner_strategy(learner: number): number;
   br_learner_side(learner: number): number;
   br_fit(picture: number, side: number, fitted: number): number;
-  br_learner_extract(learner: number, picture: number, x: number): number;
-  br_learn_begin(learner: number): number;
-  br_learn_add(learner: number, picture: number, name: number): number;
-  br_learn_add_features(learner: number, x: number, name: number): number;
-  br_learn_end(learner: number): number;
+  br_learner_encoded_bytes(learner: number): number;
+  br_learner_encode(learner: number, picture: number, encoded: number): number;
+  br_learner_begin(learner: number): number;
+  br_learner_add(learner: number, picture: number, name: number): number;
+  br_learner_add_encoded(learner: number, encoded: number, name: number): number;
+  br_learner_step(learner: number, progress: number): number;
+  br_learner_end(learner: number): number;
   br_learner_ready(learner: number): number;
-  br_predict(learner: number, picture: number, answer: number): number;
-  br_predict_features(learner: number, x: number, answer: number): number;
+  br_learner_predict(learner: number, picture: number, answer: number): number;
+  br_learner_predict_encoded(learner: number, encoded: number, answer: number): number;
   br_learner_share(learner: number): number;
-  br_unlearn(learner: number, picture: number, name: number): number;
-  br_unlearn_features(learner: number, x: number, name: number): number;
-  br_forget(learner: number, name: number): number;
-  br_rename(learner: number, from: number, to: number): number;
+  br_learner_unlearn(learner: number, picture: number, name: number): number;
+  br_learner_unlearn_encoded(learner: number, encoded: number, name: number): number;
+  br_learner_forget(learner: number, name: number): number;
+  br_learner_forget_sample(learner: number, sample: bigint): number;
+  br_learner_rename(learner: number, from: number, to: number): number;
   br_learner_classes(learner: number): number;
-  br_learner_class(learner: number, label: number, name: number, pictures: number): number;
+  br_learner_class(learner: number, label: number, name: number, pictures: number, stored: number): number;
   br_learner_pictures(learner: number): bigint;
   br_learner_experiences(learner: number): bigint;
-  br_state_hash(learner: number, hash: number): number;
-  br_state_bytes(learner: number): number;
-  br_state_write(learner: number, write: number, context: number): number;
-  br_state_read(learner: number, read: number, context: number, size: number): number;
-  br_state_verify(learner: number, read: number, context: number, size: number): number;
-  br_state_merge(learner: number, read: number, context: number, size: number): number;
-  br_state_merge_since(learner: number, read: number, context: number, size: number, base_read: number, base_context:
+  br_learner_steps(learner: number): bigint;
+  br_learner_hash(learner: number, hash: number): number;
+  br_learner_state_bytes(learner: number): number;
+  br_learner_write(learner: number, write: number, context: number): number;
+  br_learner_read(learner: number, read: number, context: number, size: number): number;
+  br_learner_verify(learner: number, read: number, context: number, size: number): number;
+  br_learner_merge(learner: number, read: number, context: number, size: number): number;
+  br_learner_merge_since(learner: number, read: number, context: number, size: number, base_read: number, base_context:
     number, base_size: number): number;
-  br_state_take_out(learner: number, read: number, context: number, size: number): number;
-  br_state_take_out_since(learner: number, read: number, context: number, size: number, base_read: number, base_context:
-    number, base_size: number): number;
+  br_learner_take_out(learner: number, read: number, context: number, size: number): number;
+  br_learner_take_out_since(learner: number, read: number, context: number, size: number, base_read: number,
+    base_context: number, base_size: number): number;
   br_learner_save(learner: number, slots: number): number;
   br_learner_load(learner: number, slots: number): number;
   br_learner_rollback(learner: number, slots: number): number;
@@ -224,48 +227,13 @@ export interface CoreFunctions {
   br_consolidate(cw: number, tw: number, past: number, present: number, classes: number, columns: number): number;
   br_rate(top_bottom: number, length: number, kind: number, done: bigint, steps: bigint, mantissa: number, shift:
     number): number;
-  br_replay_plan(model: number, size: number, options: number, memory: number, error: number, error_size: number):
-    number;
-  br_replay_open(model: number, size: number, options: number, memory: number, memory_size: number, learner: number,
-    error: number, error_size: number): number;
-  br_replay_memory_used(learner: number, memory: number): void;
-  br_replay_clear(learner: number): void;
-  br_replay_side(learner: number): number;
-  br_replay_latent_words(learner: number): number;
-  br_replay_latent(learner: number, picture: number, code: number): number;
-  br_replay_begin(learner: number): number;
-  br_replay_add(learner: number, picture: number, name: number): number;
-  br_replay_add_latent(learner: number, code: number, name: number): number;
-  br_replay_step(learner: number, progress: number): number;
-  br_replay_end(learner: number): number;
-  br_replay_predict(learner: number, picture: number, answer: number): number;
-  br_replay_predict_latent(learner: number, code: number, answer: number): number;
-  br_replay_forget(learner: number, name: number): number;
-  br_replay_forget_sample(learner: number, sample: bigint): number;
-  br_replay_rename(learner: number, from: number, to: number): number;
-  br_replay_classes(learner: number): number;
-  br_replay_class(learner: number, label: number, name: number, pictures: number, stored: number): number;
-  br_replay_pictures(learner: number): bigint;
-  br_replay_experiences(learner: number): bigint;
-  br_replay_steps(learner: number): bigint;
-  br_replay_hash(learner: number, hash: number): number;
-  br_replay_bytes(learner: number): number;
-  br_replay_write(learner: number, write: number, context: number): number;
-  br_replay_read(learner: number, read: number, context: number, size: number): number;
-  br_replay_verify(learner: number, read: number, context: number, size: number): number;
-  br_replay_save(learner: number, slots: number): number;
-  br_replay_load(learner: number, slots: number): number;
-  br_replay_rollback(learner: number, slots: number): number;
   br_state_sections(bytes: number, size: number, sections: number, room: number, count: number): number;
   br_section_head(section: number, head: number): number;
-  br_state_write_bytes(learner: number, to: number, size: number): number;
-  br_state_read_bytes(learner: number, from: number, size: number): number;
-  br_state_verify_bytes(learner: number, from: number, size: number): number;
-  br_state_merge_bytes(learner: number, from: number, size: number): number;
-  br_state_take_out_bytes(learner: number, from: number, size: number): number;
-  br_state_take_out_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
-  br_state_merge_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
-  br_replay_write_bytes(learner: number, to: number, size: number): number;
-  br_replay_verify_bytes(learner: number, from: number, size: number): number;
-  br_replay_read_bytes(learner: number, from: number, size: number): number;
+  br_learner_write_bytes(learner: number, to: number, size: number): number;
+  br_learner_read_bytes(learner: number, from: number, size: number): number;
+  br_learner_verify_bytes(learner: number, from: number, size: number): number;
+  br_learner_merge_bytes(learner: number, from: number, size: number): number;
+  br_learner_take_out_bytes(learner: number, from: number, size: number): number;
+  br_learner_take_out_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
+  br_learner_merge_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
 }

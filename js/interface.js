@@ -135,7 +135,7 @@ export const br_answers = {
 };
 
 export const br_learner_options = {
-  bytes: 28,
+  bytes: 32,
   fields: {
     classes: [0, "Uint32"],
     name_bytes: [4, "Uint32"],
@@ -144,17 +144,19 @@ export const br_learner_options = {
     settings_bytes: [16, "Uint32"],
     factor: [20, "Uint32"],
     pictures: [24, "Uint32"],
+    samples: [28, "Uint32"],
   },
 };
 
 export const br_learner_memory = {
-  bytes: 20,
+  bytes: 24,
   fields: {
     total: [0, "Uint32"],
     network: [4, "Uint32"],
     state: [8, "Uint32"],
     answers: [12, "Uint32"],
-    work: [16, "Uint32"],
+    experience: [16, "Uint32"],
+    work: [20, "Uint32"],
   },
 };
 
@@ -189,6 +191,14 @@ export const br_answer = {
   },
 };
 
+export const br_progress = {
+  bytes: 16,
+  fields: {
+    done: [0, "BigUint64"],
+    steps: [8, "BigUint64"],
+  },
+};
+
 export const br_slots = {
   bytes: 24,
   fields: {
@@ -198,35 +208,6 @@ export const br_slots = {
     erase: [12, "Uint32"],
     write: [16, "Uint32"],
     sync: [20, "Uint32"],
-  },
-};
-
-export const br_replay_options = {
-  bytes: 16,
-  fields: {
-    classes: [0, "Uint32"],
-    name_bytes: [4, "Uint32"],
-    samples: [8, "Uint32"],
-    settings_bytes: [12, "Uint32"],
-  },
-};
-
-export const br_replay_memory = {
-  bytes: 20,
-  fields: {
-    total: [0, "Uint32"],
-    network: [4, "Uint32"],
-    state: [8, "Uint32"],
-    experience: [12, "Uint32"],
-    work: [16, "Uint32"],
-  },
-};
-
-export const br_replay_progress = {
-  bytes: 16,
-  fields: {
-    done: [0, "BigUint64"],
-    steps: [8, "BigUint64"],
   },
 };
 
@@ -242,7 +223,7 @@ export const br_section = {
   },
 };
 
-export const BR_ABI = 4;
+export const BR_ABI = 5;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
 export const BR_SECTION_HEAD = 312;
@@ -267,6 +248,7 @@ export const BR_NO_STATE = 16;
 export const BR_STORAGE = 17;
 export const BR_OTHER_BASE = 18;
 export const BR_IMPOSSIBLE = 19;
+export const BR_UNSUPPORTED = 20;
 export const BR_PREPARE = 0;
 export const BR_FORWARD = 1;
 export const BR_BACKWARD = 2;

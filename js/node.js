@@ -1,7 +1,7 @@
 /** The package in Node: `import { open } from "bitreplay"`. */
 import { readFile } from "node:fs/promises";
 
-import { openExact, openReplayed } from "./open.js";
+import { openFrom } from "./open.js";
 
 export * from "./index.js";
 
@@ -19,11 +19,4 @@ const read = async (path) => new Uint8Array(await readFile(path));
  * @param {import("./open.js").ModelFile} [model] the package's own network `react_tiny` where it is left out
  * @param {import("./open.js").Limits} [limits] what to reserve memory for
  */
-export const open = (model = FILES.model, limits) => openExact(FILES, read, model, limits);
-
-/**
- * A learner by the strategy `replay`, for a model that was exported for it.
- * @param {import("./open.js").ModelFile} model
- * @param {import("./open.js").ReplayLimits} [limits]
- */
-export const openReplay = (model, limits) => openReplayed(FILES, read, model, limits);
+export const open = (model = FILES.model, limits) => openFrom(FILES, read, model, limits);

@@ -1,13 +1,11 @@
 /** Opens a learner on the files of this package; `node.js` and `browser.js` know where these are and how they are read. */
 import { Core, hasSimd } from "./core.js";
 import { Learner } from "./learner.js";
-import { Replay } from "./replay.js";
 
 /** @typedef {(address: URL | string) => Promise<Uint8Array>} Read */
 /** @typedef {{simd: URL, plain: URL, model: URL}} PackageFiles */
 /** @typedef {Uint8Array | URL | string} ModelFile a file of `bitreplay export` or `bitreplay page`: its bytes or its address */
 /** @typedef {NonNullable<Parameters<typeof Learner.open>[2]>} Limits */
-/** @typedef {NonNullable<Parameters<typeof Replay.open>[2]>} ReplayLimits */
 
 /**
  * The core, and the model's bytes.
@@ -22,23 +20,12 @@ function load(files, read, model) {
 }
 
 /**
- * A learner by the strategy `exact`.
+ * A learner that has learned nothing.
  * @param {PackageFiles} files
  * @param {Read} read
  * @param {ModelFile} model
  * @param {Limits} [limits]
  */
-export async function openExact(files, read, model, limits) {
+export async function openFrom(files, read, model, limits) {
   return Learner.open(...(await load(files, read, model)), limits);
-}
-
-/**
- * A learner by the strategy `replay`.
- * @param {PackageFiles} files
- * @param {Read} read
- * @param {ModelFile} model
- * @param {ReplayLimits} [limits]
- */
-export async function openReplayed(files, read, model, limits) {
-  return Replay.open(...(await load(files, read, model)), limits);
 }

@@ -1,8 +1,8 @@
 /** The learner of learner.js in a worker: the page stays responsive while it learns. Every call returns a promise. */
 
 /** @typedef {import("./learner.js").Learner} Learner */
-/** @typedef {import("./base_learner.js").Picture} Picture */
-/** @typedef {import("./base_learner.js").Name} Name */
+/** @typedef {import("./learner.js").Picture} Picture */
+/** @typedef {import("./learner.js").Name} Name */
 
 export class WorkerLearner {
   /** @param {Worker} worker */
@@ -47,14 +47,14 @@ export class WorkerLearner {
     return this._call("predict", picture, options);
   }
 
-  /** @param {Picture} picture @returns {Promise<Int8Array>} */
+  /** @param {Picture} picture @returns {Promise<import("./learner.js").Encoded>} */
   encode(picture) {
     return this._call("encode", picture);
   }
 
-  /** @param {Int8Array} features @param {Name} name @returns {Promise<void>} */
-  unlearn(features, name) {
-    return this._call("unlearn", features, name);
+  /** @param {import("./learner.js").Encoded} encoded @param {Name} name @returns {Promise<void>} */
+  unlearn(encoded, name) {
+    return this._call("unlearn", encoded, name);
   }
 
   /** @param {Name} name @returns {Promise<void>} */

@@ -4,15 +4,17 @@
  * are read.
  */
 import { Core, hasSimd } from "./bitreplay/core.js";
-import { ReplayStrategy } from "./replay_strategy.js";
-import { ExactStrategy } from "./exact_strategy.js";
+import { Learner } from "./bitreplay/learner.js";
 
-/** @typedef {import("./exact_strategy.js").Sample} Sample */
+/** @typedef {{x: any, name: string}} Sample an encoded picture and its class */
 
-/** @type {any} exact_strategy.js or replay_strategy.js */
-let strategy;
-/** @type {any} the strategy's learner: classes, forgetting, renaming, states */
+const MAX_SAMPLES = 1024; // of one experience of replay
+
+/** @type {any} */
 let learner;
+const isExact = () => learner.strategy === "exact";
+/** @param {Sample[]} samples */
+const encodedOf = (samples) => samples.map(({ x, name }) => ({ encoded: x, name }));
 
 /** @param {string} name */
 async function loadBytes(name) {
@@ -28,24 +30,29 @@ const summary = () => ({
   state: learner.save(),
 });
 
+/** Replay never answers "unknown". @param {any[]} encoded @param {number} unknown */
+const countUnknown = (encoded, unknown) =>
+  isExact() ? encoded.filter((x) => learner.predictEncoded(x, { unknown }).unknown).length : 0;
+
 /** @type {Record<string, (...args: any[]) => any>} */
 const methods = {
   async open(/** @type {{file: string, strategy?: string}} */ model, /** @type {Uint8Array | undefined} */ state) {
     const core = await Core.open(await loadBytes(hasSimd() ? "bitreplay.wasm" : "bitreplay-plain.wasm"));
     const file = await loadBytes(model.file);
-    strategy = model.strategy === "replay" ? new ReplayStrategy(core, file) : new ExactStrategy(core, file);
-    learner = strategy.learner;
+    learner = Learner.open(core, file, { samples: MAX_SAMPLES });
     if (state) learner.load(state);
-    const { memory, can } = strategy;
+    const { network, state: learned, answers, experience, work } = learner.memory;
+    const memory = { network, state: learned, answers: answers + experience, work };
+    const can = { unlearn: isExact(), merge: isExact() };
     return { ...summary(), memory, can, modelBytes: file.length, isa: core.isa(), side: learner.side };
   },
-  encode: (picture) => strategy.encode(picture),
+  encode: (picture) => learner.encode(picture),
   /** The three most likely classes, and whether the picture is unlike them all; `unknown` is a share (docs/unknown.md). */
   predict(picture, /** @type {number} */ unknown) {
     const start = performance.now();
     const classes = learner.classes();
     if (!classes.length) return { answers: [], unknown: false, ms: 0 };
-    const prediction = strategy.predict(picture, unknown);
+    const prediction = learner.predict(picture, { unknown: isExact() ? unknown : 0 });
     const answers = classes.map((/** @type {any} */ { name }, /** @type {number} */ k) => ({
       name,
       share: prediction.probabilities[k],
@@ -54,22 +61,26 @@ const methods = {
     return { answers: answers.slice(0, 3), unknown: prediction.unknown, ms: performance.now() - start };
   },
   /** The predicted class of each. */
-  evaluate: (/** @type {any[]} */ encoded) => strategy.predictNames(encoded),
+  evaluate: (/** @type {any[]} */ encoded) => learner.predictNames(encoded),
   /** The first of these shares that calls at most the share `limit` of the pictures unknown, or 0 if none does. */
   chooseShare: (/** @type {any[]} */ encoded, /** @type {number[]} */ shares, /** @type {number} */ limit) =>
-    strategy.unknown || (shares.find((share) => strategy.countUnknown(encoded, share) <= limit * encoded.length) ?? 0),
+    learner.unknown || (shares.find((share) => countUnknown(encoded, share) <= limit * encoded.length) ?? 0),
   learn(/** @type {Sample[]} */ samples, /** @type {(progress: any) => void} */ report) {
     const start = performance.now();
-    for (const progress of strategy.learning(samples)) report(progress);
+    if (isExact()) {
+      learner.learn(encodedOf(samples));
+      learner.ready();
+      report({ done: 1, steps: 1 });
+    } else for (const progress of learner.learning(encodedOf(samples))) report(progress);
     return { ...summary(), ms: performance.now() - start };
   },
   unlearn(/** @type {Sample[]} */ samples) {
-    for (const { x, name } of samples) strategy.unlearn(x, name);
+    for (const { x, name } of samples) learner.unlearn(x, name);
     return summary();
   },
   relabel(/** @type {Sample[]} */ samples, /** @type {string} */ name) {
-    for (const { x, name: old } of samples) strategy.unlearn(x, old);
-    learner.learn(samples.map(({ x }) => ({ features: x, name })));
+    for (const { x, name: old } of samples) learner.unlearn(x, old);
+    learner.learn(samples.map(({ x }) => ({ encoded: x, name })));
     return summary();
   },
   forget(name) {
@@ -85,7 +96,7 @@ const methods = {
     return summary();
   },
   merge(/** @type {Uint8Array} */ state) {
-    strategy.merge(state);
+    learner.merge(state);
     return summary();
   },
   clear() {

@@ -124,7 +124,7 @@ def test_what_cannot_be_read_is_said(places, state, picture, sentence):
 def test_the_headers_are_c99_and_the_example_in_c_plus_plus_runs(places, tmp_path):
     folder, _, _ = places
     (tmp_path / "empty.c").write_text(
-        '#include "bitreplay_replay.h"\n#include "bitreplay_method.h"\nint main(void) { return 0; }\n'
+        '#include "bitreplay_learner.h"\n#include "bitreplay_method.h"\nint main(void) { return 0; }\n'
     )
     build(tmp_path, "cc", "-std=c99", str(tmp_path / "empty.c"))
     binary = build(tmp_path, "c++", "-std=c++17", str(ROOT / "examples" / "learn.cc"))

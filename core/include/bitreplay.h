@@ -52,7 +52,7 @@ enum br_error {
   BR_MISALIGNED,   /* a pointer does not have the required alignment */
   BR_BAD_LABEL,    /* a label is not one of the program's classes */
   BR_UNKNOWN_ISA,  /* the instruction set does not exist or the CPU lacks it */
-  /* Returned by the learners only (bitreplay_learner.h, bitreplay_replay.h). */
+  /* Returned by the learners only (bitreplay_learner.h). */
   BR_FULL,            /* a limit of the learner's options, or of a counter, is reached */
   BR_UNKNOWN_CLASS,   /* no class has this name */
   BR_NAME_TAKEN,      /* another class has this name */
@@ -65,7 +65,8 @@ enum br_error {
   BR_NO_STATE,        /* no slot holds a state */
   BR_STORAGE,         /* a callback of the caller failed */
   BR_OTHER_BASE,      /* a state does not contain the base */
-  BR_IMPOSSIBLE       /* no images have these class statistics */
+  BR_IMPOSSIBLE,      /* no images have these class statistics */
+  BR_UNSUPPORTED      /* the learner's strategy has no such function */
 };
 /* The lists of operations that a program has. BR_STEP runs forward, backward, update and prepare in turn. */
 enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
@@ -271,7 +272,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 4
+#define BR_ABI 5
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

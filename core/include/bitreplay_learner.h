@@ -7,19 +7,26 @@
  *     room = aligned_alloc(64, memory.total);                                         sizes.h of `bitreplay export`
  *     br_learner_open(model, model_size, &options, room, memory.total, &learner, error, sizeof error);
  *
- *     br_learn_begin(learner);                                 an experience, as learner.learn in Python
- *     br_learn_add(learner, &picture, &name);                  for each of its images
- *     br_learn_end(learner);
- *     br_predict(learner, &picture, &answer);
+ *     br_learner_begin(learner);                               an experience, as learner.learn in Python
+ *     br_learner_add(learner, &picture, &name);                for each of its images
+ *     br_learner_end(learner);
+ *     br_learner_predict(learner, &picture, &answer);
  *     br_learner_save(learner, &slots);
  *
- * `model` is a file that `bitreplay export` wrote: the frozen network, the model's name and the settings. The strategy
- * is exact (docs/exact.md). Features, class statistics, answers, state files and the state hash equal Python's bit for
- * bit. C reads the states that Python saved, and Python those of C.
+ * `model` is a file that `bitreplay export` wrote: the frozen network, the model's name and the settings, among them
+ * the strategy, which is the learner's:
  *
- * Functions that return int return BR_OK (0) or another value of `enum br_error` (bitreplay.h). A call that fails has
- * changed nothing, unless its description says otherwise. BR_BAD_ARGUMENT means a null pointer or a value out of range
- * and is not mentioned below. One thread at a time may use a learner.
+ *     exact    class statistics over all images, from which a discriminant follows (docs/exact.md)
+ *     replay   a tail that learns from new and stored latents, with a CWR* head (docs/strategy.md). Models with
+ *              augmentation, `unknown` above 0 or bits "float" are refused (BR_MALFORMED)
+ *
+ * Encoded images, states, answers and the state hash equal Python's bit for bit. C reads the states that Python saved
+ * and goes on learning as Python would, and the other way round.
+ *
+ * Functions that return int return BR_OK (0) or another value of `enum br_error` (bitreplay.h), for which br_error_text
+ * has a sentence. A call that fails has changed nothing, unless its description says otherwise. BR_BAD_ARGUMENT means a
+ * null pointer or a value out of range, BR_UNSUPPORTED that the learner's strategy has no such function; both are not
+ * mentioned below. One thread at a time may use a learner; different learners share nothing.
  *
  * The learner keeps no pointer that it is given, except for `model` and `memory` of br_learner_open.
  */
@@ -36,23 +43,25 @@ typedef struct br_learner br_learner;
 
 /* Limits, for which memory is reserved; beyond them a call returns BR_FULL. 0 takes the default. */
 typedef struct br_learner_options {
-  uint32_t classes;        /* up to 65,535; default 16 */
+  uint32_t classes;        /* up to 65,535; replay: up to the number that the model was exported for; default 16 */
   uint32_t name_bytes;     /* of each name in UTF-8, up to 800 (200 characters of 4 bytes); default 64 */
-  uint32_t marks;          /* of the lineage, one per experience and merged state, 8 bytes each; default 1,024 */
-  uint32_t wide;           /* 1: more than 131,072 images, with twice the memory for statistics; default 0 */
+  uint32_t marks;          /* exact: of the lineage, one per experience and merged state, 8 bytes each; default 1,024 */
+  uint32_t wide;           /* exact: 1 for more than 131,072 images, with twice the memory for statistics; default 0 */
   uint32_t settings_bytes; /* of the settings in a state file; default 2,048 */
-  uint32_t factor;         /* 1: keep the factor that `share` of an answer needs, in 2 d (d + 1) bytes for d features;
-                            * 0, the default: recompute it for every such answer */
-  uint32_t pictures;       /* with the setting `digests`: images, 8 bytes each; default 4,096 */
+  uint32_t factor;         /* exact: 1: keep the factor that `share` of an answer needs, in 2 d (d + 1) bytes for d
+                            * features; 0, the default: recompute it for every such answer */
+  uint32_t pictures;       /* exact, with the setting `digests`: images, 8 bytes each; default 4,096 */
+  uint32_t samples;        /* replay: images in one experience; default 64 */
 } br_learner_options;
 
 /* The memory of a learner, in bytes. */
 typedef struct br_learner_memory {
-  size_t total;   /* what br_learner_open takes: the sum of the others */
-  size_t network; /* tables and packed weights */
-  size_t state;   /* class statistics, names, lineage */
-  size_t answers; /* the discriminant */
-  size_t work;    /* shared by the network's arena, computing the discriminant, reading and writing states */
+  size_t total;      /* what br_learner_open takes: the sum of the others */
+  size_t network;    /* tables and packed weights */
+  size_t state;      /* exact: class statistics, names, lineage; replay: parameters, head, replay memory, names */
+  size_t answers;    /* exact: the discriminant */
+  size_t experience; /* replay: latents and labels of the images being learned */
+  size_t work;       /* shared by the network's arena, computing the discriminant, reading and writing states */
 } br_learner_memory;
 
 /* An image of uint8 pixels, of any size. Its middle square is resized to the network's input (docs/pictures.md). */
@@ -75,15 +84,22 @@ typedef struct br_name {
 /* A share for br_answer: BR_SHARE(0.05) is 5 %. */
 #define BR_SHARE(part) ((uint32_t)(65536 * (part) + 0.5))
 
-/* What br_predict answers. The caller sets `scores`, `probabilities` and `share`; the other fields are results. */
+/* What br_learner_predict answers. The caller sets `scores`, `probabilities` and `share`; the other fields are
+ * results. */
 typedef struct br_answer {
   uint32_t label;         /* number of the first class with the largest score: see br_learner_class */
-  int64_t* scores;        /* [classes], or null if not wanted */
+  int64_t* scores;        /* [classes], or null if not wanted; of replay they are logits, scaled by 2^16 */
   int32_t* probabilities; /* [classes], scaled by 2^30, or null if not wanted */
   uint32_t share;         /* the share of images of known classes that may be called unknown (docs/unknown.md), scaled
-                           * by 2^16: BR_SHARE(0.05). 0: no image is called unknown, and nothing is computed for it */
+                           * by 2^16: BR_SHARE(0.05). 0: no image is called unknown, and nothing is computed for it.
+                           * BR_BAD_ARGUMENT above 0 with replay */
   uint32_t unknown;       /* 1: the image is unlike those that were learned; `label` is the best class even so */
 } br_answer;
+
+/* Training steps of an experience, done and in all. */
+typedef struct br_progress {
+  uint64_t done, steps;
+} br_progress;
 
 /* ---- Opening ---- */
 
@@ -99,65 +115,76 @@ BR_API int br_learner_open(const void* model, size_t size, const br_learner_opti
                            size_t memory_size, br_learner** learner, char* error, size_t error_size);
 /* Writes the memory that the learner uses to `*memory`. */
 BR_API void br_learner_memory_used(const br_learner* learner, br_learner_memory* memory);
-/* Forgets everything. The next save leaves nothing of the past. */
+/* Forgets everything, and drops an experience that has begun. The next save leaves nothing of the past. */
 BR_API void br_learner_clear(br_learner* learner);
+/* "exact" or "replay". */
+BR_API const char* br_learner_strategy(const br_learner* learner);
 
-/* ---- Features ---- */
+/* ---- Images ---- */
 
-/* The number of features. */
-BR_API uint32_t br_learner_features(const br_learner* learner);
 /* The side of the network's input, a square. */
 BR_API uint32_t br_learner_side(const br_learner* learner);
 /* Writes the middle square of an image, resized, to fitted[side][side][3]. */
 BR_API int br_fit(const br_picture* picture, uint32_t side, uint8_t* fitted);
-/* Writes the features of an image to x[features], in [-127, 127]. Learning and answering use nothing else of it. */
-BR_API int br_learner_extract(br_learner* learner, const br_picture* picture, int8_t* x);
+/* The bytes of an encoded image: features are int8 in [-127, 127] (exact), latents are uint64 words (replay). */
+BR_API uint32_t br_learner_encoded_bytes(const br_learner* learner);
+/* Encodes an image into memory of that size, aligned to 8. Learning and answering use nothing else of it. */
+BR_API int br_learner_encode(br_learner* learner, const br_picture* picture, void* encoded);
 
 /* ---- Learning ---- */
 
 /* Begins an experience. BR_BAD_ORDER if one has begun already, BR_FULL if no more can be counted. */
-BR_API int br_learn_begin(br_learner* learner);
-/* Learns an image, or the features of one, at once. A new name makes a new class. BR_FULL beyond the options' limits,
- * BR_BAD_ORDER outside of an experience. */
-BR_API int br_learn_add(br_learner* learner, const br_picture* picture, const br_name* name);
-BR_API int br_learn_add_features(br_learner* learner, const int8_t* x, const br_name* name);
-/* Ends the experience, counts it and adds its mark to the lineage; an experience without images is not counted. To undo
- * an experience, end it, and then read an earlier state or unlearn its images. */
-BR_API int br_learn_end(br_learner* learner);
+BR_API int br_learner_begin(br_learner* learner);
+/* Adds an image, or an encoded one, to the experience. A new name makes a new class. BR_FULL beyond the options'
+ * limits, BR_BAD_ORDER outside of an experience or after its first step. With exact it is learned at once. */
+BR_API int br_learner_add(br_learner* learner, const br_picture* picture, const br_name* name);
+BR_API int br_learner_add_encoded(br_learner* learner, const void* encoded, const br_name* name);
+/* Trains one minibatch; `progress` may be null. The first step numbers the new classes. Exact has no steps: `*progress`
+ * is 0 of 0. */
+BR_API int br_learner_step(br_learner* learner, br_progress* progress);
+/* Ends the experience and counts it; one without images is not counted. Replay trains the steps that are left,
+ * consolidates the head and offers the latents to the replay memory: calling br_learner_step is optional. To undo an
+ * experience, read an earlier state. */
+BR_API int br_learner_end(br_learner* learner);
 
-/* ---- Answers ---- */
+/* ---- Answers: replay has none during an experience (BR_BAD_ORDER) ---- */
 
 /* Computes the discriminant now. Otherwise the first answer after a change does. BR_NOTHING_LEARNED without a class. */
 BR_API int br_learner_ready(br_learner* learner);
-/* Answers for an image, or for the features of one. BR_NOTHING_LEARNED without a class. */
-BR_API int br_predict(br_learner* learner, const br_picture* picture, br_answer* answer);
-BR_API int br_predict_features(br_learner* learner, const int8_t* x, br_answer* answer);
+/* Answers for an image, or for an encoded one. BR_NOTHING_LEARNED without a class. */
+BR_API int br_learner_predict(br_learner* learner, const br_picture* picture, br_answer* answer);
+BR_API int br_learner_predict_encoded(br_learner* learner, const void* encoded, br_answer* answer);
 /* The setting `unknown` of the model, or of the state that was read, for `share` of br_answer. */
 BR_API uint32_t br_learner_share(const br_learner* learner);
 
 /* ---- Unlearning: not during an experience (BR_BAD_ORDER) ---- */
 
-/* Removes an image from a class, as if it had never been learned. BR_NEVER_LEARNED if it cannot have been learned as
- * that class, BR_UNKNOWN_CLASS if there is no such class. A class that has no images left is removed. */
-BR_API int br_unlearn(br_learner* learner, const br_picture* picture, const br_name* name);
-BR_API int br_unlearn_features(br_learner* learner, const int8_t* x, const br_name* name);
-/* Removes a class. BR_UNKNOWN_CLASS if there is none of that name. */
-BR_API int br_forget(br_learner* learner, const br_name* name);
+/* exact: removes an image from a class, as if it had never been learned. BR_NEVER_LEARNED if it cannot have been
+ * learned as that class, BR_UNKNOWN_CLASS if there is no such class. A class that has no images left is removed. */
+BR_API int br_learner_unlearn(br_learner* learner, const br_picture* picture, const br_name* name);
+BR_API int br_learner_unlearn_encoded(br_learner* learner, const void* encoded, const br_name* name);
+/* Removes a class; of replay its stored latents and the head's weights, while what the tail has learned from it stays.
+ * BR_UNKNOWN_CLASS if there is none of that name. */
+BR_API int br_learner_forget(br_learner* learner, const br_name* name);
+/* replay: removes one stored latent, by the number of its sample in the order of arrival. BR_NEVER_LEARNED if it is not
+ * stored. */
+BR_API int br_learner_forget_sample(br_learner* learner, int64_t sample);
 /* Renames a class. BR_UNKNOWN_CLASS if there is no `from`, BR_NAME_TAKEN if there is a `to`. */
-BR_API int br_rename(br_learner* learner, const br_name* from, const br_name* to);
+BR_API int br_learner_rename(br_learner* learner, const br_name* from, const br_name* to);
 
 /* ---- Classes ---- */
 
 /* The number of classes. */
 BR_API uint32_t br_learner_classes(const br_learner* learner);
-/* The name of class number `label` and the number of its images; either pointer may be null. Classes are numbered in
- * the order of their names: integers first, then text. `name->text` points into the learner and is valid until the next
- * change. */
-BR_API int br_learner_class(const br_learner* learner, uint32_t label, br_name* name, int64_t* pictures);
-/* The number of images that were learned, of all classes. */
+/* The name of class number `label`, the number of its images and of its stored latents (exact: 0); each pointer may be
+ * null. Exact numbers classes in the order of their names, integers first, replay in the order in which they were
+ * learned. `name->text` points into the learner and is valid until the next change. */
+BR_API int br_learner_class(const br_learner* learner, uint32_t label, br_name* name, int64_t* pictures,
+                            int64_t* stored);
+/* The number of images, of all classes, of experiences and of training steps (exact: 0). */
 BR_API int64_t br_learner_pictures(const br_learner* learner);
-/* The number of experiences. */
 BR_API int64_t br_learner_experiences(const br_learner* learner);
+BR_API int64_t br_learner_steps(const br_learner* learner);
 
 /* ---- States: docs/state-format.md ---- */
 
@@ -167,32 +194,33 @@ typedef int br_read(void* context, size_t offset, void* bytes, size_t size);
 typedef int br_write(void* context, size_t offset, const void* bytes, size_t size);
 
 /* Writes the state hash to `hash`: 64 hexadecimal digits and a 0. Equal to `state_hash` in Python. */
-BR_API int br_state_hash(br_learner* learner, char hash[65]);
+BR_API int br_learner_hash(br_learner* learner, char hash[65]);
 /* The size of the state file. */
-BR_API size_t br_state_bytes(br_learner* learner);
+BR_API size_t br_learner_state_bytes(br_learner* learner);
 /* Writes the state file. */
-BR_API int br_state_write(br_learner* learner, br_write* write, void* context);
-/* Replaces what was learned by the state in a file of `size` bytes. BR_BAD_ORDER during an experience. The whole file
- * is checked before anything changes: BR_DAMAGED, BR_MALFORMED, BR_OTHER_MODEL, BR_OTHER_SETTINGS, BR_FULL, or
- * BR_IMPOSSIBLE if no images have its statistics. If reading fails after that (BR_STORAGE), the learner is empty. */
-BR_API int br_state_read(br_learner* learner, br_read* read, void* context, size_t size);
-/* Checks a state file as br_state_read does, without changing the learner, reading it front to back. It leaves out one
- * check that takes as long as computing a discriminant: that the scatter is positive semidefinite. Meant for files that
- * this learner has just written. */
-BR_API int br_state_verify(br_learner* learner, br_read* read, void* context, size_t size);
-/* Adds what another state, of the same model and settings, has learned. Errors as br_state_read; BR_BAD_ORDER during an
- * experience. */
-BR_API int br_state_merge(br_learner* learner, br_read* read, void* context, size_t size);
+BR_API int br_learner_write(br_learner* learner, br_write* write, void* context);
+/* Replaces what was learned by the state in a file of `size` bytes. During an experience exact returns BR_BAD_ORDER,
+ * replay ends it. The whole file is checked before anything changes: BR_DAMAGED, BR_MALFORMED, BR_OTHER_MODEL,
+ * BR_OTHER_SETTINGS, BR_FULL, or BR_IMPOSSIBLE if no images have its statistics. If reading fails after that
+ * (BR_STORAGE), the learner is empty. */
+BR_API int br_learner_read(br_learner* learner, br_read* read, void* context, size_t size);
+/* Checks a state file as br_learner_read does, without changing the learner, reading it front to back. It leaves out
+ * one check that takes as long as computing a discriminant: that the scatter is positive semidefinite. Meant for files
+ * that this learner has just written. */
+BR_API int br_learner_verify(br_learner* learner, br_read* read, void* context, size_t size);
+/* exact: adds what another state, of the same model and settings, has learned. Errors as br_learner_read; BR_BAD_ORDER
+ * during an experience. */
+BR_API int br_learner_merge(br_learner* learner, br_read* read, void* context, size_t size);
 /* The same for two states that both began as a third one, the base, whose images count once. BR_OTHER_BASE if one of
  * them does not contain the base. */
-BR_API int br_state_merge_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
-                                void* base_context, size_t base_size);
-/* Removes a state that was merged before, as if it never had been. BR_OTHER_BASE if it cannot have been merged,
+BR_API int br_learner_merge_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
+                                  void* base_context, size_t base_size);
+/* exact: removes a state that was merged before, as if it never had been. BR_OTHER_BASE if it cannot have been merged,
  * BR_NEVER_LEARNED if no images have the statistics that would be left. The second is for a state that was merged with
  * a base. */
-BR_API int br_state_take_out(br_learner* learner, br_read* read, void* context, size_t size);
-BR_API int br_state_take_out_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
-                                   void* base_context, size_t base_size);
+BR_API int br_learner_take_out(br_learner* learner, br_read* read, void* context, size_t size);
+BR_API int br_learner_take_out_since(br_learner* learner, br_read* read, void* context, size_t size, br_read* base_read,
+                                     void* base_context, size_t base_size);
 
 /* ---- Saving in non-volatile memory ---- */
 
@@ -215,7 +243,7 @@ typedef struct br_slots {
  * br_learner_load finds the previous or the new state. After unlearning and forgetting, both slots are rewritten, so
  * that nothing of the past is left. BR_FULL if a slot is too small, BR_BAD_ORDER during an experience. */
 BR_API int br_learner_save(br_learner* learner, const br_slots* slots);
-/* Loads the newest generation that is intact. BR_NO_STATE if there is none; other errors as br_state_read. */
+/* Loads the newest generation that is intact. BR_NO_STATE if there is none; other errors as br_learner_read. */
 BR_API int br_learner_load(br_learner* learner, const br_slots* slots);
 /* Loads the generation before the newest, and erases the newest. BR_NO_STATE if there are not two. */
 BR_API int br_learner_rollback(br_learner* learner, const br_slots* slots);

@@ -1,5 +1,5 @@
 /* The parts of replay around the tail, in integer arithmetic: reservoir sampling, drawing from the replay memory, the
- * order of minibatches, CWR* and learning rates (docs/law.md section 10). The replay learner (bitreplay_replay.h) is
+ * order of minibatches, CWR* and learning rates (docs/law.md section 10). The strategy replay (bitreplay_learner.h) is
  * made of these; use them for a training loop of your own. All memory is the caller's; nothing is kept between calls.
  * Functions that return int return BR_OK or BR_BAD_ARGUMENT unless they say otherwise. */
 #ifndef BITREPLAY_METHOD_H

@@ -1,6 +1,6 @@
 /* State files of format 3: sections of bytes, each with a name, a type and a shape (docs/state-format.md). The learners
- * read and write whole states (bitreplay_learner.h, bitreplay_replay.h); this is what lies below them, for programs
- * that make states of their own. C99, no heap.
+ * read and write whole states (bitreplay_learner.h); this is what lies below them, for programs that make states of
+ * their own. C99, no heap.
  *
  * A file is BR_STATE_HEAD bytes, "BITSTATE", the version as uint64, the SHA-256 of all that follows, and then sections
  * in the order of their names. Numbers are little-endian.

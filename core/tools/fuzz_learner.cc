@@ -17,7 +17,7 @@ namespace {
 
 br_learner* open(const Bytes& model, Bytes* memory) {
   static const size_t enough = 3 << 20;
-  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024, draw(2), 1 + draw(40)};
+  const br_learner_options options = {1 + draw(6), 1 + draw(40), 1 + draw(20), draw(2), 1024, draw(2), 1 + draw(40), 0};
   br_learner* learner = nullptr;
   char error[64];
   *memory = room(draw(10) ? enough : draw(1 << 18));
@@ -29,7 +29,7 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
   char text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   const br_name name = any_name(text), other = any_name(text);
-  const uint32_t features = br_learner_features(learner);
+  const uint32_t features = br_learner_encoded_bytes(learner);
   for (uint32_t i = 0; i < features; ++i) x[i] = int8_t(draw(3) ? int(draw(255)) - 127 : 127);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
@@ -41,26 +41,26 @@ void one_call(br_learner* learner, const Bytes& state, const Bytes& begun, int8_
   if (draw(2)) spoil(given, draw(2) ? 1200 : kMaxBytes), seal_state(given);
   if (draw(4) == 0) spoil(base, draw(2) ? 1200 : kMaxBytes), seal_state(base);
   switch (draw(20)) {
-    case 0: br_learn_begin(learner); break;
-    case 1: br_learn_end(learner); break;
-    case 2: br_learn_add(learner, &picture, &name); break;
+    case 0: br_learner_begin(learner); break;
+    case 1: br_learner_end(learner); break;
+    case 2: br_learner_add(learner, &picture, &name); break;
     case 3:
-    case 4: br_learn_add_features(learner, x, &name); break;
-    case 5: br_unlearn_features(learner, x, &name); break;
-    case 6: br_unlearn(learner, &picture, &name); break;
-    case 7: br_forget(learner, &name); break;
-    case 8: br_rename(learner, &name, &other); break;
-    case 9: br_predict_features(learner, x, &answer); break;
-    case 10: br_predict(learner, &picture, &answer); break;
-    case 11: br_state_read(learner, read_bytes, &given, given.size); break;
-    case 12: br_state_merge(learner, read_bytes, &given, given.size); break;
+    case 4: br_learner_add_encoded(learner, x, &name); break;
+    case 5: br_learner_unlearn_encoded(learner, x, &name); break;
+    case 6: br_learner_unlearn(learner, &picture, &name); break;
+    case 7: br_learner_forget(learner, &name); break;
+    case 8: br_learner_rename(learner, &name, &other); break;
+    case 9: br_learner_predict_encoded(learner, x, &answer); break;
+    case 10: br_learner_predict(learner, &picture, &answer); break;
+    case 11: br_learner_read(learner, read_bytes, &given, given.size); break;
+    case 12: br_learner_merge(learner, read_bytes, &given, given.size); break;
     case 13: br_learner_save(learner, &kSlots); break;
     case 14: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
     case 15: br_learner_share(learner); break;
-    case 16: br_state_merge_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
-    case 17: br_state_take_out(learner, read_bytes, &given, given.size); break;
-    case 18: br_state_take_out_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
-    default: br_state_hash(learner, hash);
+    case 16: br_learner_merge_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
+    case 17: br_learner_take_out(learner, read_bytes, &given, given.size); break;
+    case 18: br_learner_take_out_since(learner, read_bytes, &given, given.size, read_bytes, &base, base.size); break;
+    default: br_learner_hash(learner, hash);
   }
   free(given.at);
   free(base.at);

@@ -36,7 +36,7 @@ br_learner* open_learner() {
   const char* const path = getenv("FUZZ_MODEL");
   static const Bytes model = copy(read_file(path ? path : "tests/corpus/model.bin"));
   static const Bytes memory = room(1 << 20);
-  const br_learner_options options = {8, 16, 64, 1, 1024, 0, 64};
+  const br_learner_options options = {8, 16, 64, 1, 1024, 0, 64, 0};
   br_learner* learner = nullptr;
   char error[256] = "";
   if (br_learner_open(model.at, model.size, &options, memory.at, memory.size, &learner, error, sizeof error)) abort();
@@ -44,10 +44,10 @@ br_learner* open_learner() {
 }
 
 void check_written(br_learner* learner) {
-  Bytes written = room(br_state_bytes(learner));
+  Bytes written = room(br_learner_state_bytes(learner));
   Writing to = {written.at, written.size};
-  if (br_state_write(learner, write_bytes, &to)) abort();
-  if (br_state_verify(learner, read_exactly, &written, written.size)) abort();
+  if (br_learner_write(learner, write_bytes, &to)) abort();
+  if (br_learner_verify(learner, read_exactly, &written, written.size)) abort();
   free(written.at);
 }
 
@@ -57,30 +57,30 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static br_learner* const learner = open_learner();
   br_learner_clear(learner);
   char before[65], after[65];
-  br_state_hash(learner, before);
+  br_learner_hash(learner, before);
   Bytes state = room(size);
   if (size) memcpy(state.at, data, size);
   seal_state(state);
-  const int failed = br_state_read(learner, read_exactly, &state, state.size);
+  const int failed = br_learner_read(learner, read_exactly, &state, state.size);
   if (failed) {
-    br_state_hash(learner, after);
+    br_learner_hash(learner, after);
     if (memcmp(before, after, 64)) abort();
   } else {
     check_written(learner);
     int8_t x[64] = {1, -2, 3};
     int32_t probabilities[8];
     br_answer answer = {0, nullptr, probabilities, BR_SHARE(0.05), 0};
-    if (br_learner_features(learner) <= sizeof x && br_learner_classes(learner))
-      br_predict_features(learner, x, &answer);
-    const int merged = br_state_merge(learner, read_exactly, &state, state.size);
+    if (br_learner_encoded_bytes(learner) <= sizeof x && br_learner_classes(learner))
+      br_learner_predict_encoded(learner, x, &answer);
+    const int merged = br_learner_merge(learner, read_exactly, &state, state.size);
     if (merged && merged != BR_FULL) abort();
     check_written(learner);
     br_name name;
-    while (br_learner_class(learner, 0, &name, nullptr) == BR_OK) {
+    while (br_learner_class(learner, 0, &name, nullptr, nullptr) == BR_OK) {
       char text[800];
       if (name.text) memcpy(text, name.text, name.length);
       const br_name first = {name.text ? text : nullptr, name.length, name.number};
-      if (br_forget(learner, &first)) break;
+      if (br_learner_forget(learner, &first)) break;
       check_written(learner);
     }
   }

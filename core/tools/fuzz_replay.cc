@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "bitreplay_replay.h"
+#include "bitreplay_learner.h"
 #include "hostile.h"
 
 using namespace hostile;
@@ -16,55 +16,55 @@ namespace {
 
 unsigned long steps, states;
 
-br_replay* open(const Bytes& model, Bytes* memory) {
+br_learner* open(const Bytes& model, Bytes* memory) {
   static const size_t enough = 3 << 20;
-  const br_replay_options options = {1 + draw(draw(3) ? 16 : 40), 1 + draw(40), 1 + draw(12), 1024};
-  br_replay* learner = nullptr;
+  const br_learner_options options = {1 + draw(draw(3) ? 16 : 40), 1 + draw(40), 0, 0, 1024, 0, 0, 1 + draw(12)};
+  br_learner* learner = nullptr;
   char error[64];
   *memory = room(draw(10) ? enough : draw(1 << 18));
-  br_replay_open(model.at, model.size, &options, memory->at, memory->size, &learner, error, sizeof error);
+  br_learner_open(model.at, model.size, &options, memory->at, memory->size, &learner, error, sizeof error);
   return learner;
 }
 
-void one_call(br_replay* learner, const Bytes& state, uint64_t* code) {
+void one_call(br_learner* learner, const Bytes& state, uint64_t* code) {
   char text[8], other_text[8], hash[65];
   uint8_t pixels[16 * 16 * 4];
   const br_name name = any_name(text), other = any_name(other_text);
-  for (uint32_t i = 0; i < br_replay_latent_words(learner); ++i)
+  for (uint32_t i = 0; i < br_learner_encoded_bytes(learner) / 8; ++i)
     code[i] = uint64_t(draw(1u << 30)) << 34 ^ draw(1u << 30);
   for (uint8_t& pixel : pixels) pixel = uint8_t(draw(256));
   const br_picture picture = {pixels, 1 + draw(16), 1 + draw(16), 3 + draw(2), 0};
   int64_t scores[64], pictures, stored;
   int32_t probabilities[64];
   br_answer answer = {0, draw(2) ? scores : nullptr, draw(2) ? probabilities : nullptr, draw(9) == 0, 0};
-  br_replay_progress progress;
+  br_progress progress;
   br_name class_name;
   Bytes given = copy(state);
   if (draw(2)) spoil(given, draw(2) ? 2400 : kMaxBytes), seal_state(given);
   switch (draw(20)) {
     case 0:
-    case 1: br_replay_begin(learner); break;
-    case 2: br_replay_add(learner, &picture, &name); break;
+    case 1: br_learner_begin(learner); break;
+    case 2: br_learner_add(learner, &picture, &name); break;
     case 3:
     case 4:
     case 5:
-    case 6: br_replay_add_latent(learner, code, &name); break;
+    case 6: br_learner_add_encoded(learner, code, &name); break;
     case 7:
-    case 8: steps += br_replay_step(learner, draw(2) ? &progress : nullptr) == BR_OK; break;
+    case 8: steps += br_learner_step(learner, draw(2) ? &progress : nullptr) == BR_OK; break;
     case 9:
-    case 10: br_replay_end(learner); break;
-    case 11: br_replay_forget(learner, &name); break;
-    case 12: br_replay_forget_sample(learner, int64_t(draw(20)) - 2); break;
-    case 13: br_replay_rename(learner, &name, &other); break;
-    case 14: br_replay_predict_latent(learner, code, &answer); break;
-    case 15: br_replay_predict(learner, &picture, &answer); break;
-    case 16: states += br_replay_read(learner, read_bytes, &given, given.size) == BR_OK; break;
-    case 17: br_replay_save(learner, &kSlots); break;
-    case 18: draw(2) ? br_replay_load(learner, &kSlots) : br_replay_rollback(learner, &kSlots); break;
+    case 10: br_learner_end(learner); break;
+    case 11: br_learner_forget(learner, &name); break;
+    case 12: br_learner_forget_sample(learner, int64_t(draw(20)) - 2); break;
+    case 13: br_learner_rename(learner, &name, &other); break;
+    case 14: br_learner_predict_encoded(learner, code, &answer); break;
+    case 15: br_learner_predict(learner, &picture, &answer); break;
+    case 16: states += br_learner_read(learner, read_bytes, &given, given.size) == BR_OK; break;
+    case 17: br_learner_save(learner, &kSlots); break;
+    case 18: draw(2) ? br_learner_load(learner, &kSlots) : br_learner_rollback(learner, &kSlots); break;
     default:
-      br_replay_hash(learner, hash);
-      br_replay_class(learner, draw(4), &class_name, &pictures, &stored);
-      if (draw(20) == 0) br_replay_clear(learner);
+      br_learner_hash(learner, hash);
+      br_learner_class(learner, draw(4), &class_name, &pictures, &stored);
+      if (draw(20) == 0) br_learner_clear(learner);
   }
   free(given.at);
 }
@@ -82,10 +82,10 @@ int main(int count, char** argument) {
     const bool spoiled = draw(3) > 0;
     Bytes changed = copy(whole), memory;
     if (spoiled) spoil(changed, draw(2) ? 2000 : kMaxBytes), seal_model(changed);
-    br_replay* learner = open(changed, &memory);
+    br_learner* learner = open(changed, &memory);
     opened += learner != nullptr;
     ++done;
-    const Bytes code = room(8 * (size_t(br_replay_latent_words(learner)) + 1));
+    const Bytes code = room(size_t(br_learner_encoded_bytes(learner)) + 8);
     for (uint32_t calls = learner ? draw(60) : 0; calls && done < inputs; --calls, ++done)
       one_call(learner, state, reinterpret_cast<uint64_t*>(code.at));
     free(code.at);

@@ -42,7 +42,7 @@ struct Device {
   Diary diary;
 
   explicit Device(const Bytes& model) {
-    const br_learner_options options = {8, 16, 64, 0, 1024, 0, 256};
+    const br_learner_options options = {8, 16, 64, 0, 1024, 0, 256, 0};
     char error[256] = "";
     memory = room(1 << 20);
     const int failed =
@@ -54,18 +54,18 @@ struct Device {
 
   std::string hash() const {
     char found[65];
-    need(br_state_hash(learner, found) == BR_OK, "a hash");
+    need(br_learner_hash(learner, found) == BR_OK, "a hash");
     return found;
   }
   std::vector<uint8_t> bytes() const {
-    std::vector<uint8_t> found(br_state_bytes(learner));
+    std::vector<uint8_t> found(br_learner_state_bytes(learner));
     const auto write = [](void* to, size_t offset, const void* from, size_t size) {
       auto& all = *static_cast<std::vector<uint8_t>*>(to);
       if (offset + size > all.size()) return 1;
       memcpy(all.data() + offset, from, size);
       return 0;
     };
-    need(br_state_write(learner, write, &found) == BR_OK, "a state is written");
+    need(br_learner_write(learner, write, &found) == BR_OK, "a state is written");
     return found;
   }
 };
@@ -90,20 +90,20 @@ Sample any_picture(uint32_t features) {
 }
 
 void learn(Device& device) {
-  need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
+  need(br_learner_begin(device.learner) == BR_OK, "an experience begins");
   for (uint32_t count = 1 + draw(4); count; --count) {
-    Sample sample = any_picture(br_learner_features(device.learner));
+    Sample sample = any_picture(br_learner_encoded_bytes(device.learner));
     const br_name name = name_of(sample.name);
-    need(br_learn_add_features(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
+    need(br_learner_add_encoded(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
     device.diary.push_back(sample);
   }
-  need(br_learn_end(device.learner) == BR_OK, "an experience ends");
+  need(br_learner_end(device.learner) == BR_OK, "an experience ends");
 }
 
 void unlearn_at(Device& device, size_t at) {
   const Sample sample = device.diary[at];
   const br_name name = name_of(sample.name);
-  need(br_unlearn_features(device.learner, sample.x.data(), &name) == BR_OK, "what was learned is unlearned");
+  need(br_learner_unlearn_encoded(device.learner, sample.x.data(), &name) == BR_OK, "what was learned is unlearned");
   device.diary.erase(device.diary.begin() + long(at));
 }
 
@@ -112,7 +112,7 @@ void forget(Device& device) {
   const br_name name = name_of(gone);
   bool there = false;
   for (const Sample& sample : device.diary) there = there || sample.name == gone;
-  need((br_forget(device.learner, &name) == BR_OK) == there, "a class that is known is forgotten");
+  need((br_learner_forget(device.learner, &name) == BR_OK) == there, "a class that is known is forgotten");
   for (size_t at = device.diary.size(); at-- > 0;)
     if (device.diary[at].name == gone) device.diary.erase(device.diary.begin() + long(at));
 }
@@ -120,14 +120,14 @@ void forget(Device& device) {
 void rename_one(Device& device) {
   const std::string from(1, char('a' + draw(4))), to(1, char('a' + draw(4)));
   const br_name old = name_of(from), now = name_of(to);
-  if (br_rename(device.learner, &old, &now) != BR_OK || from == to) return;
+  if (br_learner_rename(device.learner, &old, &now) != BR_OK || from == to) return;
   for (Sample& sample : device.diary)
     if (sample.name == from) sample.name = to;
 }
 
 void merge(Device& device, Device& other) {
   std::vector<uint8_t> state = other.bytes();
-  need(br_state_merge(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is merged");
+  need(br_learner_merge(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is merged");
   device.diary.insert(device.diary.end(), other.diary.begin(), other.diary.end());
 }
 
@@ -135,34 +135,34 @@ void merge(Device& device, Device& other) {
 void merge_and_take_out(Device& device, Device& other) {
   const std::string before = device.hash();
   std::vector<uint8_t> state = other.bytes();
-  need(br_state_merge(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is merged");
-  need(br_state_take_out(device.learner, read_vector, &state, state.size()) == BR_OK, "what was merged is taken out");
+  need(br_learner_merge(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is merged");
+  need(br_learner_take_out(device.learner, read_vector, &state, state.size()) == BR_OK, "what was merged is taken out");
   need(device.hash() == before, "merged and taken out is as before");
 }
 
 void stranger(Device& device) {
-  const Sample sample = any_picture(br_learner_features(device.learner));
+  const Sample sample = any_picture(br_learner_encoded_bytes(device.learner));
   const br_name name = name_of(sample.name);
   for (const Sample& known : device.diary)
     if (known.name == sample.name && known.x == sample.x) return;
   const std::string before = device.hash();
-  if (br_unlearn_features(device.learner, sample.x.data(), &name) != BR_OK) {
+  if (br_learner_unlearn_encoded(device.learner, sample.x.data(), &name) != BR_OK) {
     need(device.hash() == before, "what is refused changes nothing");
     return;
   }
   // The sums cannot tell: it is learned again, and all is as it was.
-  need(br_learn_begin(device.learner) == BR_OK, "an experience begins");
-  need(br_learn_add_features(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
-  need(br_learn_end(device.learner) == BR_OK, "an experience ends");
+  need(br_learner_begin(device.learner) == BR_OK, "an experience begins");
+  need(br_learner_add_encoded(device.learner, sample.x.data(), &name) == BR_OK, "a picture is learned");
+  need(br_learner_end(device.learner) == BR_OK, "an experience ends");
   need(device.hash() == before || device.diary.empty(), "unlearned and learned again is as before");
 }
 
 void ask(Device& device) {
-  const Sample sample = any_picture(br_learner_features(device.learner));
+  const Sample sample = any_picture(br_learner_encoded_bytes(device.learner));
   int64_t scores[8];
   int32_t probabilities[8];
   br_answer answer = {0, scores, probabilities, draw(2) ? BR_SHARE(0.05) : 0, 0};
-  const int failed = br_predict_features(device.learner, sample.x.data(), &answer);
+  const int failed = br_learner_predict_encoded(device.learner, sample.x.data(), &answer);
   if (device.diary.empty()) return need(failed == BR_NOTHING_LEARNED, "nothing is known");
   need(!failed && answer.label < br_learner_classes(device.learner), "an answer");
   int64_t sum = 0;
@@ -175,8 +175,8 @@ void ask(Device& device) {
 
 void round_trip(Device& device, Device& other) {
   std::vector<uint8_t> state = device.bytes();
-  need(br_state_verify(other.learner, read_vector, &state, state.size()) == BR_OK, "a state is verified");
-  need(br_state_read(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is read");
+  need(br_learner_verify(other.learner, read_vector, &state, state.size()) == BR_OK, "a state is verified");
+  need(br_learner_read(device.learner, read_vector, &state, state.size()) == BR_OK, "a state is read");
   need(device.bytes() == state, "a state is the same again");
 }
 
@@ -190,25 +190,26 @@ void spoiled(Device& device) {
   free(changed.at);
   if (given == state) return;
   const bool merged = draw(2);
-  const auto call = merged ? br_state_merge : br_state_read;
+  const auto call = merged ? br_learner_merge : br_learner_read;
   if (call(device.learner, read_vector, &given, given.size()) != BR_OK) {
     need(device.bytes() == state, "what is refused changes nothing");
     return;
   }
   // Believed: it must be a state like any other, also without one of its classes.
   std::vector<uint8_t> now = device.bytes();
-  need(br_state_verify(device.learner, read_vector, &now, now.size()) == BR_OK,
+  need(br_learner_verify(device.learner, read_vector, &now, now.size()) == BR_OK,
        "what was believed is written and verified");
   br_name name;
-  if (br_learner_class(device.learner, 0, &name, nullptr) == BR_OK) {
+  if (br_learner_class(device.learner, 0, &name, nullptr, nullptr) == BR_OK) {
     const std::string gone(name.text ? name.text : "", name.text ? name.length : 0);
     const br_name first = name.text ? name_of(gone) : name;
-    const int failed = br_forget(device.learner, &first);
+    const int failed = br_learner_forget(device.learner, &first);
     need(!failed || failed == BR_IMPOSSIBLE || failed == BR_FULL, "a class of it is forgotten");
     now = device.bytes();
-    need(br_state_verify(device.learner, read_vector, &now, now.size()) == BR_OK, "what stays is written and verified");
+    need(br_learner_verify(device.learner, read_vector, &now, now.size()) == BR_OK,
+         "what stays is written and verified");
   }
-  need(br_state_read(device.learner, read_vector, &state, state.size()) == BR_OK, "the state before is read");
+  need(br_learner_read(device.learner, read_vector, &state, state.size()) == BR_OK, "the state before is read");
 }
 
 void live(const Bytes& model, const std::string& nothing) {

@@ -1,7 +1,7 @@
 // State files in linear memory: a JavaScript function is no pointer that C could call.
 #include <cstring>
 
-#include "bitreplay_replay.h"
+#include "bitreplay_learner.h"
 
 namespace {
 
@@ -28,55 +28,40 @@ int write_bytes(void* context, size_t offset, const void* bytes, size_t size) {
 
 extern "C" {
 
-BR_API int br_state_write_bytes(br_learner* learner, uint8_t* to, size_t size) {
+BR_API int br_learner_write_bytes(br_learner* learner, uint8_t* to, size_t size) {
   Bytes file = {to, size};
-  return br_state_write(learner, write_bytes, &file);
+  return br_learner_write(learner, write_bytes, &file);
 }
 
-BR_API int br_state_read_bytes(br_learner* learner, uint8_t* from, size_t size) {
+BR_API int br_learner_read_bytes(br_learner* learner, uint8_t* from, size_t size) {
   Bytes file = {from, size};
-  return br_state_read(learner, read_bytes, &file, size);
+  return br_learner_read(learner, read_bytes, &file, size);
 }
 
-BR_API int br_state_verify_bytes(br_learner* learner, uint8_t* from, size_t size) {
+BR_API int br_learner_verify_bytes(br_learner* learner, uint8_t* from, size_t size) {
   Bytes file = {from, size};
-  return br_state_verify(learner, read_bytes, &file, size);
+  return br_learner_verify(learner, read_bytes, &file, size);
 }
 
-BR_API int br_state_merge_bytes(br_learner* learner, uint8_t* from, size_t size) {
+BR_API int br_learner_merge_bytes(br_learner* learner, uint8_t* from, size_t size) {
   Bytes file = {from, size};
-  return br_state_merge(learner, read_bytes, &file, size);
+  return br_learner_merge(learner, read_bytes, &file, size);
 }
 
-BR_API int br_state_take_out_bytes(br_learner* learner, uint8_t* from, size_t size) {
+BR_API int br_learner_take_out_bytes(br_learner* learner, uint8_t* from, size_t size) {
   Bytes file = {from, size};
-  return br_state_take_out(learner, read_bytes, &file, size);
+  return br_learner_take_out(learner, read_bytes, &file, size);
 }
 
-BR_API int br_state_take_out_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
-                                         size_t base_size) {
+BR_API int br_learner_take_out_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
+                                           size_t base_size) {
   Bytes file = {from, size}, common = {base, base_size};
-  return br_state_take_out_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
+  return br_learner_take_out_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
 }
 
-BR_API int br_state_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
-                                      size_t base_size) {
+BR_API int br_learner_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
+                                        size_t base_size) {
   Bytes file = {from, size}, common = {base, base_size};
-  return br_state_merge_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
-}
-
-BR_API int br_replay_write_bytes(br_replay* learner, uint8_t* to, size_t size) {
-  Bytes file = {to, size};
-  return br_replay_write(learner, write_bytes, &file);
-}
-
-BR_API int br_replay_verify_bytes(br_replay* learner, uint8_t* from, size_t size) {
-  Bytes file = {from, size};
-  return br_replay_verify(learner, read_bytes, &file, size);
-}
-
-BR_API int br_replay_read_bytes(br_replay* learner, uint8_t* from, size_t size) {
-  Bytes file = {from, size};
-  return br_replay_read(learner, read_bytes, &file, size);
+  return br_learner_merge_since(learner, read_bytes, &file, size, read_bytes, &common, base_size);
 }
 }

@@ -10,20 +10,11 @@ from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32,
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.core.interface import br_learner_memory, br_learner_options
 from bitreplay.engine import native
 from bitreplay.engine.aligned import aligned, aligned_zeros
 
 Name = str | int
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        (name, c_uint32) for name in ("classes", "name_bytes", "marks", "wide", "settings_bytes", "factor", "pictures")
-    ]
-
-
-class Memory(ctypes.Structure):
-    _fields_ = [(name, c_size_t) for name in ("total", "network", "state", "answers", "work")]
 
 
 class Picture(ctypes.Structure):
@@ -79,20 +70,20 @@ def library() -> ctypes.CDLL:
     other = os.environ.get("BITREPLAY_C_LEARNER")
     core = ctypes.CDLL(str(native.LIBRARY) if other is None else other)
     core.br_error_text.restype = c_char_p
-    core.br_learner_pictures.restype = core.br_learner_experiences.restype = c_int64
-    core.br_state_bytes.restype = c_size_t
+    core.br_learner_pictures.restype = core.br_learner_experiences.restype = core.br_learner_steps.restype = c_int64
+    core.br_learner_state_bytes.restype = c_size_t
     pointer = [c_void_p]
-    for name in ("pictures", "experiences", "classes", "features", "side", "share"):
+    for name in ("pictures", "experiences", "classes", "encoded_bytes", "side", "share", "steps"):
         getattr(core, f"br_learner_{name}").argtypes = pointer
-    core.br_state_bytes.argtypes = pointer
-    core.br_state_write.argtypes = [c_void_p, WRITE, c_void_p]
-    core.br_state_read.argtypes = core.br_state_merge.argtypes = core.br_state_take_out.argtypes = [
+    core.br_learner_state_bytes.argtypes = pointer
+    core.br_learner_write.argtypes = [c_void_p, WRITE, c_void_p]
+    core.br_learner_read.argtypes = core.br_learner_merge.argtypes = core.br_learner_take_out.argtypes = [
         c_void_p,
         READ,
         c_void_p,
         c_size_t,
     ]
-    core.br_state_merge_since.argtypes = core.br_state_take_out_since.argtypes = [
+    core.br_learner_merge_since.argtypes = core.br_learner_take_out_since.argtypes = [
         c_void_p,
         READ,
         c_void_p,
@@ -127,7 +118,7 @@ class CLearner:
         """`room` bytes of memory, or as many as it asks for."""
         self.core = library()
         self.image = aligned(np.frombuffer(image, np.uint8))
-        chosen, self.memory = Options(classes=classes, **options), Memory()
+        chosen, self.memory = br_learner_options(classes=classes, **options), br_learner_memory()
         error = ctypes.create_string_buffer(256)
         model = (c_void_p(self.image.ctypes.data), c_size_t(len(image)), byref(chosen))
         # Builds without a heap have no plan; they take no more than this one.
@@ -144,30 +135,30 @@ class CLearner:
     # what changes
 
     def learn(self, images, labels: Sequence[Name]) -> None:
-        check(self.core.br_learn_begin(self.learner))
+        check(self.core.br_learner_begin(self.learner))
         for image, label in zip(images, labels, strict=True):
-            check(self.core.br_learn_add(self.learner, byref(picture(image)), byref(name_info(label))))
-        check(self.core.br_learn_end(self.learner))
+            check(self.core.br_learner_add(self.learner, byref(picture(image)), byref(name_info(label))))
+        check(self.core.br_learner_end(self.learner))
 
     def learn_features(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
-        check(self.core.br_learn_begin(self.learner))
+        check(self.core.br_learner_begin(self.learner))
         for n_features, label in zip(x, labels, strict=True):
             at = c_void_p(np.ascontiguousarray(n_features).ctypes.data)
-            check(self.core.br_learn_add_features(self.learner, at, byref(name_info(label))))
-        check(self.core.br_learn_end(self.learner))
+            check(self.core.br_learner_add_encoded(self.learner, at, byref(name_info(label))))
+        check(self.core.br_learner_end(self.learner))
 
     def unlearn(self, images, labels: Sequence[Name]) -> None:
         for image, label in zip(images, labels, strict=True):
-            check(self.core.br_unlearn(self.learner, byref(picture(image)), byref(name_info(label))))
+            check(self.core.br_learner_unlearn(self.learner, byref(picture(image)), byref(name_info(label))))
 
     def unlearn_features(self, x: NDArray[np.int8], label: Name) -> None:
-        check(self.core.br_unlearn_features(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
+        check(self.core.br_learner_unlearn_encoded(self.learner, c_void_p(x.ctypes.data), byref(name_info(label))))
 
     def forget(self, label: Name) -> None:
-        check(self.core.br_forget(self.learner, byref(name_info(label))))
+        check(self.core.br_learner_forget(self.learner, byref(name_info(label))))
 
     def rename(self, old: Name, new: Name) -> None:
-        check(self.core.br_rename(self.learner, byref(name_info(old)), byref(name_info(new))))
+        check(self.core.br_learner_rename(self.learner, byref(name_info(old)), byref(name_info(new))))
 
     # what may be asked
 
@@ -176,21 +167,21 @@ class CLearner:
         names: list[Name] = []
         for row in range(self.core.br_learner_classes(self.learner)):
             name, pictures = NameInfo(), c_int64()
-            check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures)))
+            check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures), None))
             text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
             names.append(name.number if text is None else text)
         return names
 
     def extract(self, image: NDArray[np.uint8]) -> NDArray[np.int8]:
-        x = np.zeros(self.core.br_learner_features(self.learner), np.int8)
-        check(self.core.br_learner_extract(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
+        x = np.zeros(self.core.br_learner_encoded_bytes(self.learner), np.int8)
+        check(self.core.br_learner_encode(self.learner, byref(picture(image)), c_void_p(x.ctypes.data)))
         return x
 
     def answer(self, image: NDArray[np.uint8]) -> tuple[Name, NDArray[np.int64], NDArray[np.int32]]:
         labels = self.labels
         scores, probabilities = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int32)
         answer = Answer(0, scores.ctypes.data, probabilities.ctypes.data)
-        check(self.core.br_predict(self.learner, byref(picture(image)), byref(answer)))
+        check(self.core.br_learner_predict(self.learner, byref(picture(image)), byref(answer)))
         return labels[answer.label], scores, probabilities
 
     def predict(self, images) -> list[Name]:
@@ -203,7 +194,7 @@ class CLearner:
         """None where the answer is "unknown"."""
         labels, answers, answer = self.labels, [], Answer(share=share)
         for n_features in np.ascontiguousarray(x):
-            check(self.core.br_predict_features(self.learner, c_void_p(n_features.ctypes.data), byref(answer)))
+            check(self.core.br_learner_predict_encoded(self.learner, c_void_p(n_features.ctypes.data), byref(answer)))
             answers.append(None if answer.unknown else labels[answer.label])
         return answers
 
@@ -211,11 +202,11 @@ class CLearner:
 
     def state_hash(self) -> str:
         digits = ctypes.create_string_buffer(65)
-        check(self.core.br_state_hash(self.learner, digits))
+        check(self.core.br_learner_hash(self.learner, digits))
         return digits.value.decode()
 
     def to_bytes(self) -> bytes:
-        data = bytearray(self.core.br_state_bytes(self.learner))
+        data = bytearray(self.core.br_learner_state_bytes(self.learner))
         ends = [0]
 
         def write(_: int, offset: int, source: int, size: int) -> int:
@@ -224,19 +215,19 @@ class CLearner:
             ends.append(offset + size)
             return 0
 
-        check(self.core.br_state_write(self.learner, WRITE(write), None))
+        check(self.core.br_learner_write(self.learner, WRITE(write), None))
         assert ends[-1] == len(data)
         return bytes(data)
 
     def from_bytes(self, data: bytes) -> None:
-        check(self.core.br_state_read(self.learner, READ(reader(data)), None, len(data)))
+        check(self.core.br_learner_read(self.learner, READ(reader(data)), None, len(data)))
 
     def merge(self, data: bytes, base: bytes | None = None, how: str = "merge") -> None:
         file = (READ(reader(data)), None, len(data))
         if base is None:
-            check(getattr(self.core, f"br_state_{how}")(self.learner, *file))
+            check(getattr(self.core, f"br_learner_{how}")(self.learner, *file))
         else:
-            since = getattr(self.core, f"br_state_{how}_since")
+            since = getattr(self.core, f"br_learner_{how}_since")
             check(since(self.learner, *file, READ(reader(base)), None, len(base)))
 
 

@@ -312,7 +312,7 @@ def test_halves_of_characters_are_found_but_not_given(tiny_model):
             c.rename("pear", name)
         with pytest.raises(Failed, match="out of range"):
             c.learn(POOL[:1], [name])
-        check(c.core.br_learn_end(c.learner))  # no picture: no experience
+        check(c.core.br_learner_end(c.learner))  # no picture: no experience
     same(python, c)
     for learner in (python, c):
         learner.rename("\udcc4pfel", "apple")

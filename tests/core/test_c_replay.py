@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay import Learner, Settings, statefile, zoo
+from bitreplay.core.interface import br_progress
 from bitreplay.engine import native
 from bitreplay.export import image_of
 from tests import tiny
 from tests.core.c_learner import Answer, Failed, check, name_info, picture
-from tests.core.c_replay import CReplay, Progress, core
+from tests.core.c_replay import CReplay
 from tests.core.test_c_learner import NAMES, POOL, PROBE, _refused
 from tests.core.test_c_states import Flash, lied, resealed
 
@@ -147,7 +148,7 @@ def test_another_instruction_set_meanwhile_does_no_harm():
             refused = _refused(lambda: c.learn(images, labels))  # noqa: B023
             assert _refused(c.state_hash) == refused == _refused(lambda: c.answer(images[0]))
             native.set_isa("scalar")
-            c.core.br_replay_clear(c.learner)
+            c.core.br_learner_clear(c.learner)
             same(python, c)
     finally:
         native.set_isa(before)
@@ -191,17 +192,17 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     fresh = c.state_hash()
 
     def add(label: Any) -> None:
-        check(call.br_replay_add(own, byref(picture(POOL[0])), byref(name_info(label))))
+        check(call.br_learner_add(own, byref(picture(POOL[0])), byref(name_info(label))))
 
-    for wrong in (call.br_replay_end, lambda learner: call.br_replay_step(learner, None)):
+    for wrong in (call.br_learner_end, lambda learner: call.br_learner_step(learner, None)):
         with pytest.raises(Failed, match="not begun"):
             check(wrong(own))
     with pytest.raises(Failed, match="nothing has been learned"):
         c.answer(POOL[0])
-    check(call.br_replay_begin(own))
-    check(call.br_replay_end(own))  # no picture: no experience
+    check(call.br_learner_begin(own))
+    check(call.br_learner_end(own))  # no picture: no experience
     assert c.state_hash() == fresh
-    check(call.br_replay_begin(own))
+    check(call.br_learner_begin(own))
     add("a")
     with pytest.raises(Failed, match="out of range"):
         add("\udcc4")  # half a character: test_c_learner.py
@@ -214,30 +215,30 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     add("a")
     with pytest.raises(Failed, match="no room"):
         add("a")
-    progress = Progress()
-    check(call.br_replay_step(own, byref(progress)))
+    progress = br_progress()
+    check(call.br_learner_step(own, byref(progress)))
     assert (progress.done, progress.steps) == (1, 2)
     answer = Answer()
     refused: list[Callable[[], Any]] = [
         lambda: add("a"),
-        lambda: check(call.br_replay_begin(own)),
-        lambda: check(call.br_replay_predict_latent(own, code.ctypes.data_as(ctypes.c_void_p), byref(answer))),
+        lambda: check(call.br_learner_begin(own)),
+        lambda: check(call.br_learner_predict_encoded(own, code.ctypes.data_as(ctypes.c_void_p), byref(answer))),
         lambda: c.forget("a"),
         c.state_hash,
     ]
     for early in refused:
         with pytest.raises(Failed, match="not ended"):
             early()
-    check(call.br_replay_end(own))
+    check(call.br_learner_end(own))
     python.learn(POOL[[0, 0, 0]], ["a", 7, "a"])
     same(python, c)
     share = Answer(share=1)
-    assert call.br_replay_predict(own, byref(picture(POOL[0])), byref(share)) != 0
+    assert call.br_learner_predict(own, byref(picture(POOL[0])), byref(share)) != 0
     # given up: reading the state before ends it
     before = c.to_bytes()
-    check(call.br_replay_begin(own))
+    check(call.br_learner_begin(own))
     add(7)
-    check(call.br_replay_step(own, None))
+    check(call.br_learner_step(own, None))
     c.from_bytes(before)
     same(python, c)
 
@@ -322,7 +323,7 @@ def test_power_may_fail_at_any_moment_of_a_save(tiny_model):
     image = image_of(Learner.from_pretrained(tiny_model, **SMALL))
     flash, c = Flash(), CReplay(image)
     c.learn(POOL[:4], ["crimson", "b", "crimson", "b"])
-    check(core().br_replay_save(c.learner, byref(flash.slots)))
+    check(c.core.br_learner_save(c.learner, byref(flash.slots)))
     old, before = c.state_hash(), c.to_bytes()
     for change in ("learn", "forget"):
         hashes = set()
@@ -333,9 +334,9 @@ def test_power_may_fail_at_any_moment_of_a_save(tiny_model):
             else:
                 c.forget("crimson")
             new, cut = c.state_hash(), flash.copy(changes)
-            done = core().br_replay_save(c.learner, byref(cut.slots)) == 0
+            done = c.core.br_learner_save(c.learner, byref(cut.slots)) == 0
             again = CReplay(image)
-            check(core().br_replay_load(again.learner, byref(cut.slots)))
+            check(c.core.br_learner_load(again.learner, byref(cut.slots)))
             hashes.add(again.state_hash())
             assert again.state_hash() == new if done else again.state_hash() in (old, new)
             if done:

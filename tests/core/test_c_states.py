@@ -221,7 +221,7 @@ def test_states_of_others_are_refused(image, tiny_model, tmp_path):
 
 
 def add(learner: CLearner, label: str | int) -> None:
-    check(learner.core.br_learn_add(learner.learner, byref(picture(POOL[0])), byref(name_info(label))))
+    check(learner.core.br_learner_add(learner.learner, byref(picture(POOL[0])), byref(name_info(label))))
 
 
 def test_what_does_not_fit_is_refused(image):
@@ -236,10 +236,10 @@ def test_what_does_not_fit_is_refused(image):
         (1 << 53, "range"),
     ]
     for label, sentence in refused:
-        check(learner.core.br_learn_begin(learner.learner))
+        check(learner.core.br_learner_begin(learner.learner))
         with pytest.raises(Failed, match=sentence):
             add(learner, label)
-        check(learner.core.br_learn_end(learner.learner))
+        check(learner.core.br_learner_end(learner.learner))
     assert learner.state_hash() == before
     with pytest.raises(Failed, match="not begun"):
         add(learner, "b")
@@ -252,7 +252,7 @@ def test_what_does_not_fit_is_refused(image):
 
 
 def features_of(learner: CLearner, value: int) -> np.ndarray:
-    return np.full((1, learner.core.br_learner_features(learner.learner)), value, np.int8)
+    return np.full((1, learner.core.br_learner_encoded_bytes(learner.learner)), value, np.int8)
 
 
 def state_of(image: bytes, *pictures: tuple[int, str], forget: str = "") -> CLearner:

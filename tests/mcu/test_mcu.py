@@ -112,7 +112,7 @@ def test_an_image_has_no_heap_no_stdio_and_no_floating_point(demo):
     linked = text[text.index("Linker script and memory map") :]
     for word in ("malloc", "_sbrk", "calloc", "printf", "getenv", "__aeabi_dadd", "__aeabi_fadd", "__aeabi_dmul"):
         assert not re.search(rf"^ \.text\.?_?{word}\w*\s*\n?\s+0x0*[1-9a-f]", linked, re.MULTILINE), word
-    assert ".text.br_predict" in linked
+    assert ".text.br_learner_predict" in linked
 
 
 NUMBERS = """

@@ -87,10 +87,10 @@ def test_the_learner_in_c_refuses_the_same(tiny_model, change):
         with pytest.raises(Failed, match="no images have these class statistics"):
             door(wrong)
         assert c.to_bytes() == kept
-    check(c.core.br_state_verify(c.learner, READ(reader(good)), None, len(good)))
+    check(c.core.br_learner_verify(c.learner, READ(reader(good)), None, len(good)))
     if change is not three_that_cannot_vary_so:  # that takes a factor, which one's own files are not asked for
         with pytest.raises(Failed, match="no images have these class statistics"):
-            check(c.core.br_state_verify(c.learner, READ(reader(wrong)), None, len(wrong)))
+            check(c.core.br_learner_verify(c.learner, READ(reader(wrong)), None, len(wrong)))
     assert c.to_bytes() == kept
 
 

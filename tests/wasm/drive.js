@@ -193,7 +193,7 @@ export async function learn(core, model, pixels, steps, ...states) {
   const picture = (k) => ({ data: pixels.subarray(k * size, (k + 1) * size), width: side, height: side });
   const methods = {
     learn: (pairs) => learner.learn(pairs.map(([k, name]) => ({ picture: picture(k), name }))),
-    learnFeatures: (pairs) => learner.learn(pairs.map(([k, name]) => ({ features: learner.encode(picture(k)), name }))),
+    learnFeatures: (pairs) => learner.learn(pairs.map(([k, name]) => ({ encoded: learner.encode(picture(k)), name }))),
     unlearn: (k, name) => learner.unlearn(learner.encode(picture(k)), name),
     forget: (name) => learner.forget(name),
     rename: (from, to) => learner.rename(from, to),
@@ -214,7 +214,7 @@ export async function learn(core, model, pixels, steps, ...states) {
   for (const [method, ...args] of turns) methods[method](...args);
   const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
   for (let k = 0; k < count; ++k)
-    if (learner.predictFeatures(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
+    if (learner.predictEncoded(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
   return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
 }
 
@@ -222,25 +222,25 @@ export async function learn(core, model, pixels, steps, ...states) {
  * Reads a state and predicts from features: for each of the shares (thousandths, as JSON) one byte per picture (1: unknown), then
  * all probabilities in units of 2^-30.
  */
-export async function predictFeatures(core, model, state, features, thousandths) {
+export async function predictEncoded(core, model, state, features, thousandths) {
   const { Learner } = await import("../../js/learner.js");
   const learner = Learner.open(core, model);
   learner.load(state);
   const pictures = [];
-  for (let at = 0; at < features.length; at += learner.nFeatures)
-    pictures.push(new Int8Array(features.slice(at, at + learner.nFeatures).buffer));
+  for (let at = 0; at < features.length; at += learner.encodedBytes)
+    pictures.push(new Int8Array(features.slice(at, at + learner.encodedBytes).buffer));
   const refused = JSON.parse(new TextDecoder().decode(thousandths)).map((share) =>
-    Uint8Array.from(pictures, (x) => Number(learner.predictFeatures(x, { unknown: share / 1000 }).unknown)),
+    Uint8Array.from(pictures, (x) => Number(learner.predictEncoded(x, { unknown: share / 1000 }).unknown)),
   );
-  const shares = pictures.flatMap((x) => learner.predictFeatures(x).probabilities);
-  const setting = Uint8Array.from(pictures, (x) => Number(learner.predictFeatures(x).unknown));
+  const shares = pictures.flatMap((x) => learner.predictEncoded(x).probabilities);
+  const setting = Uint8Array.from(pictures, (x) => Number(learner.predictEncoded(x).unknown));
   return joined([...refused, setting, new Uint8Array(Uint32Array.from(shares, (share) => share * 2 ** 30).buffer)]);
 }
 
-/** The life of a learner by replay (js/replay.js), as `learn`: a hash, answers, a state file. */
+/** The life of a learner by replay (js/learner.js), as `learn`: a hash, answers, a state file. */
 export async function replay(core, model, pixels, steps, ...states) {
-  const { Replay } = await import("../../js/replay.js");
-  const learner = Replay.open(core, model);
+  const { Learner } = await import("../../js/learner.js");
+  const learner = Learner.open(core, model);
   const { side, turns } = JSON.parse(new TextDecoder().decode(steps));
   const size = side * side * 3;
   const count = pixels.length / size;
@@ -248,7 +248,7 @@ export async function replay(core, model, pixels, steps, ...states) {
   const samples = (pairs) => pairs.map(([k, name]) => ({ picture: picture(k), name }));
   const methods = {
     learn: (pairs) => learner.learn(samples(pairs)),
-    learnLatents: (pairs) => learner.learn(pairs.map(([k, name]) => ({ latent: learner.encode(picture(k)), name }))),
+    learnLatents: (pairs) => learner.learn(pairs.map(([k, name]) => ({ encoded: learner.encode(picture(k)), name }))),
     // Stopped after one step: nothing may have changed.
     stopEarly: (pairs) => {
       const before = learner.hash();
@@ -272,6 +272,6 @@ export async function replay(core, model, pixels, steps, ...states) {
   for (const [method, ...args] of turns) methods[method](...args);
   const answers = Uint8Array.from({ length: count }, (_, k) => learner.predict(picture(k)).label);
   for (let k = 0; k < count; ++k)
-    if (learner.predictLatent(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
+    if (learner.predictEncoded(learner.encode(picture(k))).label !== answers[k]) throw new Error("two answers");
   return joined([new TextEncoder().encode(learner.hash()), answers, learner.save()]);
 }

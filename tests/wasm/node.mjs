@@ -1,4 +1,4 @@
-// node node.mjs MODULE ISA cases|sums|learn|predictFeatures|replay|golden|times ARGS...: reads files, calls drive.js, writes
+// node node.mjs MODULE ISA cases|sums|learn|predictEncoded|replay|golden|times ARGS...: reads files, calls drive.js, writes
 // a file or prints a number.
 import { readFileSync, writeFileSync } from "node:fs";
 

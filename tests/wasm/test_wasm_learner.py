@@ -90,7 +90,7 @@ def test_unknown_and_probabilities_are_pythons(tmp_path):
     right = refused.tobytes() + (learner.predict_proba_encoded(pool) * 2**30).astype("<u4").tobytes()
     files = [image_of(learner), (tmp_path / "x.state").read_bytes(), pool.tobytes(), json.dumps(thousandths).encode()]
     for isa in SETS:
-        assert Node(tmp_path).call(isa, "predictFeatures", files) == right, isa
+        assert Node(tmp_path).call(isa, "predictEncoded", files) == right, isa
 
 
 @needs_wasm

@@ -82,7 +82,7 @@ static br_name name_of(const char* text) {
 
 static void say_hash(br_learner* learner, const char* what) {
   char hash[66];
-  need(br_state_hash(learner, hash), "hash");
+  need(br_learner_hash(learner, hash), "hash");
   hash[64] = '\n';
   hash[65] = 0;
   board_say(what);
@@ -91,15 +91,15 @@ static void say_hash(br_learner* learner, const char* what) {
 }
 
 static void learn(br_learner* learner, int first, int last) {
-  need(br_learn_begin(learner), "begin");
+  need(br_learner_begin(learner), "begin");
   for (int i = first; i < last; ++i) {
     const br_picture picture = picture_at(i);
     const br_name name = name_of(names[i]);
     const uint64_t start = board_ticks();
-    need(br_learn_add(learner, &picture, &name), "add");
+    need(br_learner_add(learner, &picture, &name), "add");
     if (i == first) say_number("ticks_learn", board_ticks() - start);
   }
-  need(br_learn_end(learner), "end");
+  need(br_learner_end(learner), "end");
 }
 
 static void predict(br_learner* learner) {
@@ -112,9 +112,9 @@ static void predict(br_learner* learner) {
     br_answer answer = {0, scores, 0, 0, 0};
     br_name name;
     start = board_ticks();
-    need(br_predict(learner, &picture, &answer), "predict");
+    need(br_learner_predict(learner, &picture, &answer), "predict");
     if (i == 0) say_number("ticks_predict", board_ticks() - start);
-    need(br_learner_class(learner, answer.label, &name, 0), "class");
+    need(br_learner_class(learner, answer.label, &name, 0, 0), "class");
     board_say("answer ");
     board_say(names[PICTURES + answer.label]);
     board_say("\n");
@@ -161,7 +161,7 @@ int main(void) {
   predict(learner);
   {
     const br_name name = name_of(names[0]);
-    need(br_forget(learner, &name), "forget");
+    need(br_learner_forget(learner, &name), "forget");
   }
   need(br_learner_save(learner, &slots), "save");
   say_hash(learner, "forgotten");

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "bitreplay_replay.h"
+#include "bitreplay_learner.h"
 #include "board.h"
 #include "pictures.h" /* the pictures, and how much memory the learner is given */
 
@@ -59,9 +59,9 @@ static void need(int code, const char* what) {
   board_end(2);
 }
 
-static void say_hash(br_replay* learner, const char* what) {
+static void say_hash(br_learner* learner, const char* what) {
   char hash[66];
-  need(br_replay_hash(learner, hash), "hash");
+  need(br_learner_hash(learner, hash), "hash");
   hash[64] = '\n';
   hash[65] = 0;
   board_say(what);
@@ -69,31 +69,31 @@ static void say_hash(br_replay* learner, const char* what) {
   board_say(hash);
 }
 
-static void learn(br_replay* learner, int first, int last) {
-  br_replay_progress progress;
-  need(br_replay_begin(learner), "begin");
+static void learn(br_learner* learner, int first, int last) {
+  br_progress progress;
+  need(br_learner_begin(learner), "begin");
   for (int i = first; i < last; ++i) {
     const br_picture picture = {pictures[i], PICTURE_WIDTH, PICTURE_HEIGHT, 3, 0};
     const br_name name = {names[i], strlen(names[i]), 0};
-    need(br_replay_add(learner, &picture, &name), "add");
+    need(br_learner_add(learner, &picture, &name), "add");
   }
   do {
     const uint64_t start = board_ticks();
-    need(br_replay_step(learner, &progress), "step");
+    need(br_learner_step(learner, &progress), "step");
     if (progress.done == 2) say_number("ticks_step", board_ticks() - start);
   } while (progress.done < progress.steps);
-  need(br_replay_end(learner), "end");
+  need(br_learner_end(learner), "end");
 }
 
 int main(void) {
-  const br_replay_options options = {LEARNER_CLASSES, 0, PICTURES, 0};
-  br_replay_memory used;
-  br_replay* learner;
+  const br_learner_options options = {.classes = LEARNER_CLASSES, .samples = PICTURES};
+  br_learner_memory used;
+  br_learner* learner;
   char error[128] = "";
-  const int opened = br_replay_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
-                                    error, sizeof error);
+  const int opened = br_learner_open(model, (size_t)(model_end - model), &options, memory, sizeof memory, &learner,
+                                     error, sizeof error);
   if (opened) board_say(error), need(opened, "\nopen");
-  br_replay_memory_used(learner, &used);
+  br_learner_memory_used(learner, &used);
   say_number("memory", used.total);
   say_number("network", used.network);
   say_number("state", used.state);
@@ -101,21 +101,21 @@ int main(void) {
   say_number("work", used.work);
   learn(learner, 0, FIRST);
   say_hash(learner, "first");
-  need(br_replay_save(learner, &slots), "save");
-  br_replay_clear(learner);
-  need(br_replay_load(learner, &slots), "load");
+  need(br_learner_save(learner, &slots), "save");
+  br_learner_clear(learner);
+  need(br_learner_load(learner, &slots), "load");
   say_hash(learner, "loaded");
   learn(learner, FIRST, PICTURES);
   say_hash(learner, "learned");
-  say_number("steps", (uint64_t)br_replay_steps(learner));
+  say_number("steps", (uint64_t)br_learner_steps(learner));
   for (int i = 0; i < PICTURES; ++i) {
     const br_picture picture = {pictures[i], PICTURE_WIDTH, PICTURE_HEIGHT, 3, 0};
     br_answer answer = {0};
     br_name name;
     const uint64_t start = board_ticks();
-    need(br_replay_predict(learner, &picture, &answer), "predict");
+    need(br_learner_predict(learner, &picture, &answer), "predict");
     if (i == 0) say_number("ticks_predict", board_ticks() - start);
-    need(br_replay_class(learner, answer.label, &name, 0, 0), "class");
+    need(br_learner_class(learner, answer.label, &name, 0, 0), "class");
     board_say("answer ");
     board_say(names[PICTURES + answer.label]);
     board_say("\n");

@@ -52,6 +52,7 @@ const char* br_error_text(int error) {
     case BR_OTHER_BASE:
       return "a state does not contain the base: it began as another state, or something has been forgotten since";
     case BR_IMPOSSIBLE: return "no images have these class statistics";
+    case BR_UNSUPPORTED: return "the learner's strategy has no such function";
     default: return "unknown error";
   }
 }

@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 4
+BR_ABI = 5
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
 BR_SECTION_HEAD = 312
@@ -45,6 +45,7 @@ BR_NO_STATE = 16
 BR_STORAGE = 17
 BR_OTHER_BASE = 18
 BR_IMPOSSIBLE = 19
+BR_UNSUPPORTED = 20
 BR_PREPARE = 0
 BR_FORWARD = 1
 BR_BACKWARD = 2
@@ -208,6 +209,7 @@ class br_learner_options(Structure):
         ("settings_bytes", c_uint32),
         ("factor", c_uint32),
         ("pictures", c_uint32),
+        ("samples", c_uint32),
     ]
 
 
@@ -217,6 +219,7 @@ class br_learner_memory(Structure):
         ("network", c_size_t),
         ("state", c_size_t),
         ("answers", c_size_t),
+        ("experience", c_size_t),
         ("work", c_size_t),
     ]
 
@@ -249,6 +252,13 @@ class br_answer(Structure):
     ]
 
 
+class br_progress(Structure):
+    _fields_ = [
+        ("done", c_uint64),
+        ("steps", c_uint64),
+    ]
+
+
 class br_slots(Structure):
     _fields_ = [
         ("context", c_void_p),
@@ -257,32 +267,6 @@ class br_slots(Structure):
         ("erase", CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t)),
         ("write", CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t, c_void_p, c_size_t)),
         ("sync", CFUNCTYPE(c_int, c_void_p, c_uint32)),
-    ]
-
-
-class br_replay_options(Structure):
-    _fields_ = [
-        ("classes", c_uint32),
-        ("name_bytes", c_uint32),
-        ("samples", c_uint32),
-        ("settings_bytes", c_uint32),
-    ]
-
-
-class br_replay_memory(Structure):
-    _fields_ = [
-        ("total", c_size_t),
-        ("network", c_size_t),
-        ("state", c_size_t),
-        ("experience", c_size_t),
-        ("work", c_size_t),
-    ]
-
-
-class br_replay_progress(Structure):
-    _fields_ = [
-        ("done", c_uint64),
-        ("steps", c_uint64),
     ]
 
 
@@ -366,35 +350,39 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         POINTER(c_void_p), c_char_p, c_size_t]),
     "br_learner_memory_used": (None, [c_void_p, POINTER(br_learner_memory)]),
     "br_learner_clear": (None, [c_void_p]),
-    "br_learner_features": (c_uint32, [c_void_p]),
+    "br_learner_strategy": (c_char_p, [c_void_p]),
     "br_learner_side": (c_uint32, [c_void_p]),
     "br_fit": (c_int, [POINTER(br_picture), c_uint32, c_void_p]),
-    "br_learner_extract": (c_int, [c_void_p, POINTER(br_picture), c_void_p]),
-    "br_learn_begin": (c_int, [c_void_p]),
-    "br_learn_add": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_name)]),
-    "br_learn_add_features": (c_int, [c_void_p, c_void_p, POINTER(br_name)]),
-    "br_learn_end": (c_int, [c_void_p]),
+    "br_learner_encoded_bytes": (c_uint32, [c_void_p]),
+    "br_learner_encode": (c_int, [c_void_p, POINTER(br_picture), c_void_p]),
+    "br_learner_begin": (c_int, [c_void_p]),
+    "br_learner_add": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_name)]),
+    "br_learner_add_encoded": (c_int, [c_void_p, c_void_p, POINTER(br_name)]),
+    "br_learner_step": (c_int, [c_void_p, POINTER(br_progress)]),
+    "br_learner_end": (c_int, [c_void_p]),
     "br_learner_ready": (c_int, [c_void_p]),
-    "br_predict": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_answer)]),
-    "br_predict_features": (c_int, [c_void_p, c_void_p, POINTER(br_answer)]),
+    "br_learner_predict": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_answer)]),
+    "br_learner_predict_encoded": (c_int, [c_void_p, c_void_p, POINTER(br_answer)]),
     "br_learner_share": (c_uint32, [c_void_p]),
-    "br_unlearn": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_name)]),
-    "br_unlearn_features": (c_int, [c_void_p, c_void_p, POINTER(br_name)]),
-    "br_forget": (c_int, [c_void_p, POINTER(br_name)]),
-    "br_rename": (c_int, [c_void_p, POINTER(br_name), POINTER(br_name)]),
+    "br_learner_unlearn": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_name)]),
+    "br_learner_unlearn_encoded": (c_int, [c_void_p, c_void_p, POINTER(br_name)]),
+    "br_learner_forget": (c_int, [c_void_p, POINTER(br_name)]),
+    "br_learner_forget_sample": (c_int, [c_void_p, c_int64]),
+    "br_learner_rename": (c_int, [c_void_p, POINTER(br_name), POINTER(br_name)]),
     "br_learner_classes": (c_uint32, [c_void_p]),
-    "br_learner_class": (c_int, [c_void_p, c_uint32, POINTER(br_name), c_void_p]),
+    "br_learner_class": (c_int, [c_void_p, c_uint32, POINTER(br_name), c_void_p, c_void_p]),
     "br_learner_pictures": (c_int64, [c_void_p]),
     "br_learner_experiences": (c_int64, [c_void_p]),
-    "br_state_hash": (c_int, [c_void_p, c_char_p]),
-    "br_state_bytes": (c_size_t, [c_void_p]),
-    "br_state_write": (c_int, [c_void_p, br_write, c_void_p]),
-    "br_state_read": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_state_verify": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_state_merge": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_state_merge_since": (c_int, [c_void_p, br_read, c_void_p, c_size_t, br_read, c_void_p, c_size_t]),
-    "br_state_take_out": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_state_take_out_since": (c_int, [c_void_p, br_read, c_void_p, c_size_t, br_read, c_void_p, c_size_t]),
+    "br_learner_steps": (c_int64, [c_void_p]),
+    "br_learner_hash": (c_int, [c_void_p, c_char_p]),
+    "br_learner_state_bytes": (c_size_t, [c_void_p]),
+    "br_learner_write": (c_int, [c_void_p, br_write, c_void_p]),
+    "br_learner_read": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
+    "br_learner_verify": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
+    "br_learner_merge": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
+    "br_learner_merge_since": (c_int, [c_void_p, br_read, c_void_p, c_size_t, br_read, c_void_p, c_size_t]),
+    "br_learner_take_out": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
+    "br_learner_take_out_since": (c_int, [c_void_p, br_read, c_void_p, c_size_t, br_read, c_void_p, c_size_t]),
     "br_learner_save": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_learner_load": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_learner_rollback": (c_int, [c_void_p, POINTER(br_slots)]),
@@ -403,38 +391,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_epoch_order": (c_int, [c_uint64, c_uint64, c_uint64, c_uint32, c_void_p]),
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
-    "br_replay_plan": (c_int, [c_void_p, c_size_t, POINTER(br_replay_options), POINTER(br_replay_memory),
-        c_char_p, c_size_t]),
-    "br_replay_open": (c_int, [c_void_p, c_size_t, POINTER(br_replay_options), c_void_p, c_size_t,
-        POINTER(c_void_p), c_char_p, c_size_t]),
-    "br_replay_memory_used": (None, [c_void_p, POINTER(br_replay_memory)]),
-    "br_replay_clear": (None, [c_void_p]),
-    "br_replay_side": (c_uint32, [c_void_p]),
-    "br_replay_latent_words": (c_uint32, [c_void_p]),
-    "br_replay_latent": (c_int, [c_void_p, POINTER(br_picture), c_void_p]),
-    "br_replay_begin": (c_int, [c_void_p]),
-    "br_replay_add": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_name)]),
-    "br_replay_add_latent": (c_int, [c_void_p, c_void_p, POINTER(br_name)]),
-    "br_replay_step": (c_int, [c_void_p, POINTER(br_replay_progress)]),
-    "br_replay_end": (c_int, [c_void_p]),
-    "br_replay_predict": (c_int, [c_void_p, POINTER(br_picture), POINTER(br_answer)]),
-    "br_replay_predict_latent": (c_int, [c_void_p, c_void_p, POINTER(br_answer)]),
-    "br_replay_forget": (c_int, [c_void_p, POINTER(br_name)]),
-    "br_replay_forget_sample": (c_int, [c_void_p, c_int64]),
-    "br_replay_rename": (c_int, [c_void_p, POINTER(br_name), POINTER(br_name)]),
-    "br_replay_classes": (c_uint32, [c_void_p]),
-    "br_replay_class": (c_int, [c_void_p, c_uint32, POINTER(br_name), c_void_p, c_void_p]),
-    "br_replay_pictures": (c_int64, [c_void_p]),
-    "br_replay_experiences": (c_int64, [c_void_p]),
-    "br_replay_steps": (c_int64, [c_void_p]),
-    "br_replay_hash": (c_int, [c_void_p, c_char_p]),
-    "br_replay_bytes": (c_size_t, [c_void_p]),
-    "br_replay_write": (c_int, [c_void_p, br_write, c_void_p]),
-    "br_replay_read": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_replay_verify": (c_int, [c_void_p, br_read, c_void_p, c_size_t]),
-    "br_replay_save": (c_int, [c_void_p, POINTER(br_slots)]),
-    "br_replay_load": (c_int, [c_void_p, POINTER(br_slots)]),
-    "br_replay_rollback": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
     "br_section_head": (c_size_t, [POINTER(br_section), c_void_p]),
 }

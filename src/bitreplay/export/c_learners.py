@@ -1,6 +1,6 @@
-"""The learners in C: what their functions are called, and how much memory they need. A strategy names its own.
+"""The strategies of the learner in C (core/include/bitreplay_learner.h): how much memory they need, and their options.
 
-The functions are declared in core/include/; each begins with the prefix by which `Strategy.c_learner` names it.
+`Strategy.c_learner` names the one that runs its states.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Sizes = Callable[[bytes, Mapping[str, Program], int, int, bool], dict[str, int]]
 
 @dataclass(frozen=True)
 class CLearner:
-    """`names` are the types, functions and options that a main uses. `sizes` gives bytes by part from a model image,
+    """`options` are those that a main passes. `sizes` gives bytes by part from a model image,
     its programs, the numbers of classes and of samples of an experience, and whether the device is bare, without
     vectors. `trains`: it takes gradient steps, and holds the samples of an experience until its end."""
 
-    names: Mapping[str, str]
+    options: str
     sizes: Sizes
     trains: bool
 
@@ -43,25 +43,9 @@ def _replay_sizes(
 
 
 C_LEARNERS = {
-    "br_learner": CLearner(
-        {
-            "kind": "br_learner", "header": "bitreplay_learner.h", "options": "{.classes = BITREPLAY_CLASSES}",
-            "begin": "br_learn_begin", "add": "br_learn_add", "end": "br_learn_end", "predict": "br_predict",
-            "hash": "br_state_hash",
-        },
-        _exact_sizes,
-        trains=False,
-    ),
-    "br_replay": CLearner(
-        {
-            "kind": "br_replay", "header": "bitreplay_replay.h",
-            "options": "{.classes = BITREPLAY_CLASSES, .samples = BITREPLAY_SAMPLES}", "begin": "br_replay_begin",
-            "add": "br_replay_add", "end": "br_replay_end", "predict": "br_replay_predict", "hash": "br_replay_hash",
-        },
-        _replay_sizes,
-        trains=True,
-    ),
-}  # fmt: skip
+    "exact": CLearner("{.classes = BITREPLAY_CLASSES}", _exact_sizes, trains=False),
+    "replay": CLearner("{.classes = BITREPLAY_CLASSES, .samples = BITREPLAY_SAMPLES}", _replay_sizes, trains=True),
+}
 
 
 def c_learners() -> list[str]:
@@ -71,7 +55,7 @@ def c_learners() -> list[str]:
 
 def c_learner_of(strategy: str) -> CLearner:
     """ValueError for a strategy that only Python runs."""
-    prefix = STRATEGIES[strategy].c_learner
-    if prefix is None:
+    name = STRATEGIES[strategy].c_learner
+    if name is None:
         raise ValueError(f"The learner in C has the strategies {' and '.join(c_learners())}, got {strategy}.")
-    return C_LEARNERS[prefix]
+    return C_LEARNERS[name]

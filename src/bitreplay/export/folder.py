@@ -86,7 +86,7 @@ def _build(target: str, trains: bool) -> str:
         return "cc -O2 main.c model.c -I /opt/bitreplay/include /opt/bitreplay/lib/libbitreplay.a -o main   (docs/c.md)"
     if target == "wasm":
         return "model.bin is what js/ opens (docs/page.md); this file is for a C compiler with a WASI library"
-    training = " -DBITREPLAY_TRAINING=ON" if trains else ""
+    training = " -DBITREPLAY_TRAINING=ON -DBITREPLAY_EXACT=OFF" if trains else ""
     return f"with core/embedded, -DBITREPLAY_OPERATIONS=operations.h{training}      (docs/microcontrollers.md)"
 
 

@@ -1,4 +1,4 @@
-"""How much memory a replay learner in C takes, before it runs: core/include/bitreplay_replay.h, br_replay_plan."""
+"""How much memory a replay learner in C takes, before it runs: core/include/bitreplay_learner.h, br_learner_plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bitreplay.core import library
-from bitreplay.core.interface import br_replay_memory, br_replay_options
+from bitreplay.core.interface import br_learner_memory, br_learner_options
 from bitreplay.engine import native
 from bitreplay.engine.aligned import aligned
 from bitreplay.engine.program import Program
@@ -42,10 +42,10 @@ def replay_sizes_of(
     return ReplaySizes(len(image), memory.network - in_place, memory.state, memory.experience, memory.work)
 
 
-def _planned(image: bytes, classes: int, samples: int) -> br_replay_memory:
-    model, memory = aligned(np.frombuffer(image, np.uint8)), br_replay_memory()
-    options, error = br_replay_options(classes=classes, samples=samples), ctypes.create_string_buffer(256)
-    failed = library().br_replay_plan(model.ctypes.data, len(image), options, memory, error, len(error))
+def _planned(image: bytes, classes: int, samples: int) -> br_learner_memory:
+    model, memory = aligned(np.frombuffer(image, np.uint8)), br_learner_memory()
+    options, error = br_learner_options(classes=classes, samples=samples), ctypes.create_string_buffer(256)
+    failed = library().br_learner_plan(model.ctypes.data, len(image), options, memory, error, len(error))
     if failed:
         raise ValueError(f"The model cannot be opened by the learner in C: {error.value.decode()}.")
     return memory

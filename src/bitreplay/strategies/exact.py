@@ -53,7 +53,7 @@ class Exact(Strategy):
     unlearns: ClassVar[bool] = True
     merges: ClassVar[bool] = True
     proposed: ClassVar[bool] = True
-    c_learner: ClassVar[str | None] = "br_learner"
+    c_learner: ClassVar[str | None] = "exact"
     exported_settings: ClassVar[tuple[str, ...]] = ("feature_layers", "n_components")
     refuses: ClassVar[bool] = True
     own_settings: ClassVar[frozenset[str]] = frozenset(

@@ -29,7 +29,7 @@ class Replay(Gradient):
     gain: ClassVar[Fraction] = Fraction(40)
     eased: ClassVar[bool] = True
     proposed: ClassVar[bool] = True
-    c_learner: ClassVar[str | None] = "br_replay"
+    c_learner: ClassVar[str | None] = "replay"
     exported_settings: ClassVar[tuple[str, ...]] = ("bits", "batch_size", "replay_batch_size", "memory_per_class")
 
     def join(self, latents: NDArray[np.uint64], labels: NDArray[np.int32]) -> tuple[NDArray, NDArray[np.int32]]:

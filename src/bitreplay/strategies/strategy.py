@@ -66,7 +66,7 @@ class Strategy(ABC):
     `merges`: its states add up (lifecycle/merging.py). `proposed`: `bitreplay plan --budget` proposes it.
     `latent_shape` and `latent_type` are those of one sample, `side` is that of the images.
 
-    `c_learner` is the prefix of the C functions that run its states, if there are any; a subclass must name its own,
+    `c_learner` is the strategy of the C learner that runs its states, if there is one; a subclass must name its own,
     since it may have other parts. `exported_settings` are what `bitreplay export` writes down of its settings.
     """
 

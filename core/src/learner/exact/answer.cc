@@ -5,9 +5,9 @@
 #include "learner/fit.h"
 #include "learner/state/settings.h"
 
-using namespace bitreplay;
+namespace bitreplay {
 
-int br_learner_ready(br_learner* l) {
+int learner_ready(ExactLearner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->ready) return BR_OK;
   if (!l->sums.classes) return BR_NOTHING_LEARNED;
@@ -19,7 +19,7 @@ int br_learner_ready(br_learner* l) {
   return BR_OK;
 }
 
-int br_learner_extract(br_learner* l, const br_picture* picture, int8_t* x) {
+int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x) {
   if (!l || !x || !is_picture(picture)) return BR_BAD_ARGUMENT;
   const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
   if (!l->arena_is_clean) {
@@ -33,10 +33,10 @@ int br_learner_extract(br_learner* l, const br_picture* picture, int8_t* x) {
   return BR_OK;
 }
 
-int br_predict_features(br_learner* l, const int8_t* x, br_answer* answer) {
+int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer) {
   constexpr uint32_t largest_share = 1 << 16;
   if (!l || !x || !answer || answer->share > largest_share) return BR_BAD_ARGUMENT;
-  if (const int failed = br_learner_ready(l)) return failed;
+  if (const int failed = learner_ready(l)) return failed;
   const br_discriminant& d = l->discriminant;
   answer->unknown = 0;
   const br_answers wanted = {&answer->label, answer->scores, answer->probabilities,
@@ -45,11 +45,13 @@ int br_predict_features(br_learner* l, const int8_t* x, br_answer* answer) {
   return br_discriminant_answer(&l->discriminant, x, 1, &wanted, factors ? l->use_work() : l->answer_memory);
 }
 
-int br_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
+int learner_predict(ExactLearner* l, const br_picture* picture, br_answer* answer) {
   if (!l || !answer) return BR_BAD_ARGUMENT;
-  if (const int failed = br_learner_ready(l)) return failed;
-  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
-  return br_predict_features(l, l->x, answer);
+  if (const int failed = learner_ready(l)) return failed;
+  if (const int failed = learner_encode(l, picture, l->x)) return failed;
+  return learner_predict_encoded(l, l->x, answer);
 }
 
-uint32_t br_learner_share(const br_learner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }
+uint32_t learner_share(const ExactLearner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }
+
+}  // namespace bitreplay

@@ -11,14 +11,14 @@
 namespace bitreplay {
 namespace {
 
-bool are_numbers(const br_learner& l, const int8_t* x) {
+bool are_numbers(const ExactLearner& l, const int8_t* x) {
   for (uint32_t i = 0; x && i < l.features; ++i)
     if (x[i] < -kLargestNumber) return false;
   return x != nullptr;
 }
 
 // Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
-void bring_names(br_learner* l, uint32_t count) {
+void bring_names(ExactLearner* l, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const br_name name = l->known.names.at(l->labels[i]);
     put_name(to_digest(&l->experience), &name);
@@ -26,31 +26,31 @@ void bring_names(br_learner* l, uint32_t count) {
 }
 
 // Adds the picture to its class, or takes it out.
-int change(br_learner* l, const int8_t* x, uint32_t row, int sign) {
+int change(ExactLearner* l, const int8_t* x, uint32_t row, int sign) {
   set_width(l, extent_of(*l) + (sign > 0));
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
   if (!failed) change_class_products(l, x, row, sign);
-  // A picture that was not in the sums may make products larger: br_unlearn_features asks whether there is room for
+  // A picture that was not in the sums may make products larger: learner_unlearn_encoded asks whether there is room for
   // them.
   if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
   l->ready = false;
   return failed;
 }
 
-bool has_no_sums(const br_learner& l, uint32_t row) {
+bool has_no_sums(const ExactLearner& l, uint32_t row) {
   for (int64_t i = 0; i < l.features; ++i)
     if (sum_at(l.sums.class_sums, l.sums.bits, int64_t(row) * l.features + i)) return false;
   return true;
 }
 
-bool has_no_products(const br_learner& l) {
+bool has_no_products(const ExactLearner& l) {
   for (int64_t at = 0; at < triangle(l.features); ++at)
     if (sum_at(l.sums.products, l.sums.bits, at)) return false;
   return true;
 }
 
-int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
+int known_row(const ExactLearner& l, const br_name* name, uint32_t* row) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
   bool known;
   *row = l.known.names.find(*name, &known);
@@ -58,7 +58,7 @@ int known_row(const br_learner& l, const br_name* name, uint32_t* row) {
 }
 
 // A class whose products are kept, if what stays can be the sums of pictures.
-bool take_class_out(br_learner* l, uint32_t row) {
+bool take_class_out(ExactLearner* l, uint32_t row) {
   const uint32_t last = l->sums.classes - 1;
   change_all_products(l, row, -1);
   move_row(l, row, last);
@@ -74,11 +74,8 @@ bool take_class_out(br_learner* l, uint32_t row) {
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_learn_begin(br_learner* l) {
+int learner_begin(ExactLearner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
@@ -89,7 +86,7 @@ int br_learn_begin(br_learner* l) {
   return BR_OK;
 }
 
-int br_learn_add_features(br_learner* l, const int8_t* x, const br_name* name) {
+int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
   if (!l || !is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
@@ -107,14 +104,14 @@ int br_learn_add_features(br_learner* l, const int8_t* x, const br_name* name) {
   return BR_OK;
 }
 
-int br_learn_add(br_learner* l, const br_picture* picture, const br_name* name) {
+int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!l || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
-  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
-  return br_learn_add_features(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->x)) return failed;
+  return learner_add_encoded(l, l->x, name);
 }
 
-int br_learn_end(br_learner* l) {
+int learner_end(ExactLearner* l) {
   if (!l) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   l->learning = false;
@@ -127,7 +124,7 @@ int br_learn_end(br_learner* l) {
   return BR_OK;
 }
 
-int br_unlearn_features(br_learner* l, const int8_t* x, const br_name* name) {
+int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
   if (!l || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
@@ -157,15 +154,15 @@ int br_unlearn_features(br_learner* l, const int8_t* x, const br_name* name) {
   return BR_OK;
 }
 
-int br_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
+int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
-  if (const int failed = br_learner_extract(l, picture, l->x)) return failed;
-  return br_unlearn_features(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->x)) return failed;
+  return learner_unlearn_encoded(l, l->x, name);
 }
 
 // The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:
 // parts/class_statistics.py, `forget`.
-int br_forget(br_learner* l, const br_name* name) {
+int learner_forget(ExactLearner* l, const br_name* name) {
   if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
@@ -196,7 +193,7 @@ int br_forget(br_learner* l, const br_name* name) {
   return BR_OK;
 }
 
-int br_rename(br_learner* l, const br_name* from, const br_name* to) {
+int learner_rename(ExactLearner* l, const br_name* from, const br_name* to) {
   if (!l || !is_new_name(to)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
@@ -215,13 +212,15 @@ int br_rename(br_learner* l, const br_name* from, const br_name* to) {
   return BR_OK;
 }
 
-uint32_t br_learner_classes(const br_learner* l) { return l ? l->sums.classes : 0; }
-int64_t br_learner_pictures(const br_learner* l) { return l ? pictures_of(*l) : 0; }
-int64_t br_learner_experiences(const br_learner* l) { return l ? l->known.experiences : 0; }
+uint32_t learner_classes(const ExactLearner* l) { return l ? l->sums.classes : 0; }
+int64_t learner_pictures(const ExactLearner* l) { return l ? pictures_of(*l) : 0; }
+int64_t learner_experiences(const ExactLearner* l) { return l ? l->known.experiences : 0; }
 
-int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures) {
+int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures) {
   if (!l || label >= l->sums.classes) return BR_BAD_ARGUMENT;
   if (name) *name = l->known.names.at(label);
   if (pictures) *pictures = l->sums.counts[label];
   return BR_OK;
 }
+
+}  // namespace bitreplay

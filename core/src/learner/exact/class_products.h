@@ -5,13 +5,13 @@
 
 namespace bitreplay {
 
-uint8_t* class_products_at(const br_learner& learner, uint32_t row);
+uint8_t* class_products_at(const ExactLearner& learner, uint32_t row);
 // Adds the products of an image to its class (sign 1), or subtracts them (-1).
-void change_class_products(br_learner* learner, const int8_t* x, uint32_t row, int sign);
+void change_class_products(ExactLearner* learner, const int8_t* x, uint32_t row, int sign);
 // Whether images of the class with these products can exist; all are 0 if it has no images. `work` holds 8 bytes per
 // feature.
-bool are_class_products(const br_learner& learner, uint32_t row, void* work);
+bool are_class_products(const ExactLearner& learner, uint32_t row, void* work);
 // Adds the products of a class to those of all classes, or subtracts them.
-void change_all_products(br_learner* learner, uint32_t row, int sign);
+void change_all_products(ExactLearner* learner, uint32_t row, int sign);
 
 }  // namespace bitreplay

@@ -22,7 +22,7 @@ void take_out(const Solving& s, int64_t count, const int32_t* q, const int32_t* 
 
 }  // namespace
 
-int check_factor(br_learner* l, const ParsedState& parsed) {
+int check_factor(ExactLearner* l, const ParsedState& parsed) {
   // Of what a forgotten class left nothing is known: sums/possible.h.
   if (parsed.known.forgotten || !parsed.pictures) return BR_OK;
   const Kernels* const kernels = chosen_kernels();

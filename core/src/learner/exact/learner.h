@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "bitreplay_discriminant.h"
-#include "bitreplay_learner.h"
 #include "learner/exact/digests.h"
+#include "learner/exact/functions.h"
 #include "learner/exact/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
@@ -50,10 +50,8 @@ bool for_each_counter(const char* prefix, bool behind, Each each) {
   return true;
 }
 
-}  // namespace bitreplay
-
-struct br_learner {
-  bitreplay::Model model;
+struct ExactLearner : br_learner {
+  Model model;
   br_learner_options options;
   br_learner_memory memory_used;
 
@@ -62,21 +60,21 @@ struct br_learner {
   uint8_t* parameters;
   size_t images_at, features_at;  // in the arena
   uint32_t side, features, part_count;
-  br_sums_part parts[bitreplay::kMaxParts];
+  br_sums_part parts[kMaxParts];
 
   // the state: `sums` has a row for each name, and room for `options.classes`
-  bitreplay::Known known;
+  Known known;
   br_sums sums;
   bool keeps_digests, keeps_class_products;
-  uint8_t* class_products;     // [classes][features (features + 1) / 2] of the sums' width, or null: class_products.h
-  bitreplay::Digests digests;  // values are null without them
-  char* settings;              // [options.settings_bytes]
+  uint8_t* class_products;  // [classes][features (features + 1) / 2] of the sums' width, or null: class_products.h
+  Digests digests;          // values are null without them
+  char* settings;           // [options.settings_bytes]
   size_t settings_size;
 
   // an experience
   bool learning, past_is_gone;  // the second: something was forgotten since the last save
   int64_t brought;              // pictures of this experience
-  bitreplay::Sha256 experience;
+  Sha256 experience;
   uint16_t* labels;  // [kBroughtAtOnce] rows of the images whose names the digest has yet to get
 
   // answers
@@ -97,28 +95,26 @@ struct br_learner {
   }
 };
 
-namespace bitreplay {
-
 // rows.cc
 // Makes the state that of a new learner, except for the number of experiences.
-void leave_nothing(br_learner* learner);
-void clear(br_learner* learner);
-int64_t pictures_of(const br_learner& learner);
+void leave_nothing(ExactLearner* learner);
+void clear(ExactLearner* learner);
+int64_t pictures_of(const ExactLearner& learner);
 // The number of images in all rows before this one.
-int64_t first_of(const br_learner& learner, uint32_t row);
+int64_t first_of(const ExactLearner& learner, uint32_t row);
 // br_sums_extent: the number of images if nothing was forgotten.
-int64_t extent_of(const br_learner& learner);
+int64_t extent_of(const ExactLearner& learner);
 // Whether there is room for sums of this extent and for the digests of this number of images.
-bool has_room_for(const br_learner& learner, int64_t extent, int64_t pictures);
+bool has_room_for(const ExactLearner& learner, int64_t extent, int64_t pictures);
 // Stores the sums with the width that belongs to this extent.
-void set_width(br_learner* learner, int64_t extent);
+void set_width(ExactLearner* learner, int64_t extent);
 // The row of a class, which is added if there is none: BR_FULL, BR_BAD_ARGUMENT.
-int row_of(br_learner* learner, const br_name& name, uint32_t* row);
-void erase_row(br_learner* learner, uint32_t row);
-void move_row(br_learner* learner, uint32_t from, uint32_t to);
+int row_of(ExactLearner* learner, const br_name& name, uint32_t* row);
+void erase_row(ExactLearner* learner, uint32_t row);
+void move_row(ExactLearner* learner, uint32_t from, uint32_t to);
 // Whether images with these sums can exist: sums/possible.h. `work` holds 8 bytes per feature.
-bool are_possible(const br_learner& learner, void* work);
+bool are_possible(const ExactLearner& learner, void* work);
 // Whether the sums have a factor; uses all of the work memory.
-bool have_factor(br_learner* learner);
+bool have_factor(ExactLearner* learner);
 
 }  // namespace bitreplay

@@ -34,7 +34,7 @@ int failed(char* error, size_t error_size, int code, const char* sentence) {
 }
 
 // The features, from the program's tensors: `features.0` and so on are its parts.
-const char* describe(br_learner* l) {
+const char* describe(ExactLearner* l) {
   br_tensor_info images, features;
   if (br_program_tensor(l->program, "images", &images) || br_program_tensor(l->program, "features", &features))
     return "the model's program has no images or no features";
@@ -70,7 +70,7 @@ const char* describe(br_learner* l) {
   return nullptr;
 }
 
-void place_state(br_learner* l, BumpAllocator& allocator) {
+void place_state(ExactLearner* l, BumpAllocator& allocator) {
   const br_learner_options& o = l->options;
   const size_t width = o.wide ? 8 : 4, classes = o.classes, features = l->features;
   l->sums.counts = allocator.next<int64_t>(classes);
@@ -85,7 +85,7 @@ void place_state(br_learner* l, BumpAllocator& allocator) {
   l->labels = allocator.next<uint16_t>(kBroughtAtOnce);
 }
 
-void place_answers(br_learner* l, BumpAllocator& allocator) {
+void place_answers(ExactLearner* l, BumpAllocator& allocator) {
   br_discriminant& d = l->discriminant;
   const br_learner_options& o = l->options;
   d.part_count = l->part_count;
@@ -99,14 +99,14 @@ void place_answers(br_learner* l, BumpAllocator& allocator) {
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
 
-size_t work_of(const br_learner& l, size_t arena) {
+size_t work_of(const ExactLearner& l, size_t arena) {
   size_t bytes = largest(arena, br_sums_add_bytes(l.features));
   bytes = largest(bytes, br_discriminant_work_bytes(l.features, l.options.classes, l.part_count));
   return (largest(bytes, read_memory_bytes(l)) + 63) / 64 * 64;
 }
 
 // Everything behind the network's tables; the learner's description is there already.
-void place_rest(br_learner* l, BumpAllocator& allocator, size_t arena, size_t parameters) {
+void place_rest(ExactLearner* l, BumpAllocator& allocator, size_t arena, size_t parameters) {
   const size_t before = allocator.used();
   l->parameters = allocator.next<uint8_t>(parameters);
   l->memory_used.network += allocator.used() - before;
@@ -129,7 +129,7 @@ struct OpenError {
   const char* sentence;
 };
 
-OpenError begin(br_learner* l, const void* model, size_t size, const br_learner_options* options) {
+OpenError begin(ExactLearner* l, const void* model, size_t size, const br_learner_options* options) {
   bool right;
   l->options = checked_options(options, &right);
   if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
@@ -142,15 +142,12 @@ OpenError begin(br_learner* l, const void* model, size_t size, const br_learner_
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-                    char* error, size_t error_size) {
+int plan_exact(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
+               char* error, size_t error_size) {
   if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
-  br_learner l = {};
+  ExactLearner l = {};
   const OpenError open_error = begin(&l, model, size, options);
   if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
   if (const int code = br_program_open(l.model.features.bytes, l.model.features.size, &l.program, error, error_size))
@@ -161,7 +158,7 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   br_program_close(l.program);
   if (wrong) return failed(error, error_size, BR_MALFORMED, wrong);
   BumpAllocator allocator(nullptr);
-  allocator.next<br_learner>(1);
+  allocator.next<ExactLearner>(1);
   allocator.next<uint8_t>(size_t(network.tables));
   allocator.next<uint8_t>(size_t(network.packed_weights));
   l.memory_used.network = allocator.used();
@@ -170,18 +167,18 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   return BR_OK;
 }
 
-int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-                    br_learner** learner, char* error, size_t error_size) {
+int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+                 ExactLearner** learner, char* error, size_t error_size) {
   if (!learner) return BR_BAD_ARGUMENT;
   *learner = nullptr;
   if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
     return failed(error, error_size, BR_MISALIGNED, "the learner's memory must be aligned to 64");
-  br_learner l = {};
+  ExactLearner l = {};
   const OpenError open_error = begin(&l, model, size, options);
   if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
   BumpAllocator allocator(bytes);
-  br_learner* const own = allocator.next<br_learner>(1);
+  ExactLearner* const own = allocator.next<ExactLearner>(1);
   const char* const little = "the learner's memory is too small";
   if (memory_size < allocator.used()) return failed(error, error_size, BR_NO_MEMORY, little);
   if (const int code = br_program_open_in(l.model.features.bytes, l.model.features.size, bytes + allocator.used(),
@@ -206,15 +203,17 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   return BR_OK;
 }
 
-void br_learner_memory_used(const br_learner* learner, br_learner_memory* memory) {
+void learner_memory_used(const ExactLearner* learner, br_learner_memory* memory) {
   if (memory) *memory = learner ? learner->memory_used : br_learner_memory{};
 }
 
-void br_learner_clear(br_learner* learner) {
+void learner_clear(ExactLearner* learner) {
   if (!learner) return;
   clear(learner);
   learner->past_is_gone = true;
 }
 
-uint32_t br_learner_features(const br_learner* learner) { return learner ? learner->features : 0; }
-uint32_t br_learner_side(const br_learner* learner) { return learner ? learner->side : 0; }
+uint32_t learner_features(const ExactLearner* learner) { return learner ? learner->features : 0; }
+uint32_t learner_side(const ExactLearner* learner) { return learner ? learner->side : 0; }
+
+}  // namespace bitreplay

@@ -9,10 +9,10 @@
 namespace bitreplay {
 namespace {
 
-size_t row_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * l.features; }
-size_t products_bytes(const br_learner& l) { return size_t(l.sums.bits / 8) * size_t(triangle(l.features)); }
+size_t row_bytes(const ExactLearner& l) { return size_t(l.sums.bits / 8) * l.features; }
+size_t products_bytes(const ExactLearner& l) { return size_t(l.sums.bits / 8) * size_t(triangle(l.features)); }
 
-uint8_t* row_at(const br_learner& l, uint32_t row) {
+uint8_t* row_at(const ExactLearner& l, uint32_t row) {
   return static_cast<uint8_t*>(l.sums.class_sums) + row * row_bytes(l);
 }
 
@@ -51,7 +51,7 @@ void narrow(void* sums, int64_t count) {
 
 }  // namespace
 
-void leave_nothing(br_learner* l) {
+void leave_nothing(ExactLearner* l) {
   l->known.names.clear();
   l->known.lineage.clear();
   l->known.forgotten = 0;
@@ -61,34 +61,34 @@ void leave_nothing(br_learner* l) {
   l->learning = l->ready = false;
 }
 
-void clear(br_learner* l) {
+void clear(ExactLearner* l) {
   leave_nothing(l);
   l->known.experiences = 0;
   memcpy(l->settings, l->model.settings.bytes, l->model.settings.size);
   l->settings_size = l->model.settings.size;
 }
 
-int64_t pictures_of(const br_learner& l) {
+int64_t pictures_of(const ExactLearner& l) {
   int64_t sum = 0;
   for (uint32_t c = 0; c < l.sums.classes; ++c) sum += l.sums.counts[c];
   return sum;
 }
 
-int64_t first_of(const br_learner& l, uint32_t row) {
+int64_t first_of(const ExactLearner& l, uint32_t row) {
   int64_t sum = 0;
   for (uint32_t c = 0; c < row; ++c) sum += l.sums.counts[c];
   return sum;
 }
 
-int64_t extent_of(const br_learner& l) {
+int64_t extent_of(const ExactLearner& l) {
   return l.known.forgotten && l.sums.classes ? br_sums_extent(&l.sums) : pictures_of(l);
 }
 
-bool has_room_for(const br_learner& l, int64_t extent, int64_t pictures) {
+bool has_room_for(const ExactLearner& l, int64_t extent, int64_t pictures) {
   return extent <= (l.options.wide ? kMaxPictures : kNarrowPictures) && l.digests.has_room_for(pictures);
 }
 
-void set_width(br_learner* l, int64_t extent) {
+void set_width(ExactLearner* l, int64_t extent) {
   const uint32_t bits = br_sums_bits(extent);
   if (bits == l->sums.bits) return;
   const int64_t rows = int64_t(l->sums.classes) * l->features, products = triangle(l->features);
@@ -99,7 +99,7 @@ void set_width(br_learner* l, int64_t extent) {
   l->sums.bits = bits;
 }
 
-int row_of(br_learner* l, const br_name& name, uint32_t* row) {
+int row_of(ExactLearner* l, const br_name& name, uint32_t* row) {
   bool found;
   *row = l->known.names.find(name, &found);
   if (found) return BR_OK;
@@ -117,7 +117,7 @@ int row_of(br_learner* l, const br_name& name, uint32_t* row) {
   return BR_OK;
 }
 
-void erase_row(br_learner* l, uint32_t row) {
+void erase_row(ExactLearner* l, uint32_t row) {
   l->known.names.erase(row);
   const uint32_t behind = --l->sums.classes - row;
   memmove(l->sums.counts + row, l->sums.counts + row + 1, behind * sizeof *l->sums.counts);
@@ -125,7 +125,7 @@ void erase_row(br_learner* l, uint32_t row) {
   move_rows(l->class_products, row, row + 1, behind, products_bytes(*l));
 }
 
-void move_row(br_learner* l, uint32_t from, uint32_t to) {
+void move_row(ExactLearner* l, uint32_t from, uint32_t to) {
   if (l->digests.values && from < to)
     l->digests.rotate(first_of(*l, from), first_of(*l, from + 1), first_of(*l, to + 1));
   if (l->digests.values && from > to) l->digests.rotate(first_of(*l, to), first_of(*l, from), first_of(*l, from + 1));
@@ -141,11 +141,11 @@ void move_row(br_learner* l, uint32_t from, uint32_t to) {
   }
 }
 
-bool are_possible(const br_learner& l, void* work) {
+bool are_possible(const ExactLearner& l, void* work) {
   return br_sums_possible(&l.sums, l.known.forgotten > 0, work) == BR_OK;
 }
 
-bool have_factor(br_learner* l) {
+bool have_factor(ExactLearner* l) {
   // Of what a forgotten class left nothing is known.
   return l->known.forgotten || !pictures_of(*l) || br_sums_has_factor(&l->sums, l->use_work()) == BR_OK;
 }

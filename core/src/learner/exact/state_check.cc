@@ -14,7 +14,7 @@ constexpr const char* kNames[] = {"digests.sizes",   "digests.values", "sums.cla
 
 class Reader {
  public:
-  Reader(const br_learner& l, int64_t* scratch, ParsedState* parsed) : l_(l), scratch_(scratch), parsed_(*parsed) {}
+  Reader(const ExactLearner& l, int64_t* scratch, ParsedState* parsed) : l_(l), scratch_(scratch), parsed_(*parsed) {}
 
   // Everything but the arrays' content.
   int sections(const StateSource& source) {
@@ -193,12 +193,12 @@ class Reader {
     return BR_OK;
   }
 
-  const br_learner& l_;
+  const ExactLearner& l_;
   int64_t* scratch_;
   ParsedState& parsed_;
 };
 
-void place(const br_learner& l, BumpAllocator& allocator, ParsedState* parsed) {
+void place(const ExactLearner& l, BumpAllocator& allocator, ParsedState* parsed) {
   const br_learner_options& o = l.options;
   parsed->known.names = Names(allocator.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   parsed->known.lineage = Lineage(allocator.next<uint64_t>(o.marks), o.marks);
@@ -206,7 +206,7 @@ void place(const br_learner& l, BumpAllocator& allocator, ParsedState* parsed) {
   parsed->counts = allocator.next<int64_t>(o.classes);
 }
 
-int parse(const br_learner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
+int parse(const ExactLearner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
   parsed->file = file;
   parsed->known.names.clear();
   parsed->known.lineage.clear();
@@ -238,11 +238,11 @@ br_section Shape::section(int array) const {
   }
 }
 
-Shape shape_of(const br_learner& l) {
+Shape shape_of(const ExactLearner& l) {
   return {l.sums.classes, l.features, uint64_t(pictures_of(l)), l.sums.bits, l.keeps_digests, l.keeps_class_products};
 }
 
-ReadMemory::ReadMemory(const br_learner& l, BumpAllocator& allocator) : state(), base() {
+ReadMemory::ReadMemory(const ExactLearner& l, BumpAllocator& allocator) : state(), base() {
   place(l, allocator, &state);
   place(l, allocator, &base);
   const size_t names = size_t(l.options.classes) * (l.options.name_bytes + 9);
@@ -250,18 +250,18 @@ ReadMemory::ReadMemory(const br_learner& l, BumpAllocator& allocator) : state(),
   scratch = allocator.next<int64_t>((l.keeps_class_products ? size_t(triangle(l.features)) : 0) + l.features);
 }
 
-size_t read_memory_bytes(const br_learner& l) {
+size_t read_memory_bytes(const ExactLearner& l) {
   BumpAllocator allocator(nullptr);
   ReadMemory(l, allocator);
   return allocator.used();
 }
 
-int parse_state(const br_learner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
+int parse_state(const ExactLearner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
   const int wrong = parse(l, file, memory, parsed);
   return wrong ? wrong : Reader(l, memory->scratch, parsed).arrays();
 }
 
-int parse_again(const br_learner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
+int parse_again(const ExactLearner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
   const int wrong = parse(l, file, memory, parsed);
   return wrong ? wrong : Reader(l, nullptr, parsed).counts();
 }

@@ -15,7 +15,7 @@ struct Shape {
   bool has(int array) const;
   br_section section(int array) const;
 };
-Shape shape_of(const br_learner& learner);
+Shape shape_of(const ExactLearner& learner);
 
 struct ParsedState {
   File file;
@@ -36,20 +36,20 @@ struct ReadMemory {
   OldState old;  // of one of them, while it is parsed
   int64_t* scratch;
 
-  ReadMemory(const br_learner& learner, BumpAllocator& allocator);
+  ReadMemory(const ExactLearner& learner, BumpAllocator& allocator);
 };
 // The size of a ReadMemory.
-size_t read_memory_bytes(const br_learner& learner);
+size_t read_memory_bytes(const ExactLearner& learner);
 
 // Parses and checks a whole file, except for the factor of its sums.
-int parse_state(const br_learner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
+int parse_state(const ExactLearner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
 // Parses a file that was checked before, after the work memory was used for something else.
-int parse_again(const br_learner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
+int parse_again(const ExactLearner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
 // Checks that the scatter of a parsed file has a factor; uses all of the work memory. BR_IMPOSSIBLE, BR_STORAGE.
-int check_factor(br_learner* learner, const ParsedState& parsed);
+int check_factor(ExactLearner* learner, const ParsedState& parsed);
 
 // Replaces what was learned by the file's state: state_read.cc. `untrusted`: the factor is checked too.
-int read_state(br_learner* learner, const File& file, bool untrusted);
+int read_state(ExactLearner* learner, const File& file, bool untrusted);
 
 // The next element of an array.
 inline bool element(Input& in, uint32_t bits, int64_t* value) {

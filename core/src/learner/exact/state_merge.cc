@@ -30,7 +30,7 @@ struct Values {
 
 // A state in a file, or the learner's own.
 struct State {
-  const br_learner* own;  // or null
+  const ExactLearner* own;  // or null
   const ParsedState* parsed;
 
   const Known& known() const { return own ? own->known : parsed->known; }
@@ -67,7 +67,7 @@ int has_digests(const State& state, uint32_t row, const State& base, uint32_t ba
 }
 
 // Whether the state can be the base and more images: merging.py, `_check_contains`. min_squares[features] is scratch.
-int contains(const br_learner& l, const State& state, const State& base, int64_t* min_squares) {
+int contains(const ExactLearner& l, const State& state, const State& base, int64_t* min_squares) {
   const int64_t rounded = state.known().forgotten - base.known().forgotten;
   if (rounded < 0) return BR_OTHER_BASE;
   for (uint32_t i = 0; i < l.features; ++i) min_squares[i] = 0;
@@ -141,7 +141,7 @@ bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input
 }
 
 // Adds a checked state to the learner's, or takes it out.
-bool change(br_learner* l, const ParsedState& parsed, int sign) {
+bool change(ExactLearner* l, const ParsedState& parsed, int sign) {
   const uint32_t bits = parsed.shape.bits;
   const int64_t entries = triangle(l->features);
   const auto array = [&](Array name, int64_t first, uint32_t width) {
@@ -169,7 +169,7 @@ bool change(br_learner* l, const ParsedState& parsed, int sign) {
   return change_array(array(kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
 }
 
-uint32_t missing(const br_learner& l, const Names& others) {
+uint32_t missing(const ExactLearner& l, const Names& others) {
   uint32_t count = 0;
   for (uint32_t row = 0; row < others.count(); ++row) {
     bool there;
@@ -180,13 +180,13 @@ uint32_t missing(const br_learner& l, const Names& others) {
 }
 
 // What both files say, after the work memory was used for something else.
-int read_again(const br_learner& l, const File& file, const File* base_file, ReadMemory* memory) {
+int read_again(const ExactLearner& l, const File& file, const File* base_file, ReadMemory* memory) {
   if (const int wrong = parse_again(l, file, memory, &memory->state)) return wrong;
   return base_file ? parse_again(l, *base_file, memory, &memory->base) : BR_OK;
 }
 
 // Both files, checked; the learner and the state contain the base.
-int read_both(br_learner* l, const File& file, const File* base_file, ReadMemory* memory) {
+int read_both(ExactLearner* l, const File& file, const File* base_file, ReadMemory* memory) {
   if (!file.read || (base_file && !base_file->read)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   if (const int wrong = parse_state(*l, file, memory, &memory->state)) return wrong;
@@ -203,7 +203,7 @@ int read_both(br_learner* l, const File& file, const File* base_file, ReadMemory
 }
 
 // What is counted beside the sums.
-void count(br_learner* l, const ReadMemory& memory, int sign) {
+void count(ExactLearner* l, const ReadMemory& memory, int sign) {
   const Known &known = memory.state.known, &base = memory.base.known;
   l->known.forgotten += sign * (known.forgotten - base.forgotten);
   l->known.experiences = max_of(l->known.experiences + sign * (known.experiences - base.experiences), 0);
@@ -211,7 +211,7 @@ void count(br_learner* l, const ReadMemory& memory, int sign) {
 
 // Whether what is left can be the sums of pictures: classes without pictures have nothing left.
 // parts/class_statistics.py, `settle`.
-bool is_settled(const br_learner& l, void* work) {
+bool is_settled(const ExactLearner& l, void* work) {
   for (uint32_t row = 0; row < l.sums.classes; ++row)
     if (!are_class_products(l, row, work)) return false;
   if (pictures_of(l)) return are_possible(l, work);
@@ -221,7 +221,7 @@ bool is_settled(const br_learner& l, void* work) {
 }
 
 // The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
-int64_t merged_extent(const br_learner& l, bool has_base, const ReadMemory& memory) {
+int64_t merged_extent(const ExactLearner& l, bool has_base, const ReadMemory& memory) {
   const Known &known = memory.state.known, &base = memory.base.known;
   const int64_t pictures = pictures_of(l) + memory.state.pictures - memory.base.pictures;
   if (!(l.known.forgotten + known.forgotten - base.forgotten)) return pictures;
@@ -238,18 +238,18 @@ int64_t merged_extent(const br_learner& l, bool has_base, const ReadMemory& memo
   return extent_of(pictures, largest);
 }
 
-bool can_count(const br_learner& l, const ReadMemory& memory) {
+bool can_count(const ExactLearner& l, const ReadMemory& memory) {
   const Known &known = memory.state.known, &base = memory.base.known;
   return l.known.forgotten + known.forgotten - base.forgotten < kMaxCounted &&
          l.known.experiences + known.experiences - base.experiences < kMaxCounted;
 }
 
-void leave_out_the_empty(br_learner* l) {
+void leave_out_the_empty(ExactLearner* l) {
   for (uint32_t row = l->sums.classes; row-- > 0;)
     if (!l->sums.counts[row]) erase_row(l, row);
 }
 
-int merge(br_learner* l, const File& file, const File* base_file) {
+int merge(ExactLearner* l, const File& file, const File* base_file) {
   if (!l) return BR_BAD_ARGUMENT;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
@@ -282,7 +282,7 @@ int merge(br_learner* l, const File& file, const File* base_file) {
   return BR_OK;
 }
 
-int take_out(br_learner* l, const File& file, const File* base_file) {
+int take_out(ExactLearner* l, const File& file, const File* base_file) {
   if (!l) return BR_BAD_ARGUMENT;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
@@ -311,26 +311,25 @@ int take_out(br_learner* l, const File& file, const File* base_file) {
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_state_merge(br_learner* l, br_read* read, void* context, size_t size) {
+int learner_merge(ExactLearner* l, br_read* read, void* context, size_t size) {
   return merge(l, {read, context, size}, nullptr);
 }
 
-int br_state_take_out(br_learner* l, br_read* read, void* context, size_t size) {
+int learner_take_out(ExactLearner* l, br_read* read, void* context, size_t size) {
   return take_out(l, {read, context, size}, nullptr);
 }
 
-int br_state_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                            void* base_context, size_t base_size) {
+int learner_take_out_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                           void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
   return take_out(l, {read, context, size}, &base);
 }
 
-int br_state_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                         void* base_context, size_t base_size) {
+int learner_merge_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                        void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
   return merge(l, {read, context, size}, &base);
 }
+
+}  // namespace bitreplay

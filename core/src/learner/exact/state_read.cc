@@ -13,7 +13,7 @@ bool load(const ParsedState& parsed, Array array, void* to) {
 
 }  // namespace
 
-int read_state(br_learner* l, const File& file, bool untrusted) {
+int read_state(ExactLearner* l, const File& file, bool untrusted) {
   if (!l || !file.read) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   BumpAllocator allocator(l->use_work());
@@ -45,17 +45,15 @@ int read_state(br_learner* l, const File& file, bool untrusted) {
   return BR_OK;
 }
 
-}  // namespace bitreplay
-
-using namespace bitreplay;
-
-int br_state_read(br_learner* l, br_read* read, void* context, size_t size) {
+int learner_read(ExactLearner* l, br_read* read, void* context, size_t size) {
   return read_state(l, {read, context, size}, true);
 }
 
-int br_state_verify(br_learner* l, br_read* read, void* context, size_t size) {
+int learner_verify(ExactLearner* l, br_read* read, void* context, size_t size) {
   if (!l || !read) return BR_BAD_ARGUMENT;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   return parse_state(*l, {read, context, size}, &memory, &memory.state);
 }
+
+}  // namespace bitreplay

@@ -5,7 +5,7 @@
 namespace bitreplay {
 namespace {
 
-const void* content_of(const br_learner& l, int array) {
+const void* content_of(const ExactLearner& l, int array) {
   switch (array) {
     case kValues: return l.digests.values;
     case kClassProducts: return l.class_products;
@@ -15,12 +15,12 @@ const void* content_of(const br_learner& l, int array) {
   }
 }
 
-void put_counters(SectionOutput out, const br_learner& l, const char* prefix, bool behind) {
+void put_counters(SectionOutput out, const ExactLearner& l, const char* prefix, bool behind) {
   for_each_counter(prefix, behind,
                    [&](const Counter& c) { return out.integer(c.prefix, c.name, l.known.*c.value), true; });
 }
 
-void put_learned(SectionOutput out, const br_learner& l) {
+void put_learned(SectionOutput out, const ExactLearner& l) {
   br_name name;
   out.classes(l.sums.classes, [&](uint32_t row) { return name = l.known.names.at(row), &name; });
   put_counters(out, l, "learned/counters/", false);
@@ -30,7 +30,7 @@ void put_learned(SectionOutput out, const br_learner& l) {
     if (shape.has(array)) out.put(shape.section(array), content_of(l, array));
 }
 
-void put_state(SectionOutput out, const br_learner& l) {
+void put_state(SectionOutput out, const ExactLearner& l) {
   const Lineage& lineage = l.known.lineage;
   put_learned(out, l);
   out.sections(l.model.model);
@@ -42,42 +42,42 @@ void put_state(SectionOutput out, const br_learner& l) {
   out.sections(l.model.versions);
 }
 
-SavedLearner saved_learner(br_learner* l) {
-  return {l,
-          l ? &l->past_is_gone : nullptr,
-          [](void* own) { return br_state_bytes(static_cast<br_learner*>(own)); },
-          [](void* own, br_write* write, void* to) { return br_state_write(static_cast<br_learner*>(own), write, to); },
-          [](void* own, br_read* read, void* from, size_t size) {
-            return read_state(static_cast<br_learner*>(own), {read, from, size}, false);
-          },
-          [](void* own, br_read* read, void* from, size_t size) {
-            return br_state_verify(static_cast<br_learner*>(own), read, from, size);
-          }};
+SavedLearner saved_learner(ExactLearner* l) {
+  return {
+      l,
+      l ? &l->past_is_gone : nullptr,
+      [](void* own) { return learner_state_bytes(static_cast<ExactLearner*>(own)); },
+      [](void* own, br_write* write, void* to) { return learner_write(static_cast<ExactLearner*>(own), write, to); },
+      [](void* own, br_read* read, void* from, size_t size) {
+        return read_state(static_cast<ExactLearner*>(own), {read, from, size}, false);
+      },
+      [](void* own, br_read* read, void* from, size_t size) {
+        return learner_verify(static_cast<ExactLearner*>(own), read, from, size);
+      }};
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_state_hash(br_learner* l, char hash[65]) {
+int learner_hash(ExactLearner* l, char hash[65]) {
   if (!l || !hash) return BR_BAD_ARGUMENT;
   hash_of([&](SectionOutput out) { put_learned(out, *l); }, hash);
   return BR_OK;
 }
 
-size_t br_state_bytes(br_learner* l) {
+size_t learner_state_bytes(ExactLearner* l) {
   return l ? file_bytes([&](SectionOutput out) { put_state(out, *l); }) : 0;
 }
 
-int br_state_write(br_learner* l, br_write* write, void* context) {
+int learner_write(ExactLearner* l, br_write* write, void* context) {
   if (!l || !write) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
 
-int br_learner_save(br_learner* l, const br_slots* slots) {
+int learner_save(ExactLearner* l, const br_slots* slots) {
   return l && slots && l->learning ? BR_BAD_ORDER : save(saved_learner(l), slots);
 }
-int br_learner_load(br_learner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
-int br_learner_rollback(br_learner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
+int learner_load(ExactLearner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
+int learner_rollback(ExactLearner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
+
+}  // namespace bitreplay

@@ -10,7 +10,7 @@ namespace {
 
 constexpr br_run_args kOne = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
 
-int clean_backbone(br_replay* l) {
+int clean_backbone(ReplayLearner* l) {
   if (l->backbone_is_clean) return BR_OK;
   if (l->backbone_arena == l->work) use_work(l);
   memset(l->backbone_arena, 0, l->backbone_arena_bytes);
@@ -21,11 +21,8 @@ int clean_backbone(br_replay* l) {
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_replay_latent(br_replay* l, const br_picture* picture, uint64_t* code) {
+int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code) {
   if (!is_open(l) || !code || !is_picture(picture)) return BR_BAD_ARGUMENT;
   if (const int failed = clean_backbone(l)) return failed;
   if (l->backbone_arena == l->work) l->tail_is_clean = false;
@@ -36,10 +33,10 @@ int br_replay_latent(br_replay* l, const br_picture* picture, uint64_t* code) {
   return BR_OK;
 }
 
-int br_replay_predict_latent(br_replay* l, const uint64_t* code, br_answer* answer) {
+int learner_predict_encoded(ReplayLearner* l, const uint64_t* code, br_answer* answer) {
   if (!is_open(l) || !code || !answer || answer->share) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  const uint32_t classes = br_replay_classes(l);
+  const uint32_t classes = learner_classes(l);
   if (!classes) return BR_NOTHING_LEARNED;
   if (!l->tail_is_clean || !l->tail_is_prepared)
     if (const int failed = prepare_tail(l)) return failed;
@@ -61,10 +58,12 @@ int br_replay_predict_latent(br_replay* l, const uint64_t* code, br_answer* answ
   return BR_OK;
 }
 
-int br_replay_predict(br_replay* l, const br_picture* picture, br_answer* answer) {
+int learner_predict(ReplayLearner* l, const br_picture* picture, br_answer* answer) {
   if (!is_open(l) || !answer || answer->share) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  if (!br_replay_classes(l)) return BR_NOTHING_LEARNED;
-  if (const int failed = br_replay_latent(l, picture, l->code)) return failed;
-  return br_replay_predict_latent(l, l->code, answer);
+  if (!learner_classes(l)) return BR_NOTHING_LEARNED;
+  if (const int failed = learner_encode(l, picture, l->code)) return failed;
+  return learner_predict_encoded(l, l->code, answer);
 }
+
+}  // namespace bitreplay

@@ -6,20 +6,16 @@
 namespace bitreplay {
 namespace {
 
-int known_number(const br_replay& l, const br_name* name, uint32_t* number) {
+int known_number(const ReplayLearner& l, const br_name* name, uint32_t* number) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
   return l.names.find(*name, number) ? BR_OK : BR_UNKNOWN_CLASS;
 }
 
 }  // namespace
 
-bool can_answer(const br_replay& l, uint32_t number) { return l.names.has(number) && l.past[number] > 0; }
+bool can_answer(const ReplayLearner& l, uint32_t number) { return l.names.has(number) && l.past[number] > 0; }
 
-}  // namespace bitreplay
-
-using namespace bitreplay;
-
-int br_replay_forget(br_replay* l, const br_name* name) {
+int learner_forget(ReplayLearner* l, const br_name* name) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   uint32_t number;
@@ -36,7 +32,7 @@ int br_replay_forget(br_replay* l, const br_name* name) {
   return BR_OK;
 }
 
-int br_replay_forget_sample(br_replay* l, int64_t sample) {
+int learner_forget_sample(ReplayLearner* l, int64_t sample) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   const bool stored = drop_sample(l, sample);
@@ -44,7 +40,7 @@ int br_replay_forget_sample(br_replay* l, int64_t sample) {
   return stored ? BR_OK : BR_NEVER_LEARNED;
 }
 
-int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
+int learner_rename(ReplayLearner* l, const br_name* from, const br_name* to) {
   if (!is_open(l) || !is_new_name(to)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   uint32_t number, other;
@@ -57,14 +53,14 @@ int br_replay_rename(br_replay* l, const br_name* from, const br_name* to) {
   return BR_OK;
 }
 
-uint32_t br_replay_classes(const br_replay* l) {
+uint32_t learner_classes(const ReplayLearner* l) {
   uint32_t count = 0;
   for (uint32_t number = 0; l && number < l->names.end(); ++number) count += can_answer(*l, number);
   return count;
 }
 
-int br_replay_class(const br_replay* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  if (!is_open(l) || label >= br_replay_classes(l)) return BR_BAD_ARGUMENT;
+int learner_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
+  if (!is_open(l) || label >= learner_classes(l)) return BR_BAD_ARGUMENT;
   uint32_t number = 0;
   for (uint32_t before = label;; ++number)
     if (can_answer(*l, number) && before-- == 0) break;
@@ -74,10 +70,12 @@ int br_replay_class(const br_replay* l, uint32_t label, br_name* name, int64_t* 
   return BR_OK;
 }
 
-int64_t br_replay_pictures(const br_replay* l) {
+int64_t learner_pictures(const ReplayLearner* l) {
   int64_t sum = 0;
   for (uint32_t k = 0; l && k < l->store.count; ++k) sum += l->store.seen[k];
   return sum;
 }
-int64_t br_replay_experiences(const br_replay* l) { return l ? l->experiences : 0; }
-int64_t br_replay_steps(const br_replay* l) { return l ? l->steps : 0; }
+int64_t learner_experiences(const ReplayLearner* l) { return l ? l->experiences : 0; }
+int64_t learner_steps(const ReplayLearner* l) { return l ? l->steps : 0; }
+
+}  // namespace bitreplay

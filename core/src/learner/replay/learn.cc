@@ -13,12 +13,12 @@ namespace {
 
 uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
-br_run_args args_of(const br_replay& l, int64_t samples) {
+br_run_args args_of(const ReplayLearner& l, int64_t samples) {
   return {.seed = l.method.seed, .step = uint64_t(l.steps), .samples = samples, .rate_mantissa = 0, .rate_shift = 0};
 }
 
 // A counter that an experience could bring to its end: learner.py and state.py refuse it.
-bool can_count(const br_replay& l) {
+bool can_count(const ReplayLearner& l) {
   constexpr int64_t limit = kMaxCounted / 2;
   if (l.experiences >= kMaxExperiences || l.steps >= limit || l.store.offered >= limit || l.store.draws >= limit)
     return false;
@@ -30,7 +30,7 @@ bool can_count(const br_replay& l) {
 }
 
 // Numbers the new names in order, each with the lowest free number: classes.py, `add`.
-void number_names(br_replay* l) {
+void number_names(ReplayLearner* l) {
   int32_t* const numbers = reinterpret_cast<int32_t*>(l->present);  // [pending], -1 until it has one
   const uint32_t count = l->pending.count();
   for (uint32_t k = 0; k < count; ++k) numbers[k] = -1;
@@ -46,7 +46,7 @@ void number_names(br_replay* l) {
 }
 
 // Temporary weights: the consolidated ones of the classes present.
-void begin_head(br_replay* l) {
+void begin_head(ReplayLearner* l) {
   const size_t columns = l->at.columns;
   int32_t* const weights = l->head_weights();
   for (uint32_t c = 0; c < l->at.room; ++c) {
@@ -56,7 +56,7 @@ void begin_head(br_replay* l) {
   }
 }
 
-int start(br_replay* l) {
+int start(ReplayLearner* l) {
   if (l->phase == Phase::stepping || !l->fresh_count) return BR_OK;
   number_names(l);
   if (const int failed = resize(l, l->names.end() > l->at.room ? room_for(l->names.end()) : l->at.room)) return failed;
@@ -73,7 +73,7 @@ int start(br_replay* l) {
 }
 
 // Latents and labels of the next minibatch, in the arena.
-uint32_t fill(br_replay* l) {
+uint32_t fill(ReplayLearner* l) {
   const Method& m = l->method;
   const uint64_t pieces = divide_up(l->fresh_count, m.batch_size), epoch = l->done / pieces, piece = l->done % pieces;
   if (!piece) br_epoch_order(m.seed, uint64_t(l->experiences), epoch, l->fresh_count, l->order);
@@ -98,7 +98,7 @@ uint32_t fill(br_replay* l) {
   return fresh + replayed;
 }
 
-int step(br_replay* l) {
+int step(ReplayLearner* l) {
   if (!l->tail_is_clean || !l->tail_is_prepared)
     if (const int failed = prepare_tail(l)) return failed;
   br_run_args args = args_of(*l, fill(l));
@@ -112,13 +112,13 @@ int step(br_replay* l) {
 
 }  // namespace
 
-uint8_t* use_work(br_replay* l) {
+uint8_t* use_work(ReplayLearner* l) {
   l->tail_is_clean = false;
   if (l->backbone_arena == l->work) l->backbone_is_clean = false;
   return l->work;
 }
 
-int prepare_tail(br_replay* l) {
+int prepare_tail(ReplayLearner* l) {
   if (!l->tail_is_clean) {
     memset(use_work(l), 0, size_t(br_program_arena_bytes(l->tail)));
     l->tail_is_clean = true;
@@ -129,15 +129,11 @@ int prepare_tail(br_replay* l) {
   return failed;
 }
 
-void activate(br_replay* l) {
+void activate(ReplayLearner* l) {
   for (uint32_t c = 0; c < l->at.room; ++c) l->active()[c] = l->past[c] > 0;
 }
 
-}  // namespace bitreplay
-
-using namespace bitreplay;
-
-int br_replay_begin(br_replay* l) {
+int learner_begin(ReplayLearner* l) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   if (!can_count(*l)) return BR_FULL;
@@ -147,7 +143,7 @@ int br_replay_begin(br_replay* l) {
   return BR_OK;
 }
 
-int br_replay_add_latent(br_replay* l, const uint64_t* code, const br_name* name) {
+int learner_add_encoded(ReplayLearner* l, const uint64_t* code, const br_name* name) {
   if (!is_open(l) || !code || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples || !l->names.fits(*name)) return BR_FULL;
@@ -169,16 +165,16 @@ int br_replay_add_latent(br_replay* l, const uint64_t* code, const br_name* name
   return BR_OK;
 }
 
-int br_replay_add(br_replay* l, const br_picture* picture, const br_name* name) {
+int learner_add(ReplayLearner* l, const br_picture* picture, const br_name* name) {
   if (!is_open(l) || !is_new_name(name)) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::adding) return BR_BAD_ORDER;
   if (l->fresh_count == l->options.samples) return BR_FULL;
   uint64_t* const code = l->fresh + size_t(l->fresh_count) * l->words;
-  if (const int failed = br_replay_latent(l, picture, code)) return failed;
-  return br_replay_add_latent(l, code, name);
+  if (const int failed = learner_encode(l, picture, code)) return failed;
+  return learner_add_encoded(l, code, name);
 }
 
-int br_replay_step(br_replay* l, br_replay_progress* progress) {
+int learner_step(ReplayLearner* l, br_progress* progress) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase == Phase::idle) return BR_BAD_ORDER;
   if (const int failed = start(l)) return failed;
@@ -189,7 +185,7 @@ int br_replay_step(br_replay* l, br_replay_progress* progress) {
   return BR_OK;
 }
 
-int br_replay_end(br_replay* l) {
+int learner_end(ReplayLearner* l) {
   if (!is_open(l)) return BR_BAD_ARGUMENT;
   if (l->phase == Phase::idle) return BR_BAD_ORDER;
   if (!l->fresh_count) {
@@ -209,3 +205,5 @@ int br_replay_end(br_replay* l) {
   l->phase = Phase::idle;
   return BR_OK;
 }
+
+}  // namespace bitreplay

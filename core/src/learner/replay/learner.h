@@ -12,9 +12,9 @@
 //     state_write.cc   hash and bytes of a state, saving it in two slots
 //     state_read.cc    parses and checks a state file, and replaces what was learned by it
 #pragma once
-#include "bitreplay_replay.h"
 #include "learner/model.h"
 #include "learner/replay/class_numbers.h"
+#include "learner/replay/functions.h"
 #include "learner/replay/method.h"
 #include "learner/state/counter_limit.h"
 #include "sums/bump_allocator.h"
@@ -46,13 +46,11 @@ struct Store {
   int64_t offered, draws;
 };
 
-}  // namespace bitreplay
-
-struct br_replay {
-  bitreplay::Model model;
-  bitreplay::Method method;
-  br_replay_options options;
-  br_replay_memory memory_used;
+struct ReplayLearner : br_learner {
+  Model model;
+  Method method;
+  br_learner_options options;
+  br_learner_memory memory_used;
 
   // the networks
   br_program *backbone, *tail;
@@ -60,25 +58,25 @@ struct br_replay {
   uint8_t* tail_tables;  // where the tail of the present room is opened
   size_t tail_tables_bytes, parameter_bytes, images_at, codes_at;
   uint32_t side, words, code_shape[3], tensor_count;  // tensors that learn
-  bitreplay::TailPlaces at;
+  TailPlaces at;
   uint16_t* tensors;  // [tensor_count] their numbers in the program, by name
 
   // the state
-  bitreplay::ClassNumbers names;
+  ClassNumbers names;
   int32_t* consolidated;  // [room][columns]
   int64_t* past;          // [room]
-  bitreplay::Store store;
+  Store store;
   int64_t experiences, steps;
   char* settings;  // [options.settings_bytes]
   size_t settings_size;
 
   // an experience
-  bitreplay::Phase phase;
+  Phase phase;
   bool past_is_gone;  // something was forgotten since the last save
   uint64_t* fresh;    // [options.samples][words]
   int32_t* labels;    // [options.samples] class numbers; -1 - k is the name k of `pending`
   uint64_t* order;    // [options.samples]
-  bitreplay::Names pending;
+  Names pending;
   int64_t* present;     // [room]
   uint32_t* picked;     // [replay_batch_size]
   uint32_t* exchanged;  // [2 replay_batch_size]
@@ -96,38 +94,36 @@ struct br_replay {
   uint8_t* active() const { return parameters + at.active_at; }
 };
 
-namespace bitreplay {
-
-inline bool is_open(const br_replay* l) { return l && l->tail; }
+inline bool is_open(const ReplayLearner* l) { return l && l->tail; }
 
 // open.cc
 uint32_t room_for(uint32_t classes);
-bool has_tail(const br_replay& l, uint32_t room);
+bool has_tail(const ReplayLearner& l, uint32_t room);
 // Opens the tail for this number of classes, with the program's initial parameters. It fails only if the instruction
 // set was changed meanwhile; then there is no tail, and every call is refused.
-int open_tail(br_replay* l, uint32_t room);
+int open_tail(ReplayLearner* l, uint32_t room);
 // As `open_tail`, but keeps what was learned.
-int resize(br_replay* l, uint32_t room);
-void clear(br_replay* l);
+int resize(ReplayLearner* l, uint32_t room);
+void clear(ReplayLearner* l);
 
 // learn.cc
 // The work memory for anything but networks.
-uint8_t* use_work(br_replay* l);
-int prepare_tail(br_replay* l);
+uint8_t* use_work(ReplayLearner* l);
+int prepare_tail(ReplayLearner* l);
 // The head's active classes: those that were consolidated.
-void activate(br_replay* l);
+void activate(ReplayLearner* l);
 
 // store.cc
-uint32_t max_stored(const br_replay& l);
-int64_t stored_of(const br_replay& l, int32_t label);
-int64_t seen_of(const br_replay& l, int32_t label);
-void offer(br_replay* l, const uint64_t* code, int32_t label);
-void drop_class(br_replay* l, int32_t label);
-bool drop_sample(br_replay* l, int64_t sample);
+uint32_t max_stored(const ReplayLearner& l);
+int64_t stored_of(const ReplayLearner& l, int32_t label);
+int64_t seen_of(const ReplayLearner& l, int32_t label);
+void offer(ReplayLearner* l, const uint64_t* code, int32_t label);
+void drop_class(ReplayLearner* l, int32_t label);
+bool drop_sample(ReplayLearner* l, int64_t sample);
 // The class of a stored sample.
-int32_t label_of(const br_replay& l, uint32_t at);
+int32_t label_of(const ReplayLearner& l, uint32_t at);
 
 // change.cc
-bool can_answer(const br_replay& l, uint32_t number);
+bool can_answer(const ReplayLearner& l, uint32_t number);
 
 }  // namespace bitreplay

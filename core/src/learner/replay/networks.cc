@@ -26,7 +26,7 @@ bool ends_with(const char* name, const char* end) {
 
 }  // namespace
 
-const char* describe_backbone(br_replay* l) {
+const char* describe_backbone(ReplayLearner* l) {
   br_tensor_info images, codes;
   if (br_program_tensor(l->backbone, "images", &images) || br_program_tensor(l->backbone, "latents", &codes))
     return "the model's backbone has no images or no latents";
@@ -44,7 +44,7 @@ const char* describe_backbone(br_replay* l) {
   return l->words ? nullptr : "the model's latents are empty";
 }
 
-const char* describe_tail(br_replay* l, uint32_t room) {
+const char* describe_tail(ReplayLearner* l, uint32_t room) {
   TailPlaces& at = l->at;
   br_tensor_info codes, labels, logits;
   if (br_program_tensor(l->tail, "latents", &codes) || br_program_tensor(l->tail, "labels", &labels) ||
@@ -82,7 +82,7 @@ const char* describe_tail(br_replay* l, uint32_t room) {
   return nullptr;
 }
 
-const char* list_tensors(br_replay* l) {
+const char* list_tensors(ReplayLearner* l) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < l->tail->tensor_count; ++i) {
     const Tensor& t = l->tail->tensors[i];
@@ -102,7 +102,7 @@ const char* list_tensors(br_replay* l) {
   return nullptr;
 }
 
-ParameterShape parameter_shape(const br_replay& l) {
+ParameterShape parameter_shape(const ReplayLearner& l) {
   ParameterShape shape = {0, 14695981039346656037u};
   const auto mix = [&](const void* bytes, size_t size) {
     for (size_t i = 0; i < size; ++i)

@@ -30,8 +30,8 @@ int failed(char* error, size_t error_size, OpenError open_error) {
 
 uint32_t or_default(uint32_t requested, uint32_t default_value) { return requested ? requested : default_value; }
 
-OpenError begin(br_replay* l, const void* model, size_t size, const br_replay_options* requested) {
-  br_replay_options& o = l->options;
+OpenError begin(ReplayLearner* l, const void* model, size_t size, const br_learner_options* requested) {
+  br_learner_options& o = l->options;
   if (requested) o = *requested;
   o.classes = or_default(o.classes, kFirstRoom);
   o.name_bytes = or_default(o.name_bytes, 64);
@@ -76,7 +76,7 @@ struct Opened {
 };
 
 // Looks at every tail that options ask for, one after the other in the same memory: the largest of each size.
-int measure_tails(br_replay* l, const Opened& place) {
+int measure_tails(ReplayLearner* l, const Opened& place) {
   ParameterShape first = {};
   for (uint32_t room = kFirstRoom; room <= room_for(l->options.classes); room *= 2) {
     if (const int code = place.open(l->model.tails[tail_of(room)], &l->tail)) return code;
@@ -97,8 +97,8 @@ int measure_tails(br_replay* l, const Opened& place) {
   return BR_OK;
 }
 
-void place_state(br_replay* l, BumpAllocator& allocator) {
-  const br_replay_options& o = l->options;
+void place_state(ReplayLearner* l, BumpAllocator& allocator) {
+  const br_learner_options& o = l->options;
   const size_t room = room_for(o.classes), stored = max_stored(*l);
   l->parameters = allocator.next<uint8_t>(l->parameter_bytes);
   l->tensors = allocator.next<uint16_t>(l->tensor_count);
@@ -116,8 +116,8 @@ void place_state(br_replay* l, BumpAllocator& allocator) {
   l->settings = allocator.next<char>(o.settings_bytes);
 }
 
-void place_experience(br_replay* l, BumpAllocator& allocator) {
-  const br_replay_options& o = l->options;
+void place_experience(ReplayLearner* l, BumpAllocator& allocator) {
+  const br_learner_options& o = l->options;
   l->fresh = allocator.next<uint64_t>(size_t(o.samples) * l->words);
   l->labels = allocator.next<int32_t>(o.samples);
   l->order = allocator.next<uint64_t>(o.samples);
@@ -130,7 +130,7 @@ void place_experience(br_replay* l, BumpAllocator& allocator) {
 }
 
 // Everything behind the networks' tables.
-void place_rest(br_replay* l, BumpAllocator& allocator, size_t backbone_parameters) {
+void place_rest(ReplayLearner* l, BumpAllocator& allocator, size_t backbone_parameters) {
   l->backbone_parameters = allocator.next<uint8_t>(backbone_parameters);
   const size_t network_end = allocator.used();
   place_state(l, allocator);
@@ -145,12 +145,15 @@ void place_rest(br_replay* l, BumpAllocator& allocator, size_t backbone_paramete
   l->work = allocator.next<uint8_t>(l->work_bytes);
   const bool apart = l->tail_arena_bytes > kShared * l->backbone_arena_bytes;
   l->backbone_arena = apart ? allocator.next<uint8_t>(l->backbone_arena_bytes) : l->work;
-  l->memory_used = {allocator.used(), network_end, state_end - network_end, experience_end - state_end,
-                    allocator.used() - experience_end};
+  l->memory_used.total = allocator.used();
+  l->memory_used.network = network_end;
+  l->memory_used.state = state_end - network_end;
+  l->memory_used.experience = experience_end - state_end;
+  l->memory_used.work = allocator.used() - experience_end;
 }
 
 // Sizes that a machine's addresses can hold.
-bool fits_addresses(const br_replay& l) {
+bool fits_addresses(const ReplayLearner& l) {
   const uint64_t samples = uint64_t(max_stored(l)) + l.options.samples, rows = room_for(l.options.classes);
   const uint64_t together = samples * (8 * uint64_t(l.words) + 32) + rows * (4 * uint64_t(l.at.columns) + 16) +
                             l.parameter_bytes * 2 + l.tail_arena_bytes + l.backbone_arena_bytes +
@@ -166,13 +169,13 @@ uint32_t room_for(uint32_t classes) {
   return room;
 }
 
-bool has_tail(const br_replay& l, uint32_t room) {
+bool has_tail(const ReplayLearner& l, uint32_t room) {
   for (uint32_t each = kFirstRoom; each <= room; each *= 2)
     if (tail_of(each) >= kMaxTails || !l.model.tails[tail_of(each)].size) return false;
   return true;
 }
 
-int open_tail(br_replay* l, uint32_t room) {
+int open_tail(ReplayLearner* l, uint32_t room) {
   const Section& section = l->model.tails[tail_of(room)];
   const int code =
       br_program_open_in(section.bytes, section.size, l->tail_tables, l->tail_tables_bytes, &l->tail, nullptr, 0);
@@ -183,7 +186,7 @@ int open_tail(br_replay* l, uint32_t room) {
   return BR_OK;
 }
 
-int resize(br_replay* l, uint32_t room) {
+int resize(ReplayLearner* l, uint32_t room) {
   const TailPlaces old = l->at;
   if (room == old.room) return BR_OK;
   // Offsets of the old tail's tensors are gone with its tables: what it learned is packed by name first.
@@ -211,7 +214,7 @@ int resize(br_replay* l, uint32_t room) {
   return BR_OK;
 }
 
-void clear(br_replay* l) {
+void clear(ReplayLearner* l) {
   open_tail(l, kFirstRoom);
   l->names.clear();
   memset(l->consolidated, 0, kFirstRoom * size_t(l->at.columns) * sizeof *l->consolidated);
@@ -224,15 +227,11 @@ void clear(br_replay* l) {
   l->phase = Phase::idle;
 }
 
-}  // namespace bitreplay
-
-using namespace bitreplay;
-
-int br_replay_plan(const void* model, size_t size, const br_replay_options* options, br_replay_memory* memory,
-                   char* error, size_t error_size) {
+int plan_replay(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
+                char* error, size_t error_size) {
   if (!memory) return BR_BAD_ARGUMENT;
   *memory = {};
-  br_replay l = {};
+  ReplayLearner l = {};
   const OpenError open_error = begin(&l, model, size, options);
   if (open_error.code) return failed(error, error_size, open_error);
   const Opened heap = {nullptr, 0, error, error_size};
@@ -246,7 +245,7 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   if (const int code = measure_tails(&l, heap)) return code;
   if (!fits_addresses(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner is too large for this machine"});
   BumpAllocator allocator(nullptr);
-  allocator.next<br_replay>(1);
+  allocator.next<ReplayLearner>(1);
   allocator.next<uint8_t>(size_t(network.tables));
   allocator.next<uint8_t>(size_t(network.packed_weights));
   allocator.next<uint8_t>(l.tail_tables_bytes);
@@ -255,19 +254,19 @@ int br_replay_plan(const void* model, size_t size, const br_replay_options* opti
   return BR_OK;
 }
 
-int br_replay_open(const void* model, size_t size, const br_replay_options* options, void* memory, size_t memory_size,
-                   br_replay** learner, char* error, size_t error_size) {
+int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+                 ReplayLearner** learner, char* error, size_t error_size) {
   if (!learner) return BR_BAD_ARGUMENT;
   *learner = nullptr;
   if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
     return failed(error, error_size, {BR_MISALIGNED, "the learner's memory must be aligned to 64"});
-  br_replay l = {};
+  ReplayLearner l = {};
   OpenError open_error = begin(&l, model, size, options);
   if (open_error.code) return failed(error, error_size, open_error);
   const OpenError little = {BR_NO_MEMORY, "the learner's memory is too small"};
   uint8_t* const bytes = static_cast<uint8_t*>(memory);
   BumpAllocator allocator(bytes);
-  br_replay* const own = allocator.next<br_replay>(1);
+  ReplayLearner* const own = allocator.next<ReplayLearner>(1);
   if (memory_size < allocator.used()) return failed(error, error_size, little);
   const Opened here = {bytes + allocator.used(), memory_size - allocator.used(), error, error_size};
   if (const int code = here.open(l.model.backbone, &l.backbone)) return code;
@@ -294,15 +293,17 @@ int br_replay_open(const void* model, size_t size, const br_replay_options* opti
   return BR_OK;
 }
 
-void br_replay_memory_used(const br_replay* learner, br_replay_memory* memory) {
-  if (memory) *memory = learner ? learner->memory_used : br_replay_memory{};
+void learner_memory_used(const ReplayLearner* learner, br_learner_memory* memory) {
+  if (memory) *memory = learner ? learner->memory_used : br_learner_memory{};
 }
 
-void br_replay_clear(br_replay* learner) {
+void learner_clear(ReplayLearner* learner) {
   if (!learner) return;
   clear(learner);
   learner->past_is_gone = true;
 }
 
-uint32_t br_replay_side(const br_replay* learner) { return learner ? learner->side : 0; }
-uint32_t br_replay_latent_words(const br_replay* learner) { return learner ? learner->words : 0; }
+uint32_t learner_side(const ReplayLearner* learner) { return learner ? learner->side : 0; }
+uint32_t learner_latent_words(const ReplayLearner* learner) { return learner ? learner->words : 0; }
+
+}  // namespace bitreplay

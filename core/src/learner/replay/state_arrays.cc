@@ -13,7 +13,7 @@ Array array(const char* name, uint32_t type, const void* data, uint32_t rank, ui
 
 }  // namespace
 
-Array array_at(const br_replay& l, uint32_t number) {
+Array array_at(const ReplayLearner& l, uint32_t number) {
   const Store& s = l.store;
   switch (number) {
     case kWeights:

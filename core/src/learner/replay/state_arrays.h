@@ -13,8 +13,8 @@ struct Array {
   const uint8_t* data;
 };
 
-inline uint32_t array_count(const br_replay& l) { return kFixed + l.tensor_count; }
-Array array_at(const br_replay& l, uint32_t number);
+inline uint32_t array_count(const ReplayLearner& l) { return kFixed + l.tensor_count; }
+Array array_at(const ReplayLearner& l, uint32_t number);
 // Without a class the memory has no codes, origins and ids.
 inline bool is_there(uint64_t classes_in_memory, uint32_t number) {
   return classes_in_memory || (number != kCodes && number != kIds && number != kOrigins);

@@ -22,8 +22,8 @@ struct ParsedState {
   uint64_t room, count, stored;
 };
 
-void place(const br_replay& l, BumpAllocator& allocator, ParsedState* parsed) {
-  const br_replay_options& o = l.options;
+void place(const ReplayLearner& l, BumpAllocator& allocator, ParsedState* parsed) {
+  const br_learner_options& o = l.options;
   uint8_t* const rows = allocator.next<uint8_t>(o.classes * Names::row_bytes(o.name_bytes));
   parsed->names = ClassNumbers(Names(rows, o.name_bytes), allocator.next<uint8_t>(o.classes));
   parsed->settings = allocator.next<char>(o.settings_bytes);
@@ -37,7 +37,7 @@ void place(const br_replay& l, BumpAllocator& allocator, ParsedState* parsed) {
 
 class Reader {
  public:
-  Reader(const br_replay& l, ParsedState* parsed) : l_(l), parsed_(*parsed) {}
+  Reader(const ReplayLearner& l, ParsedState* parsed) : l_(l), parsed_(*parsed) {}
 
   int all(const StateSource& source) {
     const int wrong = sections(source);
@@ -149,13 +149,13 @@ class Reader {
     return true;
   }
 
-  const br_replay& l_;
+  const ReplayLearner& l_;
   ParsedState& parsed_;
   bool failed_ = false;
 };
 
 // Reads the arrays into their final places.
-bool load_arrays(br_replay* l, const ParsedState& parsed) {
+bool load_arrays(ReplayLearner* l, const ParsedState& parsed) {
   const File& file = parsed.file;
   for (uint32_t i = 0; i < array_count(*l); ++i) {
     if (!is_there(l->store.count, i)) continue;
@@ -166,7 +166,7 @@ bool load_arrays(br_replay* l, const ParsedState& parsed) {
   return true;
 }
 
-int parse_state(br_replay* l, const File& file, ParsedState* parsed) {
+int parse_state(ReplayLearner* l, const File& file, ParsedState* parsed) {
   BumpAllocator allocator(use_work(l));
   place(*l, allocator, parsed);
   parsed->file = file;
@@ -178,18 +178,14 @@ int parse_state(br_replay* l, const File& file, ParsedState* parsed) {
 
 }  // namespace
 
-size_t read_memory_bytes(const br_replay& l) {
+size_t read_memory_bytes(const ReplayLearner& l) {
   BumpAllocator allocator(nullptr);
   ParsedState parsed = {};
   place(l, allocator, &parsed);
   return allocator.used();
 }
 
-}  // namespace bitreplay
-
-using namespace bitreplay;
-
-int br_replay_read(br_replay* l, br_read* read, void* context, size_t size) {
+int learner_read(ReplayLearner* l, br_read* read, void* context, size_t size) {
   if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
   ParsedState parsed = {};
   if (const int wrong = parse_state(l, {read, context, size}, &parsed)) return wrong;
@@ -217,8 +213,10 @@ int br_replay_read(br_replay* l, br_read* read, void* context, size_t size) {
   return BR_OK;
 }
 
-int br_replay_verify(br_replay* l, br_read* read, void* context, size_t size) {
+int learner_verify(ReplayLearner* l, br_read* read, void* context, size_t size) {
   if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
   ParsedState parsed = {};
   return parse_state(l, {read, context, size}, &parsed);
 }
+
+}  // namespace bitreplay

@@ -5,6 +5,6 @@
 namespace bitreplay {
 
 // The work memory that reading takes.
-size_t read_memory_bytes(const br_replay& l);
+size_t read_memory_bytes(const ReplayLearner& l);
 
 }  // namespace bitreplay

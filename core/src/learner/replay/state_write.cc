@@ -5,7 +5,7 @@
 namespace bitreplay {
 namespace {
 
-void put_learned(SectionOutput out, const br_replay& l) {
+void put_learned(SectionOutput out, const ReplayLearner& l) {
   br_name name;
   out.classes(l.names.end(), [&](uint32_t number) {
     name = l.names.at(number);
@@ -21,50 +21,50 @@ void put_learned(SectionOutput out, const br_replay& l) {
   }
 }
 
-void put_state(SectionOutput out, const br_replay& l) {
+void put_state(SectionOutput out, const ReplayLearner& l) {
   put_learned(out, l);
   out.sections(l.model.model);
   out.sections({l.settings, l.settings_size});
   out.sections(l.model.versions);
 }
 
-SavedLearner saved_learner(br_replay* l) {
-  return {is_open(l) ? l : nullptr,
-          l ? &l->past_is_gone : nullptr,
-          [](void* own) { return br_replay_bytes(static_cast<br_replay*>(own)); },
-          [](void* own, br_write* write, void* to) { return br_replay_write(static_cast<br_replay*>(own), write, to); },
-          [](void* own, br_read* read, void* from, size_t size) {
-            return br_replay_read(static_cast<br_replay*>(own), read, from, size);
-          },
-          [](void* own, br_read* read, void* from, size_t size) {
-            return br_replay_verify(static_cast<br_replay*>(own), read, from, size);
-          }};
+SavedLearner saved_learner(ReplayLearner* l) {
+  return {
+      is_open(l) ? l : nullptr,
+      l ? &l->past_is_gone : nullptr,
+      [](void* own) { return learner_state_bytes(static_cast<ReplayLearner*>(own)); },
+      [](void* own, br_write* write, void* to) { return learner_write(static_cast<ReplayLearner*>(own), write, to); },
+      [](void* own, br_read* read, void* from, size_t size) {
+        return learner_read(static_cast<ReplayLearner*>(own), read, from, size);
+      },
+      [](void* own, br_read* read, void* from, size_t size) {
+        return learner_verify(static_cast<ReplayLearner*>(own), read, from, size);
+      }};
 }
 
 }  // namespace
-}  // namespace bitreplay
 
-using namespace bitreplay;
-
-int br_replay_hash(br_replay* l, char hash[65]) {
+int learner_hash(ReplayLearner* l, char hash[65]) {
   if (!is_open(l) || !hash) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   hash_of([&](SectionOutput out) { put_learned(out, *l); }, hash);
   return BR_OK;
 }
 
-size_t br_replay_bytes(br_replay* l) {
+size_t learner_state_bytes(ReplayLearner* l) {
   return is_open(l) ? file_bytes([&](SectionOutput out) { put_state(out, *l); }) : 0;
 }
 
-int br_replay_write(br_replay* l, br_write* write, void* context) {
+int learner_write(ReplayLearner* l, br_write* write, void* context) {
   if (!is_open(l) || !write) return BR_BAD_ARGUMENT;
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
 
-int br_replay_save(br_replay* l, const br_slots* slots) {
+int learner_save(ReplayLearner* l, const br_slots* slots) {
   return l && slots && l->phase != Phase::idle ? BR_BAD_ORDER : save(saved_learner(l), slots);
 }
-int br_replay_load(br_replay* l, const br_slots* slots) { return load(saved_learner(l), slots); }
-int br_replay_rollback(br_replay* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
+int learner_load(ReplayLearner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
+int learner_rollback(ReplayLearner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
+
+}  // namespace bitreplay

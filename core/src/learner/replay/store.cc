@@ -27,7 +27,7 @@ void move(T* array, uint32_t from, uint32_t to, uint32_t count, size_t each = 1)
 }
 
 // Samples from `from` on lie from `to` on.
-void move_samples(br_replay* l, uint32_t from, uint32_t to) {
+void move_samples(ReplayLearner* l, uint32_t from, uint32_t to) {
   Store& s = l->store;
   const uint32_t count = s.stored - from;
   move(s.codes, from, to, count, l->words);
@@ -46,19 +46,19 @@ void move_classes(Store& s, uint32_t from, uint32_t to) {
 
 }  // namespace
 
-uint32_t max_stored(const br_replay& l) { return l.options.classes * l.method.memory_per_class; }
+uint32_t max_stored(const ReplayLearner& l) { return l.options.classes * l.method.memory_per_class; }
 
-int64_t stored_of(const br_replay& l, int32_t label) {
+int64_t stored_of(const ReplayLearner& l, int32_t label) {
   const uint32_t place = place_of(l.store, label);
   return place < l.store.count && l.store.classes[place] == label ? l.store.sizes[place] : 0;
 }
 
-int64_t seen_of(const br_replay& l, int32_t label) {
+int64_t seen_of(const ReplayLearner& l, int32_t label) {
   const uint32_t place = place_of(l.store, label);
   return place < l.store.count && l.store.classes[place] == label ? l.store.seen[place] : 0;
 }
 
-void offer(br_replay* l, const uint64_t* code, int32_t label) {
+void offer(ReplayLearner* l, const uint64_t* code, int32_t label) {
   Store& s = l->store;
   const uint32_t place = place_of(s, label);
   if (place == s.count || s.classes[place] != label) {
@@ -82,7 +82,7 @@ void offer(br_replay* l, const uint64_t* code, int32_t label) {
   s.ids[at] = id;
 }
 
-void drop_class(br_replay* l, int32_t label) {
+void drop_class(ReplayLearner* l, int32_t label) {
   Store& s = l->store;
   const uint32_t place = place_of(s, label);
   if (place == s.count || s.classes[place] != label) return;
@@ -91,7 +91,7 @@ void drop_class(br_replay* l, int32_t label) {
   move_classes(s, place + 1, place);
 }
 
-bool drop_sample(br_replay* l, int64_t sample) {
+bool drop_sample(ReplayLearner* l, int64_t sample) {
   Store& s = l->store;
   bool stored = false;
   for (uint32_t place = 0, first = 0; place < s.count; first += uint32_t(s.sizes[place++]))
@@ -104,7 +104,7 @@ bool drop_sample(br_replay* l, int64_t sample) {
   return stored;
 }
 
-int32_t label_of(const br_replay& l, uint32_t at) {
+int32_t label_of(const ReplayLearner& l, uint32_t at) {
   uint32_t place = 0;
   while (at >= uint32_t(l.store.sizes[place])) at -= uint32_t(l.store.sizes[place++]);
   return l.store.classes[place];

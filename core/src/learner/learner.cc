@@ -1,0 +1,283 @@
+// The learner of either strategy: each function calls that of the learner's own: exact/functions.h, replay/functions.h.
+// What a strategy has not is said here. A device that was exported for one strategy leaves the other out.
+#include "learner/exact/learner.h"
+#include "learner/replay/learner.h"
+
+#ifndef BITREPLAY_EXACT
+#define BITREPLAY_EXACT 1
+#endif
+#ifndef BITREPLAY_REPLAY
+#define BITREPLAY_REPLAY 1
+#endif
+
+namespace bitreplay {
+namespace {
+
+// An encoded image: features or a latent.
+const int8_t* encoded_of(const ExactLearner*, const void* encoded) { return static_cast<const int8_t*>(encoded); }
+int8_t* encoded_of(const ExactLearner*, void* encoded) { return static_cast<int8_t*>(encoded); }
+const uint64_t* encoded_of(const ReplayLearner*, const void* encoded) { return static_cast<const uint64_t*>(encoded); }
+uint64_t* encoded_of(const ReplayLearner*, void* encoded) { return static_cast<uint64_t*>(encoded); }
+uint32_t encoded_bytes(const ExactLearner* l) { return learner_features(l); }
+uint32_t encoded_bytes(const ReplayLearner* l) { return uint32_t(sizeof(uint64_t)) * learner_latent_words(l); }
+
+int step(ExactLearner* l, br_progress* progress) {
+  if (!l->learning) return BR_BAD_ORDER;
+  if (progress) *progress = {0, 0};
+  return BR_OK;
+}
+int step(ReplayLearner* l, br_progress* progress) { return learner_step(l, progress); }
+
+int ready(ExactLearner* l) { return learner_ready(l); }
+int ready(ReplayLearner* l) { return learner_classes(l) ? BR_OK : BR_NOTHING_LEARNED; }
+uint32_t share(const ExactLearner* l) { return learner_share(l); }
+uint32_t share(const ReplayLearner*) { return 0; }
+int64_t steps(const ExactLearner*) { return 0; }
+int64_t steps(const ReplayLearner* l) { return learner_steps(l); }
+
+int one_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
+  if (stored) *stored = 0;
+  return learner_class(l, label, name, pictures);
+}
+int one_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
+  return learner_class(l, label, name, pictures, stored);
+}
+
+template <class Result, class Call>
+Result with(br_learner* l, Result otherwise, const Call& call) {
+#if BITREPLAY_EXACT
+  if (l && l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
+#endif
+#if BITREPLAY_REPLAY
+  if (l && l->strategy == Strategy::replay) return call(static_cast<ReplayLearner*>(l));
+#endif
+  return otherwise;
+}
+
+template <class Result, class Call>
+Result with(const br_learner* l, Result otherwise, const Call& call) {
+  return with(const_cast<br_learner*>(l), otherwise, call);  // `call` takes it as const again
+}
+
+template <class Call>
+int with(br_learner* l, const Call& call) {
+  return with(l, int(BR_BAD_ARGUMENT), call);
+}
+
+// For what one strategy has alone.
+template <class Call>
+int with_exact(br_learner* l, const Call& call) {
+  if (!l) return BR_BAD_ARGUMENT;
+#if BITREPLAY_EXACT
+  if (l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
+#endif
+  return BR_UNSUPPORTED;
+}
+
+Strategy strategy_of(const void* model, size_t size) {
+  if (!BITREPLAY_REPLAY) return Strategy::exact;
+  if (!BITREPLAY_EXACT) return Strategy::replay;
+  Model parsed = {};
+  parsed.read(model, size);
+  return parsed.backbone.size ? Strategy::replay : Strategy::exact;
+}
+
+template <class Learner>
+int open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+         br_learner** learner, char* error, size_t error_size, Strategy strategy) {
+  Learner* own = nullptr;
+  if (const int failed = learner_open(model, size, options, memory, memory_size, &own, error, error_size))
+    return failed;
+  own->strategy = strategy;
+  *learner = own;
+  return BR_OK;
+}
+
+}  // namespace
+}  // namespace bitreplay
+
+using namespace bitreplay;
+
+int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
+                    char* error, size_t error_size) {
+#if BITREPLAY_REPLAY
+  if (strategy_of(model, size) == Strategy::replay) return plan_replay(model, size, options, memory, error, error_size);
+#endif
+#if BITREPLAY_EXACT
+  return plan_exact(model, size, options, memory, error, error_size);
+#endif
+}
+
+int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
+                    br_learner** learner, char* error, size_t error_size) {
+  if (!learner) return BR_BAD_ARGUMENT;
+  *learner = nullptr;
+  const Strategy strategy = strategy_of(model, size);
+#if BITREPLAY_REPLAY
+  if (strategy == Strategy::replay)
+    return open<ReplayLearner>(model, size, options, memory, memory_size, learner, error, error_size, strategy);
+#endif
+#if BITREPLAY_EXACT
+  return open<ExactLearner>(model, size, options, memory, memory_size, learner, error, error_size, strategy);
+#endif
+}
+
+void br_learner_memory_used(const br_learner* l, br_learner_memory* memory) {
+  if (!memory) return;
+  *memory = {};
+  with(l, 0, [&](const auto* own) { return learner_memory_used(own, memory), 0; });
+}
+
+void br_learner_clear(br_learner* l) {
+  with(l, 0, [&](auto* own) { return learner_clear(own), 0; });
+}
+
+const char* br_learner_strategy(const br_learner* l) {
+  return !l ? nullptr : l->strategy == Strategy::exact ? "exact" : "replay";
+}
+
+uint32_t br_learner_side(const br_learner* l) {
+  return with(l, uint32_t(0), [](const auto* own) { return learner_side(own); });
+}
+
+uint32_t br_learner_encoded_bytes(const br_learner* l) {
+  return with(l, uint32_t(0), [](const auto* own) { return encoded_bytes(own); });
+}
+
+int br_learner_encode(br_learner* l, const br_picture* picture, void* encoded) {
+  return with(l, [&](auto* own) { return learner_encode(own, picture, encoded_of(own, encoded)); });
+}
+
+int br_learner_begin(br_learner* l) {
+  return with(l, [](auto* own) { return learner_begin(own); });
+}
+
+int br_learner_add(br_learner* l, const br_picture* picture, const br_name* name) {
+  return with(l, [&](auto* own) { return learner_add(own, picture, name); });
+}
+
+int br_learner_add_encoded(br_learner* l, const void* encoded, const br_name* name) {
+  return with(l, [&](auto* own) { return learner_add_encoded(own, encoded_of(own, encoded), name); });
+}
+
+int br_learner_step(br_learner* l, br_progress* progress) {
+  return with(l, [&](auto* own) { return step(own, progress); });
+}
+
+int br_learner_end(br_learner* l) {
+  return with(l, [](auto* own) { return learner_end(own); });
+}
+
+int br_learner_ready(br_learner* l) {
+  return with(l, [](auto* own) { return ready(own); });
+}
+
+int br_learner_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
+  return with(l, [&](auto* own) { return learner_predict(own, picture, answer); });
+}
+
+int br_learner_predict_encoded(br_learner* l, const void* encoded, br_answer* answer) {
+  return with(l, [&](auto* own) { return learner_predict_encoded(own, encoded_of(own, encoded), answer); });
+}
+
+uint32_t br_learner_share(const br_learner* l) {
+  return with(l, uint32_t(0), [](const auto* own) { return share(own); });
+}
+
+int br_learner_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
+  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn(own, picture, name); });
+}
+
+int br_learner_unlearn_encoded(br_learner* l, const void* encoded, const br_name* name) {
+  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn_encoded(own, encoded_of(own, encoded), name); });
+}
+
+int br_learner_forget(br_learner* l, const br_name* name) {
+  return with(l, [&](auto* own) { return learner_forget(own, name); });
+}
+
+int br_learner_forget_sample(br_learner* l, int64_t sample) {
+  if (!l) return BR_BAD_ARGUMENT;
+#if BITREPLAY_REPLAY
+  if (l->strategy == Strategy::replay) return learner_forget_sample(static_cast<ReplayLearner*>(l), sample);
+#endif
+  return (void)sample, BR_UNSUPPORTED;
+}
+
+int br_learner_rename(br_learner* l, const br_name* from, const br_name* to) {
+  return with(l, [&](auto* own) { return learner_rename(own, from, to); });
+}
+
+uint32_t br_learner_classes(const br_learner* l) {
+  return with(l, uint32_t(0), [](const auto* own) { return learner_classes(own); });
+}
+
+int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
+  return with(l, int(BR_BAD_ARGUMENT), [&](const auto* own) { return one_class(own, label, name, pictures, stored); });
+}
+
+int64_t br_learner_pictures(const br_learner* l) {
+  return with(l, int64_t(0), [](const auto* own) { return learner_pictures(own); });
+}
+
+int64_t br_learner_experiences(const br_learner* l) {
+  return with(l, int64_t(0), [](const auto* own) { return learner_experiences(own); });
+}
+
+int64_t br_learner_steps(const br_learner* l) {
+  return with(l, int64_t(0), [](const auto* own) { return steps(own); });
+}
+
+int br_learner_hash(br_learner* l, char hash[65]) {
+  return with(l, [&](auto* own) { return learner_hash(own, hash); });
+}
+
+size_t br_learner_state_bytes(br_learner* l) {
+  return with(l, size_t(0), [](auto* own) { return learner_state_bytes(own); });
+}
+
+int br_learner_write(br_learner* l, br_write* write, void* context) {
+  return with(l, [&](auto* own) { return learner_write(own, write, context); });
+}
+
+int br_learner_read(br_learner* l, br_read* read, void* context, size_t size) {
+  return with(l, [&](auto* own) { return learner_read(own, read, context, size); });
+}
+
+int br_learner_verify(br_learner* l, br_read* read, void* context, size_t size) {
+  return with(l, [&](auto* own) { return learner_verify(own, read, context, size); });
+}
+
+int br_learner_merge(br_learner* l, br_read* read, void* context, size_t size) {
+  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, read, context, size); });
+}
+
+int br_learner_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                           void* base_context, size_t base_size) {
+  return with_exact(l, [&](ExactLearner* own) {
+    return learner_merge_since(own, read, context, size, base_read, base_context, base_size);
+  });
+}
+
+int br_learner_take_out(br_learner* l, br_read* read, void* context, size_t size) {
+  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, read, context, size); });
+}
+
+int br_learner_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
+                              void* base_context, size_t base_size) {
+  return with_exact(l, [&](ExactLearner* own) {
+    return learner_take_out_since(own, read, context, size, base_read, base_context, base_size);
+  });
+}
+
+int br_learner_save(br_learner* l, const br_slots* slots) {
+  return with(l, [&](auto* own) { return learner_save(own, slots); });
+}
+
+int br_learner_load(br_learner* l, const br_slots* slots) {
+  return with(l, [&](auto* own) { return learner_load(own, slots); });
+}
+
+int br_learner_rollback(br_learner* l, const br_slots* slots) {
+  return with(l, [&](auto* own) { return learner_rollback(own, slots); });
+}
