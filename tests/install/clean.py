@@ -13,6 +13,7 @@ PROGRAMS = (
     "sed", "seq",
     "sleep", "timeout", "tr", "uname", "wc",
 )  # fmt: skip
+STOP = "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT"  # what runs in the background holds the output
 MISSING = ("cc", "gcc", "g++", "c++", "clang", "cmake", "ninja", "make", "node", "npm", "zig")
 
 
@@ -47,7 +48,7 @@ class Machine:
     def run(self, script: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """The script as one shell runs it, stopped at the first command that fails."""
         return subprocess.run(
-            [str(self._bin / "bash"), "-euo", "pipefail", "-c", script],
+            [str(self._bin / "bash"), "-euo", "pipefail", "-c", f"{STOP}\n{script}"],
             cwd=self.work, env=self._environment, capture_output=True, text=True, timeout=timeout,
         )  # fmt: skip
 
