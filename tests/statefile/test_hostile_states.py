@@ -65,7 +65,7 @@ def other_value(value: Any, rng: np.random.Generator) -> Any:
     number = [0, 1, -1, 2, 3, 16, 1 << 20, 1 << 31, 1 << 53, (1 << 62) - 1, 1 << 62][rng.integers(11)]
     if rng.random() < 0.7 and isinstance(value, np.ndarray) and not value.ndim:
         return np.array(abs(number) if value.dtype == np.uint64 else number, value.dtype)
-    if rng.random() < 0.7 and isinstance(value, tuple):
+    if rng.random() < 0.7 and isinstance(value, tuple) and value:  # an earlier change may have left no name
         names = list(value)
         names[rng.integers(len(names))] = [None, "blue", 7, "x" * 200, -(1 << 53) + 1][rng.integers(5)]
         return tuple(names)
