@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -104,7 +105,7 @@ def test_it_learns_in_node_as_the_readme_says(project):
     (project / "colours.mjs").write_text(block("js", 1))
     answer, digest = run(project, "node", "colours.mjs").split()
     learner = bitreplay.Learner.from_pretrained("react_tiny")
-    learner.learn([[[[200, 30, 30]]], [[[30, 200, 30]]]], ["red", "green"])
+    learner.learn(np.array([[[[200, 30, 30]]], [[[30, 200, 30]]]], np.uint8), ["red", "green"])
     assert (answer, digest) == ("red", learner.state_hash())
     assert bitreplay.Learner.load(project / "colours.state").labels == ["green", "red"]
 
@@ -119,8 +120,10 @@ def test_its_types_are_found_and_checked(project):
         "// @ts-expect-error\nlearner.learn(3);\n"
         "export { name, hash, pixels };\n"
     )
-    words = ["--noEmit", "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler"]
-    run(project, "npx", "tsc", *words, "--types", "", "--customConditions", "browser", "typed.ts")
+    options = {"noEmit": True, "strict": True, "target": "es2022", "module": "es2022", "moduleResolution": "bundler"}
+    options |= {"types": [], "customConditions": ["browser"]}
+    (project / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "files": ["typed.ts"]}))
+    run(project, "npx", "tsc", "--project", "tsconfig.json")
 
 
 def png(image) -> str:
