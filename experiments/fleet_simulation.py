@@ -149,7 +149,7 @@ def main(data: str, devices: int, limit: int | None = None) -> None:
         np.save(folder / "labels.npy", dataset.train_labels[:limit])
         for masked in (False, True):
             run = simulated(folder, devices, masked)
-            one = expected(folder, devices, counted(run)).state_hash()
+            one = expected(folder, devices, planned(folder, devices, masked)).state_hash()
             said = [verdict.verdict for verdict in run["report"]]
             came = said.count("counted")
             row = (data, devices, masked, run["pictures"], came, said.count("refused"), said.count("repeat"),

@@ -33,11 +33,10 @@ def test_the_merged_state_is_that_of_one_learner_that_saw_what_arrived(folder, m
     import fleet_simulation
 
     assert len(fleet_simulation.failing(DEVICES)) == 4 and fleet_simulation.late(DEVICES)
-    run = fleet_simulation.simulated(folder, DEVICES, masked, delay=1.0, timeout=90.0)
+    run = fleet_simulation.simulated(folder, DEVICES, masked, delay=1.0)
     came, planned = fleet_simulation.counted(run), fleet_simulation.planned(folder, DEVICES, masked)
-    assert run["hash"] == fleet_simulation.expected(folder, DEVICES, came).state_hash()
-    # A worker that Ray lost is a device that dropped out, too: on a busy machine a few more may be missing.
-    assert came <= planned and len(came) >= 0.8 * len(planned), (sorted(planned - came), run["report"])
+    assert came == planned, (sorted(planned ^ came), run["report"])
+    assert run["hash"] == fleet_simulation.expected(folder, DEVICES, planned).state_hash()
     said = [verdict.verdict for verdict in run["report"]]
     assert said.count("counted") == len(came) and (masked or "repeat" in said)
 
