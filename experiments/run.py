@@ -9,6 +9,7 @@ latents of all pictures are computed once and cached in a folder, which several 
 from __future__ import annotations
 
 import dataclasses
+import os
 import subprocess
 import time
 from dataclasses import dataclass
@@ -168,12 +169,17 @@ def weights(model: zoo.Model) -> str:
 
 
 def commit() -> str:
-    """Of the checkout; "+" if files differ from it."""
+    """Of the checkout; "+" if files differ from it. BITREPLAY_COMMIT says it for a copy of the files without .git."""
+    if named := os.environ.get("BITREPLAY_COMMIT"):
+        return named
     command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
     process = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     return process.stdout.strip() or "unknown"
 
 
 def machine() -> str:
+    """The processor; BITREPLAY_MACHINE says more, as a GPU that the float twin ran on."""
+    if named := os.environ.get("BITREPLAY_MACHINE"):
+        return named
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")

@@ -56,6 +56,13 @@ def test_a_row_names_what_it_was_asked_for(make):
     assert make(seed=1, images=4)["hash"] == result["hash"] != make(seed=2, images=4)["hash"]
 
 
+def test_a_copy_without_git_is_told_its_commit_and_machine(make, monkeypatch):
+    monkeypatch.setenv("BITREPLAY_COMMIT", "0f7d23d")
+    monkeypatch.setenv("BITREPLAY_MACHINE", "a processor, a GPU")
+    result = make(images=4)
+    assert (result["commit"], result["machine"]) == ("0f7d23d", "a processor, a GPU")
+
+
 def test_codes_computed_once_are_those_of_the_pictures(make):
     """Without crops and flips, a run from kept codes and the library's own from pictures end in the same state."""
     from sources import pictures
