@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from bitreplay import zoo
 from bitreplay.torch.distillation import distillation_loop
 from bitreplay.torch.distillation.distill import distill, main, make_student
 from bitreplay.torch.distillation.distillation_loop import Distillation
@@ -186,3 +187,13 @@ def test_weights_of_a_network_without_a_top_start_one_that_has_it(tmp_path: Path
         and "head.weight" in student.before["fresh"]
     )
     assert student.model.eval()(torch.zeros(1, 3, 32, 32)).shape == (1, 1000)
+
+
+def test_a_shipped_network_is_where_a_student_may_start(tmp_path):
+    student = make_student("react_tiny", tmp_path / "x", "react_tiny@1", size=64)
+    shipped = zoo.find("react_tiny@1")
+    assert student.before is not None and student.before["sha256"] == shipped.digest
+    assert student.before["recipe"] == shipped.about["training"]["recipe"]
+    assert {key.split(".")[0] for key in student.before["fresh"]} == {"blocks", "head"}
+    with pytest.raises(ValueError, match="quicknet@2 holds quicknet, not react_tiny"):
+        make_student("react_tiny", tmp_path / "x", "quicknet@2")

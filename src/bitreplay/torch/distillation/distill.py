@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from bitreplay import zoo
+from bitreplay.torch.convert.restore import restore
 from bitreplay.torch.distillation.distillation_loop import Distillation
 from bitreplay.torch.distillation.distillation_options import parser
 from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
@@ -27,8 +30,20 @@ from bitreplay.torch.weights import digest_of, export_parts, load_weights
 NOTED = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
 
 
-def make_student(name: str, out: Path, init: Path | None = None, **options: int | None) -> Student:
-    """A fresh network, or one with the weights of a file.
+def first_weights(init: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Weights by name, and what is known of their training with their sha256: of a file or of a shipped network."""
+    if not zoo.knows(str(init)):
+        module, note = load_weights(Path(init))
+        return module.state_dict(), {**note, "sha256": digest_of(Path(init))}
+    model = zoo.find(init)
+    note = {**model.about["training"], "sha256": model.digest}
+    module = build(note["model"], CLASSES, **note.get("options", {}))
+    missing = restore(module, model.graph)
+    return {key: x for key, x in module.state_dict().items() if key not in missing}, note
+
+
+def make_student(name: str, out: Path, init: str | Path | None = None, **options: int | None) -> Student:
+    """A fresh network, or one with the weights of a file or of a shipped network.
 
     Residual blocks that the file lacks begin as the identity, other layers fresh; a 3x3 stem is spread over a 5x5 one.
     `options` are those of the model: `size` of the QuickNets and of react_tiny, `top` of the QuickNets.
@@ -40,10 +55,10 @@ def make_student(name: str, out: Path, init: Path | None = None, **options: int 
         raise ValueError(f"{name} takes no {' and no '.join(chosen)}.") from None
     if init is None:
         return Student(name, network, out, chosen)
-    first, note = load_weights(init)
+    given, note = first_weights(init)
     if note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
-    mine, given = network.state_dict(), first.state_dict()
+    mine = network.state_dict()
     if "stem.0.weight" in mine and (mine["stem.0.weight"].shape[-1], given["stem.0.weight"].shape[-1]) == (5, 3):
         given["stem.0.weight"] = spread(given["stem.0.weight"])
     fitting = {key: x for key, x in given.items() if key in mine and mine[key].shape == x.shape}
@@ -53,7 +68,7 @@ def make_student(name: str, out: Path, init: Path | None = None, **options: int 
     for prefix, module in network.named_modules():
         if isinstance(module, ReActBlock) and not any(key.startswith(prefix + ".") for key in fitting):
             module.start_as_identity()
-    before = {"sha256": digest_of(init), "fresh": sorted(set(mine) - set(fitting))}
+    before = {"sha256": note["sha256"], "fresh": sorted(set(mine) - set(fitting))}
     return Student(name, network, out, chosen, before | {key: note.get(key) for key in NOTED})
 
 
@@ -115,9 +130,8 @@ def distill(
 def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     args = vars(parser().parse_args(arguments))
     settings = {f.name: args[f.name] for f in fields(DistillationRecipe) if args.get(f.name) is not None}
-    init = None if args["init"] is None else Path(args["init"])
-    first = {name: Path(file) for name, file in args["also_init"]}
-    students = [make_student(args["model"], Path(args["out"]), init, size=args["size"], top=args["top"])]
+    first = dict(args["also_init"])
+    students = [make_student(args["model"], Path(args["out"]), args["init"], size=args["size"], top=args["top"])]
     for named, file in args["also"]:
         name, _, size = named.partition(":")
         students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))

@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--out", required=True, help="file for the weights; FILE.checkpoint is beside it during the run")
     p.add_argument("--size", type=int, help="side of the pictures that the model reads, where it can be chosen")
     p.add_argument("--top", type=int, help="features that the QuickNets' last layer makes of its channels")
-    p.add_argument("--init", help="weights to start from, a file or any of its parts")
+    p.add_argument("--init", help="weights to start from: a file or any of its parts, or a shipped network by name")
     p.add_argument(
         "--also", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[],
         help="another network that learns from the same views, as react_tiny or react_tiny:64 for its size, and its "
