@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from run import Run
 from tables import MODELS, SEEDS, SWEPT, TITLES, Chart, Claim, Rows, Table, markdown, span
+from tuned import LATENT_GAINS
 
 SETS = {"cifar10": "CIFAR-10", "cifar100": "CIFAR-100 (re-split)"}
 STRATEGIES = {"replay": "replay", "cwr": "BNN+CWR*"}
@@ -49,6 +50,12 @@ def spread(model: str, bits: str) -> Run:
     return small(model, "replay", bits).changed(latent_start="spread")
 
 
+def moving(model: str, bits: str) -> Run:
+    """The same at full size, at the gain that latent weights have there."""
+    gain = LATENT_GAINS.get((model, bits), 0)
+    return full("cifar10", model, "replay", bits).changed(latent_start="spread", latent_gain=gain)
+
+
 FULL = {f"{title}, {bits}": [full(data, m, s, bits) for m in MODELS for s in STRATEGIES]
         for data, title in SETS.items() for bits in ("8/1/16", "float")}  # fmt: skip
 SMALL = {bits: [small(m, s, bits) for m in MODELS for s in STRATEGIES] for bits in WIDTHS}
@@ -56,6 +63,8 @@ SMALL_100 = {bits: [small(m, s, bits, "cifar100") for m in MODELS for s in STRAT
 ON_STAND_IN = {bits: [small(m, s, bits, STAND_IN) for d, m in CELLS if d == STAND_IN for s in STRATEGIES]
                for bits in PAPER}  # fmt: skip
 MOVING = {f"{bits}, latent weights spread": [spread(m, bits) for m in MODELS] for bits in ("16/16/16", "8/8/8")}
+MOVING_FULL = {f"{bits}, latent weights spread": [moving(m, bits) for m in MODELS]
+               for bits in ("16/16/16", "8/8/8", "8/4/16")}  # fmt: skip
 TABLES = [
     Table("Final accuracy at full size, mean and deviation of three seeds (also the order of classes):", COLUMNS, FULL),
     Table("Average incremental accuracy of these runs:", COLUMNS, FULL, "incremental"),
@@ -66,6 +75,10 @@ TABLES = [
     Table("The same with binary weights that move, replay:", [TITLES[m] for m in MODELS], MOVING),
     Table("Binary weights, of 7,077,888, that ended with the other sign, by seed:", [TITLES[m] for m in MODELS],
           MOVING, "flipped"),
+    Table("CIFAR-10 at full size, binary weights that move, replay:", [TITLES[m] for m in MODELS], MOVING_FULL,
+          seeds=1),
+    Table("Binary weights of these that ended with the other sign:", [TITLES[m] for m in MODELS], MOVING_FULL,
+          "flipped", seeds=1),
     Table("CIFAR-100 (re-split), 200 images per class, codes computed once:", COLUMNS, SMALL_100, seeds=1),
     Table("Object sessions, a stand-in for CORe50:", [f"{TITLES[m]}, {name}" for d, m in CELLS if d == STAND_IN
                                                       for name in STRATEGIES.values()], ON_STAND_IN, seeds=1),
