@@ -3,9 +3,10 @@
     python experiments/instead.py --data DIR --cache runs/instead --networks quicknet quicknet@1:128 react_tiny
     python experiments/instead.py --data DIR --cache runs/instead --networks quicknet --components 128 256
     python experiments/instead.py --data DIR --cache runs/instead --peers efficientnet-lite0
+    python experiments/instead.py --data DIR --cache runs/instead --int8-peer lite0_int8.onnx        # of int8_peer.py
 
-DIR has a folder a set, with train/CLASS/ and test/CLASS/ inside: photographs that no shipped network has seen
-(docs/instead.md says which, and from where). Of each class 5, 10, 20 or 40 training pictures are learned, drawn from
+DIR has a folder a set, with train/CLASS/ and test/CLASS/ inside: photographs that no shipped network has seen, laid
+out by photograph_sets.py (docs/instead.md). Of each class 5, 10, 20 or 40 training pictures are learned, drawn from
 the set's and the class's name; at most 1,500 test pictures are asked. A network is a name or a file, with `:SIZE` for
 another size of pictures than its own; it learns by exact sums, in whole numbers. A peer gives its pooled features in
 float32, and the head is the same discriminant in float64, nearest class mean, or softmax regression. Rows go to
@@ -126,6 +127,15 @@ def of_peer(data: PhotographSet, name: str, weights: Path | None, cache_folder: 
     return np.load(path)
 
 
+def of_int8_peer(data: PhotographSet, file: Path, cache_folder: Path) -> np.ndarray:
+    from int8_peer import SIZE, features
+
+    path = cache_folder / f"{data.name}_{file.stem}.npy"
+    if not path.exists():
+        np.save(path, features(file, squares(data, SIZE, cache_folder)))
+    return np.load(path)
+
+
 def class_means(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.stack([x[labels == label].mean(axis=0) for label in range(labels.max() + 1)])
 
@@ -199,10 +209,12 @@ def contestants(data: PhotographSet, args: argparse.Namespace) -> Iterator[Conte
             head = f"exact, {count} components"
             components = model_projections.of_model(model).first(count).of(x)
             yield Contestant(name, model.digest[:12], side, head, components, partial(by_sums, lengths=[count]))
-    for name in args.peers:
-        features = of_peer(data, name, args.peer_weights, args.cache).astype(np.float64)
+    peers = [(name, PEER_SIZES[name], of_peer(data, name, args.peer_weights, args.cache)) for name in args.peers]
+    if args.int8_peer:
+        peers.append(("efficientnet-lite0 int8", 224, of_int8_peer(data, args.int8_peer, args.cache)))
+    for name, side, features in peers:
         for head, rule in HEADS.items():
-            yield Contestant(name, "", PEER_SIZES[name], head, features, rule)
+            yield Contestant(name, "", side, head, features.astype(np.float64), rule)
 
 
 def main() -> None:
@@ -216,6 +228,7 @@ def main() -> None:
     )
     parser.add_argument("--peers", nargs="*", default=[], choices=list(PEER_SIZES))
     parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
+    parser.add_argument("--int8-peer", type=Path, help="file of int8_peer.py")
     args = parser.parse_args()
     names = args.sets or sorted(folder.name for folder in args.data.iterdir() if (folder / "train").is_dir())
     for data in (photographs(args.data / name) for name in names):

@@ -10,16 +10,22 @@ from figures.committed import EXPERIMENTS, Row, format_number, rows, rows_where,
 PAGE = "docs/instead.md"
 ROWS = EXPERIMENTS / "instead.csv"
 PRIOR = EXPERIMENTS / "prior.csv"
+INT8 = EXPERIMENTS / "int8_peer.csv"
+PHOTOGRAPHS = EXPERIMENTS / "photographs.csv"
 SETS = {"caltech101": "Caltech-101", "flowers102": "flowers", "kitchenware": "kitchenware", "scenes": "scenes",
         "fruits36r": "fruit and vegetables"}  # fmt: skip
 CONTESTANTS = {
     "EfficientNet-Lite0, float, discriminant": ("efficientnet-lite0", "discriminant"),
     "EfficientNet-Lite0, float, softmax regression": ("efficientnet-lite0", "softmax regression"),
     "EfficientNet-Lite0, float, nearest class mean": ("efficientnet-lite0", "nearest class mean"),
+    "EfficientNet-Lite0, int8, discriminant": ("efficientnet-lite0 int8", "discriminant"),
+    "EfficientNet-Lite0, int8, softmax regression": ("efficientnet-lite0 int8", "softmax regression"),
+    "EfficientNet-Lite0, int8, nearest class mean": ("efficientnet-lite0 int8", "nearest class mean"),
     "`quicknet@2` at 192, `exact`": ("quicknet@2", "exact"),
     "`quicknet@2` at 192, `exact`, `n_components=256`": ("quicknet@2", "exact, 256 components"),
     "`quicknet@2` at 192, `exact`, `n_components=128`": ("quicknet@2", "exact, 128 components"),
     "`quicknet@1` at 192, `exact`": ("quicknet@1", "exact"),
+    "`react_tiny` at 32, `exact`": ("react_tiny", "exact"),
 }
 
 
@@ -62,9 +68,29 @@ def _is_first(row: Row) -> bool:
     return (row["network"], row["head"], row["pictures_a_class"]) == ("quicknet@2", "exact", "5")
 
 
-def behind(each: str) -> str:
+def behind(each: str, peer: str = "efficientnet-lite0") -> str:
     """Points that `quicknet@2` has less than EfficientNet-Lite0 with the same discriminant, mean of the sets."""
-    return format_number(_mean("efficientnet-lite0", "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
+    return format_number(_mean(peer, "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
+
+
+def behind_int8(each: str) -> str:
+    return behind(each, "efficientnet-lite0 int8")
+
+
+def ranges() -> str:
+    """How far int8 features are from those in float, by the way in which ranges are chosen."""
+    lines = [[row["ranges"], format_number(100 * Decimal(row["error"]), 2)] for row in rows(INT8)]
+    return table(["range of an activation", "error in percent"], lines)
+
+
+def pictures() -> str:
+    """Of every set, and where the digest begins."""
+    lines = [
+        [title, *(f"{int(row[part]):,}" for part in ("train", "test")), f"`{row['digest'][:12]}`"]
+        for name, title in SETS.items()
+        for row in rows_where(PHOTOGRAPHS, set=name)
+    ]
+    return table(["set", "to learn from", "to test", "digest"], lines)
 
 
 def megabytes(name: str) -> str:

@@ -125,13 +125,16 @@ def test_the_digest_is_that_of_sha256sum(tmp_path):
     assert digest(tmp_path) == expected.split()[0]
 
 
-def test_the_table_names_the_pinned_commits():
+def test_the_table_names_the_sets_that_rows_are_of():
     import csv
 
-    from photograph_sets import SETS, TABLE
+    from photograph_sets import RESULTS, SETS, TABLE
 
     with TABLE.open() as file:
         table = list(csv.DictReader(file))
     assert [(row["set"], row["source"]) for row in table] == [
         (name, f"{source.repository}@{source.commit}") for name, source in SETS.items()
     ]
+    with (RESULTS / "instead.csv").open() as file:
+        rows = {(row["set"], row["classes"], row["tested"]) for row in csv.DictReader(file)}
+    assert rows == {(row["set"], row["classes"], str(min(1500, int(row["test"])))) for row in table}
