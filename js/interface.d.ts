@@ -17,6 +17,8 @@ export const br_operation_info: { bytes: number; fields: { name: [number, string
 export const br_sums: { bytes: number; fields: { features: [number, string | Layout]; classes: [number, string |
   Layout]; bits: [number, string | Layout]; counts: [number, string | Layout]; class_sums: [number, string | Layout];
   products: [number, string | Layout] } };
+export const br_shrinkage: { bytes: number; fields: { cap: [number, string | Layout]; top: [number, string | Layout];
+  bottom: [number, string | Layout]; pictures: [number, string | Layout] } };
 export const br_sums_part: { bytes: number; fields: { length: [number, string | Layout]; top: [number, string | Layout];
   bottom: [number, string | Layout] } };
 export const br_solution: { bytes: number; fields: { weights: [number, string | Layout]; biases: [number, string |
@@ -29,8 +31,9 @@ export const br_ood: { bytes: number; fields: { fitted: [number, string | Layout
   expected: [number, string | Layout]; temperature: [number, string | Layout]; weights: [number, string | Layout]; bias:
   [number, string | Layout] } };
 export const br_discriminant: { bytes: number; fields: { sums: [number, string | Layout]; parts: [number, string |
-  Layout]; part_count: [number, string | Layout]; keeps_factor: [number, string | Layout]; is_expected: [number, string
-  | Layout]; solution: [number, string | Layout]; factor: [number, string | Layout]; ood: [number, string | Layout] } };
+  Layout]; part_count: [number, string | Layout]; keeps_factor: [number, string | Layout]; shrinkage: [number, string |
+  Layout]; is_expected: [number, string | Layout]; solution: [number, string | Layout]; factor: [number, string |
+  Layout]; ood: [number, string | Layout] } };
 export const br_answers: { bytes: number; fields: { labels: [number, string | Layout]; scores: [number, string |
   Layout]; probabilities: [number, string | Layout]; unknown: [number, string | Layout]; share: [number, string |
   Layout] } };
@@ -56,7 +59,7 @@ export const br_section: { bytes: number; fields: { shape: [number, string | Lay
   size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
   string | Layout] } };
 
-export const BR_ABI: 5;
+export const BR_ABI: 6;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_HEAD: 312;
@@ -154,7 +157,7 @@ export interface CoreFunctions {
   br_sums_combine(sums: number, other: number, sign: number): number;
   br_sums_extent_without(sums: number, row: number, work: number): bigint;
   br_sums_forget(sums: number, row: number, work: number): number;
-  br_sums_shrinkage(pictures: bigint, features: bigint, top: number, bottom: number): void;
+  br_sums_shrinkage(shrinkage: number, pictures: bigint, features: bigint, top: number, bottom: number): number;
   br_sums_solve(sums: number, parts: number, part_count: number, work: number, solution: number): number;
   br_sums_solve_bytes(features: number, classes: number): bigint;
   br_sums_scores(solution: number, x: number, pictures: bigint, scores: number): number;
@@ -172,8 +175,8 @@ export interface CoreFunctions {
   br_sums_mahalanobis(factor: number, y: number, vectors: bigint, work: number, squares: number, exponents: number):
     number;
   br_sums_mahalanobis_bytes(features: number): bigint;
-  br_sums_ood(sums: number, solution: number, factor: number, parts: number, part_count: number, work: number, ood:
-    number): number;
+  br_sums_ood(sums: number, solution: number, factor: number, parts: number, part_count: number, shrinkage: number,
+    work: number, ood: number): number;
   br_sums_ood_score(solution: number, factor: number, ood: number, x: number, best: bigint, away: number, work: number,
     score: number): number;
   br_ood_threshold(ood: number, share: number): bigint;

@@ -61,6 +61,16 @@ export const br_sums = {
   },
 };
 
+export const br_shrinkage = {
+  bytes: 16,
+  fields: {
+    cap: [0, "Uint32"],
+    top: [4, "Uint32"],
+    bottom: [8, "Uint32"],
+    pictures: [12, "Uint32"],
+  },
+};
+
 export const br_sums_part = {
   bytes: 24,
   fields: {
@@ -110,16 +120,17 @@ export const br_ood = {
 };
 
 export const br_discriminant = {
-  bytes: 144,
+  bytes: 160,
   fields: {
     sums: [0, "Uint32"],
     parts: [4, "Uint32"],
     part_count: [8, "Uint32"],
     keeps_factor: [12, "Uint32"],
-    is_expected: [16, "Uint32"],
-    solution: [24, br_solution],
-    factor: [56, br_factor],
-    ood: [96, br_ood],
+    shrinkage: [16, br_shrinkage],
+    is_expected: [32, "Uint32"],
+    solution: [40, br_solution],
+    factor: [72, br_factor],
+    ood: [112, br_ood],
   },
 };
 
@@ -223,7 +234,7 @@ export const br_section = {
   },
 };
 
-export const BR_ABI = 5;
+export const BR_ABI = 6;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
 export const BR_SECTION_HEAD = 312;

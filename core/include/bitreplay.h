@@ -212,6 +212,15 @@ typedef struct br_sums {
   void* products;    /* [features (features + 1) / 2], the lower triangle by rows */
 } br_sums;
 
+/* The constants of shrinkage: lambda = min(cap, top d / bottom n), at least 1/1024, for d features and n images; means
+ * of classes of m images are drawn to the middle by m / (m + pictures). All 0: the default, {1, 1, 4, 8}. */
+typedef struct br_shrinkage {
+  uint32_t cap;      /* 1 to 8 */
+  uint32_t top;      /* 1 to 64 */
+  uint32_t bottom;   /* 1 to 64 */
+  uint32_t pictures; /* 1 to 8 */
+} br_shrinkage;
+
 /* Consecutive features that share one shrinkage lambda = top / bottom, in [1/1024, 8], with top * bottom < 2^62. If
  * both are 0, it is br_sums_shrinkage. */
 typedef struct br_sums_part {
@@ -254,8 +263,10 @@ BR_API int64_t br_sums_extent_without(const br_sums* sums, uint32_t row, void* w
  * width must be that of br_sums_extent_without, or wider. The class's count and sum become 0. `work` holds 8 bytes per
  * feature. */
 BR_API int br_sums_forget(br_sums* sums, uint32_t row, void* work);
-/* The default lambda = top / bottom: min(1, d / 4n), at least 1/1024. */
-BR_API void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom);
+/* lambda = top / bottom of these constants; null: of the default ones, min(1, d / 4n). BR_BAD_ARGUMENT if one of them
+ * is out of range. */
+BR_API int br_sums_shrinkage(const br_shrinkage* shrinkage, int64_t pictures, int64_t features, int64_t* top,
+                             int64_t* bottom);
 /* Computes the discriminant into the arrays of `solution`. The lengths of all parts add up to the number of features.
  * `work` holds br_sums_solve_bytes. */
 BR_API int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
@@ -272,7 +283,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 5
+#define BR_ABI 6
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

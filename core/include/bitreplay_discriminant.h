@@ -39,16 +39,17 @@ typedef struct br_ood {
   int64_t bias;
 } br_ood;
 
-/* A discriminant. The caller sets the first four fields; what they point to stays in place while it is used. */
+/* A discriminant. The caller sets the first five fields; what they point to stays in place while it is used. */
 typedef struct br_discriminant {
   const br_sums* sums;
-  const br_sums_part* parts; /* a part whose top and bottom are 0 has the default shrinkage */
+  const br_sums_part* parts; /* a part whose top and bottom are 0 has the lambda of `shrinkage` */
   uint32_t part_count;
-  uint32_t keeps_factor; /* 1: keep the factor that `unknown` of answers needs, in 2 d (d + 1) bytes for d features; 0:
+  uint32_t keeps_factor;  /* 1: keep the factor that `unknown` of answers needs, in 2 d (d + 1) bytes for d features; 0:
                           * compute it again whenever it is asked for */
-  uint32_t is_expected;  /* 1: `ood` has been computed */
-  br_solution solution;  /* with shrunk means */
-  br_factor factor;      /* if it is kept */
+  br_shrinkage shrinkage; /* all 0: the default */
+  uint32_t is_expected;   /* 1: `ood` has been computed */
+  br_solution solution;   /* with shrunk means */
+  br_factor factor;       /* if it is kept */
   br_ood ood;
 } br_discriminant;
 
@@ -89,9 +90,11 @@ BR_API int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32
 BR_API int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vectors, void* work,
                                int64_t* squares, int32_t* exponents);
 BR_API uint64_t br_sums_mahalanobis_bytes(uint32_t features);
-/* Computes what br_sums_ood_score needs, for a solution with shrunk means. `work` holds br_sums_mahalanobis_bytes. */
+/* Computes what br_sums_ood_score needs, for a solution with means shrunk by these constants; null: the default ones.
+ * `work` holds br_sums_mahalanobis_bytes. */
 BR_API int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_factor* factor,
-                       const br_sums_part* parts, uint32_t part_count, void* work, br_ood* ood);
+                       const br_sums_part* parts, uint32_t part_count, const br_shrinkage* shrinkage, void* work,
+                       br_ood* ood);
 /* The out-of-distribution score of x[features]: |x - mu|^2 / 8 - s + 3/4 s_0, scaled by 2^16, where s is `best`, its
  * largest class score. The image is unknown if its score exceeds br_ood_threshold. away[features] and `work`, of
  * br_sums_mahalanobis_bytes, are work space. */

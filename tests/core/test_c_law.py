@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, statefile
-from bitreplay.core.interface import br_factor, br_ood, br_solution, br_sums, br_sums_part
+from bitreplay.core.interface import br_factor, br_ood, br_shrinkage, br_solution, br_sums, br_sums_part
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.discriminant import Solution
@@ -52,7 +52,7 @@ class Vectors:
     def __init__(self, model: Path) -> None:
         self.learner = Learner.from_pretrained(model, strategy="exact")
 
-    def of(self, n_features: int) -> CLearner:
+    def of(self, n_features: int, shrinkage: Any = None) -> CLearner:
         model = self.learner.model
         layers = self.learner.settings.feature_layers
         assert model is not None and layers is not None
@@ -60,7 +60,8 @@ class Vectors:
         axes, scales = np.ones((n_features, own), np.int8), np.ones(n_features, np.int32)
         projection = Projection(layers, axes, scales, np.zeros(n_features, np.int64), 8)
         program = compile_features(model.graph, layers, Bits(), 1, projection)
-        return CLearner(packed(model, self.learner.settings, {"features": program}), wide=1)
+        more = {"shrinkage": np.array(shrinkage, "<u4").tobytes()} if shrinkage else {}
+        return CLearner(packed(model, self.learner.settings, {"features": program}, more), wide=1)
 
     def state(self, sums: Any) -> bytes:
         statistics = sums_functions.statistics_of(sums)
@@ -75,8 +76,8 @@ class Vectors:
         assert model is not None
         return statefile.to_bytes(Content(model.name, model.digest, self.learner.settings, state, model.size))
 
-    def with_state(self, sums: Any) -> CLearner:
-        learner = self.of(len(sums[1][0]))
+    def with_state(self, sums: Any, shrinkage: Any = None) -> CLearner:
+        learner = self.of(len(sums[1][0]), shrinkage)
         learner.from_bytes(self.state(sums))
         return learner
 
@@ -138,7 +139,7 @@ def test_a_picture_is_fitted(case):
 class Sums:
     """As C's functions take them; arrays live as long as this."""
 
-    def __init__(self, sums: Any, parts: list[int], lambdas: Any = None) -> None:
+    def __init__(self, sums: Any, parts: list[int], lambdas: Any = None, shrinkage: Any = None) -> None:
         core = sums_library()
         assert core is not None
         self.core = core
@@ -150,10 +151,11 @@ class Sums:
         self.info = br_sums(self.n_features, self.classes, 8 * stored.itemsize, *places)
         if lambdas is None:
             top, bottom = ctypes.c_int64(), ctypes.c_int64()
-            core.br_sums_shrinkage(pictures, self.n_features, ctypes.byref(top), ctypes.byref(bottom))
+            own = (br_shrinkage(*(shrinkage or [])), pictures, self.n_features)
+            check(core.br_sums_shrinkage(*own, ctypes.byref(top), ctypes.byref(bottom)))
             lambdas = [(top.value, bottom.value)] * len(parts)
-        own = (br_sums_part(length, *pair) for length, pair in zip(parts, lambdas, strict=True))
-        self.parts = (br_sums_part * len(parts))(*own)
+        pairs = zip(parts, lambdas, strict=True)
+        self.parts = (br_sums_part * len(parts))(*(br_sums_part(length, *pair) for length, pair in pairs))
         self.work = aligned_zeros(core.br_sums_solve_bytes(self.n_features, self.classes))
         self.weights = np.zeros((self.classes, self.n_features), np.int32)
         self.biases = np.zeros(self.classes, np.int64)
@@ -191,13 +193,14 @@ def test_pictures_have_scores(case):
 @cases("unseen_of")
 def test_what_is_expected_of_other_pictures(case):
     inputs, pictures = case["inputs"], np.array(case["inputs"]["pictures"], np.int8)
-    sums = Sums(inputs["sums"], inputs["parts"])
+    constants = inputs.get("shrinkage") or sums_functions.EXACT.terms
+    sums = Sums(inputs["sums"], inputs["parts"], shrinkage=constants)
     sums.solve()
     counts, solved = sums_functions.arrays(inputs["sums"]), sums.solution
     plain = Solution(
         sums.weights, sums.biases, int(solved.exponent), int(solved.pictures), int(solved.dropped_features)
     )
-    drawn = shrunk_means(counts, plain)
+    drawn = shrunk_means(counts, plain, sums_functions.shrinkage_of(constants))
     sums.weights[:], sums.biases[:] = drawn.weights, drawn.biases
     core, ridges = sums.core, np.zeros(len(inputs["parts"]), np.int64)
     factor, middle = br_factor(ridges=ridges.ctypes.data), np.zeros(sums.n_features, np.int32)
@@ -205,8 +208,8 @@ def test_what_is_expected_of_other_pictures(case):
     own = (ctypes.byref(sums.info), sums.parts, len(sums.parts))
     check(core.br_sums_factor(*own, sums.work.ctypes.data, ctypes.byref(factor)))
     lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(sums.n_features))
-    words = (solution, ctypes.byref(factor), *own[1:], lengths.ctypes.data, ctypes.byref(ood))
-    check(core.br_sums_ood(own[0], *words))
+    words = (*own[1:], br_shrinkage(*constants), lengths.ctypes.data, ctypes.byref(ood))
+    check(core.br_sums_ood(own[0], solution, ctypes.byref(factor), *words))
     scores, is_ood = np.zeros((len(pictures), sums.classes), np.int64), []
     check(core.br_sums_scores(solution, pictures.ctypes.data, len(pictures), scores.ctypes.data))
     for x, best in zip(pictures, scores.max(axis=1), strict=True):
@@ -230,7 +233,6 @@ def test_a_picture_is_unknown_where_its_strangeness_is_above_the_limit(case, vec
     inputs, (*_, is_ood, limit) = case["inputs"], case["expected"]
     if len(inputs["parts"]) > 1 or "no pictures" in case["name"]:
         pytest.skip("no learner has these sums")
-    answers = vectors.with_state(inputs["sums"]).predict_features(
-        np.array(inputs["pictures"], np.int8), share_of(inputs)
-    )
+    learner = vectors.with_state(inputs["sums"], inputs.get("shrinkage"))
+    answers = learner.predict_features(np.array(inputs["pictures"], np.int8), share_of(inputs))
     assert [answer is None for answer in answers] == [value > limit for value in is_ood]

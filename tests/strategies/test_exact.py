@@ -16,10 +16,11 @@ from bitreplay import Learner, LearningStopped
 from bitreplay.engine import native_sums
 from bitreplay.engine.answers import ReferenceDiscriminant, logits
 from bitreplay.engine.discriminant import scores
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.class_statistics import ClassStatistics, in_order
-from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant, shrinkage
+from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant
 from bitreplay.strategies.exact import Exact
 from tests import tiny
 
@@ -178,7 +179,7 @@ def test_probabilities_of_whole_numbers_and_of_float64_agree(pictures, numbers):
 
 
 def test_lambda():
-    assert [shrinkage(n, 100, 3, 50) for n in (1, 25, 50, 25_600, 10**9)] == [
+    assert [EXACT(n, 100, 3, 50) for n in (1, 25, 50, 25_600, 10**9)] == [
         (1, 1),
         (1, 1),
         (1, 2),

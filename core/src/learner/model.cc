@@ -4,12 +4,13 @@
 
 #include "learner/state/settings.h"
 #include "machine/crc32.h"
+#include "sums/shrinkage.h"
 
 namespace bitreplay {
 namespace {
 
 constexpr size_t kHeader = 24, kEntry = 32, kAlignment = 64, kMaxText = 1 << 16;
-constexpr uint32_t kVersion = 2, kMaxSections = 16;
+constexpr uint32_t kVersion = 2, kVersionWithShrinkage = 3, kMaxSections = 16;
 
 template <class T>
 T number_at(const uint8_t* from) {
@@ -47,8 +48,10 @@ const char* Model::read(const void* from, size_t size, bool replay) {
   const uint8_t* bytes = static_cast<const uint8_t*>(from);
   if (!bytes || reinterpret_cast<uintptr_t>(bytes) % kAlignment) return "the model's bytes must be aligned to 64";
   if (size < kHeader || memcmp(bytes, "BITLEARN", 8)) return "not a model file for C: it does not begin with BITLEARN";
-  if (number_at<uint32_t>(bytes + 8) != kVersion)
-    return "unsupported version of the model file, expected 2; export it again";
+  const uint32_t version = number_at<uint32_t>(bytes + 8);
+  const bool has_shrinkage = version == kVersionWithShrinkage;
+  if (version != kVersion && !has_shrinkage)
+    return "unsupported version of the model file, expected 2 or 3; export it again";
   if (number_at<uint32_t>(bytes + 12) != crc32(bytes + 16, size - 16))
     return "the model file is damaged: its checksum does not match its content";
   const uint32_t sections = number_at<uint32_t>(bytes + 16);
@@ -68,6 +71,8 @@ const char* Model::read(const void* from, size_t size, bool replay) {
       if (!strncmp(reinterpret_cast<const char*>(entry), each.name, 16)) *each.to = section;
     const char* const name = reinterpret_cast<const char*>(entry);
     if (!strncmp(name, "own_size", 16) && length == 8) own_size = number_at<uint64_t>(bytes + offset);
+    if (!strncmp(name, "shrinkage", 16) && length == sizeof shrinkage && has_shrinkage)
+      shrinkage = number_at<br_shrinkage>(bytes + offset);
     if (!memcmp(name, "tail", 4) && name[4] >= '0' && name[4] < char('0' + kMaxTails) && !name[5])
       tails[name[4] - '0'] = section;
   }
@@ -78,7 +83,8 @@ const char* Model::read(const void* from, size_t size, bool replay) {
     return backbone.size ? "the model file is for the strategy replay, not for exact"
                          : "the model file lacks a section";
   const bool is_long = rate.size > kMaxText || model.size > kMaxText || settings.size > kMaxText;
-  if (is_long || versions.size > kMaxText || own_size > INT32_MAX || !are_texts(*this))
+  if (is_long || versions.size > kMaxText || own_size > INT32_MAX || !are_texts(*this) ||
+      is_valid(shrinkage) != has_shrinkage)
     return "the model file is malformed";
   return nullptr;
 }

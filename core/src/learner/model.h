@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bitreplay.h"
+
 namespace bitreplay {
 
 struct Section {
@@ -17,6 +19,7 @@ struct Model {
   Section model, settings, versions;  // sections, as state files have them
   uint64_t own_size;                  // of images, that states of formats 1 and 2 mean if they name none
   Section features;                   // the program: images -> features
+  br_shrinkage shrinkage;             // of the discriminant; all 0: the default
   // Of replay: images -> latents; the tail for 16 classes, for 32 and so on; the rate that a model is fitted for.
   Section backbone, tails[kMaxTails], rate;
 

@@ -49,14 +49,16 @@ void keep(br_discriminant* d, const br_factor& source) {
 
 int factor_of(br_discriminant* d, void* work, br_factor* factor) {
   const SolveMemory memory = memory_of(*d, work);
+  const br_shrinkage shrinkage = or_default(&d->shrinkage);
   *factor = d->factor;
   if (!d->keeps_factor) {
     factor->ridges = memory.ridges;
-    if (const int failed = solve(d->sums, d->parts, d->part_count, memory.solving, nullptr, factor)) return failed;
+    if (const int failed = solve(d->sums, d->parts, d->part_count, shrinkage, memory.solving, nullptr, factor))
+      return failed;
   }
   if (d->is_expected) return BR_OK;
-  if (const int failed =
-          br_sums_ood(d->sums, &d->solution, factor, d->parts, d->part_count, memory.answer.lengths, &d->ood))
+  if (const int failed = br_sums_ood(d->sums, &d->solution, factor, d->parts, d->part_count, &shrinkage,
+                                     memory.answer.lengths, &d->ood))
     return failed;
   d->is_expected = 1;
   return BR_OK;
@@ -103,8 +105,10 @@ int br_discriminant_solve(br_discriminant* d, void* work) {
   const SolveMemory memory = memory_of(*d, work);
   br_factor factor = {};
   factor.ridges = d->keeps_factor ? d->factor.ridges : memory.ridges;
-  if (const int failed = solve(d->sums, d->parts, d->part_count, memory.solving, &d->solution, &factor)) return failed;
-  shrink_means(*d->sums, factor.centre, &d->solution);
+  const br_shrinkage shrinkage = or_default(&d->shrinkage);
+  if (const int failed = solve(d->sums, d->parts, d->part_count, shrinkage, memory.solving, &d->solution, &factor))
+    return failed;
+  shrink_means(*d->sums, factor.centre, shrinkage.pictures, &d->solution);
   if (d->keeps_factor) keep(d, factor);
   d->is_expected = 0;
   return BR_OK;

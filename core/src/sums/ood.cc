@@ -51,14 +51,14 @@ int64_t unfitted(Measure& m, const br_factor& factor, uint32_t part, int64_t sta
 }
 
 // The weights of the mean of all m'_c, as many times as they have pictures; its squared length about mu.
-int64_t middle(const br_sums& sums, const br_solution& solution, const br_factor& factor, int32_t* weights) {
+int64_t middle(const br_sums& sums, const br_solution& solution, const br_factor& factor, int64_t k, int32_t* weights) {
   int64_t length = 0;
   for (int64_t i = 0; i < sums.features; ++i) {
     int64_t weight = 0, away = 0;
     for (int64_t c = 0; c < sums.classes; ++c) {
       const int64_t count = sums.counts[c], sum = sum_at(sums.class_sums, sums.bits, c * sums.features + i);
       weight += solution.weights[c * sums.features + i] * count;
-      away += drawn(left(sum - count * factor.centre[i], kFine), count);
+      away += drawn(left(sum - count * factor.centre[i], kFine), count, k);
     }
     weights[i] = int32_t(divide_round(weight, factor.pictures));
     length += weights[i] * divide_round(away, factor.pictures);
@@ -67,12 +67,13 @@ int64_t middle(const br_sums& sums, const br_solution& solution, const br_factor
 }
 
 // sum_c n_c |m'_c - mu|^2 / n less that of their mean; the solution's weights are drawn once already.
-int64_t separation(const br_sums& sums, const br_solution& solution, const br_factor& factor, int64_t middle_length) {
+int64_t separation(const br_sums& sums, const br_solution& solution, const br_factor& factor, int64_t k,
+                   int64_t middle_length) {
   int64_t total = 0;
   for (int64_t c = 0; c < sums.classes; ++c) {
     const int64_t count = sums.counts[c];
     if (!count) continue;
-    total += count * saturate(scaled(drawn(apart(sums, solution, factor.centre, c), count), solution.pictures,
+    total += count * saturate(scaled(drawn(apart(sums, solution, factor.centre, c), count, k), solution.pictures,
                                      solution.exponent),
                               0, kLimit);
   }
@@ -118,12 +119,14 @@ int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vect
 }
 
 int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_factor* factor, const br_sums_part* parts,
-                uint32_t part_count, void* work, br_ood* ood) {
+                uint32_t part_count, const br_shrinkage* shrinkage, void* work, br_ood* ood) {
   const Kernels* kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
   if (!is_valid(factor, work) || !factor->ridges || !factor->centre || !solution || !solution->weights || !parts)
     return BR_BAD_ARGUMENT;
-  if (!ood || !ood->weights) return BR_BAD_ARGUMENT;
+  const br_shrinkage constants = or_default(shrinkage);
+  const int64_t k = constants.pictures;
+  if (!ood || !ood->weights || !is_valid(constants)) return BR_BAD_ARGUMENT;
   if (checked_pictures(sums) != factor->pictures || sums->features != factor->features) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   Measure m(*factor, *kernels, work);
@@ -139,10 +142,10 @@ int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_facto
   ood->ratio = divide_round(left(pictures >> down, kRatioPoint), (pictures - ood->fitted) >> down);
   const int64_t once = round_shift(ood->fitted * ood->ratio, kRatioPoint);
   ood->expected = round_shift(once * ood->ratio, kRatioPoint);
-  const int64_t length = middle(*sums, *solution, *factor, ood->weights);
+  const int64_t length = middle(*sums, *solution, *factor, k, ood->weights);
   ood->bias = -divide_round(length, 2);
   for (int64_t i = 0; i < m.s.features; ++i) ood->bias -= int64_t(ood->weights[i]) * factor->centre[i];
-  const int64_t apart = round_shift(separation(*sums, *solution, *factor, length) * ood->ratio, kRatioPoint);
+  const int64_t apart = round_shift(separation(*sums, *solution, *factor, k, length) * ood->ratio, kRatioPoint);
   ood->temperature = max_of(root_of(left(9 * apart, kPoint - 4)), int64_t(1) << kPoint);
   return BR_OK;
 }

@@ -68,10 +68,10 @@ void scatter(const Solving& s) {
   }
 }
 
-void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count) {
+void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage) {
   int64_t end = 0;
   for (uint32_t p = 0; p < part_count; ++p) {
-    const br_sums_part part = with_shrinkage(parts[p], s.pictures, s.features);
+    const br_sums_part part = with_lambda(parts[p], shrinkage, s.pictures, s.features);
     const int64_t start = end, length = part.length;
     end += length;
     int64_t mean = 0, remainders = 0;

@@ -1,18 +1,16 @@
 // Means of classes with few pictures, drawn towards the middle of all: docs/law.md section 13, "Shrunk means".
 // engine/shrunk_means.py is the reference.
 //
-//     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + 8)
+//     m'_c = mu + f (m_c - mu),   f = n_c / (n_c + k)
 //     W'_c = f W_c,   b'_c = f (b_c + 1/2 (1 - f) (m_c - mu) . W_c)
 #pragma once
 #include "sums/solve.h"
 
 namespace bitreplay {
 
-constexpr int64_t kShrinkingPictures = 8;
-
-// f value; |value| < 2^60.
-static inline int64_t drawn(int64_t value, int64_t count) {
-  return value - divide_round(kShrinkingPictures * value, count + kShrinkingPictures);
+// f value; |value| < 2^60, 1 <= k <= 8.
+static inline int64_t drawn(int64_t value, int64_t count, int64_t k) {
+  return value - divide_round(k * value, count + k);
 }
 
 // (m_c - mu) . W_c of a class that has pictures, in the weights' unit.
@@ -31,15 +29,15 @@ static inline int64_t apart(const br_sums& sums, const br_solution& solution, co
 }
 
 // A class without pictures stays as it is.
-static inline void shrink_means(const br_sums& sums, const int32_t* centre, br_solution* solution) {
+static inline void shrink_means(const br_sums& sums, const int32_t* centre, int64_t k, br_solution* solution) {
   for (int64_t c = 0; c < sums.classes; ++c) {
     const int64_t count = sums.counts[c];
     if (!count) continue;
-    const int64_t half = kShrinkingPictures * apart(sums, *solution, centre, c);
+    const int64_t half = k * apart(sums, *solution, centre, c);
     int64_t& bias = solution->biases[c];
-    bias = drawn(bias + divide_round(half, 2 * (count + kShrinkingPictures)), count);
+    bias = drawn(bias + divide_round(half, 2 * (count + k)), count, k);
     int32_t* const weights = solution->weights + c * sums.features;
-    for (int64_t i = 0; i < sums.features; ++i) weights[i] = int32_t(drawn(weights[i], count));
+    for (int64_t i = 0; i < sums.features; ++i) weights[i] = int32_t(drawn(weights[i], count, k));
   }
 }
 

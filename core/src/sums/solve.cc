@@ -39,10 +39,11 @@ bool possible(const br_sums* sums, int64_t extent) {
   return true;
 }
 
-bool are_valid(const br_sums_part* parts, uint32_t part_count, int64_t features, int64_t pictures) {
+bool are_valid(const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage, int64_t features,
+               int64_t pictures) {
   int64_t rest = features;
   for (uint32_t p = 0; p < part_count; ++p) {
-    const br_sums_part part = with_shrinkage(parts[p], pictures, features);
+    const br_sums_part part = with_lambda(parts[p], shrinkage, pictures, features);
     if (part.length < 1 || part.length > rest) return false;
     rest -= part.length;
     if (part.top < 1 || part.bottom < 1 || part.top > ((int64_t(1) << 62) - 1) / part.bottom) return false;
@@ -90,14 +91,16 @@ int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
 }
 
 // Everything up to the factor, and the middle of all pictures.
-int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
-          uint32_t* dropped_features) {
+int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count,
+          const br_shrinkage& shrinkage, void* work, uint32_t* dropped_features) {
   const Kernels* kernels = chosen_kernels();
   const int64_t pictures = checked_pictures(sums);
   if (!kernels) return BR_UNKNOWN_ISA;
   if (pictures < 1 || !parts || !work) return BR_BAD_ARGUMENT;
   const int64_t extent = br_sums_extent(sums);
-  if (!are_valid(parts, part_count, sums->features, pictures) || !possible(sums, extent)) return BR_BAD_ARGUMENT;
+  if (!is_valid(shrinkage) || !are_valid(parts, part_count, shrinkage, sums->features, pictures) ||
+      !possible(sums, extent))
+    return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
   s.kernels = &kernels->sums;
   s.sums = sums;
@@ -106,7 +109,7 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   s.point = point_of(extent);
   place(s, static_cast<uint8_t*>(work), s.features, sums->classes);
   scatter(s);
-  shrink(s, parts, part_count);
+  shrink(s, parts, part_count, shrinkage);
   *dropped_features = factor(s);
   for (int64_t i = 0; i < s.features; ++i) {
     int64_t sum = 0;
@@ -148,14 +151,14 @@ void fill_factor(const Solving& s, br_factor* factor) {
 
 }  // namespace
 
-int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_solution* solution,
-          br_factor* factor) {
+int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage,
+          void* work, br_solution* solution, br_factor* factor) {
   if (solution && (!solution->weights || !solution->biases)) return BR_BAD_ARGUMENT;
   if (factor && !factor->ridges) return BR_BAD_ARGUMENT;
   Solving s = {};
   uint32_t dropped_features;
   s.ridges = factor ? factor->ridges : nullptr;
-  if (const int failed = begin(s, sums, parts, part_count, work, &dropped_features)) return failed;
+  if (const int failed = begin(s, sums, parts, part_count, shrinkage, work, &dropped_features)) return failed;
   if (solution) {
     find(s, solution);
     solution->dropped_features = dropped_features;
@@ -171,10 +174,15 @@ int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, v
 
 using namespace bitreplay;
 
-void br_sums_shrinkage(int64_t pictures, int64_t features, int64_t* top, int64_t* bottom) {
-  const bool all = features >= 4 * pictures, is_smallest = 256 * features < pictures;
-  *top = all || is_smallest ? 1 : features;
-  *bottom = all ? 1 : is_smallest ? 1024 : 4 * pictures;
+int br_sums_shrinkage(const br_shrinkage* shrinkage, int64_t pictures, int64_t features, int64_t* top,
+                      int64_t* bottom) {
+  const br_shrinkage s = or_default(shrinkage);
+  if (!is_valid(s) || !top || !bottom) return BR_BAD_ARGUMENT;
+  const int64_t share = s.top * features, whole = s.bottom * pictures;  // lambda = share / whole within its bounds
+  const bool all = share >= s.cap * whole, is_smallest = 1024 * share < whole;
+  *top = all ? s.cap : is_smallest ? 1 : share;
+  *bottom = all ? 1 : is_smallest ? 1024 : whole;
+  return BR_OK;
 }
 
 uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {
@@ -184,11 +192,11 @@ uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {
 
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
-  return solution ? solve(sums, parts, part_count, work, solution, nullptr) : BR_BAD_ARGUMENT;
+  return solution ? solve(sums, parts, part_count, kDefaultShrinkage, work, solution, nullptr) : BR_BAD_ARGUMENT;
 }
 
 int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_factor* factor) {
-  return factor ? solve(sums, parts, part_count, work, nullptr, factor) : BR_BAD_ARGUMENT;
+  return factor ? solve(sums, parts, part_count, kDefaultShrinkage, work, nullptr, factor) : BR_BAD_ARGUMENT;
 }
 
 int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores) {

@@ -15,6 +15,7 @@
 #include "bitreplay_discriminant.h"
 #include "machine/dispatch.h"
 #include "sums/check.h"
+#include "sums/shrinkage.h"
 
 namespace bitreplay {
 
@@ -56,11 +57,12 @@ static inline int64_t divide_round(int64_t a, int64_t b) {
 }
 
 // Both of one factorisation; either may be null.
-int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_solution* solution,
-          br_factor* factor);
-// The part with its shrinkage, the default one where it has none.
-static inline br_sums_part with_shrinkage(br_sums_part part, int64_t pictures, int64_t features) {
-  if (!part.top && !part.bottom) br_sums_shrinkage(pictures, features, &part.top, &part.bottom);
+int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage,
+          void* work, br_solution* solution, br_factor* factor);
+// The part with its lambda, that of the constants where it has none.
+static inline br_sums_part with_lambda(br_sums_part part, const br_shrinkage& shrinkage, int64_t pictures,
+                                       int64_t features) {
+  if (!part.top && !part.bottom) br_sums_shrinkage(&shrinkage, pictures, features, &part.top, &part.bottom);
   return part;
 }
 // Where the pieces of `work` lie; their size if there is none.
@@ -68,7 +70,7 @@ uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes);
 // Bits behind the point of the matrix.
 static inline int64_t point_of(int64_t extent) { return min_of(31, 44 - bit_length(extent)); }
 void scatter(const Solving& s);
-void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count);
+void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage);
 // Scales the matrix and factors it; the number of rows that are left out.
 uint32_t factor(const Solving& s);
 // Whether n S, its diagonal raised by a little, has a factor without a row that is left out.

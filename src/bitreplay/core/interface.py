@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 5
+BR_ABI = 6
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
 BR_SECTION_HEAD = 312
@@ -133,6 +133,15 @@ class br_sums(Structure):
     ]
 
 
+class br_shrinkage(Structure):
+    _fields_ = [
+        ("cap", c_uint32),
+        ("top", c_uint32),
+        ("bottom", c_uint32),
+        ("pictures", c_uint32),
+    ]
+
+
 class br_sums_part(Structure):
     _fields_ = [
         ("length", c_int64),
@@ -183,6 +192,7 @@ class br_discriminant(Structure):
         ("parts", c_void_p),
         ("part_count", c_uint32),
         ("keeps_factor", c_uint32),
+        ("shrinkage", br_shrinkage),
         ("is_expected", c_uint32),
         ("solution", br_solution),
         ("factor", br_factor),
@@ -319,7 +329,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_combine": (c_int, [POINTER(br_sums), POINTER(br_sums), c_int]),
     "br_sums_extent_without": (c_int64, [POINTER(br_sums), c_uint32, c_void_p]),
     "br_sums_forget": (c_int, [POINTER(br_sums), c_uint32, c_void_p]),
-    "br_sums_shrinkage": (None, [c_int64, c_int64, c_void_p, c_void_p]),
+    "br_sums_shrinkage": (c_int, [POINTER(br_shrinkage), c_int64, c_int64, c_void_p, c_void_p]),
     "br_sums_solve": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
         POINTER(br_solution)]),
     "br_sums_solve_bytes": (c_uint64, [c_uint32, c_uint32]),
@@ -340,7 +350,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_mahalanobis": (c_int, [POINTER(br_factor), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
     "br_sums_ood": (c_int, [POINTER(br_sums), POINTER(br_solution), POINTER(br_factor), POINTER(br_sums_part),
-        c_uint32, c_void_p, POINTER(br_ood)]),
+        c_uint32, POINTER(br_shrinkage), c_void_p, POINTER(br_ood)]),
     "br_sums_ood_score": (c_int, [POINTER(br_solution), POINTER(br_factor), POINTER(br_ood), c_void_p, c_int64,
         c_void_p, c_void_p, c_void_p]),
     "br_ood_threshold": (c_int64, [POINTER(br_ood), c_uint32]),

@@ -21,6 +21,7 @@ from bitreplay.engine import discriminant, mahalanobis, ood
 from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier, divide_each, round_shift
 from bitreplay.engine.arithmetic.softmax import LOGIT_POINT, softmax
 from bitreplay.engine.discriminant import Solution
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums
 
@@ -32,14 +33,14 @@ REACH = FAR << 10
 class ReferenceDiscriminant:
     """Of sums and the lengths of the parts of x. The figures of engine/ood.py are made when first asked for."""
 
-    def __init__(self, sums: Sums, parts: Sequence[int]) -> None:
-        self._sums = sums
-        solution, self._factor = mahalanobis.solved(sums, parts)
-        self.solution = shrunk_means(sums, solution)
+    def __init__(self, sums: Sums, parts: Sequence[int], shrinkage: Shrinkage = EXACT) -> None:
+        self._sums, self._shrinkage = sums, shrinkage
+        solution, self._factor = mahalanobis.solved(sums, parts, shrinkage)
+        self.solution = shrunk_means(sums, solution, shrinkage)
 
     @cached_property
     def _ood(self) -> ood.OodModel:
-        return ood.ood(self._sums, self.solution, self._factor, mahalanobis.lengths)
+        return ood.ood(self._sums, self.solution, self._factor, mahalanobis.lengths, self._shrinkage)
 
     @property
     def temperature(self) -> int:

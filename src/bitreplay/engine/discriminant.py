@@ -13,8 +13,8 @@ shrunk_means.py then draws the means of few pictures to the middle.
     scores(solution, x)                               (pictures, classes) int64
     answers(solution, x)                              (pictures,) class numbers
 
-`shrinkage` is lambda, a fraction of the number of pictures, numbers, classes and the part's length: another function of
-these may be given to `solve`. Everything is a function of the sums alone. Every sum is exact and is rounded once, so
+`shrink` is lambda, a fraction of the number of pictures, numbers, classes and the part's length: shrinkage.py, or
+another function of these. Everything is a function of the sums alone. Every sum is exact and is rounded once, so
 threads, tiles and vectors do not change a bit. Cost: d^3 / 6 + 2 classes d^2 products of 32 bits.
 
 This is the reference; native_sums.py has the same functions, faster.
@@ -24,16 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, divide_each, round_shift, saturate, wide
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums
 
-SMALLEST_LAMBDA = Fraction(1, 1024)
 ONE = 30  # bits behind the point of the factor
 SMALLEST_PIVOT = 1 << 36  # 2^-24, with 60 bits behind the point
 LIMIT = (1 << 31) - 1
@@ -42,16 +41,7 @@ MEAN_BITS, CENTRE_BITS = 32, 16
 ROOM = 20  # bits of the largest scaled mean, at first
 ABSENT = -(1 << 62)  # the score of a class without pictures
 
-Shrinkage = Callable[[int, int, int, int], tuple[int, int]]
-
-
-def shrinkage(pictures: int, n_features: int, classes: int, length: int) -> tuple[int, int]:
-    """lambda of a part as (numerator, denominator): min(1, d / 4n), at least 1/1024.
-
-    >>> shrinkage(10, 512, 3, 512), shrinkage(1000, 512, 10, 512), shrinkage(10_000_000, 512, 10, 512)
-    ((1, 1), (16, 125), (1, 1024))
-    """
-    return min(Fraction(1), max(Fraction(n_features, 4 * pictures), SMALLEST_LAMBDA)).as_integer_ratio()
+Lambda = Callable[[int, int, int, int], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +60,7 @@ class Solution:
     dropped_features: int
 
 
-def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
+def solve(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Solution:
     """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
     return solve_factored(sums, factor_of(sums, parts, shrink))
 
@@ -90,7 +80,7 @@ class Lower:
         return int((np.diagonal(self.rows) == 0).sum())
 
 
-def factor_of(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> Lower:
+def factor_of(sums: Sums, parts: Sequence[int], shrink: Lambda) -> Lower:
     lambdas = checked_parts(sums, parts, shrink)
     scatter, point = within_classes(sums)
     raised = ridges(scatter, point, sums.pictures, parts, lambdas)
@@ -119,7 +109,7 @@ def solve_factored(sums: Sums, factor: Lower) -> Solution:
     return solution
 
 
-def checked_parts(sums: Sums, parts: Sequence[int], shrink: Shrinkage) -> list[tuple[int, int]]:
+def checked_parts(sums: Sums, parts: Sequence[int], shrink: Lambda) -> list[tuple[int, int]]:
     """lambda of each part, once all arguments of `solve` are found right."""
     sums.check()
     if sums.pictures == 0:

@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, wide
 from bitreplay.engine.discriminant import (
     MEAN_BITS,
+    Lambda,
     Lower,
-    Shrinkage,
     Solution,
     factor_of,
     forward_fitting,
     middle_of,
-    shrinkage,
     solve_factored,
 )
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums
 
 LARGEST = 254
@@ -65,12 +65,12 @@ def factor_bytes(n_features: int) -> int:
     return 4 * (n_features * (n_features + 1) // 2 + 2 * n_features)
 
 
-def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Factor:
+def factored(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Factor:
     """The factor of these sums' covariance. ValueError without a picture, or if they cannot be the sums of pictures."""
     return _kept(sums, parts, factor_of(sums, parts, shrink))
 
 
-def solved(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> tuple[Solution, Factor]:
+def solved(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> tuple[Solution, Factor]:
     """The discriminant and the factor, which is made once."""
     lower = factor_of(sums, parts, shrink)
     return solve_factored(sums, lower), _kept(sums, parts, lower)

@@ -17,28 +17,35 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.core.interface import br_answers, br_discriminant, br_sums_part
+from bitreplay.core.interface import br_answers, br_discriminant, br_shrinkage, br_sums_part
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.answers import ReferenceDiscriminant
 from bitreplay.engine.arithmetic.fixedpoint import Int64, round_fraction
 from bitreplay.engine.discriminant import Solution
 from bitreplay.engine.native_sums import done, info_of, library, together
 from bitreplay.engine.ood import POINT
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 
 
-def discriminant_of(sums: Sums, parts: Sequence[int]) -> NativeDiscriminant | ReferenceDiscriminant:
-    """Of these sums, with the law's own shrinkage for parts of x of these lengths. ValueError without a picture."""
+def discriminant_of(
+    sums: Sums, parts: Sequence[int], shrinkage: Shrinkage = EXACT
+) -> NativeDiscriminant | ReferenceDiscriminant:
+    """Of these sums, for parts of x of these lengths. ValueError without a picture."""
     core = library()
-    return ReferenceDiscriminant(sums, parts) if core is None else NativeDiscriminant(core, sums, parts)
+    if core is None:
+        return ReferenceDiscriminant(sums, parts, shrinkage)
+    return NativeDiscriminant(core, sums, parts, shrinkage)
 
 
 class NativeDiscriminant:
-    def __init__(self, core: ctypes.CDLL, sums: Sums, parts: Sequence[int]) -> None:
+    def __init__(
+        self, core: ctypes.CDLL, sums: Sums, parts: Sequence[int], shrinkage: Shrinkage = EXACT
+    ) -> None:  # fmt: skip
         self._core, self._sums = core, together(sums)
         self._info, self._parts = info_of(self._sums), (br_sums_part * len(parts))(*map(br_sums_part, parts))
         places = (ctypes.addressof(self._info), ctypes.addressof(self._parts), len(parts))
-        self._rule = br_discriminant(*places, keeps_factor=1)
+        self._rule = br_discriminant(*places, keeps_factor=1, shrinkage=br_shrinkage(*shrinkage.terms))
         self._size = sums.n_features, sums.classes
         self._memory = aligned_zeros(core.br_discriminant_place(self._rule, *self._size, None))
         core.br_discriminant_place(self._rule, *self._size, self._memory.ctypes.data)

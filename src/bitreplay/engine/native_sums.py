@@ -27,16 +27,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.core import interface
-from bitreplay.core.interface import BR_IMPOSSIBLE, br_factor, br_ood, br_solution, br_sums, br_sums_part
+from bitreplay.core.interface import BR_IMPOSSIBLE, br_factor, br_ood, br_shrinkage, br_solution, br_sums, br_sums_part
 from bitreplay.engine import discriminant, native, ood
 from bitreplay.engine import mahalanobis as reference_mahalanobis
 from bitreplay.engine import possible as reference_possible
 from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.arithmetic.fixedpoint import Int64
-from bitreplay.engine.discriminant import Shrinkage, Solution, checked_parts, shrinkage
+from bitreplay.engine.discriminant import Lambda, Solution, checked_parts
 from bitreplay.engine.mahalanobis import Factor
 from bitreplay.engine.ood import OodModel
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums, checked, fits, narrowed, width
 
 FUNCTIONS = [name for name in interface.FUNCTIONS if name.startswith("br_sums_")]
@@ -116,7 +117,7 @@ def has_factor(sums: Sums) -> bool:
     return _holds(core.br_sums_has_factor(info_of(together(sums)), work.ctypes.data))
 
 
-def solve(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Solution:
+def solve(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Solution:
     """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
     core = library()
     if core is None:
@@ -145,7 +146,7 @@ def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
     return scores(solution, x).argmax(axis=1)
 
 
-def factored(sums: Sums, parts: Sequence[int], shrink: Shrinkage = shrinkage) -> Factor:
+def factored(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Factor:
     """The factor of these sums' covariance, for `lengths`. ValueError as for `solve`."""
     core = library()
     if core is None:
@@ -157,7 +158,7 @@ class _Solver:
     """What a function of the core made of sums: a solution, a factor, or both."""
 
     def __init__(
-        self, core: ctypes.CDLL, function: str, outputs: str, sums: Sums, parts: Sequence[int], shrink: Shrinkage
+        self, core: ctypes.CDLL, function: str, outputs: str, sums: Sums, parts: Sequence[int], shrink: Lambda
     ) -> None:  # fmt: skip
         self._sums, self._parts = sums, tuple(parts)
         self._given = _parts(parts, checked_parts(sums, parts, shrink))
@@ -203,18 +204,18 @@ def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:
     return squares, exponents.astype(np.int64)
 
 
-def expected(sums: Sums, solution: Solution, factor: Factor) -> OodModel:
-    """Of a solution with shrunk means and the factor of the same sums: ood.py."""
+def expected(sums: Sums, solution: Solution, factor: Factor, shrinkage: Shrinkage = EXACT) -> OodModel:
+    """Of a solution with means that were shrunk so and the factor of the same sums: ood.py."""
     core = library()
     if core is None:
-        return ood.ood(sums, solution, factor, reference_mahalanobis.lengths)
+        return ood.ood(sums, solution, factor, reference_mahalanobis.lengths, shrinkage)
     info, _kept = _factor_info(factor)
     weights = np.ascontiguousarray(solution.weights)
     solved = br_solution(weights.ctypes.data, None, sums.n_features, sums.classes, solution.pictures, solution.exponent)
     middle = np.zeros(factor.n_features, np.int32)
     parts, model = _parts(factor.parts, [(1, 1)] * len(factor.parts)), br_ood(weights=middle.ctypes.data)
     work = aligned_zeros(core.br_sums_mahalanobis_bytes(factor.n_features))
-    sizes = (parts, len(factor.parts), work.ctypes.data)
+    sizes = (parts, len(factor.parts), br_shrinkage(*shrinkage.terms), work.ctypes.data)
     done(core.br_sums_ood(info_of(sums), ctypes.byref(solved), info, *sizes, ctypes.byref(model)))
     figures = (int(model.fitted), int(model.ratio), int(model.expected), int(model.temperature))
     return OodModel(*figures, middle, int(model.bias))

@@ -38,6 +38,7 @@ from bitreplay.engine.arithmetic.fixedpoint import (
 )
 from bitreplay.engine.discriminant import Solution
 from bitreplay.engine.mahalanobis import Factor
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.shrunk_means import apart, drawn
 from bitreplay.engine.sums import Sums
 
@@ -67,8 +68,10 @@ class OodModel:
     bias: int
 
 
-def ood(sums: Sums, solution: Solution, factor: Factor, lengths: Lengths) -> OodModel:
-    """Of a solution with shrunk means and the factor of the same sums."""
+def ood(
+    sums: Sums, solution: Solution, factor: Factor, lengths: Lengths, shrinkage: Shrinkage = EXACT
+) -> OodModel:  # fmt: skip
+    """Of a solution with means that were shrunk so and the factor of the same sums."""
     total = factor.pictures << POINT
     rest = sum(_unfitted(factor, part, lengths) for part in range(len(factor.parts)))
     fitted = min(max(((factor.n_features - factor.dropped_features) << POINT) - rest, 0), total - (total >> 4))
@@ -76,8 +79,8 @@ def ood(sums: Sums, solution: Solution, factor: Factor, lengths: Lengths) -> Ood
     ratio = divide_round((total >> down) << RATIO_POINT, (total - fitted) >> down)  # 1 to 16
     once = divide_round(fitted * ratio, 1 << RATIO_POINT)
     expected = divide_round(once * ratio, 1 << RATIO_POINT)  # < 2^29 2^8
-    weights, length = middle(sums, solution)
-    separation = divide_round(_separation(sums, solution, length) * ratio, 1 << RATIO_POINT)
+    weights, length = middle(sums, solution, shrinkage.pictures)
+    separation = divide_round(_separation(sums, solution, length, shrinkage.pictures) * ratio, 1 << RATIO_POINT)
     temperature = max(isqrt(9 * separation << (POINT - 4)), 1 << POINT)  # < 2^51 under the root
     bias = -int((wide(weights) * factor.centre).sum()) - divide_round(length, 2)
     return OodModel(fitted, ratio, expected, temperature, weights, bias)
@@ -100,19 +103,19 @@ def _unfitted(factor: Factor, part: int, lengths: Lengths) -> int:
     return int(round_shift(np.minimum(scaled(squares, factor.ridges[part], exponents), bound).sum(), PROBES_BITS))
 
 
-def middle(sums: Sums, solution: Solution) -> tuple[NDArray[np.int32], int]:
+def middle(sums: Sums, solution: Solution, k: int) -> tuple[NDArray[np.int32], int]:
     """The weights of the mean of all m'_c, as many times as they have pictures, and its squared length about mu."""
     counts = sums.counts[:, None]
     weights = divide_each((wide(solution.weights) * counts).sum(axis=0), sums.pictures)  # |sum| <= 2^61
     centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
-    away = drawn((wide(sums.class_sums) - counts * centre) << FINE, counts).sum(axis=0)  # < 2^47
+    away = drawn((wide(sums.class_sums) - counts * centre) << FINE, counts, k).sum(axis=0)  # < 2^47
     return weights.astype(np.int32), int(round_shift((weights * divide_each(away, sums.pictures)).sum(), FINE))
 
 
-def _separation(sums: Sums, solution: Solution, middle_length: int) -> int:
+def _separation(sums: Sums, solution: Solution, middle_length: int, k: int) -> int:
     """sum_c n_c |m'_c - mu|^2 / n less that of their mean."""
     counts = sums.counts[sums.counts > 0]
-    distances = scaled(drawn(apart(sums, solution), counts), solution.pictures, solution.exponent)
+    distances = scaled(drawn(apart(sums, solution), counts, k), solution.pictures, solution.exponent)
     total = divide_round(int((counts * np.clip(distances, 0, LARGEST_SEPARATION)).sum()), sums.pictures)
     return max(total - int(scaled(np.int64(middle_length), solution.pictures, solution.exponent)), 0)
 

@@ -11,6 +11,7 @@ Bytes (little endian; docs/c.md; core/src/learner/model.cc reads the same), ever
     backbone                 the program: one image -> its latent                                (replay)
     tail0, tail1, ...        the tail with room for 16 classes, for 32 and so on
     rate                     text of a fraction: gain / power, from which rates are fitted
+    shrinkage                4 u32, br_shrinkage, where it is not the default: version 3 instead of 2
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from bitreplay.strategies.requirements import DevicePrograms
 from bitreplay.zoo import Model
 
 MAGIC = b"BITLEARN"
-VERSION = 2
+VERSION, VERSION_WITH_SHRINKAGE = 2, 3
 ALIGNMENT = 64
 _HEADER = struct.Struct("<8sIIII")
 _SECTION = struct.Struct("<16sQQ")
@@ -82,7 +83,8 @@ def packed(
         body += content + b"\0" * (_padded(len(content)) - len(content))
     rest = struct.pack("<II", len(sections), 0) + table
     rest += b"\0" * (start - 16 - len(rest)) + body
-    return _HEADER.pack(MAGIC, VERSION, zlib.crc32(rest), 0, 0)[:16] + rest
+    version = VERSION_WITH_SHRINKAGE if "shrinkage" in sections else VERSION
+    return _HEADER.pack(MAGIC, version, zlib.crc32(rest), 0, 0)[:16] + rest
 
 
 def _padded(size: int) -> int:

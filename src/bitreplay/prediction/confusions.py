@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.shrunk_means import PICTURES
+from bitreplay.engine.shrinkage import Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.learning.classes import Name
 
@@ -35,7 +35,8 @@ class Pair(NamedTuple):
 
 
 def pairs(
-    labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, limit: int
+    labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, shrinkage: Shrinkage,
+    limit: int,
 ) -> list[Pair]:  # fmt: skip
     """The `limit` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
 
@@ -43,7 +44,8 @@ def pairs(
     no more are kept: memory follows `limit`, not the number of pairs.
     """
     middle = sums.class_sums.sum(axis=0) / sums.pictures
-    away = (sums.class_sums / sums.counts[:, None] - middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
+    drawn = sums.counts / (sums.counts + shrinkage.pictures)
+    away = (sums.class_sums / sums.counts[:, None] - middle) * drawn[:, None]
     self_products = np.einsum("cd,cd->c", away, weights)
     classes = len(labels)
     at_once = max(1, COMPARED_AT_ONCE // classes)

@@ -4,11 +4,12 @@
     in float64    the same rule, to compare with
 
     A = S + lambda D,   W_c = A^-1 (m'_c - mu),   b_c = -1/2 (m'_c + mu) . W_c,   answer = argmax_c W_c . x + b_c
-    m'_c = mu + (m_c - mu) n_c / (n_c + 8)
+    m'_c = mu + (m_c - mu) n_c / (n_c + k)
     probabilities = softmax of the scores / T,   unknown where |x - mu|^2 / 8 - the best score + 3/4 s_0 > c D
 
-lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024 (docs/exact.md has how it was chosen). T and D
-follow from the sums (engine/ood.py); they are made when probabilities or "unknown" are first asked for.
+lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024, and k = 8 (docs/exact.md has how they were
+chosen), unless a projection has a shrinkage of its own (engine/shrinkage.py). T and D follow from the sums
+(engine/ood.py); they are made when probabilities or "unknown" are first asked for.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from numpy.typing import NDArray
 
 from bitreplay.engine import ood
 from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
-from bitreplay.engine.discriminant import shrinkage
 from bitreplay.engine.native_discriminant import discriminant_of
-from bitreplay.engine.shrunk_means import PICTURES
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.learning.classes import Classes, Name
 from bitreplay.prediction import probabilities
@@ -43,12 +43,12 @@ class Discriminant(Protocol):
     def weights(self) -> NDArray[np.float64]: ...
 
 
-Rule = Callable[[Sums, Sequence[int]], Discriminant]
+Rule = Callable[[Sums, Sequence[int], Shrinkage], Discriminant]
 
 
 class IntegerDiscriminant:
-    def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
-        self._rule = discriminant_of(sums, lengths)
+    def __init__(self, sums: Sums, lengths: Sequence[int], shrinkage: Shrinkage = EXACT) -> None:
+        self._rule = discriminant_of(sums, lengths, shrinkage)
         self.labels, self.probabilities = self._rule.labels, self._rule.probabilities
 
     def temperature(self) -> float:
@@ -60,7 +60,7 @@ class IntegerDiscriminant:
 
 
 class FloatDiscriminant:
-    def __init__(self, sums: Sums, lengths: Sequence[int]) -> None:
+    def __init__(self, sums: Sums, lengths: Sequence[int], shrinkage: Shrinkage = EXACT) -> None:
         n, d = sums.pictures, sums.n_features
         lower = np.zeros((d, d))
         lower[np.tril_indices(d)] = sums.products
@@ -75,7 +75,7 @@ class FloatDiscriminant:
             ridge[places] = mean * top / bottom if mean > 0 else 1.0
         matrix[np.arange(d), np.arange(d)] += ridge
         self._middle = divide_each(wide(sums.class_sums).sum(axis=0), n)
-        away = (means - self._middle) * (sums.counts / (sums.counts + PICTURES))[:, None]
+        away = (means - self._middle) * (sums.counts / (sums.counts + shrinkage.pictures))[:, None]
         self._matrix, self._ridge, self._pictures = matrix, ridge, n
         self._weights = np.linalg.solve(matrix, away.T)
         self._biases = -0.5 * ((away + 2 * self._middle).T * self._weights).sum(axis=0)
@@ -123,10 +123,12 @@ class FloatDiscriminant:
 class DiscriminantPredictor:
     """`names` are the classes of `sums`, in order: the first of equal scores wins."""
 
-    def __init__(self, names: Sequence[Name], sums: Sums, lengths: Sequence[int], rule: Rule) -> None:
+    def __init__(
+        self, names: Sequence[Name], sums: Sums, lengths: Sequence[int], rule: Rule, shrinkage: Shrinkage = EXACT
+    ) -> None:
         self.labels = list(names)
         self._classes = Classes(names)
-        self._sums, self._lengths, self._rule = sums, lengths, rule
+        self._sums, self._lengths, self._rule, self._shrinkage = sums, lengths, rule, shrinkage
         self._made: Discriminant | None = None
         self._making = Lock()
 
@@ -138,10 +140,11 @@ class DiscriminantPredictor:
 
     def confusions(self, limit: int) -> list[Pair]:
         discriminant = self._discriminant()
-        return pairs(self.labels, self._sums, discriminant.weights(), discriminant.temperature(), limit)
+        told = (discriminant.weights(), discriminant.temperature(), self._shrinkage)
+        return pairs(self.labels, self._sums, *told, limit)
 
     def _discriminant(self) -> Discriminant:
         with self._making:
             if self._made is None:
-                self._made = self._rule(self._sums, self._lengths)
+                self._made = self._rule(self._sums, self._lengths, self._shrinkage)
             return self._made

@@ -181,6 +181,8 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     "program_bytes": (expected_bytes, program_bytes),
     "add_pictures": (sums_functions.expected_sums, sums_functions.add_pictures),
     "discriminant_of": (sums_functions.expected_discriminant, sums_functions.discriminant_of),
+    "lambda_of": (sums_functions.expected_lambda, sums_functions.lambda_of),
+    "answering_of": (sums_functions.expected_answering, sums_functions.answering_of),
     "forget_class": (lambda sums, row: list(oracle_sums.forget(sums, row)), sums_functions.forget_class),
     "merge_since": (
         lambda ours, theirs, base: list(oracle_sums.merge_since(ours, theirs, base)),

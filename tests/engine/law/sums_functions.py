@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from bitreplay.core.interface import br_shrinkage
 from bitreplay.data.pictures import fitting
 from bitreplay.engine import discriminant, mahalanobis, native_sums, ood
 from bitreplay.engine import sums as exact_sums
+from bitreplay.engine.answers import ReferenceDiscriminant
+from bitreplay.engine.native_discriminant import discriminant_of as native_discriminant_of
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
+from tests.engine.law.oracles import ood as oracle_ood
 from tests.engine.law.oracles import sums as oracle_sums
 
 
@@ -82,9 +87,7 @@ def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:
     found = []
     for solve in (discriminant.solve, native_sums.solve):
         given = iter(lambdas or [])
-        solution = solve(
-            arrays(sums), parts, (lambda *_, g=given: tuple(next(g))) if lambdas else discriminant.shrinkage
-        )
+        solution = solve(arrays(sums), parts, (lambda *_, g=given: tuple(next(g))) if lambdas else EXACT)
         found.append(
             [solution.weights.tolist(), solution.biases.tolist(), solution.exponent, solution.dropped_features]
         )
@@ -107,14 +110,52 @@ def scores(weights: Any, biases: Any, pictures: Any) -> Any:
     return same([discriminant.scores(solution, x).tolist(), native_sums.scores(solution, x).tolist()])
 
 
-def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any) -> Any:
+def shrinkage_of(constants: Any) -> Shrinkage:
+    cap, top, bottom, pictures = constants
+    return Shrinkage(cap, Fraction(top, bottom), pictures)
+
+
+def lambda_of(shrinkage: Any, pictures: Any, features: int) -> Any:
+    found, core = [], native_sums.library()
+    assert core is not None
+    for n in pictures:
+        top, bottom = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        places = (n, features, top.ctypes.data, bottom.ctypes.data)
+        assert core.br_sums_shrinkage(br_shrinkage(*shrinkage), *places) == 0
+        native = Fraction(int(top[0]), int(bottom[0])).as_integer_ratio()
+        found.append(same([list(shrinkage_of(shrinkage)(n, features, 1, features)), list(native)]))
+    return found
+
+
+def expected_lambda(shrinkage: Any, pictures: Any, features: int) -> Any:
+    return [list(oracle_sums.shrinkage(n, features, shrinkage).as_integer_ratio()) for n in pictures]
+
+
+def answering_of(sums: Any, parts: Any, shrinkage: Any) -> Any:
+    """The discriminant with shrunk means."""
+    found = []
+    for rule in (ReferenceDiscriminant, native_discriminant_of):
+        solution = rule(arrays(sums), parts, shrinkage_of(shrinkage)).solution
+        figures = [solution.exponent, solution.dropped_features]
+        found.append([solution.weights.tolist(), solution.biases.tolist(), *figures])
+    return same(found)
+
+
+def expected_answering(sums: Any, parts: Any, shrinkage: Any) -> Any:
+    return list(oracle_ood.answering(sums, parts, shrinkage))
+
+
+def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any, shrinkage: Any = None) -> Any:
     """As the oracle: figures, the class in the middle, the strangeness of each picture, the limit for a share."""
     given, x, found = arrays(sums), np.array(pictures, np.int8), []
-    solution = shrunk_means(given, discriminant.solve(given, parts))
+    own = shrinkage_of(shrinkage) if shrinkage else EXACT
+    solution = shrunk_means(given, discriminant.solve(given, parts, own), own)
     for factored, measure in ((mahalanobis.factored, mahalanobis.lengths), (native_sums.factored, native_sums.lengths)):
-        factor = factored(given, parts)
-        native = factored is native_sums.factored
-        got = native_sums.expected(given, solution, factor) if native else ood.ood(given, solution, factor, measure)
+        factor = factored(given, parts, own)
+        if factored is native_sums.factored:
+            got = native_sums.expected(given, solution, factor, own)
+        else:
+            got = ood.ood(given, solution, factor, measure, own)
         away = measure(factor, mahalanobis.about_the_middle(factor, x))
         best = discriminant.scores(solution, x).max(axis=1)
         middles = discriminant.scores(ood.as_solution(got, solution), x)[:, 0]

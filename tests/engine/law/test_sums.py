@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bitreplay.engine import discriminant
 from bitreplay.engine import sums as exact_sums
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums, add, combine
 from tests.engine.law.oracles import sums as oracle_sums
 from tests.engine.law.sums_functions import arrays, discriminant_of, expected_discriminant, lists
@@ -55,7 +56,7 @@ def test_the_solution_is_near_the_exact_one(case, shrunk):
     rows, labels, classes, parts = case
     expected = oracle_sums.add(oracle_sums.empty(len(rows[0]), classes), rows, labels)
     exact = oracle_sums.exact(expected, parts, [Fraction(*shrunk)] * len(parts) if shrunk else None)
-    solution = discriminant.solve(arrays(expected), parts, (lambda *_: shrunk) if shrunk else discriminant.shrinkage)
+    solution = discriminant.solve(arrays(expected), parts, (lambda *_: shrunk) if shrunk else EXACT)
     unit = Fraction(2) ** solution.exponent * solution.pictures
     largest = max(abs(v) for row in exact for v in row)
     present = [c for c, count in enumerate(expected[0]) if count]

@@ -15,6 +15,7 @@ import numpy as np
 
 from bitreplay.engine import discriminant
 from bitreplay.engine import sums as exact_sums
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums
 from tests.engine.law.sums_functions import arrays
 
@@ -39,7 +40,7 @@ def case_of(
     labels = rng.integers(0, classes, pictures).astype(np.int32)
     sums = start or Sums.empty(numbers, classes)
     n = sums.pictures + pictures - taken
-    lambdas = [discriminant.shrinkage(n, numbers, classes, length) for length in parts]
+    lambdas = [EXACT(n, numbers, classes, length) for length in parts]
     return Case(sums, x.astype(np.int8), labels, taken, parts, lambdas)
 
 

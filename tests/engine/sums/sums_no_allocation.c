@@ -36,7 +36,7 @@ int main(void) {
   if (br_sums_bits(131072) != 32 || br_sums_bits(131073) != 64) return 2;
   count = 0;
   br_discriminant_place(&rule, NUMBERS, CLASSES, rule_memory);
-  br_sums_shrinkage(PICTURES, NUMBERS, &part.top, &part.bottom);
+  br_sums_shrinkage(NULL, PICTURES, NUMBERS, &part.top, &part.bottom);
   int failed = br_sums_add(&sums, x, labels, PICTURES, 1, add_work) || br_sums_combine(&wide, &sums, 1) ||
                br_sums_combine(&sums, &wide, -1) || br_sums_combine(&sums, &wide, 1) ||
                br_sums_solve(&sums, &part, 1, solve_work, &solution) ||

@@ -14,10 +14,18 @@ from bitreplay.engine import native, native_sums
 from bitreplay.engine import sums as reference
 from bitreplay.engine.answers import ReferenceDiscriminant
 from bitreplay.engine.native_discriminant import NativeDiscriminant, discriminant_of
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from tests.engine.sums.test_ood import learned
 
 CASES = [(1, [1], 1), (2, [3], 2), (9, [5, 4], 3), (40, [17], 2), (70, [31, 2], 5), (150, [33, 31], 20)]
+CONSTANTS = [
+    EXACT,
+    Shrinkage(4, Fraction(1), 4),
+    Shrinkage(8, Fraction(64), 1),
+    Shrinkage(1, Fraction(1, 64), 8),
+    Shrinkage(3, Fraction(5, 7), 2),
+]
 SHARES = [Fraction(0), Fraction(1, 10**9), Fraction(1, 20), Fraction(1, 2), Fraction(1)]
 
 
@@ -31,11 +39,28 @@ def path(request) -> Iterator[str]:
     native.set_isa(before)
 
 
+@pytest.mark.parametrize("shrinkage", CONSTANTS)
 @pytest.mark.parametrize(("pictures", "parts", "classes"), CASES)
-def test_answers_are_those_of_the_reference(path, record_property, pictures, parts, classes):
+def test_answers_are_those_of_the_reference(path, record_property, pictures, parts, classes, shrinkage):
     record_property("path", path)
     sums, others = learned(pictures, parts, classes, seed=pictures)
-    same_answers(sums, parts, np.concatenate([others, np.full_like(others[:1], 127), np.full_like(others[:1], -127)]))
+    ends = np.full_like(others[:1], 127), np.full_like(others[:1], -127)
+    same_answers(sums, parts, np.concatenate([others, *ends]), shrinkage)
+
+
+@pytest.mark.parametrize("shrinkage", CONSTANTS)
+@pytest.mark.parametrize("factor", [1, 8192, 2**27 - 1])
+def test_the_extremes_are_those_of_the_reference(shrinkage, factor):
+    """All features +-127, up to almost 2^31 times; a class of one picture among them, and one without any."""
+    rng = np.random.default_rng(factor)
+    x, labels = rng.choice([-127, 127], (16, 9)).astype(np.int8), np.arange(16) % 3
+    sums = Sums.empty(9, 5)
+    reference.add(sums, x, labels)
+    many = sums.extent * factor
+    stored = reference.width(many + 1)
+    sums = Sums(sums.counts * factor, sums.class_sums.astype(stored) * factor, sums.products.astype(stored) * factor)
+    reference.add(sums, x[:1], np.array([4]))
+    same_answers(sums, [9], np.concatenate([x, rng.integers(-127, 128, (20, 9)).astype(np.int8)]), shrinkage)
 
 
 def test_a_class_without_pictures_is_never_answered():
@@ -54,8 +79,8 @@ def test_many_pictures_have_wide_sums():
     same_answers(sums, [9], others)
 
 
-def same_answers(sums: Sums, parts: list[int], x: np.ndarray) -> None:
-    right, found = ReferenceDiscriminant(sums, parts), discriminant_of(sums, parts)
+def same_answers(sums: Sums, parts: list[int], x: np.ndarray, shrinkage: Shrinkage = EXACT) -> None:
+    right, found = ReferenceDiscriminant(sums, parts, shrinkage), discriminant_of(sums, parts, shrinkage)
     assert isinstance(found, NativeDiscriminant)
     for name in ("weights", "biases", "exponent", "pictures", "dropped_features"):
         assert np.array_equal(getattr(right.solution, name), getattr(found.solution, name)), name
@@ -90,6 +115,17 @@ def test_other_features_and_no_pictures_are_refused():
         discriminant_of(Sums.empty(5, 3), [5])
     with pytest.raises(ValueError, match="argument"):
         discriminant_of(sums, [4])
+    wrong_constants = Shrinkage()
+    object.__setattr__(wrong_constants, "pictures", 9)
+    with pytest.raises(ValueError, match="argument"):
+        discriminant_of(sums, [5], wrong_constants)
+
+
+@pytest.mark.parametrize("terms", [(0, Fraction(1), 4), (9, Fraction(1), 4), (1, Fraction(0), 4), (1, Fraction(65), 4),
+                                   (1, Fraction(1, 65), 4), (1, Fraction(1), 0), (1, Fraction(1), 9)])  # fmt: skip
+def test_other_constants_are_refused(terms):
+    with pytest.raises(ValueError, match="a shrinkage has a cap and pictures of 1 to 8"):
+        Shrinkage(*terms)
 
 
 @pytest.mark.parametrize(("pictures", "parts", "classes"), CASES[1:])

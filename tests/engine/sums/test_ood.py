@@ -10,6 +10,7 @@ import pytest
 
 from bitreplay.engine import discriminant, mahalanobis, native, native_sums, ood
 from bitreplay.engine.arithmetic import fixedpoint
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums, add
 from tests.engine.float_trap import trap
@@ -40,7 +41,7 @@ def covariance(sums: Sums, parts: list[int]) -> tuple[np.ndarray, np.ndarray]:
     lower[np.tril_indices(d)] = sums.products
     means = sums.class_sums / sums.counts[:, None]
     scatter = (lower + np.tril(lower, -1).T - means.T @ sums.class_sums) / n
-    top, bottom = discriminant.shrinkage(n, d, sums.classes, d)
+    top, bottom = EXACT(n, d, sums.classes, d)
     pieces = np.split(np.diagonal(scatter), np.cumsum(parts)[:-1])
     ridge = np.concatenate([np.full(len(piece), piece.mean()) for piece in pieces]) * (top / bottom)
     return scatter + np.diag(ridge), ridge

@@ -90,6 +90,7 @@ void place_answers(ExactLearner* l, BumpAllocator& allocator) {
   const br_learner_options& o = l->options;
   d.part_count = l->part_count;
   d.keeps_factor = o.factor;
+  d.shrinkage = l->model.shrinkage;
   uint8_t* const memory = allocator.next<uint8_t>(size_t(br_discriminant_place(&d, l->features, o.classes, nullptr)));
   br_discriminant_place(&d, l->features, o.classes, memory);
   const uint64_t bytes = o.factor ? br_discriminant_answer_bytes(l->features, o.classes) : 8 * uint64_t(o.classes);

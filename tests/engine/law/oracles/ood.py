@@ -22,20 +22,21 @@ def scaled(v: int, g: int, x: int) -> int:
     return nearest(Fraction(product) / Fraction(2) ** shift) if shift <= 62 else 0
 
 
-def drawn(v: int, count: int) -> int:
-    return v - nearest(Fraction(8 * v, count + 8))
+def drawn(v: int, count: int, k: int) -> int:
+    return v - nearest(Fraction(k * v, count + k))
 
 
 class Measure:
     """The factor, and lengths under it."""
 
-    def __init__(self, sums: Sums, parts: list[int]) -> None:
+    def __init__(self, sums: Sums, parts: list[int], constants: list[int]) -> None:
         counts, class_sums, _ = sums
         self.n, self.d = sum(counts), len(class_sums[0])
         self.f = min(31, 44 - self.n.bit_length())
         matrix = of_sums.scatter(sums, self.f)
         before = [max(matrix[i][i], 0) for i in range(self.d)]
-        of_sums.raise_diagonal(matrix, self.f, self.n, parts, [of_sums.shrinkage(self.n, self.d)] * len(parts))
+        factor = of_sums.shrinkage(self.n, self.d, constants)
+        of_sums.raise_diagonal(matrix, self.f, self.n, parts, [factor] * len(parts))
         starts = [sum(parts[:p]) for p in range(len(parts))]
         self.ridges = [matrix[i][i] - before[i] for i in starts]
         self.e = [(matrix[i][i].bit_length() + 1) // 2 for i in range(self.d)]
@@ -62,7 +63,7 @@ class Measure:
         return high
 
 
-def shrunk(sums: Sums, weights: Matrix, biases: list[int], mu: list[int]) -> tuple[Matrix, list[int]]:
+def shrunk(sums: Sums, weights: Matrix, biases: list[int], mu: list[int], k: int) -> tuple[Matrix, list[int]]:
     """Section 13, "Shrunk means"."""
     counts, class_sums, _ = sums
     found: Matrix = []
@@ -71,8 +72,8 @@ def shrunk(sums: Sums, weights: Matrix, biases: list[int], mu: list[int]) -> tup
         if not n:
             found, shifted = [*found, w], [*shifted, b]
             continue
-        b += nearest(Fraction(8 * apart(n, s, w, mu), 2 * (n + 8)))
-        found, shifted = [*found, [drawn(v, n) for v in w]], [*shifted, drawn(b, n)]
+        b += nearest(Fraction(k * apart(n, s, w, mu), 2 * (n + k)))
+        found, shifted = [*found, [drawn(v, n, k) for v in w]], [*shifted, drawn(b, n, k)]
     return found, shifted
 
 
@@ -84,13 +85,24 @@ def apart(n: int, s: list[int], w: list[int], mu: list[int]) -> int:
     )
 
 
-def ood(sums: Sums, parts: list[int], pictures: Matrix, share: list[int]) -> list[Any]:
+def answering(sums: Sums, parts: list[int], shrinkage: list[int]) -> tuple[Matrix, list[int], int, int]:
+    """The solution with shrunk means: (weights, biases, exponent, left out)."""
+    n, d = sum(sums[0]), len(sums[1][0])
+    lambdas = [of_sums.shrinkage(n, d, shrinkage)] * len(parts)
+    plain, unshrunk, exponent, dropped_features = of_sums.solve(sums, parts, lambdas)
+    mu = [nearest(Fraction(sum(s[i] for s in sums[1]), n)) for i in range(d)]
+    return *shrunk(sums, plain, unshrunk, mu, shrinkage[3]), exponent, dropped_features
+
+
+def ood(
+    sums: Sums, parts: list[int], pictures: Matrix, share: list[int], shrinkage: list[int] | None = None
+) -> list[Any]:
     """[F, r, D, T, w, b_0, strangeness of each picture, limit]."""
     counts, class_sums, _ = sums
-    measure = Measure(sums, parts)
+    constants = shrinkage or of_sums.EXACT
+    measure, pulled = Measure(sums, parts, constants), constants[3]
     n, d, mu = measure.n, measure.d, measure.mu
-    plain, unshrunk, exponent, dropped_features = of_sums.solve(sums, parts)
-    weights, biases = shrunk(sums, plain, unshrunk, mu)
+    weights, biases, exponent, dropped_features = answering(sums, parts, constants)
     fitted, start = (d - dropped_features) * 2**16, 0
     for p, length in enumerate(parts):
         total = 0
@@ -106,11 +118,12 @@ def ood(sums: Sums, parts: list[int], pictures: Matrix, share: list[int]) -> lis
     r = nearest(Fraction(big // 2**u * 2**24, (big - fitted) // 2**u))
     expected = round_shift(round_shift(fitted * r, 24) * r, 24)
     w = [nearest(Fraction(sum(m * row[i] for m, row in zip(counts, weights, strict=True)), n)) for i in range(d)]
-    a = [nearest(Fraction(sum(drawn((s[i] - m * mu[i]) * 2**8, m) for m, s in zip(counts, class_sums, strict=True)), n))
+    a = [nearest(Fraction(sum(drawn((s[i] - m * mu[i]) * 2**8, m, pulled)
+                              for m, s in zip(counts, class_sums, strict=True)), n))
          for i in range(d)]  # fmt: skip
     length = round_shift(sum(v * q for v, q in zip(w, a, strict=True)), 8)
     bias = -sum(v * m for v, m in zip(w, mu, strict=True)) - nearest(Fraction(length, 2))
-    each = [m * max(0, min(scaled(drawn(apart(m, s, row, mu), m), n, exponent), 2**31 - 1))
+    each = [m * max(0, min(scaled(drawn(apart(m, s, row, mu), m, pulled), n, exponent), 2**31 - 1))
             for m, s, row in zip(counts, class_sums, weights, strict=True) if m]  # fmt: skip
     separation = max(nearest(Fraction(sum(each), n)) - scaled(length, n, exponent), 0)
     temperature = max(isqrt(9 * round_shift(separation * r, 24) * 2**12), 2**16)

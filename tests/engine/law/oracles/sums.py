@@ -50,8 +50,13 @@ def merge_since(ours: Sums, theirs: Sums, base: Sums) -> Sums:
     return counts, [[a + b - c for a, b, c in zip(*row, strict=True)] for row in rows], products
 
 
-def shrinkage(n: int, d: int) -> Fraction:
-    return max(min(Fraction(1), Fraction(d, 4 * n)), Fraction(1, 1024))
+EXACT = [1, 1, 4, 8]
+
+
+def shrinkage(n: int, d: int, constants: list[int] | None = None) -> Fraction:
+    """lambda; the constants are cap, the factor's terms, and the pictures of shrunk means."""
+    cap, top, bottom, _ = constants or EXACT
+    return max(min(Fraction(cap), Fraction(top * d, bottom * n)), Fraction(1, 1024))
 
 
 def scatter(sums: Sums, f: int) -> Matrix:

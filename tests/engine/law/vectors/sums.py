@@ -34,6 +34,10 @@ def chosen(*pictures: int) -> list[Any]:
     return of([SIX[0][k] for k in pictures], [SIX[1][k] for k in pictures], 3)
 
 
+PICTURES = [1, 2, 127, 128, 129, 320, 1280, 5120, 2**19, 2**21, 2**31 - 1]
+SHRUNK = [("four pictures", of(FEW[0], FEW[1], 2), [2]), ("a class without pictures", SEVEN, [4]),
+          ("all +-127", of(EXTREME[0], EXTREME[1], 2), [3]), ("2^31 - 1 pictures", MANY, [2])]  # fmt: skip
+
 SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
     "sums": [
         ("four pictures", "add_pictures", {"n_features": 2, "classes": 2, "added": FEW, "taken": [[], []]}),
@@ -52,6 +56,12 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("2^31 - 1 pictures", "discriminant_of", {"sums": MANY, "parts": [2], "lambdas": None}),
         ("sums of no pictures: a row that is left out", "discriminant_of",
          {"sums": [[2, 2], [[8, 2], [-8, 2]], [68, 30, 6]], "parts": [2], "lambdas": None}),
+        ("all features", "lambda_of", {"shrinkage": [1, 1, 4, 8], "pictures": PICTURES, "features": 512}),
+        ("a prior", "lambda_of", {"shrinkage": [4, 1, 1, 4], "pictures": PICTURES, "features": 1280}),
+        ("the ends", "lambda_of", {"shrinkage": [8, 64, 1, 1], "pictures": PICTURES, "features": 8192}),
+        ("the other ends", "lambda_of", {"shrinkage": [1, 1, 64, 8], "pictures": PICTURES, "features": 1}),
+        *((f"{name}, shrinkage {constants}", "answering_of", {"sums": sums, "parts": parts, "shrinkage": constants})
+          for name, sums, parts in SHRUNK for constants in ([1, 1, 4, 8], [4, 1, 1, 4], [8, 64, 1, 1])),
         ("two classes and one without pictures", "scores",
          {"weights": [[2**30, -5], [3, 2**30], [0, 0]], "biases": [-7, 2**50, oracle_sums.ABSENT],
           "pictures": [[127, -127], [0, 0], [-127, 3]]}),
@@ -99,5 +109,13 @@ SUMS: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("sums of no pictures: a row that is left out", "unseen_of",
          {"sums": [[2, 2], [[8, 2], [-8, 2]], [68, 30, 6]], "parts": [2], "pictures": [[4, 1], [0, 0]],
           "share": [1, 100]}),
+        ("four pictures, a prior", "unseen_of", {"sums": of(FEW[0], FEW[1], 2), "parts": [2],
+                                                 "pictures": [[3, 1], [-4, 1], [100, -90], [0, 1]], "share": [1, 20],
+                                                 "shrinkage": [4, 1, 1, 4]}),
+        ("a class without pictures, other constants", "unseen_of",
+         {"sums": SEVEN, "parts": [4], "pictures": [[9, -4, 0, 7], [1, 90, 3, 7], [9, -4, 0, 8]], "share": [3, 5],
+          "shrinkage": [8, 3, 2, 1]}),
+        ("2^31 - 1 pictures, a prior", "unseen_of", {"sums": MANY, "parts": [2], "pictures": [[127, -127], [0, 0]],
+                                                     "share": [1, 2], "shrinkage": [4, 1, 1, 4]}),
     ],
 }  # fmt: skip
