@@ -78,7 +78,8 @@ class Settings:
         For "exact": the layers whose means are the features, joined by "+", with "/4" for means over quarters of the
         map, such as "head+add_12+add_11/4". By default those that were chosen for the model.
     n_components : int, optional
-        For "exact": project the features to this many components, if the model has a projection.
+        For "exact": project the features to this many components, if the model has a projection. By default, unless
+        `feature_layers` are named, as many as the projection says; most say nothing.
     digests : bool
         For "exact": keep 8 bytes of each image, so that `unlearn` refuses what was never learned.
     projection : str, optional

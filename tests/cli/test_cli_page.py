@@ -12,6 +12,8 @@ from bitreplay import zoo
 from bitreplay.__main__ import main
 from bitreplay.page import contents, folder
 from tests import tiny
+from tests.core.c_learner import CLearner
+from tests.strategies.prior_companion import model_with_prior
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,3 +121,11 @@ def test_serve_has_the_same_files(tmp_path):
     served = page_files()
     for name in set(static) - set(EXCLUDED):
         assert served[f"/{name}"].content == static[name]
+
+
+def test_a_page_has_the_components_that_a_companion_says(tmp_path, monkeypatch, capsys):
+    model = model_with_prior(tmp_path, default_components=9)
+    code, _, err = run(monkeypatch, capsys, str(tmp_path / "page"), "--models", str(model))
+    assert code == 0, err
+    (image,) = (tmp_path / "page").rglob("*.exact.model")
+    assert len(CLearner(image.read_bytes(), classes=4).extract(tiny.pictures("red")[0][0])) == 9

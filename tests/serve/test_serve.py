@@ -10,6 +10,7 @@ import pytest
 from bitreplay import Learner
 from tests import tiny
 from tests.serve.serving import Client, as_file, colours, served
+from tests.strategies.prior_companion import model_with_prior
 
 EACH = 10
 HELD = (4, 9)
@@ -58,6 +59,19 @@ def test_it_learns_and_answers_as_a_learner_does(state):
             assert all(shares[one["name"]] == one["share"] for one in answer["answers"])
         assert Learner.from_bytes(client.get("/api/state").body, tiny.model(state.parent)).state_hash() == now["hash"]
     assert Learner.load(state, tiny.model(state.parent)).state_hash() == own.state_hash()
+
+
+def test_a_prior_is_served_as_it_is_learned(state):
+    model = model_with_prior(state.parent, default_components=9)
+    pictures = colours("red", "green", each=EACH)
+    own = taught(state, **pictures)
+    assert own.settings.n_components == 9
+    with served(state) as client:
+        assert teach(client, **pictures)["hash"] == own.state_hash()
+        for picture in pictures["red"][list(HELD)]:
+            told = {one["name"]: one["share"] for one in client.predict(picture).json()["answers"]}
+            assert told == dict(zip(own.labels, own.predict_proba(picture)[0].tolist(), strict=True))
+    assert Learner.load(state, model).state_hash() == own.state_hash()
 
 
 def test_unknown_is_said_with_a_share_that_the_held_back_pictures_bear(tmp_path):

@@ -130,7 +130,7 @@ def test_a_damaged_projection_is_refused_in_a_sentence(model):
     cases = {
         good[:-1]: "truncated or damaged",
         with_text(format="other"): "is not a projection file",
-        with_text(version="2"): "has version '2'; this program reads version 1",
+        with_text(version="3"): "has version '3'; this program reads versions 1 and 2",
         with_text(more="x"): "Metadata is incomplete",
         with_text(projection="{}"): "must have model, numbers and shift",
         with_text(projection='{"model":"0","numbers":"head","shift":99}'): "shift of 0 to 62",

@@ -14,6 +14,7 @@ from bitreplay.export.image import image_of
 from bitreplay.lifecycle.merging import MergedTwice
 from tests import tiny
 from tests.core.test_c_unknown import around, features_to_classify
+from tests.strategies.prior_companion import model_with_prior
 from tests.wasm.engines import SETS, Engine, Node, chromium, needs_wasm
 
 NAMES = ["Anjou", "Cantaloupe", "Birne süß", 7]
@@ -130,3 +131,36 @@ def test_what_settings_keep_and_a_merge_since_a_base_are_pythons(tmp_path):
     files = [model, images.tobytes(), steps, *states]
     right = learner.state_hash().encode() + answers + (tmp_path / "right.state").read_bytes()
     assert Node(tmp_path).call("wasm", "learn", files) == right
+
+
+@needs_wasm
+def test_a_prior_is_pythons(tmp_path):
+    """Roots, components and a state that was merged and forgot; then answers and what is unknown."""
+    learner, other = (
+        bitreplay.Learner.from_pretrained(model_with_prior(tmp_path, default_components=9), unknown="1/10")
+        for _ in range(2)
+    )
+    images, labels = tiny.pictures(*tiny.COLOURS, each=6, seed=2)
+    model = image_of(learner)
+    learner.learn(images[:16], labels[:16])
+    other.learn(images[16:], labels[16:])
+    other.save(tmp_path / "other.state")
+    learner.merge(other)
+    learner.unlearn(images[[9]], [labels[9]])
+    learner.forget(labels[0])
+    turns = [["learn", [[k, labels[k]] for k in range(16)]], ["merge", 0], ["unlearn", 9, labels[9]],
+             ["forget", labels[0]]]  # fmt: skip
+    learner.save(tmp_path / "right.state")
+    steps = json.dumps({"side": images.shape[1], "turns": turns}).encode()
+    state = (tmp_path / "right.state").read_bytes()
+    answers = bytes(learner.labels.index(name) for name in learner.predict(images, unknown=0).tolist())
+    right = learner.state_hash().encode() + answers + state
+    pool, thousandths = np.random.default_rng(0).integers(-127, 128, (40, 9)).astype(np.int8), (10, 300)
+    told = [[name is None for name in learner.predict_encoded(pool, unknown=share / 1000)] for share in thousandths]
+    told.append([name is None for name in learner.predict_encoded(pool)])
+    shares = np.array(told).tobytes() + (learner.predict_proba_encoded(pool) * 2**30).astype("<u4").tobytes()
+    for isa in SETS:
+        files = [model, images.tobytes(), steps, (tmp_path / "other.state").read_bytes()]
+        assert Node(tmp_path).call(isa, "learn", files) == right, isa
+        files = [model, state, pool.tobytes(), json.dumps(thousandths).encode()]
+        assert Node(tmp_path).call(isa, "predictEncoded", files) == shares, isa

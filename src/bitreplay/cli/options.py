@@ -60,7 +60,7 @@ FeatureLayers = Annotated[
 Components = Annotated[
     int | None,
     typer.Option(
-        "--n-components", min=1, help="For exact: project the features to this many.", show_default="no projection"
+        "--n-components", min=1, help="For exact: project the features to this many.", show_default="by the model"
     ),
 ]
 MicroBatchSize = Annotated[

@@ -119,11 +119,13 @@ class Builder:
                 written = [n for role, n in zip(entry.tensors, record.tensors, strict=True) if entry.written(role)]
                 self._held |= {number for number in written if number >= 0}
 
-    def reshaped(self, tensor: int, name: str, shape: tuple[int, ...]) -> int:
-        """The same bytes under another name and shape."""
+    def reshaped(self, tensor: int, name: str, shape: tuple[int, ...], dtype: np.dtype | type | None = None) -> int:
+        """The same bytes under another name and shape, and as another type of the same size."""
         base = self.tensors[tensor]
+        kind = np.dtype(dtype or base.dtype)
         assert base.region == "arena" and np.prod(shape) == np.prod(base.shape), (base, shape)
-        self._same[self._add(name, "arena", base.dtype, shape, base.per_sample, 0)] = tensor
+        assert kind.itemsize == base.dtype.itemsize, (base, kind)
+        self._same[self._add(name, "arena", kind, shape, base.per_sample, 0)] = tensor
         return len(self.tensors) - 1
 
     # records

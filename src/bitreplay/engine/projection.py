@@ -1,33 +1,54 @@
 """A fixed projection: d features x -> k components y, int8 in [-127, 127] (docs/law.md section 13).
 
-    y_i = saturate(round_shift(scale_i sum_j axis_ij x_j + offset_i, shift), -127, 127)
+    y_i = saturate(round_shift(scale_i sum_j axis_ij x'_j + offset_i, shift), -127, 127)
+    x'  = x, or its root: the integer nearest to sqrt(64 (x + 127))
 
 Axes are rows of int8, the most telling first, so that the first k of them are a projection too. They are found once,
-on a host, on pictures of the pre-training (zoo/principal_axes.py), and never learned. In a program it is two records:
-`integer_conv` over one pixel and `affine`.
+on a host, on pictures of the pre-training (zoo/principal_axes.py, zoo/prior_axes.py), and never learned. A projection
+also says how the discriminant of y is shrunk (shrinkage.py).
+
+In a program it is two records: `integer_conv` over one pixel and `affine`. The root is two more before them: its bytes
+through `image_table`, whose int16 `concat` stores as int8.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.fixedpoint import LARGEST_SHIFT, round_shift, saturate, wide
+from bitreplay.engine.arithmetic.fixedpoint import LARGEST_SHIFT, Multiplier, round_shift, saturate, wide
 from bitreplay.engine.builder import Builder
 from bitreplay.engine.program import ProgramError
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import LARGEST, MAX_FEATURES
 
 MAX_OFFSET = 1 << 60
+
+
+def root_of(x: int) -> int:
+    """The integer nearest to sqrt(64 (x + 127)): 0 to 127 for x in [-127, 127].
+
+    >>> [root_of(x) for x in (-127, -126, 0, 126, 127)]
+    [0, 8, 90, 127, 127]
+    """
+    return (isqrt(4 * 64 * (x + LARGEST)) + 1) // 2
+
+
+# By the byte of x: those of -127 to -1 come last. There is no -128, whose byte has the root of -127.
+ROOTS = np.array([root_of(max(x, -LARGEST)) for x in (*range(128), *range(-128, 0))], np.int16)
 
 
 @dataclass(frozen=True)
 class Projection:
     """A projection of d features to k components.
 
-    `feature_layers` are the layers that it reads; `axes` int8 (k, d), `scales` int32 (k,), `offsets` int64 (k,).
+    `feature_layers` are the layers that it reads; `axes` int8 (k, d), `scales` int32 (k,), `offsets` int64 (k,). With
+    `root` it reads the features' roots; `shrinkage` belongs to the discriminant of what it yields.
     """
 
     feature_layers: str
@@ -35,6 +56,8 @@ class Projection:
     scales: NDArray[np.int32]
     offsets: NDArray[np.int64]
     shift: int
+    root: bool = False
+    shrinkage: Shrinkage = EXACT
 
     def __post_init__(self) -> None:
         """|axis . x| <= 127^2 * 8192 < 2^27, times a scale below 2^31 and with an offset up to 2^60: below 2^61."""
@@ -53,22 +76,27 @@ class Projection:
         return len(self.axes)
 
     def first(self, axes: int) -> Projection:
-        return Projection(self.feature_layers, self.axes[:axes], self.scales[:axes], self.offsets[:axes], self.shift)
+        return replace(self, axes=self.axes[:axes], scales=self.scales[:axes], offsets=self.offsets[:axes])
 
     @property
     def bytes(self) -> int:
         return self.axes.nbytes + self.scales.nbytes + self.offsets.nbytes
 
     def digest(self) -> str:
-        """SHA-256 of all that decides y, in this order and little-endian; states name it."""
-        sha = hashlib.sha256(f"{self.feature_layers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n".encode())
+        """SHA-256 of all that decides y and the answers, in this order and little-endian; states name it. The third
+        line is left out where there is no root and the shrinkage is that of other features."""
+        text = f"{self.feature_layers}\n{len(self)} {self.axes.shape[1]} {self.shift}\n"
+        if self.root or self.shrinkage != EXACT:
+            text += " ".join(map(str, (int(self.root), *self.shrinkage.terms))) + "\n"
+        sha = hashlib.sha256(text.encode())
         for array in (self.axes, self.scales, self.offsets):
             sha.update(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes())
         return sha.hexdigest()
 
     def of(self, x: NDArray[np.int8]) -> NDArray[np.int8]:
         """The reference: (pictures, d) -> (pictures, k)."""
-        total = wide(x) @ wide(self.axes).T * wide(self.scales) + self.offsets
+        read = wide(ROOTS[x.view(np.uint8)] if self.root else x)
+        total = read @ wide(self.axes).T * wide(self.scales) + self.offsets
         return saturate(round_shift(total, self.shift), -LARGEST, LARGEST).astype(np.int8)
 
 
@@ -77,6 +105,8 @@ def emit(builder: Builder, x: int, projection: Projection, name: str) -> int:
     k, d = projection.axes.shape
     if builder.tensors[x].shape != (1, 1, d):
         raise ProgramError(f"the projection reads {d} features, and there are {builder.tensors[x].shape[-1]}")
+    if projection.root:
+        x = emit_roots(builder, x, d)
     products = builder.buffer("projection.products", np.int32, (1, 1, k))
     axes = builder.constant("projection.axes", projection.axes.reshape(k, 1, 1, d))
     builder.emit("forward", "integer_conv", {"x": x, "w": axes, "sums": products}, x_zero=0, stride=1, pad=0, down=0)
@@ -88,3 +118,16 @@ def emit(builder: Builder, x: int, projection: Projection, name: str) -> int:
     builder.emit("forward", "affine", tensors, x_zero=0, shift=projection.shift, y_zero=0, low=-LARGEST, high=LARGEST,
                  residual_zero=0, residual_factor=0)  # fmt: skip
     return y
+
+
+def emit_roots(builder: Builder, x: int, d: int) -> int:
+    """As a map of d pixels of one colour for the table, and back as int8."""
+    image = builder.reshaped(x, "projection.roots.image", (1, d, 1), np.uint8)
+    wide_roots = builder.buffer("projection.roots.wide", np.int16, (1, d, 1))
+    table = builder.constant("projection.roots.table", ROOTS.reshape(256, 1))
+    builder.emit("forward", "image_table", {"image": image, "table": table, "y": wide_roots})
+    roots, one = builder.buffer("projection.roots", np.int8, (1, 1, d)), Multiplier.of(Fraction(1))
+    row = builder.reshaped(wide_roots, "projection.roots.row", (1, 1, d))
+    builder.emit("forward", "concat", {"x": row, "y": roots}, first=0, x_zero=0, mantissa=one.mantissa,
+                 shift=one.shift, y_zero=0, low=-LARGEST, high=LARGEST)  # fmt: skip
+    return roots

@@ -14,13 +14,14 @@ from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.engine.projection import Projection
+from bitreplay.engine.shrinkage import EXACT
 
 
 class FeatureExtractor:
     """`extract` any number of images, `max_samples` at a time in one arena; threads may share it.
 
     `feature_layers` is text as engine/feature_program.py explains it. `lengths` are the numbers of features of each
-    layer, or of the projection.
+    layer, or of the projection, `shrinkage` belongs to their discriminant.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class FeatureExtractor:
     ) -> None:
         self.program = compile_features(graph, feature_layers, bits, max_samples, projection)
         self.projection = projection
+        self.shrinkage = EXACT if projection is None else projection.shrinkage
         check_room(self.program)
         self.input_shape, self.lengths = graph.input_shape, part_lengths(self.program)
         self._arenas = Arenas(machine(self.program))

@@ -35,7 +35,7 @@ from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor, F
 from bitreplay.strategies import exact_requirements
 from bitreplay.strategies.requirements import DevicePrograms, Requirements
 from bitreplay.strategies.strategy import Strategy, StrategyContext
-from bitreplay.zoo import Model, model_projections
+from bitreplay.zoo import Model
 
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
@@ -74,13 +74,12 @@ class Exact(Strategy):
     @classmethod
     def on(cls, context: StrategyContext, state: State | None = None) -> Exact:
         settings = context.settings
-        layers, projection = model_projections.resolve(
-            context.model, settings.feature_layers, settings.n_components, settings.projection
-        )
+        layers, projection = exact_requirements.features_of(context)
         bits = settings.bits if isinstance(settings.bits, Bits) else Bits()
         features = FeatureExtractor(context.graph, layers, bits, projection=projection)
         digest = None if projection is None else projection.digest()
-        return cls(features, settings.changed(feature_layers=layers, projection=digest))
+        components = None if projection is None else len(projection)
+        return cls(features, settings.changed(feature_layers=layers, n_components=components, projection=digest))
 
     @classmethod
     def usage(cls, context: StrategyContext) -> str:
@@ -108,7 +107,7 @@ class Exact(Strategy):
 
     @classmethod
     def device_programs(cls, context: StrategyContext, classes: int) -> DevicePrograms:
-        return DevicePrograms({"features": exact_requirements.feature_program(context, 1)}, {})
+        return exact_requirements.device_programs(context)
 
     # learning
 
@@ -192,8 +191,9 @@ class Exact(Strategy):
 
     def predictor(self) -> DiscriminantPredictor:
         rule = IntegerDiscriminant if isinstance(self.settings.bits, Bits) else FloatDiscriminant
+        statistics, features = self.class_statistics, self.features
         return DiscriminantPredictor(
-            self.class_statistics.names, self.class_statistics.sums.shared(), self.features.lengths, rule
+            statistics.names, statistics.sums.shared(), features.lengths, rule, features.shrinkage
         )
 
     def state(self) -> State:

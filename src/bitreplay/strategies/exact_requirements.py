@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.feature_program import compile_features, part_lengths
 from bitreplay.engine.mahalanobis import factor_bytes
 from bitreplay.engine.program import Program
+from bitreplay.engine.projection import Projection
+from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import width
-from bitreplay.strategies.requirements import FROZEN_BATCH, RAM, Item, Requirements, program_items, used_by_program
+from bitreplay.strategies.requirements import (
+    FROZEN_BATCH,
+    RAM,
+    DevicePrograms,
+    Item,
+    Requirements,
+    program_items,
+    used_by_program,
+)
 from bitreplay.zoo import model_projections
 
 if TYPE_CHECKING:
@@ -18,19 +30,31 @@ if TYPE_CHECKING:
     from bitreplay.strategies.strategy import StrategyContext
 
 
-def feature_program(context: StrategyContext, max_samples: int) -> Program:
-    """The frozen network that computes features, with the projection that the settings name."""
+def features_of(context: StrategyContext) -> tuple[str, Projection | None]:
+    """The layers that the features are means of, and their projection, as the settings name them."""
     settings = context.settings
-    assert isinstance(settings.bits, Bits)
-    layers, projection = model_projections.resolve(
-        context.model, settings.feature_layers, settings.n_components, settings.projection
-    )
-    return compile_features(context.graph, layers, settings.bits, max_samples, projection)
+    return model_projections.resolve(context.model, settings.feature_layers, settings.n_components, settings.projection)
+
+
+def device_programs(context: StrategyContext) -> DevicePrograms:
+    """The frozen network that computes features, and the shrinkage of their discriminant if it is one of its own."""
+    layers, projection = features_of(context)
+    shrinkage = EXACT if projection is None else projection.shrinkage
+    own = {} if shrinkage == EXACT else {"shrinkage": np.array(shrinkage.terms, "<u4").tobytes()}
+    return DevicePrograms({"features": feature_program(context, layers, projection, 1)}, own)
+
+
+def feature_program(
+    context: StrategyContext, layers: str, projection: Projection | None, max_samples: int
+) -> Program:  # fmt: skip
+    bits = context.settings.bits
+    assert isinstance(bits, Bits)
+    return compile_features(context.graph, layers, bits, max_samples, projection)
 
 
 def planned(context: StrategyContext, classes: int) -> Requirements:
     """For this many classes."""
-    network = feature_program(context, FROZEN_BATCH)
+    network = feature_program(context, *features_of(context), FROZEN_BATCH)
     n_features = sum(part_lengths(network))
     element = width(0).itemsize
     products, sums = element * n_features * (n_features + 1) // 2, classes * (element * n_features + 8)

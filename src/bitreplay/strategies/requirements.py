@@ -42,7 +42,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class DevicePrograms:
-    """What a learner in C runs: programs by their sections of the model file, and further sections of text."""
+    """What a learner in C runs: programs by their sections of the model file, and further sections."""
 
     programs: Mapping[str, Program]
     texts: Mapping[str, bytes]

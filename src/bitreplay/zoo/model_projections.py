@@ -6,12 +6,12 @@ from bitreplay.arguments import escaped
 from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.engine.projection import Projection
 from bitreplay.modelfile import ModelFileError
-from bitreplay.modelfile.projection_file import KIND, load
+from bitreplay.modelfile.projection_file import KIND, ProjectionFile, load
 from bitreplay.zoo import Model, find, names
 
 
-def of_model(model: Model) -> Projection:
-    """The projection with all axes of the file."""
+def companion_of(model: Model) -> ProjectionFile:
+    """The companion, with all its axes."""
     path = model.companion(KIND)
     if not path.exists():
         raise ModelFileError(
@@ -23,7 +23,21 @@ def of_model(model: Model) -> Projection:
         raise ModelFileError(
             f"{path} belongs to the model with checksum {escaped(content.model)[:12]}, not to {model.digest[:12]}."
         )
-    return content.projection
+    return content
+
+
+def of_model(model: Model) -> Projection:
+    """The projection with all axes of the companion."""
+    return companion_of(model).projection
+
+
+def default_components(model: Model) -> int | None:
+    """How many components a learner has that names neither layers nor components; none without such a companion."""
+    path = model.companion(KIND)
+    if not path.exists():
+        return None
+    content = load(path)
+    return content.default_components if content.model == model.digest else None
 
 
 def _with_one() -> str:
@@ -35,8 +49,11 @@ def resolve(
 ) -> tuple[str, Projection | None]:
     """The layers that the features are means of, and the projection to components, if there is one.
 
-    With a digest, the projection must have it.
+    Where neither is named, the model's companion may say how many components. With a digest, the projection must have
+    it.
     """
+    if components is None and layers is None:
+        components = default_components(model)
     if components is None:
         return layers or default_feature_layers(model.graph), None
     projection = of_model(model)

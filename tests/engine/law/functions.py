@@ -190,6 +190,7 @@ FUNCTIONS: dict[str, tuple[Oracle, Tested]] = {
     ),
     "fit": (oracle_pictures.fit, sums_functions.fit),
     "scores": (oracle_sums.scores, sums_functions.scores),
+    "roots": (lambda x: [projection_functions.root(v) for v in x], projection_functions.roots),
     "project": (projection_functions.expected_projection, projection_functions.project),
     "unseen_of": (oracle_unseen.ood, sums_functions.unseen_of),
 }

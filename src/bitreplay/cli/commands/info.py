@@ -18,7 +18,7 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.parameter_counts import parameter_counts, total_parameters
 from bitreplay.learning.reports import Stored
 from bitreplay.modelfile.container import ContainerError, read_whole, unpack_container
-from bitreplay.modelfile.projection_file import KIND
+from bitreplay.modelfile.projection_file import KIND, ProjectionFile
 from bitreplay.modelfile.schema import stored
 from bitreplay.sections import MAGIC
 from bitreplay.statefile import MAX_BYTES, StateFileError
@@ -26,7 +26,7 @@ from bitreplay.statefile.old import FORMAT
 from bitreplay.statefile.reading import checked_start
 from bitreplay.statefile.revisions import before_of, real_path
 from bitreplay.strategies import STRATEGIES
-from bitreplay.zoo.model_projections import of_model
+from bitreplay.zoo.model_projections import companion_of
 
 
 def info(
@@ -135,10 +135,16 @@ def model(network: zoo.Model, details: bool = False) -> dict[str, Any]:
     }
     if details:
         if network.companion(KIND).exists():
-            facts |= {"projection": f"{len(of_model(network))} axes"}
+            facts |= {"projection": _projection(companion_of(network))}
         facts |= {"recipe": _entry(about, "training", "recipe"), "conversion": about.get("conversion"),
                  "layers": _layers(graph)}  # fmt: skip
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _projection(content: ProjectionFile) -> str:
+    projection, components = content.projection, content.default_components
+    default = "" if components is None else f", {components} by default"
+    return f"{len(projection)} axes{' of roots' if projection.root else ''}{default}"
 
 
 def _layers(graph: Graph) -> list[dict[str, Any]]:

@@ -16,5 +16,9 @@ PROJECTION: dict[str, list[tuple[str, str, dict[str, Any]]]] = {
         ("the largest sums", "project", {**ENDS, "shift": 54, "pictures": [[127] * 9, [-127] * 9, [0] * 9]}),
         ("an axis of no scale", "project", {"axes": [[1, 1]], "scales": [0], "offsets": [-3], "shift": 0,
                                             "pictures": [[127, 127], [0, 0]]}),
+        ("every root", "roots", {"x": list(range(-127, 128))}),
+        ("two axes of roots", "project", {**FEW, "pictures": [[3, 1], [-127, -126], [127, 126]], "rooted": True}),
+        ("the largest sums of roots", "project", {**ENDS, "shift": 54, "pictures": [[127] * 9, [-127] * 9, [0] * 9],
+                                                  "rooted": True}),
     ],
 }  # fmt: skip
