@@ -9,22 +9,19 @@ pictures of each class and asks up to 1,500 others, in two draws; no test pictur
 instead.py does: for the rule that was chosen, once. Rows go to results/prior.csv; those that are there are not made
 again.
 
-    x'     = x, or round(8 sqrt(x + 127)): a table of 256 entries
-    target = share K + (1 - share) D,   y = axes . x' with target^-1 = axes^T axes, the largest variances first
+    x'     = x, or its root
+    y      = axes . x', which whiten a target (zoo/prior_axes.py)
     A      = S + lambda mean(diagonal of S) I in y,   lambda = min(cap, factor d / n)
     m'_c   = mu + (m_c - mu) n_c / (n_c + k)
 
-D is diagonal, for each part of x' the pool's mean variance. K is the pool's covariance (`total`), or half the mean
-square of the difference of a photograph and each of its five nearest neighbours (`neighbours`), which stands in for
-the scatter within classes; scaled to D's trace. A target is a projection, so it could be one in integers: `int8` rounds
-axes and y as zoo/principal_axes.py does. `exact` is the rule of docs/law.md.
+A target is a projection, so it can be one in integers: `int8` rounds axes and y as zoo/principal_axes.py does, and is
+what `projection.py make --prior` makes. `exact` is the rule of docs/law.md.
 """
 
 from __future__ import annotations
 
 import argparse
 from csv import DictReader
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,11 +34,12 @@ from rows import RESULTS, append
 
 from bitreplay import zoo
 from bitreplay.learner import Learner
-from bitreplay.zoo.principal_axes import SPREAD, covariance, rounded
+from bitreplay.zoo.principal_axes import SPREAD, rounded
+from bitreplay.zoo.prior_axes import part_means, rooted, whitening_axes
 
 HEADER = ["pictures", "set", "rule", "root", "target", "share", "components", "cap", "factor", "k",
           "pictures_a_class", "asked", "accuracy"]  # fmt: skip
-NETWORK, SIZE, DRAWS, NEIGHBOURS, ASKED_A_CLASS = "quicknet@2", 192, 2, 5, 50
+NETWORK, SIZE, DRAWS, ASKED_A_CLASS = "quicknet@2", 192, 2, 50
 ROWS = RESULTS / "prior.csv"
 Floats = NDArray[np.float64]
 
@@ -81,12 +79,8 @@ class Prior:
     """Features of the pool, and the axes that rules make of them; `lengths` are those of the parts of x."""
 
     def __init__(self, pool: NDArray[np.int8], lengths: list[int]) -> None:
-        self.pool, self.ends = pool, list(pairwise(np.cumsum([0, *lengths])))
+        self.pool, self.lengths = pool, lengths
         self._made: dict[tuple[bool, str, float], tuple[Floats, Floats, Floats]] = {}
-
-    def diagonal(self, scatter: Floats) -> Floats:
-        """For each part of x the mean of its variances."""
-        return np.concatenate([np.full(b - a, scatter.diagonal()[a:b].mean()) for a, b in self.ends])
 
     def seen(self, rule: Rule, x: NDArray[np.int8]) -> Floats:
         """What the rule's discriminant reads."""
@@ -95,53 +89,20 @@ class Prior:
             return x.astype(np.float64)
         key = rule.root, rule.target, rule.share
         if key not in self._made:
-            self._made[key] = self._axes(rule)
+            pool = rooted(self.pool) if rule.root else self.pool
+            self._made[key] = whitening_axes(pool, self.lengths, rule.target, rule.share)
         axes, middle, total = self._made[key]
         axes = axes[: rule.components]
         if rule.integers:
             return projected(rounded(axes, middle, total, "", SPREAD), x).astype(np.float64)
         return (x - middle) @ axes.T
 
-    def _axes(self, rule: Rule) -> tuple[Floats, Floats, Floats]:
-        x = rooted(self.pool) if rule.root else self.pool
-        middle, total = covariance(x)
-        diagonal = self.diagonal(total)
-        within = total if rule.target == "total" else neighbours(x, whitened(total, diagonal, rule.share)[1])
-        target = rule.share * within * (diagonal.sum() / np.trace(within)) + np.diag((1 - rule.share) * diagonal)
-        root = whitened(target, diagonal, 1.0)[1]
-        vectors = np.linalg.eigh(root.T @ total @ root)[1][:, ::-1]
-        return (root @ vectors).T, middle, total
-
-
-def rooted(x: NDArray[np.int8]) -> NDArray[np.int8]:
-    return np.rint(8 * np.sqrt(x.astype(np.float64) + 127)).clip(0, 127).astype(np.int8)
-
-
-def whitened(scatter: Floats, diagonal: Floats, share: float) -> tuple[Floats, Floats]:
-    """Eigenvalues of share scatter + (1 - share) diagonal, and R with R R^T its inverse."""
-    values, vectors = np.linalg.eigh(share * scatter + np.diag((1 - share) * diagonal))
-    return values, vectors / np.sqrt(values)
-
-
-def neighbours(x: NDArray[np.int8], root: Floats) -> Floats:
-    """Scatter between pictures and their nearest neighbours by the cosine in x . root."""
-    y = (x - x.mean(axis=0)) @ root
-    y = (y / np.linalg.norm(y, axis=1, keepdims=True)).astype(np.float32)
-    scatter = np.zeros((x.shape[1], x.shape[1]))
-    for start in range(0, len(x), 1000):
-        near = y[start : start + 1000] @ y.T
-        near[np.arange(len(near)), start + np.arange(len(near))] = -2
-        for column in np.argpartition(-near, NEIGHBOURS, axis=1)[:, :NEIGHBOURS].T:
-            apart = x[start : start + 1000].astype(np.float32) - x[column]
-            scatter += apart.T @ apart
-    return scatter / (2 * NEIGHBOURS * len(x))
-
 
 def answers(rule: Rule, prior: Prior, x: Floats, labels: NDArray, queries: Floats) -> NDArray:
     (n, d), means, counts, middle = x.shape, class_means(x, labels), np.bincount(labels), x.mean(axis=0)
     within = x - means[labels]
     matrix = within.T @ within / n
-    ridge = np.full(d, np.trace(matrix) / d) if rule.target else prior.diagonal(matrix)
+    ridge = np.full(d, np.trace(matrix) / d) if rule.target else part_means(matrix.diagonal(), prior.lengths)
     matrix[np.arange(d), np.arange(d)] += min(rule.cap, rule.factor * d / n) * ridge
     away = (counts / (counts + rule.k))[:, None] * (means - middle)
     weights = np.linalg.solve(matrix, away.T)

@@ -2,11 +2,13 @@
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
+    python experiments/projection.py make --models mine.safetensors --prior --axes 1280 --pool DIR [--default 1280]
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
 `make` finds axes on 40,000 training images of Tiny-ImageNet, or on 24,000 photographs of a pool
-(docs/pretraining.md), and writes the companion NAME.projection.safetensors beside the model. `choose` compares ways
+(docs/pretraining.md), and writes the companion NAME.projection.safetensors beside the model; with a prior, axes that
+whiten a target (zoo/prior_axes.py), roots, and constants of shrinkage. `choose` compares ways
 to find them: one half of CIFAR's training images learns, 30 a class or all, and 8,000 of the other half are asked
 (results/projection_choice.csv). `measure` learns all training images and asks the test set, in whole numbers; a row
 of results/projection.csv counts the bytes of all that is kept: products and class sums (state), axes (flash). `signs`
@@ -29,13 +31,17 @@ from bitreplay.data.cifar import cifar10, cifar100
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import round_shift, saturate, wide
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.engine.projection import Projection
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.learner import Learner
 from bitreplay.modelfile.projection_file import KIND, ProjectionFile, load, save
 from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
 from bitreplay.torch.distillation.pool import parts_of, square
+from bitreplay.zoo import find
 from bitreplay.zoo.principal_axes import SPREAD, covariance, principal_axes, rounded
+from bitreplay.zoo.prior_axes import NEIGHBOURS, SHARE, prior_axes, rooted
 
 SETS = {"cifar10": cifar10, "cifar100": cifar100}
 AXES, PICTURES, POOLED = (128, 256, 512, 1024), 40_000, 24_000
@@ -84,33 +90,46 @@ def signs(feature_layers: int, axes: int) -> np.ndarray:
 
 def projected(projection: Projection, x: np.ndarray) -> np.ndarray:
     """As Projection.of; float64 holds the products exactly, |sum| < 2^27, and is faster."""
+    x = rooted(x) if projection.root else x
     products = np.concatenate([part.astype(np.float64) @ projection.axes.T for part in np.array_split(x, 40)])
     total = products.astype(np.int64) * wide(projection.scales) + projection.offsets
     return saturate(round_shift(total, projection.shift), -127, 127).astype(np.int8)
 
 
-def accuracy(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.ndarray) -> tuple[float, Sums]:
+def accuracy(
+    x: np.ndarray, labels: np.ndarray, queries: np.ndarray, truth: np.ndarray, shrinkage: Shrinkage = EXACT
+) -> tuple[float, Sums]:
     """What learning by sums answers, in whole numbers, and its sums."""
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, x, labels)
-    answers = IntegerDiscriminant(sums, [x.shape[1]]).labels(queries)
+    answers = IntegerDiscriminant(sums, [x.shape[1]], shrinkage).labels(queries)
     return round(100 * float((answers == truth).mean()), 2), sums
+
+
+def unprojected(name: str) -> Learner:
+    """On all features of the model's own layers, whatever its companion says."""
+    model = find(published(name))
+    return Learner.from_pretrained(model, feature_layers=default_feature_layers(model.graph))
 
 
 def make(args: argparse.Namespace) -> None:
     for name in args.models:
-        learner = Learner.from_pretrained(published(name), strategy="exact")
+        learner = unprojected(name)
         model, feature_layers = learner.model, str(learner.settings.feature_layers)
+        lengths = learner.strategy.features.lengths  # type: ignore[attr-defined]
         assert model is not None
         x = photographs(learner, args.pool) if args.pool else pretraining(learner, args.data, args.codes)[0]
-        weights = None
-        if args.part_weights is not None:
-            weights = np.repeat(args.part_weights, learner.strategy.features.lengths)  # type: ignore[attr-defined]
-        made = principal_axes(x, feature_layers, min(args.axes, x.shape[1]), weights=weights)
+        weights, axes = None if args.part_weights is None else np.repeat(args.part_weights, lengths), args.axes
+        if args.prior:
+            made = prior_axes(x, feature_layers, lengths, min(axes, x.shape[1]))
+        else:
+            made = principal_axes(x, feature_layers, min(axes, x.shape[1]), weights=weights)
         data = "photographs of the pool" if args.pool else "Tiny-ImageNet, training images"
         about = {"data": data, "pictures": len(x), "spread": SPREAD, "part_weights": args.part_weights,
                  "made_by": "experiments/projection.py make"}  # fmt: skip
-        save(ProjectionFile(made, model.digest, about), model.companion(KIND))
+        if args.prior:
+            about |= {"target": "neighbours", "neighbours": NEIGHBOURS, "share": SHARE}
+        save(ProjectionFile(made, model.digest, about, args.default), model.companion(KIND))
         print(model.companion(KIND), len(made), "axes of", x.shape[1], made.digest())
 
 
@@ -140,7 +159,7 @@ def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Ite
 
 def choose(args: argparse.Namespace) -> None:
     for name in args.models:
-        learner = Learner.from_pretrained(published(name), strategy="exact")
+        learner = unprojected(name)
         x, classes = pretraining(learner, args.tiny, args.codes)
         data = SETS[args.data_name](args.data)
         train, _, _ = coded(learner, data, cache_path(learner, args.data_name, args.codes))
@@ -148,8 +167,8 @@ def choose(args: argparse.Namespace) -> None:
         learn, ask = order[: len(order) // 2], order[len(order) // 2 :][:8000]
         labels = data.train_labels[learn]
         few = np.concatenate([np.flatnonzero(labels == c)[:30] for c in range(labels.max() + 1)])
-        for way, made in ways(learner, x, classes, max(args.feature_layers)):
-            for k in args.feature_layers:
+        for way, made in ways(learner, x, classes, max(args.n_components)):
+            for k in args.n_components:
                 y, queries = (projected(made.first(k), train[part]) for part in (learn, ask))
                 for chosen in (few, np.arange(len(labels))):
                     share, _ = accuracy(y[chosen], labels[chosen], queries, data.train_labels[ask])
@@ -160,7 +179,7 @@ def choose(args: argparse.Namespace) -> None:
 def measure(args: argparse.Namespace) -> None:
     data = SETS[args.data_name](args.data)
     for name in args.models:
-        learner = Learner.from_pretrained(published(name), strategy="exact")
+        learner = unprojected(name)
         model = learner.model
         assert model is not None
         train, test, _ = coded(learner, data, cache_path(learner, args.data_name, args.codes))
@@ -171,13 +190,13 @@ def measure(args: argparse.Namespace) -> None:
         middle, total = covariance(pretraining(learner, args.tiny, args.codes)[0])
         random = rounded(signs(train.shape[1], len(shipped)), middle, total, shipped.feature_layers, SPREAD)
         for axes, projection in (("principal", shipped), ("signs", random)):
-            for k in (k for k in args.feature_layers if k <= len(projection)):
+            for k in (k for k in args.n_components if k <= len(projection)):
                 chosen = projection.first(k)
                 if axes == "principal":  # the engine's own is this one
                     encoded = Learner.from_pretrained(model, n_components=k).encode(data.test_images[:64])
                     assert np.array_equal(encoded, projected(chosen, test[:64]))
                 y, queries = projected(chosen, train), projected(chosen, test)
-                share, sums = accuracy(y, labels, queries, data.test_labels)
+                share, sums = accuracy(y, labels, queries, data.test_labels, chosen.shrinkage)
                 append(args.results, HEADER, [
                     args.data_name, model.name, model.digest[:12], axes, chosen.digest()[:12], k, len(train), share,
                     sums.products.nbytes, sums.class_sums.nbytes + sums.counts.nbytes, chosen.bytes,
@@ -196,6 +215,8 @@ def main() -> None:
         if name == "make":
             command.add_argument("--axes", type=int, default=max(AXES))
             command.add_argument("--pool", type=Path, help="a pool of photographs in the place of Tiny-ImageNet")
+            command.add_argument("--prior", action="store_true", help="axes that whiten a target, of roots")
+            command.add_argument("--default", type=int, help="components of a learner that names none")
             command.add_argument("--part-weights", type=float, nargs="+", help="of each feature layer, on correlations")
             continue
         command.add_argument("--data-name", default="cifar10", choices=sorted(SETS))

@@ -8,6 +8,7 @@ import pytest
 from bitreplay.engine import native_sums
 from bitreplay.engine.sums import Sums
 from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
+from bitreplay.zoo.prior_axes import PRIOR, neighbours, prior_axes, rooted
 
 FOLDER, PARTS = Path(__file__).resolve().parents[2] / "experiments", [5, 7]
 
@@ -41,7 +42,7 @@ def test_exact_in_float64_answers_as_the_integers_do():
 @pytest.mark.parametrize("root", [False, True])
 @pytest.mark.parametrize("target", ["total", "neighbours"])
 def test_axes_shrink_towards_the_target(root, target):
-    from prior import Prior, Rule, answers, neighbours, rooted
+    from prior import Prior, Rule, answers
 
     rule, (pool, _) = Rule("", root=root, target=target, share=0.5, components=12), pictures(400, seed=2)
     (x, labels), (queries, _) = pictures(30), pictures(300, seed=1)
@@ -69,9 +70,23 @@ def _inverse_root(matrix):
     return np.linalg.cholesky(np.linalg.inv(matrix))
 
 
-def test_neighbours_are_the_nearest_five_by_the_cosine():
-    from prior import neighbours
+def test_the_librarys_projection_is_the_rule_in_integers():
+    from prior import RULES, Prior, answers
 
+    rule, (pool, _) = next(rule for rule in RULES if rule.name == "root, neighbours, int8"), pictures(400, seed=2)
+    (x, labels), (queries, _) = pictures(30), pictures(300, seed=1)
+    prior, projection = Prior(pool, PARTS), prior_axes(pool, "head", PARTS, 12)
+    y, asked = projection.of(x), projection.of(queries)
+    assert np.array_equal(y, prior.seen(rule, x)) and np.array_equal(asked, prior.seen(rule, queries))
+    assert (rule.cap, rule.factor, rule.k) == (PRIOR.cap, float(PRIOR.factor), PRIOR.pictures)
+    y -= np.arange(30)[:, None] < y.sum(axis=0, dtype=np.int64) % 30  # a whole mean: the law's mu is rounded
+    sums = Sums.empty(12, 3)
+    native_sums.add(sums, y, labels)
+    found = IntegerDiscriminant(sums, [12], PRIOR).labels(asked)
+    np.testing.assert_array_equal(found, answers(rule, prior, y.astype(float), labels, asked.astype(float)))
+
+
+def test_neighbours_are_the_nearest_five_by_the_cosine():
     x, _ = pictures(40)
     scatter, y = np.zeros((12, 12)), x - x.mean(axis=0)
     for i in range(40):
