@@ -198,7 +198,7 @@ fuzz: build
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 BITREPLAY_C_LEARNER="$(CURDIR)/build/fuzz/libchecked_learner.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys $(addprefix tests/core/test_c_,learner.py states.py unknown.py kept.py law.py \
-	  method.py replay.py)
+	  projection.py method.py replay.py)
 
 # Guided by coverage (clang and libclang-rt-dev), from the corpus of odd files; what it finds lies in build/reader.
 fuzz-reader:

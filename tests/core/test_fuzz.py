@@ -12,6 +12,7 @@ import pytest
 from bitreplay import Learner, statefile
 from bitreplay.export import image_of
 from tests import tiny
+from tests.strategies.prior_companion import model_with_prior
 
 FOLDER = os.environ.get("BITREPLAY_FUZZ", "")
 INPUTS, LIVES, RUNS = 25_000, 10_000, 4
@@ -23,8 +24,11 @@ SMALL: dict[str, Any] = {
 @pytest.mark.skipif(not FOLDER, reason="make fuzz builds the fuzzer with the sanitizers")
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_hostile_models_states_and_calls_end_in_no_finding(seed, tiny_model, tmp_path):
+    """Half of them keep digests and class products, and half have a prior."""
     extra: dict[str, Any] = {"digests": True, "exact_forget": True} if seed % 2 else {}
-    learner = Learner.from_pretrained(tiny_model, strategy="exact", feature_layers="head", **extra)
+    has_prior = seed // 2 % 2
+    extra |= {"n_components": 8} if has_prior else {"feature_layers": "head"}
+    learner = Learner.from_pretrained(model_with_prior(tmp_path) if has_prior else tiny_model, **extra)
     (tmp_path / "model.bin").write_bytes(image_of(learner))
     images = tiny.pictures("red", "green", "blue", each=2)[0]
     learner.learn(images[:3], ["a", "pear", 1])
