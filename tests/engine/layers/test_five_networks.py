@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
@@ -18,6 +19,7 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine, SlowMachine, available_isas, isa, set_isa
 from bitreplay.engine.operations import Run
 from bitreplay.engine.program import Program
+from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import convert
 from bitreplay.torch.models import MODELS, build, input_size
 
@@ -25,6 +27,7 @@ WIDTHS = {
     "bireal18": (8, 8, 16, 24), "react18": (8, 8, 16, 24), "react18_64": (8, 8, 16, 24),
     "react_tiny": (8, 8, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
     "quicknet_large": (8, 8, 16, 24),
+    "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
 }  # fmt: skip
 # The real-valued convolutions of the tail learn too.
 LEARNING: dict[str, dict[str, int | str]] = {"integer_conv": {"learns": 1}}
@@ -39,11 +42,22 @@ def pictures(size: int, count: int = 6) -> np.ndarray:
     return coarse.repeat(size // 4, axis=1).repeat(size // 4, axis=2).astype(np.uint8)
 
 
+def settle(model: nn.Module, images: np.ndarray) -> None:
+    """Statistics of BatchNorm that are those of the pictures."""
+    for layer in model.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            layer.momentum = 1.0
+    with torch.no_grad():
+        model.train()(scale_pixels(torch.from_numpy(images).permute(0, 3, 1, 2)))
+
+
 @pytest.fixture(scope="module", params=list(MODELS))
 def network(request) -> tuple[Graph, np.ndarray]:
     torch.manual_seed(0)
     model = build(request.param, CLASSES, widths=WIDTHS[request.param])
     images = pictures(min(64, input_size(request.param)))
+    if request.param == "efficientnet_lite0":  # fresh statistics of so deep a network leave nothing of the picture
+        settle(model, images)
     graph, _ = convert(model.eval(), images, class_names=list("abcd"), outside=0.0003, reestimate=True)
     nodes = [replace(n, attributes=n.attributes | LEARNING.get(n.kind, {})) for n in graph.nodes]
     return replace(graph, nodes=nodes), images[:SAMPLES]

@@ -16,7 +16,7 @@ from bitreplay.engine.graph import Fixed
 from bitreplay.engine.operations import Run
 from bitreplay.engine.reference import ReferenceMachine
 from bitreplay.torch.convert import convert
-from bitreplay.torch.convert.lowering import Lowering, sign_windows
+from bitreplay.torch.convert.lowering import Lowering, windows
 from bitreplay.torch.convert.ranges import Watcher, minibatches, shapes_of
 from bitreplay.torch.models import MODELS, build, input_size
 from bitreplay.torch.models.binarize import RPReLU, RSign
@@ -28,6 +28,7 @@ WIDTHS = {
     "bireal18": (8, 16, 40, 72), "react18": (8, 16, 40, 72), "react18_64": (8, 16, 40, 72),
     "react_tiny": (8, 16, 40, 40), "vgg_small": (8, 40, 72), "quicknet": (16, 24, 40, 72),
     "quicknet_large": (16, 24, 40, 72),
+    "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
 }  # fmt: skip
 NAMES = list("abcde")
 
@@ -110,7 +111,7 @@ def test_whole_numbers_differ_by_a_rounding(converted, bits):
             shortcut = 0.004 * 2 ** (bits - 8) if len(node.inputs) > 1 else 0.0
             room = (0.51 + shortcut) * step + mean_rounding(node, units) + 1e-7 * np.abs(wanted)
             assert (np.abs(wanted - got[node.name]) <= room)[inside].all(), node.name
-            if node.kind == "batchnorm" and node.name not in sign_windows(graph.nodes):
+            if node.kind == "batchnorm" and node.name not in windows(graph.nodes):
                 assert inside.mean() > 0.9, node.name
         elif node.kind in ("sign", "rsign"):
             distance = np.abs(got[node.inputs[0]] - threshold(node))
@@ -171,7 +172,9 @@ def test_the_float_tail_takes_the_engines_steps(converted):
         with torch.no_grad():
             wanted = tail(words).numpy()
         agreement = np.corrcoef(machine.read("logits", count).reshape(-1), wanted.reshape(-1))[0, 1]
-        assert agreement > 0.8 and np.abs(wanted).max() > 0.1, (replay_layer, agreement)
+        # A binary tail is chaotic; one without signs takes all but the same steps, and smaller ones from a fresh head.
+        least, moved = (0.8, 0.1) if "binary_conv" in {node.kind for node in graph.nodes} else (0.999, 0.005)
+        assert agreement > least and np.abs(wanted).max() > moved, (replay_layer, agreement)
 
 
 def test_rounding_to_sixteen_bits_is_what_the_file_keeps(converted):

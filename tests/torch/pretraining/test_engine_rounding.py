@@ -15,6 +15,7 @@ WIDTHS = {
     "bireal18": (8, 16, 16, 24), "react18": (8, 16, 16, 24), "react18_64": (8, 16, 16, 24),
     "react_tiny": (8, 16, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
     "quicknet_large": (16, 24, 24, 32),
+    "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
 }  # fmt: skip
 
 
@@ -22,7 +23,7 @@ WIDTHS = {
 def settled(request):
     """A small model with settled statistics, and pictures (N, 3, S, S)."""
     torch.manual_seed(0)
-    options = {"size": 64} if request.param.startswith("quicknet") else {}
+    options = {"size": 64} if request.param.startswith(("quicknet", "efficientnet")) else {}
     model = build(request.param, 5, widths=WIDTHS[request.param], **options)
     size = min(64, input_size(request.param))
     images = torch.randint(0, 256, (40, 3, size, size), dtype=torch.uint8)

@@ -28,7 +28,7 @@ from bitreplay.modelfile.checks import check
 from bitreplay.modelfile.input_sizes import check_sizes
 from bitreplay.torch.convert.latent_code import WIDTHS, decode, latent_code
 from bitreplay.torch.convert.layer_table import ConversionError
-from bitreplay.torch.convert.lowering import Lowered, Lowering, sign_windows
+from bitreplay.torch.convert.lowering import Lowered, Lowering, clipped_inside, windows
 from bitreplay.torch.convert.ranges import Spread, behind, reestimate_tail, shapes_of, wake_channels, watch, watch_tail
 from bitreplay.torch.models.layers import trace
 
@@ -133,9 +133,12 @@ def convert(
             watch_tail(traced, at[chosen], torch.cat([plain, coded]), tail)
             spreads = spreads | tail
         ranges = {n: spreads[node].range(outside, headroom if node in moving else 1.0) for n, node in ranged.items()}
-        for name, window in sign_windows(lowered.nodes).items():
+        for name, (low, high) in windows(lowered.nodes).items():
             if name in ranges and name not in named:
-                ranges[name] = (max(ranges[name][0], -window), min(ranges[name][1], window))
+                ranges[name] = (max(ranges[name][0], low), min(ranges[name][1], high))
+        for name, source in clipped_inside(lowered.nodes).items():
+            if source in ranges and source not in named:
+                ranges[name] = ranges[source]
         return ranges
 
     ranges = ranges_of(spreads, latents)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.graph import Fixed
 from bitreplay.torch.models.binarize import BinaryConv2d, ClippedSign, PolynomialSign, RPReLU, RSign
-from bitreplay.torch.models.layers import Blur, GlobalAveragePool, PaddedMaxPool
+from bitreplay.torch.models.layers import Blur, GlobalAveragePool, PaddedMaxPool, SameConv2d, same_padding
 
 MASTER_SHIFT = 28
 WEIGHT_BITS = 16
@@ -87,6 +87,14 @@ def integer_conv(layer: nn.Conv2d, around: tuple[int, int] = (0, 0)) -> LoweredL
     if not layer.groups == layer.in_channels == layer.out_channels:
         raise ConversionError(f"{layer.groups} groups cannot be expressed; 1 or one for each channel can")
     return LoweredLayer("depthwise_conv", attributes, {"weights": fixed(real(layer.weight)[:, 0], WEIGHT_BITS)}, offset)
+
+
+def same_conv(layer: SameConv2d, rows: int, columns: int) -> LoweredLayer:
+    """The node for a map of so many rows and columns."""
+    around = same_padding(rows, layer.kernel_size[0], layer.stride[0])
+    if around != same_padding(columns, layer.kernel_size[0], layer.stride[0]):
+        raise ConversionError(f"its padding differs between {rows} rows and {columns} columns")
+    return integer_conv(layer, around)
 
 
 def binary_conv(layer: BinaryConv2d) -> LoweredLayer:

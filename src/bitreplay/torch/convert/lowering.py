@@ -24,7 +24,7 @@ from bitreplay.engine.graph import Node
 from bitreplay.torch.convert import layer_table as layers
 from bitreplay.torch.convert.layer_table import TABLE, TRANSPARENT, Concat, ConversionError, LoweredLayer
 from bitreplay.torch.models.binarize import BinaryConv2d, ClippedSign, PolynomialSign
-from bitreplay.torch.models.layers import Add, Blur, DropFirst
+from bitreplay.torch.models.layers import Add, Blur, DropFirst, SameConv2d
 
 LONGEST_NAME = 30
 
@@ -42,19 +42,31 @@ CALLS: dict[Any, Callable[[], nn.Module]] = {
 }  # fmt: skip
 
 
-def sign_windows(nodes: list[Node]) -> dict[str, Fraction]:
-    """How far values matter that nothing but a sign reads: behind its derivative's window they may saturate.
+def windows(nodes: list[Node]) -> dict[str, tuple[Fraction, Fraction]]:
+    """The interval that matters of values which nothing but signs or one clip reads; outside it they may saturate.
 
-    The window is 1 for 2 - 2|x| and the clip for the clipped identity; a sixteenth more keeps its end inside. So VGG's
-    BatchNorms get steps several times finer than their spread would allow.
+    Of a sign it is the window of its derivative: 1 for 2 - 2|x| and the clip for the clipped identity; a sixteenth more
+    keeps its end inside. So VGG's BatchNorms get steps several times finer than their spread would allow. Stored
+    in the interval of a clip, values need no clip.
     """
-    windows: dict[str, Fraction] = {}
+    found: dict[str, tuple[Fraction, Fraction]] = {}
     for node in nodes:
         readers = [reader for reader in nodes if node.name in reader.inputs]
-        if readers and all(reader.kind == "sign" for reader in readers):
+        kinds = [reader.kind for reader in readers]
+        if readers and set(kinds) == {"sign"}:
             widest = max(Fraction(str(reader.attributes.get("clip", 1))) for reader in readers)
-            windows[node.name] = Fraction(float(np.float32(widest * Fraction(17, 16))))
-    return windows
+            window = Fraction(float(np.float32(widest * Fraction(17, 16))))
+            found[node.name] = (-window, window)
+        elif kinds == ["clip"] and {"low", "high"} <= readers[0].attributes.keys():
+            low, high = (Fraction(str(readers[0].attributes[end])) for end in ("low", "high"))
+            found[node.name] = (low, high)
+    return found
+
+
+def clipped_inside(nodes: list[Node]) -> dict[str, str]:
+    """Clip -> the value that it reads, where nothing else reads that: both have one range."""
+    within = windows(nodes)
+    return {node.name: node.inputs[0] for node in nodes if node.kind == "clip" and node.inputs[0] in within}
 
 
 @dataclass
@@ -213,6 +225,8 @@ class Lowering:
         shape = self.shapes[inputs[0]]
         if isinstance(layer, nn.BatchNorm2d):
             return layers.batchnorm(layer, self.offsets[inputs[0]])
+        if isinstance(layer, SameConv2d):
+            return layers.same_conv(layer, *shape[2:])
         if isinstance(layer, nn.Conv2d):
             front = self.layer(inputs[0]) if self.is_a(inputs[0], nn.ZeroPad2d) else None
             return layers.integer_conv(layer, layers.zero_pad(front) if isinstance(front, nn.ZeroPad2d) else (0, 0))

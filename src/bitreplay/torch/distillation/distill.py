@@ -21,17 +21,28 @@ from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.distillation.pool import PicturePool
 from bitreplay.torch.distillation.student import Student
 from bitreplay.torch.models import build
-from bitreplay.torch.models.efficientnet_lite import CLASSES, pretrained
+from bitreplay.torch.models.efficientnet_lite import CLASSES, EfficientNetLite0, pretrained, weights_of
 from bitreplay.torch.models.react18 import ReActBlock
 from bitreplay.torch.pretraining.first_weights import spread
 from bitreplay.torch.pretraining.world import resolve_device
 from bitreplay.torch.weights import digest_of, export_parts, load_weights
 
-NOTED = ("views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
+IMAGENET = "efficientnet-lite0"
+NOTED = ("weights", "views", "seconds", "recipe", "date", "agreement", "pool_sha256", "before")
 
 
 def first_weights(init: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Weights by name, and what is known of their training with their sha256: of a file or of a shipped network."""
+    """Weights by name, and what is known of their training with their sha256: of a file, of a shipped network, or
+    ImageNet's of EfficientNet-Lite0."""
+    if init == IMAGENET:
+        network = EfficientNetLite0(CLASSES)
+        network.load_pretrained()
+        note = {
+            "model": "efficientnet_lite0",
+            "sha256": digest_of(weights_of(IMAGENET)),
+            "weights": f"ImageNet, {IMAGENET}",
+        }
+        return network.state_dict(), note
     if not zoo.knows(str(init)):
         module, note = load_weights(Path(init))
         return module.state_dict(), {**note, "sha256": digest_of(Path(init))}
@@ -130,11 +141,12 @@ def distill(
 def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     args = vars(parser().parse_args(arguments))
     settings = {f.name: args[f.name] for f in fields(DistillationRecipe) if args.get(f.name) is not None}
-    first = dict(args["also_init"])
+    first, rates = dict(args["also_init"]), dict(args["also_rate"])
     students = [make_student(args["model"], Path(args["out"]), args["init"], size=args["size"], top=args["top"])]
     for named, file in args["also"]:
         name, _, size = named.partition(":")
         students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))
+        students[-1].rate = float(rates[name]) if name in rates else None
     notes = distill(
         students,
         args["data"],

@@ -182,7 +182,7 @@ class Distillation:
     def warm_up(self) -> None:
         """Compile what will run, with and without the rounding; the weights stay."""
         for rounded in (True, False):
-            for student in self.students:
+            for student in (student for student in self.students if student.binary or not rounded):
                 weights = {key: value.clone() for key, value in student.model.state_dict().items()}
                 if rounded:
                     student.round_from_here(self.pool.held)
@@ -227,7 +227,7 @@ class Distillation:
     def save(self) -> None:
         note = {"recipe": self.recipe.as_dict(), "step": self.step, "elapsed": self.elapsed()}
         for student in self.students:
-            student.save({**note, "model": student.name})
+            student.save({**note, "model": student.name, "rate": student.rate})
         self.saved_at = self.clock()
 
     def resume(self) -> None:
@@ -237,8 +237,8 @@ class Distillation:
         free = ("views", "time_limit")
         for student in self.students:
             tensors, note = tensorfile.load(student.checkpoint)
-            current = {**self.recipe.as_dict(), "model": student.name}
-            saved = {**note.get("recipe", {}), "model": note.get("model")}
+            current = {**self.recipe.as_dict(), "model": student.name, "rate of it": student.rate}
+            saved = {**note.get("recipe", {}), "model": note.get("model"), "rate of it": note.get("rate")}
             different = [key for key in current if key not in free and saved.get(key) != current[key]]
             if different:
                 differences = ", ".join(f"{key} {saved.get(key)}, not {current[key]}" for key in different)
@@ -281,7 +281,7 @@ class Distillation:
                 "model": student.name,
                 "options": student.options,
                 "input_size": student.size,
-                "recipe": self.recipe.as_dict(),
+                "recipe": self.recipe.as_dict() | ({} if student.rate is None else {"rate": student.rate}),
                 "views": self.step * self.recipe.minibatch,
                 "pictures": len(self.pool.images),
                 "pool_sha256": self.pool.digest(),

@@ -25,13 +25,21 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--out", required=True, help="file for the weights; FILE.checkpoint is beside it during the run")
     p.add_argument("--size", type=int, help="side of the pictures that the model reads, where it can be chosen")
     p.add_argument("--top", type=int, help="features that the QuickNets' last layer makes of its channels")
-    p.add_argument("--init", help="weights to start from: a file or any of its parts, or a shipped network by name")
+    p.add_argument(
+        "--init",
+        help="weights to start from: a file or any of its parts, a shipped network by name, or "
+        "efficientnet-lite0 for that network's ImageNet weights",
+    )
     p.add_argument(
         "--also", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[],
         help="another network that learns from the same views, as react_tiny or react_tiny:64 for its size, and its "
         "file; --also-init starts it",
     )  # fmt: skip
     p.add_argument("--also-init", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[])
+    p.add_argument(
+        "--also-rate", nargs=2, action="append", metavar=("MODEL", "RATE"), default=[],
+        help="its highest learning rate, where it is another",
+    )  # fmt: skip
     p.add_argument("--export", help="folder for the weights in half precision, in parts of at most 15 MiB")
     p.add_argument("--views", type=int, help="views to learn from (20 million)")
     p.add_argument("--judged-views", type=int, help="judge so many views, then go round them (judge every view)")

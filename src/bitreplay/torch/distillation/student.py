@@ -23,7 +23,10 @@ CALIBRATION_IMAGES = 500
 
 class Student:
     """`name` and `options` are those of the model, `out` is the file for its weights, `before` says how its first
-    weights were made."""
+    weights were made. `rate` is its highest learning rate, where that is not the recipe's.
+
+    The engine's rounding is in the loop of binary networks alone: a rounded value flips signs there. A network without
+    signs loses nothing by it."""
 
     def __init__(
         self,
@@ -36,6 +39,8 @@ class Student:
         self.name, self.out, self.options, self.before = name, out, dict(options or {}), before
         self.model, self.size = model, int(model.input_size)  # type: ignore[arg-type]
         self.rounding: EngineRounding | None = None
+        self.rate: float | None = None
+        self.binary = any(isinstance(module, BinaryConv2d) for module in model.modules())
 
     def begin(self, recipe: DistillationRecipe, features: int, device: torch.device, compiled: bool) -> None:
         add_projection(self.model, features)
@@ -43,6 +48,7 @@ class Student:
         set_binary_weights(self.model, True)
         self.classes, self.gpu = head_of(self.model).out_features, device.type == "cuda"
         self.match, self.device = recipe.match, device
+        self.rate_factor = 1.0 if self.rate is None else self.rate / recipe.rate
         latent = [m.weight for m in self.model.modules() if isinstance(m, BinaryConv2d)]
         rest = [p for p in self.model.parameters() if all(p is not weight for weight in latent)]
         groups = [
@@ -71,7 +77,7 @@ class Student:
     def learn(self, view: Tensor, logits: Tensor, features: Tensor, rate: float) -> Tensor:
         """Take one step; returns the two losses."""
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * self.rate_factor
         self.optimizer.zero_grad(set_to_none=True)
         losses = self.losses(self.fitted(view), logits, features)
         (losses[0] + self.match * losses[1]).backward()
@@ -83,6 +89,8 @@ class Student:
 
     def round_from_here(self, images: Tensor) -> None:
         """Switch the engine's rounding on, with ranges of the current weights; called again, it renews the ranges."""
+        if not self.binary:
+            return
         if self.rounding is None:
             few = resize(images[:: max(1, len(images) // CALIBRATION_IMAGES)], self.size)
             self.rounding = EngineRounding(self.model, few)

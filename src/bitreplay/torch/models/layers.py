@@ -32,6 +32,18 @@ def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
     return total // 2, total - total // 2
 
 
+class SameConv2d(nn.Conv2d):
+    """A convolution padded as TensorFlow's "same" pads the map at hand."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        (top, bottom), (left, right) = (
+            same_padding(x.shape[axis], self.kernel_size[0], self.stride[0]) for axis in (2, 3)
+        )
+        if top == bottom == left == right:
+            return F.conv2d(x, self.weight, self.bias, self.stride, top, groups=self.groups)
+        return F.conv2d(F.pad(x, (left, right, top, bottom)), self.weight, self.bias, self.stride, groups=self.groups)
+
+
 class Blur(nn.Module):
     """Fixed 3x3 filter a channel, (1 2 1)^T (1 2 1) / 16: pooling without aliasing (Zhang, 2019).
 

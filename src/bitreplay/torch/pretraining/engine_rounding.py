@@ -26,7 +26,7 @@ from bitreplay.engine.arithmetic.quant import Activation
 from bitreplay.torch.arrays import scale_pixels
 from bitreplay.torch.convert import OUTSIDE, TAIL_HEADROOM, code_of
 from bitreplay.torch.convert.latent_code import as_real
-from bitreplay.torch.convert.lowering import Lowering, sign_windows
+from bitreplay.torch.convert.lowering import Lowering, windows
 from bitreplay.torch.convert.ranges import MINIBATCH, Spread, behind, shapes_of
 from bitreplay.torch.models.layers import trace
 
@@ -56,10 +56,12 @@ def copy_into(old: Tensor, new: Tensor) -> Tensor:
 class RoundingHook:
     """A forward hook on one layer whose output the engine rounds.
 
-    `window` limits the range where nothing but signs reads the value; `headroom` widens it.
+    `window` limits the range where nothing but signs or a clip reads the value; `headroom` widens it.
     """
 
-    def __init__(self, window: Fraction | None, headroom: float, at_replay_layer: bool, device: torch.device) -> None:
+    def __init__(
+        self, window: tuple[Fraction, Fraction] | None, headroom: float, at_replay_layer: bool, device: torch.device
+    ) -> None:
         self.window, self.headroom, self.at_replay_layer = window, headroom, at_replay_layer
         self.observing = False
         self.reset()
@@ -84,7 +86,7 @@ class RoundingHook:
         """Set range and code from the observed values, by the rules of the conversion."""
         low, high = self.spread.range(outside, self.headroom)
         if self.window is not None:
-            low, high = max(low, -self.window), min(high, self.window)
+            low, high = max(low, self.window[0]), min(high, self.window[1])
         spec = Activation.of_range(low, high, BITS)
         self.low.fill_(float(spec.scale * (spec.low - spec.zero)))
         self.high.fill_(float(spec.scale * (spec.high - spec.zero)))
@@ -109,13 +111,13 @@ class EngineRounding:
         traced = trace(copy.deepcopy(model).cpu().float().eval())
         one: NDArray[np.uint8] = images[:1].permute(0, 2, 3, 1).cpu().numpy()
         lowered = Lowering(traced, shapes_of(traced, one), replay_layers).run()
-        windows = sign_windows(lowered.nodes)
+        within = windows(lowered.nodes)
         replay_layer = next(iter(replay_layers), None)
         moving = behind(traced, *(lowered.values[name] for name in replay_layers))
         self.hooks: dict[str, RoundingHook] = {}
         self.handles: list[RemovableHandle] = []
         for name, node in lowered.ranged().items():
-            window = None if name in replay_layers else windows.get(name)
+            window = None if name in replay_layers else within.get(name)
             headroom = TAIL_HEADROOM if node in moving else 1.0
             self.hooks[str(node.target)] = RoundingHook(window, headroom, name == replay_layer, images.device)
 
