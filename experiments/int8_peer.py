@@ -71,10 +71,10 @@ def as_onnx(network: EfficientNetLite) -> Any:
     x = relu6(x)
     for block in network.blocks:
         assert isinstance(block, InvertedBottleneck)
-        y = x if block.expand is None else relu6(conv(x, block.expand, side)[0])
+        y = relu6(conv(x, block.expand, side)[0]) if isinstance(block.expand, torch.nn.Sequential) else x
         y, side = conv(y, block.depthwise, side)
         y, _ = conv(relu6(y), block.project, side)
-        x = node("Add", x, y) if block.shortcut else y
+        x = node("Add", x, y) if block.add is not None else y
     features = node("Flatten", node("GlobalAveragePool", relu6(conv(x, network.top, side)[0])))
     inputs = helper.make_tensor_value_info("image", 1, ["N", 3, SIZE, SIZE])
     outputs = helper.make_tensor_value_info(features, 1, ["N", 1280])

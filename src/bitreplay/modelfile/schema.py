@@ -1,10 +1,12 @@
 """Graph <-> JSON and arrays. Real numbers are integers with a binary point: {"shift": s} beside an array of integers,
-[n, s] for a single n / 2^s. Integers that fit 16 bits are stored in 16, and read back as 32.
+[n, s] for a single n / 2^s. Integers that fit 16 bits are stored in 16, weights of a node with `weight_bits` 8 in 8;
+all are read back as 32.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -63,10 +65,18 @@ def shape_of(value: Any, what: str) -> tuple[int, int, int]:
     return height, width, channels
 
 
-def stored(array: Fixed | NDArray) -> NDArray:
-    """An array as the file stores it: real numbers as 16-bit integers where all of them fit."""
+def in_bytes(attributes: Mapping[str, Any], role: str) -> bool:
+    """Whether an array of a node is stored in 8 bits."""
+    return role == "weights" and attributes.get("weight_bits") == 8
+
+
+def stored(array: Fixed | NDArray, narrow: bool = False) -> NDArray:
+    """An array as the file stores it: real numbers as 16-bit integers where all of them fit, `narrow` ones in 8."""
     if not isinstance(array, Fixed):
         return array
+    if narrow:
+        need(np.abs(array.values.astype(np.int64)).max(initial=0) < 128, "Weights of 8 bits do not fit 8 bits.")
+        return array.values.astype(np.int8)
     small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
     return array.values.astype(np.int16 if small else np.int32)
 
@@ -75,14 +85,17 @@ def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
     """The JSON object and the arrays that it names."""
     arrays: Arrays = {}
 
-    def put(name: str, array: Fixed | NDArray) -> dict[str, Any]:
-        arrays[name] = stored(array)
+    def put(name: str, array: Fixed | NDArray, narrow: bool = False) -> dict[str, Any]:
+        arrays[name] = stored(array, narrow)
         return {"tensor": name} | ({"shift": array.shift} if isinstance(array, Fixed) else {})
 
     nodes = [
         {
             "name": node.name, "kind": node.kind, "inputs": list(node.inputs), "attributes": dict(node.attributes),
-            "arrays": {role: put(f"{node.name}/{role}", array) for role, array in node.arrays.items()},
+            "arrays": {
+                role: put(f"{node.name}/{role}", array, in_bytes(node.attributes, role))
+                for role, array in node.arrays.items()
+            },
         }
         for node in graph.nodes
     ]  # fmt: skip
@@ -127,17 +140,20 @@ def read(header: dict[str, Any], arrays: Arrays) -> Graph:
     fields(header, {"input_shape", "nodes", "ranges", "levels", "labels"} | sizes, "The graph")
     left = dict(arrays)
 
-    def take(entry: Any, what: str) -> Fixed | NDArray:
+    def take(entry: Any, what: str, narrow: bool = False) -> Fixed | NDArray:
         need(isinstance(entry, dict) and set(entry) | {"shift"} == {"tensor", "shift"}, f"{what} names no tensor.")
         name = text(entry["tensor"], what)
         need(name in left, f"{what} names tensor {name!r}, which is not in the file or is in use.")
         array = left.pop(name)
         if "shift" not in entry:
             return array
-        need(array.dtype in (np.int16, np.int32), f"{what} has type {array.dtype}; expected int16 or int32.")
-        need(
-            array.dtype == np.int16 or int(array.min(initial=0)) >= -LARGEST, f"{what} holds a number below -2^31 + 1."
-        )
+        if narrow:
+            need(array.dtype == np.int8, f"{what} has type {array.dtype}; expected int8.")
+            need(int(array.min(initial=0)) >= -127, f"{what} holds -128; expected numbers from -127.")
+        else:
+            need(array.dtype in (np.int16, np.int32), f"{what} has type {array.dtype}; expected int16 or int32.")
+            low = int(array.min(initial=0))
+            need(array.dtype == np.int16 or low >= -LARGEST, f"{what} holds a number below -2^31 + 1.")
         return Fixed(array.astype(np.int32), integer(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}"))
 
     nodes = []
@@ -150,7 +166,7 @@ def read(header: dict[str, Any], arrays: Arrays) -> Graph:
         for key, value in attributes.items():
             need(type(value) in (int, str), f"Attribute {key[:40]!r} of {name} must be an integer or text.")
         used = {
-            role: take(array, f"Array {role[:40]!r} of {name}")
+            role: take(array, f"Array {role[:40]!r} of {name}", in_bytes(attributes, role))
             for role, array in table(entry["arrays"], 32, f"The arrays of {name}").items()
         }
         nodes.append(Node(name, text(entry["kind"], f"The kind of {name}"), inputs, attributes, used))

@@ -42,6 +42,7 @@ def convert(
     reestimate: Annotated[bool, typer.Option(help="Re-estimate the tail's statistics for quantised latents.")] = False,
     images: Annotated[int, typer.Option(help="Calibration images.")] = 500,
     outside: Annotated[float, typer.Option(help="Share of values that ranges cut off at either end.")] = 0.001,
+    weight_bits: Annotated[int, typer.Option(help="Bits of real-valued weights in the file: 16 or 8.")] = 16,
     json: options.Json = False,
 ) -> None:
     """Turn trained weights into a model file."""
@@ -73,6 +74,7 @@ def convert(
         latent_bits=latent_bits,
         reestimate=reestimate,
         outside=outside,
+        weight_bits=weight_bits,
         also=[calibration(data, other, images)[0] for other in other_sizes],
     )
     if larq:

@@ -91,7 +91,11 @@ def learned_conv_update(t: Any, a: Any, run: Run) -> None:
     descend_by_taps(t, a, run, lambda g, x: g.reshape(-1, g.shape[-1]).T @ x.reshape(-1, x.shape[-1]))
 
 
-REAL_CONV: dict[str, Allowed] = SLIDING | {"pad_after": range(0, 16), "learns": range(0, 2)}
+REAL_CONV: dict[str, Allowed] = SLIDING | {
+    "pad_after": range(0, 16),
+    "learns": range(0, 2),
+    "weight_bits": range(8, 17, 8),
+}
 
 
 def expected(node: Node, inputs: list[Yield]) -> tuple[Arrays, Yield]:
@@ -104,7 +108,7 @@ class IntegerConv(Layer):
     """Reads activations, yields sums. Arrays: weights, Fixed (outputs, kernel, kernel, channels).
 
     Attributes: stride (1); pad (0), taps outside above and to the left; pad_after (as pad), below and to the right;
-    learns (0): with 1 the weights train in a tail.
+    learns (0): with 1 the weights train in a tail; weight_bits (16): with 8 the file stores weights in bytes.
     """
 
     kind = Kind(expected, attributes=REAL_CONV)

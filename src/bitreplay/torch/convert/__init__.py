@@ -27,8 +27,9 @@ from bitreplay.modelfile import ModelFileError
 from bitreplay.modelfile.checks import check
 from bitreplay.modelfile.input_sizes import check_sizes
 from bitreplay.torch.convert.latent_code import WIDTHS, decode, latent_code
-from bitreplay.torch.convert.layer_table import ConversionError
+from bitreplay.torch.convert.layer_table import WEIGHT_BITS, ConversionError
 from bitreplay.torch.convert.lowering import Lowered, Lowering, clipped_inside, windows
+from bitreplay.torch.convert.narrow_weights import narrow_weights
 from bitreplay.torch.convert.ranges import Spread, behind, reestimate_tail, shapes_of, wake_channels, watch, watch_tail
 from bitreplay.torch.models.layers import trace
 
@@ -50,6 +51,7 @@ def convert(
     outside: float = OUTSIDE,
     headroom: float = TAIL_HEADROOM,
     learn_convolutions: bool = False,
+    weight_bits: int = WEIGHT_BITS,
     also: Sequence[NDArray[np.uint8]] = (),
 ) -> tuple[Graph, dict[str, Any]]:
     """Convert a trained module into the graph that the engine runs.
@@ -76,6 +78,8 @@ def convert(
         The factor that widens ranges behind the lowest replay layer, where gamma, beta and the head move.
     learn_convolutions : bool, default False
         Let the real-valued convolutions behind the lowest replay layer learn in a tail.
+    weight_bits : int, default 16
+        Bits of real-valued weights in the file: 16, or 8, which is all that is used at q_f = 8.
     also : sequence of ndarray, optional
         Pictures of further sizes, to calibrate ranges there.
 
@@ -103,7 +107,7 @@ def convert(
     chosen = replay_layer if replay_layer is not None else next(iter(named), None)
     if chosen is not None and chosen not in named:
         raise ConversionError(f"There is no replay layer {chosen!r}; expected one of {', '.join(named)}.")
-    _check_arguments((images, *also), outside, latent_bits)
+    _check_arguments((images, *also), outside, latent_bits, weight_bits)
 
     traced = trace(copy.deepcopy(module).cpu().float().eval())
     try:
@@ -145,6 +149,7 @@ def convert(
     height, width, colours = images.shape[1:]
     level_shapes = {name: (s[2], s[3], s[1]) for name, node in at.items() if (s := shapes[node])}
     nodes = _learning(lowered.nodes, named) if learn_convolutions else lowered.nodes
+    nodes = narrow_weights(nodes, named) if weight_bits == 8 else nodes
     ranges_at = dict.fromkeys([some.shape[1] for some in also], ranges)
     graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names), ranges_at)
     _check_head(graph)
@@ -183,7 +188,7 @@ def _decoded(values: Tensor, code: LatentCode | None) -> Tensor:
     return torch.from_numpy(decode(_rows(values), code)).permute(0, 3, 1, 2).contiguous()
 
 
-def _check_arguments(pictures: Sequence[NDArray[np.uint8]], outside: float, latent_bits: int) -> None:
+def _check_arguments(pictures: Sequence[NDArray[np.uint8]], outside: float, latent_bits: int, weight_bits: int) -> None:
     for images in pictures:
         if images.dtype != np.uint8 or images.ndim != 4 or len(images) == 0:
             expected = "uint8 (N, height, width, colours)"
@@ -192,6 +197,8 @@ def _check_arguments(pictures: Sequence[NDArray[np.uint8]], outside: float, late
         raise ConversionError(f"outside is {outside}; expected a share from 0 to below 0.5.")
     if latent_bits not in LATENT_BITS:
         raise ConversionError(f"latent_bits is {latent_bits}; expected one of {', '.join(map(str, LATENT_BITS))}.")
+    if weight_bits not in (8, WEIGHT_BITS):
+        raise ConversionError(f"weight_bits is {weight_bits}; expected 8 or {WEIGHT_BITS}.")
 
 
 def _learning(nodes: list[Node], replay_layers: dict[str, str]) -> list[Node]:

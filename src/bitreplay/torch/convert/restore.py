@@ -78,7 +78,8 @@ def _tensors(layer: nn.Module, node: Node, latent: float) -> dict[str, NDArray[n
         distance = real["scale"].reshape(-1, 1, 1, 1) if layer.scaled else latent
         return {"weight": (signs(words, layer.in_channels) * distance).transpose(0, 3, 1, 2)}
     if isinstance(layer, nn.BatchNorm2d):
-        tensors = {"running_mean": real["mean"], "running_var": real["inverse_sigma"] ** -2.0 - layer.eps}
+        variance = np.maximum(real["inverse_sigma"] ** -2.0 - layer.eps, 0)
+        tensors = {"running_mean": real["mean"], "running_var": variance}
         return tensors | ({"weight": real["gamma"], "bias": real["beta"]} if layer.affine else {})
     if isinstance(layer, nn.Conv2d):
         return {"weight": real["weights"].transpose(0, 3, 1, 2) if layer.groups == 1 else real["weights"][:, None]}

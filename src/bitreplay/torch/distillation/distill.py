@@ -37,12 +37,8 @@ def first_weights(init: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if init == IMAGENET:
         network = EfficientNetLite0(CLASSES)
         network.load_pretrained()
-        note = {
-            "model": "efficientnet_lite0",
-            "sha256": digest_of(weights_of(IMAGENET)),
-            "weights": f"ImageNet, {IMAGENET}",
-        }
-        return network.state_dict(), note
+        digest, weights = digest_of(weights_of(IMAGENET)), f"ImageNet, {IMAGENET}"
+        return network.state_dict(), {"model": "efficientnet_lite0", "sha256": digest, "weights": weights}
     if not zoo.knows(str(init)):
         module, note = load_weights(Path(init))
         return module.state_dict(), {**note, "sha256": digest_of(Path(init))}
