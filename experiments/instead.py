@@ -31,6 +31,7 @@ from bitreplay.data.pictures.resize import center_square, resize
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.feature_program import default_feature_layers
+from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.feature_extractor import FeatureExtractor
 from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
@@ -88,22 +89,32 @@ def squares(data: PhotographSet, size: int, cache_folder: Path) -> np.ndarray:
 # --- ours
 
 
-def of_network(data: PhotographSet, model: zoo.Model, size: int, cache_folder: Path) -> tuple[np.ndarray, list[int]]:
-    """The numbers of each picture, and how many each layer gives."""
-    graph = model.at_size(size)
-    features = FeatureExtractor(graph, default_feature_layers(graph), Bits())
-    path = cache_folder / f"{data.name}_{size}_{model.digest[:12]}.npy"
+def of_network(
+    data: PhotographSet,
+    model: zoo.Model,
+    size: int,
+    cache_folder: Path,
+    layers: str | None = None,
+    components: int | None = None,
+) -> tuple[np.ndarray, FeatureExtractor]:
+    """The numbers of each picture as a learner has them that names these layers, so many components, or neither."""
+    layers, projection = model_projections.resolve(model, layers, components, None)
+    features = FeatureExtractor(model.at_size(size), layers, Bits(), projection=projection)
+    tag = layers.replace("/", "_") if projection is None else projection.digest()[:12]
+    path = cache_folder / f"{data.name}_{size}_{model.digest[:12]}_{tag}.npy"
     if not path.exists():
         images = squares(data, size, cache_folder)
         parts = [features.extract(np.asarray(images[k : k + 64])) for k in range(0, len(images), 64)]
         np.save(path, np.concatenate(parts))
-    return np.load(path), list(features.lengths)
+    return np.load(path), features
 
 
-def by_sums(x: np.ndarray, labels: np.ndarray, queries: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
+def by_sums(
+    x: np.ndarray, labels: np.ndarray, queries: np.ndarray, lengths: Sequence[int], shrinkage: Shrinkage = EXACT
+) -> np.ndarray:
     sums = Sums.empty(x.shape[1], int(labels.max()) + 1)
     native_sums.add(sums, np.ascontiguousarray(x), labels)
-    return IntegerDiscriminant(sums, lengths).labels(np.ascontiguousarray(queries))
+    return IntegerDiscriminant(sums, lengths, shrinkage).labels(np.ascontiguousarray(queries))
 
 
 # --- the peers
@@ -202,13 +213,15 @@ def contestants(data: PhotographSet, args: argparse.Namespace) -> Iterator[Conte
         name, _, size = text.partition(":")
         model = zoo.find(name)
         side = int(size or model.graph.input_shape[0])
-        x, lengths = of_network(data, model, side, args.cache)
-        if not args.components:
-            yield Contestant(name, model.digest[:12], side, "exact", x, partial(by_sums, lengths=lengths))
-        for count in args.components:
-            head = f"exact, {count} components"
-            components = model_projections.of_model(model).first(count).of(x)
-            yield Contestant(name, model.digest[:12], side, head, components, partial(by_sums, lengths=[count]))
+        heads: dict[str, tuple[str | None, int | None]] = {"exact": (None, None)}
+        if args.all_features:
+            heads = {"exact, all features": (default_feature_layers(model.graph), None)}
+        if args.components:
+            heads = {f"exact, {count} components": (None, count) for count in args.components}
+        for head, (layers, count) in heads.items():
+            x, extractor = of_network(data, model, side, args.cache, layers, count)
+            sums = partial(by_sums, lengths=extractor.lengths, shrinkage=extractor.shrinkage)
+            yield Contestant(name, model.digest[:12], side, head, x, sums)
     peers = [(name, PEER_SIZES[name], of_peer(data, name, args.peer_weights, args.cache)) for name in args.peers]
     if args.int8_peer:
         peers.append(("efficientnet-lite0 int8", 224, of_int8_peer(data, args.int8_peer, args.cache)))
@@ -226,6 +239,7 @@ def main() -> None:
     parser.add_argument(
         "--components", nargs="*", type=int, default=[], help="project the networks' features to so many"
     )
+    parser.add_argument("--all-features", action="store_true", help="the networks' own layers, without a prior")
     parser.add_argument("--peers", nargs="*", default=[], choices=list(PEER_SIZES))
     parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
     parser.add_argument("--int8-peer", type=Path, help="file of int8_peer.py")

@@ -33,6 +33,7 @@ from projection import projected
 from rows import RESULTS, append
 
 from bitreplay import zoo
+from bitreplay.engine.feature_program import default_feature_layers
 from bitreplay.learner import Learner
 from bitreplay.zoo.principal_axes import SPREAD, rounded
 from bitreplay.zoo.prior_axes import part_means, rooted, whitening_axes
@@ -164,7 +165,8 @@ def main() -> None:
     for folder in sorted(path for path in args.data.iterdir() if (path / "train").is_dir()):
         classes = len(list((folder / "train").iterdir()))
         data = photographs(folder, max(100, MAX_TESTED // classes))
-        x, lengths = of_network(data, model, SIZE, args.cache)
+        x, features = of_network(data, model, SIZE, args.cache, default_feature_layers(model.graph))
+        lengths = features.lengths
         prior = prior or Prior(np.load(pool), lengths)
         measure(args.pictures, data, x, prior)
 

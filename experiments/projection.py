@@ -1,8 +1,9 @@
-"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024 by fixed axes.
+r"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024 by fixed axes.
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
-    python experiments/projection.py make --models mine.safetensors --prior --axes 1280 --pool DIR [--default 1280]
+    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 768 --default 768 --pool DIR \
+        --feature-layers head+add_8+add_5/4
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
@@ -106,15 +107,15 @@ def accuracy(
     return round(100 * float((answers == truth).mean()), 2), sums
 
 
-def unprojected(name: str) -> Learner:
-    """On all features of the model's own layers, whatever its companion says."""
+def unprojected(name: str, feature_layers: str | None = None) -> Learner:
+    """On all features of the model's own layers, or of these, whatever its companion says."""
     model = find(published(name))
-    return Learner.from_pretrained(model, feature_layers=default_feature_layers(model.graph))
+    return Learner.from_pretrained(model, feature_layers=feature_layers or default_feature_layers(model.graph))
 
 
 def make(args: argparse.Namespace) -> None:
     for name in args.models:
-        learner = unprojected(name)
+        learner = unprojected(name, args.feature_layers)
         model, feature_layers = learner.model, str(learner.settings.feature_layers)
         lengths = learner.strategy.features.lengths  # type: ignore[attr-defined]
         assert model is not None
@@ -217,6 +218,7 @@ def main() -> None:
             command.add_argument("--pool", type=Path, help="a pool of photographs in the place of Tiny-ImageNet")
             command.add_argument("--prior", action="store_true", help="axes that whiten a target, of roots")
             command.add_argument("--default", type=int, help="components of a learner that names none")
+            command.add_argument("--feature-layers", help="those that are projected; the default ones of the network")
             command.add_argument("--part-weights", type=float, nargs="+", help="of each feature layer, on correlations")
             continue
         command.add_argument("--data-name", default="cifar10", choices=sorted(SETS))

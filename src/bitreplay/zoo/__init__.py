@@ -24,7 +24,7 @@ from bitreplay.modelfile.input_sizes import at_size, sizes
 from bitreplay.zoo import fetching
 
 FOLDER = Path(__file__).parent
-DEFAULT = "quicknet"  # the best on photographs: docs/instead.md
+DEFAULT = "efficientnet_lite0"  # the best on photographs: docs/instead.md
 SUFFIX = ".safetensors"
 FILE = re.compile(r"(?P<name>[^.@]+)(@(?P<generation>[1-9][0-9]*))?\.safetensors")
 DIGEST = re.compile(r"[0-9a-f]{12,64}")

@@ -37,8 +37,8 @@ class Spread:
         self.channels = largest if self.channels is None else torch.maximum(self.channels, largest)
         flat = x.detach().reshape(-1)
         self.low, self.high = min(self.low, float(flat.min())), max(self.high, float(flat.max()))
-        # An odd stride meets every channel and pixel.
-        self.sampled.append(flat[:: flat.numel() // SAMPLED | 1].cpu())
+        # An odd stride meets every channel and pixel. A copy: a slice would keep the whole tensor.
+        self.sampled.append(flat[:: flat.numel() // SAMPLED | 1].clone().cpu())
 
     def range(self, outside: float, headroom: float) -> tuple[Fraction, Fraction]:
         """The interval that leaves out a share `outside` at either end, widened by `headroom`, containing 0."""
