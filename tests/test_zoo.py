@@ -14,8 +14,9 @@ from tests import tiny
 ROWS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "zoo_accuracy.csv"
 
 
-FIRST = [f"{name}@1" for name in zoo.names()]
-LATER = [f"{name}@{number}" for name in zoo.names() for number in zoo.generations(name)[1:]]
+EVERY = [f"{name}@{number}" for name in zoo.names() for number in zoo.generations(name)]
+FIRST = [name for name in EVERY if zoo.find(name).about["training"]["data"] == "Tiny-ImageNet"]
+LATER = [name for name in EVERY if name not in FIRST]  # without labels
 
 
 def measured(name):
@@ -25,11 +26,12 @@ def measured(name):
 
 
 @pytest.mark.parametrize("name", LATER)
-def test_a_later_generation_says_who_taught_it_on_which_pictures_and_from_where_it_began(name):
+def test_a_network_taught_without_labels_says_who_taught_it_on_which_pictures_and_from_where_it_began(name):
     about = zoo.find(name).about
     training, agreement = about["training"], about["training"]["agreement"]
     assert about["name"] == training["model"] == name.partition("@")[0] and "Apache-2.0" in about["licence"]
-    assert training["recipe"]["teacher"] == "efficientnet-lite2" and training["views"] > 10**7
+    assert training["recipe"]["teacher"] == "efficientnet-lite2"
+    assert training["views"] > (10**6 if (training["before"] or {}).get("weights") else 10**7)  # ImageNet's, or none
     assert training["pictures"] > 10**5 and len(training["pool_sha256"]) == 64 and training["date"] >= "2026-11-15"
     assert training["before"] is None or len(training["before"]["sha256"]) == 64
     assert 20 < agreement["top1"] < 100 and agreement["divergence"] > 0
@@ -69,7 +71,7 @@ def test_the_tiny_network_counts_on_the_rounding_that_it_was_trained_with():
 
 
 def test_all_files_together_stay_small():
-    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 25e6
+    assert sum(path.stat().st_size for path in zoo.FOLDER.glob("*.safetensors")) < 28e6
 
 
 def test_what_is_said_about_a_network_is_not_part_of_its_digest(tiny_model, tmp_path):

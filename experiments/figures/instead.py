@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bitreplay import zoo
 from figures.committed import EXPERIMENTS, Row, format_number, rows, rows_where, single_row, table
+from figures.five_sets import ROWS, SETS, accuracies, mean_of
+from figures.shared import megabytes
 
 PAGE = "docs/instead.md"
-ROWS = EXPERIMENTS / "instead.csv"
+__all__ = ["megabytes"]
 PRIOR = EXPERIMENTS / "prior.csv"
 INT8 = EXPERIMENTS / "int8_peer.csv"
+CHOICE = EXPERIMENTS / "feature_choice.csv"
 PHOTOGRAPHS = EXPERIMENTS / "photographs.csv"
-SETS = {"caltech101": "Caltech-101", "flowers102": "flowers", "kitchenware": "kitchenware", "scenes": "scenes",
-        "fruits36r": "fruit and vegetables"}  # fmt: skip
+DEFAULT = "efficientnet_lite0"
 CONTESTANTS = {
     "EfficientNet-Lite0, float, discriminant": ("efficientnet-lite0", "discriminant"),
     "EfficientNet-Lite0, float, softmax regression": ("efficientnet-lite0", "softmax regression"),
@@ -21,6 +22,11 @@ CONTESTANTS = {
     "EfficientNet-Lite0, int8, discriminant": ("efficientnet-lite0 int8", "discriminant"),
     "EfficientNet-Lite0, int8, softmax regression": ("efficientnet-lite0 int8", "softmax regression"),
     "EfficientNet-Lite0, int8, nearest class mean": ("efficientnet-lite0 int8", "nearest class mean"),
+    "`efficientnet_lite0` at 160, `exact`": (DEFAULT, "exact"),
+    "`efficientnet_lite0` at 192, `exact`": (f"{DEFAULT}:192", "exact"),
+    "`efficientnet_lite0` at 160, `exact`, without its prior": (DEFAULT, "exact, all features"),
+    "`efficientnet_lite0` at 160, `exact`, `n_components=256`": (DEFAULT, "exact, 256 components"),
+    "`efficientnet_lite0` at 160, `exact`, `n_components=128`": (DEFAULT, "exact, 128 components"),
     "`quicknet@2` at 192, `exact`": ("quicknet@2", "exact"),
     "`quicknet@2` at 192, `exact`, `n_components=256`": ("quicknet@2", "exact, 256 components"),
     "`quicknet@2` at 192, `exact`, `n_components=128`": ("quicknet@2", "exact, 128 components"),
@@ -29,24 +35,11 @@ CONTESTANTS = {
 }
 
 
-def _row(name: str, network: str, head: str, each: str) -> Row:
-    return single_row(rows_where(ROWS, set=name, network=network, head=head, pictures_a_class=each))
-
-
-def _accuracies(network: str, head: str, each: str) -> list[Decimal]:
-    return [Decimal(_row(name, network, head, each)["accuracy"]) for name in SETS]
-
-
-def _mean(network: str, head: str, each: str) -> Decimal:
-    """Of the sets."""
-    return sum(_accuracies(network, head, each), Decimal()) / len(SETS)
-
-
 def accuracy(each: str) -> str:
     """Of every set, and their mean."""
     lines = []
     for title, (network, head) in CONTESTANTS.items():
-        values = [*_accuracies(network, head, each), _mean(network, head, each)]
+        values = [*accuracies(network, head, each), mean_of(network, head, each)]
         lines.append([title, *(format_number(value, 1) for value in values)])
     return table(["", *SETS.values(), "mean"], lines)
 
@@ -55,7 +48,7 @@ def few() -> str:
     """Means of the sets by the number of pictures."""
     lines = []
     for title, (network, head) in CONTESTANTS.items():
-        means = [_mean(network, head, each) for each in ("5", "10", "20", "40")]
+        means = [mean_of(network, head, each) for each in ("5", "10", "20", "40")]
         lines.append([title, *(format_number(mean, 1) for mean in means)])
     return table(["pictures per class", "5", "10", "20", "40"], lines)
 
@@ -68,13 +61,35 @@ def _is_first(row: Row) -> bool:
     return (row["network"], row["head"], row["pictures_a_class"]) == ("quicknet@2", "exact", "5")
 
 
-def behind(each: str, peer: str = "efficientnet-lite0") -> str:
-    """Points that `quicknet@2` has less than EfficientNet-Lite0 with the same discriminant, mean of the sets."""
-    return format_number(_mean(peer, "discriminant", each) - _mean("quicknet@2", "exact", each), 1)
+def ahead(each: str, peer: str = "efficientnet-lite0") -> str:
+    """Points that the default network has more than EfficientNet-Lite0 in floating point with the same discriminant,
+    mean of the sets; negative where it has less."""
+    return format_number(mean_of(DEFAULT, "exact", each) - mean_of(peer, "discriminant", each), 1)
 
 
-def behind_int8(each: str) -> str:
-    return behind(each, "efficientnet-lite0 int8")
+def ahead_int8(each: str) -> str:
+    return ahead(each, "efficientnet-lite0 int8")
+
+
+def worst(each: str) -> str:
+    """The set where it is furthest behind EfficientNet-Lite0 in floating point, and by how much."""
+    pairs = zip(accuracies(DEFAULT, "exact", each), accuracies("efficientnet-lite0", "discriminant", each), strict=True)
+    apart = {title: theirs - ours for title, (ours, theirs) in zip(SETS.values(), pairs, strict=True)}
+    name = max(apart, key=lambda title: apart[title])
+    return f"{format_number(apart[name], 1)} points on {name}"
+
+
+def choices() -> str:
+    """Means of the sets for each choice of features, on training pictures, by how many were learned."""
+    found = rows(CHOICE)
+    lines = []
+    for network, features, count in dict.fromkeys((row["network"], row["features"], row["count"]) for row in found):
+        means = []
+        for each in ("5", "10", "20"):
+            chosen = rows_where(CHOICE, network=network, features=features, pictures_a_class=each)
+            means.append(sum((Decimal(row["accuracy"]) for row in chosen), Decimal()) / len(SETS))
+        lines.append([f"`{network}`", features, f"{int(count):,}", *(format_number(mean, 1) for mean in means)])
+    return table(["network", "features", "count", "5 learned", "10", "20"], lines)
 
 
 def ranges() -> str:
@@ -91,10 +106,6 @@ def pictures() -> str:
         for row in rows_where(PHOTOGRAPHS, set=name)
     ]
     return table(["set", "to learn from", "to test", "digest"], lines)
-
-
-def megabytes(name: str) -> str:
-    return format_number(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)
 
 
 def _mean_of_rule(pictures: str, rule: str, each: str) -> Decimal:

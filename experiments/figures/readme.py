@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures import committed, instead, shared
+from figures import committed, shared
 from figures.committed import (
     EXPERIMENTS,
     MODELS,
@@ -19,10 +19,10 @@ from figures.committed import (
     table,
     title_of,
 )
-from figures.shared import demo, step_memory
+from figures.shared import demo, five, step_memory
 
 PAGE = "README.md"
-__all__ = ["demo", "step_memory"]
+__all__ = ["demo", "five", "step_memory"]
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
@@ -80,11 +80,6 @@ def _regression(data: str, model: str) -> list[Decimal]:
 
 def _mean(values: list[Decimal]) -> str:
     return format_number(mean(values)) if values else ""
-
-
-def behind(each: str) -> str:
-    """Points that the usual choice is ahead, as docs/instead.md says."""
-    return instead.behind(each)
 
 
 def forward() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 
+from bitreplay import zoo
 from figures import committed
 from figures.committed import (
     BENCHMARKS,
@@ -19,6 +20,7 @@ from figures.committed import (
     single_row,
     single_value,
 )
+from figures.five_sets import mean_of
 
 
 def exact(data: str, model: str) -> str:
@@ -83,3 +85,12 @@ def demo(strategy: str) -> str:
     printed = json.loads((EXPERIMENTS / "demo.json").read_text())
     share = printed["joint"] if strategy == "joint" else printed["rows"][-1]["accuracy"][strategy]
     return format_number(100 * Decimal(str(share)))
+
+
+def megabytes(name: str) -> str:
+    return format_number(Decimal(zoo.find(name).path.stat().st_size) / 10**6, 1)
+
+
+def five(network: str, each: str = "40") -> str:
+    """The mean of the five sets of docs/instead.md; of the peer in floating point with the same discriminant."""
+    return format_number(mean_of(network, "discriminant" if network == "efficientnet-lite0" else "exact", each), 1)

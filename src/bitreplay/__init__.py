@@ -1,6 +1,6 @@
 """Continual learning on small devices with binary neural networks, in integers.
 
-learner = bitreplay.Learner.from_pretrained("quicknet")
+learner = bitreplay.Learner.from_pretrained("efficientnet_lite0")
 learner.learn(images, labels)          # one experience; learner.learn(*bitreplay.labelled("new-fruit")) of a folder
 learner.predict(images)
 learner.save(path); bitreplay.Learner.load(path)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import bitreplay.cli.reading as reading
-from bitreplay import Learner
+from bitreplay import Learner, zoo
 from bitreplay.cli import saving
 from tests.cli.test_cli import write_pictures
 
@@ -33,7 +33,7 @@ def test_a_new_state_says_which_model_it_has(shell, tiny_model, tmp_path):
     code, out, _ = shell("learn", "new", folder, "--model", tiny_model)
     assert code == 0 and "Its model" not in out
     code, out, _ = shell("learn", "--help")
-    assert code == 0 and "quicknet for a new state" in " ".join(out.split())
+    assert code == 0 and f"{zoo.DEFAULT} for a new state" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,15 @@ from bitreplay.modelfile.container import pack_container, unpack_container
 from bitreplay.modelfile.input_sizes import at_size, sizes
 from tests import tiny
 
-STRIDES = {"bireal18": 8, "quicknet": 32, "quicknet_large": 32, "react18": 8, "react18_64": 16, "react_tiny": 8}
+STRIDES = {
+    "bireal18": 8,
+    "efficientnet_lite0": 32,
+    "quicknet": 32,
+    "quicknet_large": 32,
+    "react18": 8,
+    "react18_64": 16,
+    "react_tiny": 8,
+}
 
 
 @pytest.mark.parametrize("name", zoo.names())

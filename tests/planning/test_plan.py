@@ -9,6 +9,7 @@ from bitreplay.cli.commands.plan import compare
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.lifecycle import assembly
+from bitreplay.modelfile import ModelFileError
 from bitreplay.planning import work
 from bitreplay.planning.budget import proposals
 from bitreplay.planning.expected import expected
@@ -46,6 +47,10 @@ def test_planned_is_taken(name, case):
     model = zoo.find(name)
     if case == "exact, projected" and not model.companion("projection").exists():
         pytest.skip(f"{name} has no projection")
+    if (name, case) == ("efficientnet_lite0", "exact, one layer, 16 bits"):  # made for q_f = 8: docs/zoo.md
+        with pytest.raises(ModelFileError, match="BatchNorm's mean or beta is too large"):
+            plan(model, settings(model)[case], classes=3)
+        return
     made = plan(model, settings(model)[case], classes=3)
     taken = measure(model, made)
     different = [row for row in compare(made, taken) if row[2] != row[3]]

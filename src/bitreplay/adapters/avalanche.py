@@ -1,7 +1,7 @@
 """A learner as an Avalanche strategy (avalanche-lib 0.6): pip install 'bitreplay[avalanche]'.
 
     from bitreplay.adapters.avalanche import BitreplayStrategy
-    strategy = BitreplayStrategy(learner=Learner.from_pretrained("quicknet"), evaluator=evaluator)
+    strategy = BitreplayStrategy(learner=Learner.from_pretrained("efficientnet_lite0"), evaluator=evaluator)
     for experience in benchmark.train_stream:
         strategy.train(experience)
         strategy.eval(benchmark.test_stream)

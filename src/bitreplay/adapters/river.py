@@ -1,7 +1,7 @@
 """A learner as a river classifier: pip install 'bitreplay[river]'.
 
     from bitreplay.adapters.river import BitreplayClassifier
-    classifier = BitreplayClassifier("quicknet")
+    classifier = BitreplayClassifier("efficientnet_lite0")
     classifier.learn_one({"image": picture}, "pear")
     classifier.predict_one({"image": picture}), classifier.predict_proba_one({"image": picture})
 

@@ -1,7 +1,7 @@
 """A learner as a scikit-learn classifier: pip install 'bitreplay[sklearn]'.
 
     from bitreplay.adapters.sklearn import BitreplayClassifier
-    classifier = BitreplayClassifier("quicknet").fit(images, labels)
+    classifier = BitreplayClassifier("efficientnet_lite0").fit(images, labels)
     classifier.partial_fit(more_images, more_labels).score(test_images, test_labels)
 
 X is what a learner accepts: images (n, height, width, 3), a list of paths, of Pillow images and so on. Rows of a 2-d

@@ -15,7 +15,7 @@ from bitreplay.engine.operations import Run
 from bitreplay.torch.twin import float_tail
 from bitreplay.torch.twin.twin import Twin
 
-COUNT = {32: 60, 64: 20, 128: 6, 192: 3}  # pictures, for each side that a network reads
+COUNT = {32: 60, 64: 20, 128: 6, 160: 4, 192: 3}  # pictures, for each side that a network reads
 
 
 @pytest.fixture(scope="module", params=zoo.names())
@@ -44,6 +44,8 @@ def test_a_twin_that_rounds_alike_gives_the_same_answers(shipped):
 def test_signs_differ_from_real_numbers_within_one_step_of_the_threshold(shipped):
     """Every layer in front of a sign in float64 with the converted numbers, fed with what the engine feeds it."""
     graph, images = shipped
+    if not {"sign", "rsign"} & {node.kind for node in graph.nodes}:
+        pytest.skip("it has no signs")
     twin = Twin(graph)
     reals: dict[str, torch.Tensor] = {}
     flipped = signs = 0

@@ -50,13 +50,13 @@ def _list(json: bool) -> None:
         show.as_json({"models": facts})
         return
     rows = [
-        (m["name"], m.get("top1_integer", ""), m.get("top1_float", ""),
+        (m["name"], m.get("top1_integer", ""),
          f"{m['bytes'] / 2**20:.1f} MiB\n{m['weights'] / 1e6:.1f}M",
          f"{m['input']}\n{m['sizes'].partition(' in ')[0]}", "\n".join(m["replay_layers"])) for m in facts
     ]  # fmt: skip
-    columns = ("name", "integer %", "float %", "file\nweights", "input", "replay layers")
+    columns = ("name", "top-1 %", "file\nweights", "input", "replay layers")
     show.say(
-        show.table("models: top-1 on Tiny-ImageNet, input and possible sizes, replay layers", columns, rows),
+        show.table("models: integer top-1 on Tiny-ImageNet, input and possible sizes, replay layers", columns, rows),
         *_licences(facts),
         *_older(facts),
         *_absent(),
