@@ -1,4 +1,4 @@
-# A bare ARM microcontroller by GCC; BITREPLAY_CPU is cortex-m4, cortex-m7, cortex-m33 or cortex-m55.
+# A bare ARM microcontroller by GCC; BITREPLAY_CPU is cortex-m0plus, cortex-m4, cortex-m7, cortex-m33 or cortex-m55.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)

@@ -31,7 +31,7 @@ def test_what_fits_a_board_in_c_alone_is_not_said_to_fit_none(shell, monkeypatch
     monkeypatch.setenv("COLUMNS", "400")
     code, _, err = shell("plan", "react_tiny", "--budget", "300KB", "--flash", "1MB")
     assert code == 1 and "Nothing fits in Python" in err
-    assert "The learner in C fits: --target cortex-m4 or cortex-m7" in err
+    assert "The learner in C fits: --target cortex-m0plus or cortex-m4 or cortex-m7" in err
 
 
 def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_path):
@@ -60,7 +60,7 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
             ("--budget", "2MB", "--feature-layers", "head"),
             "--budget and --flash choose the settings:",
         ),
-        (("--budget", "2MB", "--target", "abacus"), "target must be one of linux, wasm, cortex-m4"),
+        (("--budget", "2MB", "--target", "abacus"), "target must be one of linux, wasm, cortex-m0plus"),
         (("--bits", "float"), "A plan counts integer arithmetic, got bits float."),
         (("--strategy", "magic"), "strategy must be one of"),
         (("--replay-layer", "attic"), "vgg_small has no replay layer"),
@@ -69,3 +69,19 @@ def test_proposals_name_their_parts_and_older_weights(shell, monkeypatch, tmp_pa
 def test_what_is_refused(shell, arguments, says):
     code, out, error = shell("plan", "vgg_small", *arguments)
     assert code == 1 and out == "" and error.startswith(says) and error.count("\n") == 1
+
+
+def test_a_board_by_its_name_says_what_fits_and_estimates_seconds(shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = shell("plan", "react_tiny", "--target", "rp2040", "--classes", "4")
+    assert code == 0 and "what fits, best first" in out and "exact, 64 components" in out and "256 comp" not in out
+    assert "With exact, 128 components: It fits Raspberry Pi Pico: 1,920 bytes of RAM" in out
+    assert "4.8 s at one a cycle of its clock; not measured on a board." in out
+    code, out, _ = shell("plan", "react_tiny", "--target", "rp2040", "--feature-layers", "head", "--classes", "16")
+    assert code == 0 and "It does not fit Raspberry Pi Pico: its RAM has 270,336 bytes in one piece, 10,112 too" in out
+    code, out, _ = shell("plan", "react_tiny", "--target", "esp32", "--feature-layers", "head")
+    assert code == 0 and "It fits ESP32-CAM in its PSRAM alone: its RAM has 180,736 bytes in one piece." in out
+    code, _, err = shell("plan", "quicknet", "--target", "rp2040")
+    assert code == 1 and "Nothing fits" in err
+    code, out, _ = shell("plan", "vgg_small", "--target", "nrf52840", "--feature-layers", "conv_5")
+    assert code == 0 and "It does not fit Arduino Nano 33 BLE: its" in out

@@ -32,9 +32,9 @@ def pictures() -> np.ndarray:
     return np.clip(plain + rng.integers(-70, 71, (len(NAMES), HEIGHT, WIDTH, 3)), 0, 255).astype(np.uint8)
 
 
-def exported_sizes(desk: Learner) -> Sizes:
+def exported_sizes(desk: Learner, classes: int = CLASSES) -> Sizes:
     """As `bitreplay export` has them for a device without vectors."""
-    return sizes_of(image_of(desk), CLASSES, native.footprint(program_of(desk)).packed_weights)
+    return sizes_of(image_of(desk), classes, native.footprint(program_of(desk)).packed_weights)
 
 
 def program_of(desk: Learner) -> Program:
@@ -42,19 +42,19 @@ def program_of(desk: Learner) -> Program:
     return programs_of(desk.model, desk.settings)["features"]
 
 
-def write_demo(desk: Learner, name: str = "exact") -> Path:
+def write_demo(desk: Learner, name: str = "exact", classes: int = CLASSES) -> Path:
     """The folder that an image is built from."""
     folder = ROOT / "build" / "mcu" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.bin").write_bytes(image_of(desk))
     (folder / "model.S").write_text(model_assembly(folder / "model.bin"))
-    sizes = exported_sizes(desk)
+    sizes = exported_sizes(desk, classes)
     write_changed(folder / "operations.h", operations_header(program_of(desk)))
     pixels = ",\n".join("{" + ",".join(map(str, picture.reshape(-1))) + "}" for picture in pictures())
     names = ", ".join(f'"{name}"' for name in [*NAMES, *sorted(set(NAMES))])
     (folder / "pictures.h").write_text(
         f"#define PICTURES {len(NAMES)}\n#define FIRST {FIRST}\n#define PICTURE_WIDTH {WIDTH}\n"
-        f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {sizes.total}\n#define LEARNER_CLASSES {CLASSES}\n"
+        f"#define PICTURE_HEIGHT {HEIGHT}\n#define LEARNER_BYTES {sizes.total}\n#define LEARNER_CLASSES {classes}\n"
         f"#define CUTS {CUTS}\n#define CUT_STEP {CUT_STEP}\n"
         f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{pixels}}};\n"
         f"static const char* const names[] = {{{names}}};\n"

@@ -8,6 +8,7 @@ from bitreplay import zoo
 from bitreplay.cli.commands.plan import compare
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
+from bitreplay.export.targets import BOARDS, CORES, TARGETS, core_of
 from bitreplay.lifecycle import assembly
 from bitreplay.modelfile import ModelFileError
 from bitreplay.planning import work
@@ -135,6 +136,7 @@ def test_what_is_proposed_for_a_target_is_the_learner_in_c_and_fits():
         128,
         "add_11",
         "head",
+        64,
     ]
     assert found[2].plan == on_device(tiny, Settings(strategy="exact", feature_layers="head"), 10, "cortex-m7")
     assert all(each.plan.ram <= 300_000 and each.plan.flash <= 1_000_000 for each in found)
@@ -187,3 +189,22 @@ def test_a_device_is_planned_as_it_is_exported(tmp_path):
         on_device(model, chosen, 16, "abacus")
     with pytest.raises(ValueError, match="A plan for a target is for the strategy exact, got replay."):
         on_device(model, Settings(strategy="replay"), 16, "cortex-m7")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_board_is_planned_as_its_core_is_with_seconds_of_its_clock(board):
+    model, chosen = zoo.find("react_tiny"), Settings(strategy="exact", feature_layers="head")
+    made, core = on_device(model, chosen, 4, board), CORES[BOARDS[board].core]
+    assert made.picture_instructions == core.instructions, "react_tiny is what was counted"
+    assert made.picture_seconds == core.instructions / BOARDS[board].clock
+    m7 = on_device(model, chosen, 4, "cortex-m7")
+    code, of_m7 = (sum(item.bytes for item in each.items if item.part == "code") for each in (made, m7))
+    assert made.ram == m7.ram and made.flash - m7.flash == code - of_m7
+    smaller = on_device(model, chosen.changed(size=16), 4, board)
+    assert 0.2 < smaller.picture_instructions / made.picture_instructions < 0.3, "a quarter of the pixels"
+
+
+def test_what_a_board_of_each_core_is_comes_from_one_table():
+    assert {BOARDS[name].core for name in BOARDS} <= set(CORES)
+    assert set(TARGETS) - {"linux", "wasm"} <= set(CORES) | set(BOARDS)
+    assert core_of("linux") is None and core_of("rp2040") == CORES["cortex-m0plus"]

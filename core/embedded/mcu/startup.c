@@ -12,6 +12,7 @@ void fault(void);
 
 #define SYSTICK ((volatile uint32_t*)0xE000E010)
 #define AIRCR (*(volatile uint32_t*)0xE000ED0C)
+#define CCR (*(volatile uint32_t*)0xE000ED14)
 
 static volatile uint32_t wraps;
 
@@ -26,6 +27,9 @@ static uint32_t host(uint32_t call, const void* argument) {
 }
 
 void reset(void) {
+#ifdef BITREPLAY_BOARD_m0plus
+  CCR |= 8; /* UNALIGN_TRP: what is not aligned is a fault, as a Cortex-M0+ has it */
+#endif
   uint32_t* from = data_load;
   for (uint32_t* to = data_start; to < data_end;) *to++ = *from++;
   for (uint32_t* to = bss_start; to < bss_end;) *to++ = 0;

@@ -21,27 +21,25 @@ from bitreplay.export.c_learners import c_learner_of
 from bitreplay.export.c_source import c_array, operations_header
 from bitreplay.export.image import model_image, programs_of
 from bitreplay.export.mains import SIDE, main_of
+from bitreplay.export.targets import core_of
 from bitreplay.learner import Learner
 
-TARGETS = ("linux", "wasm", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55")
 SAMPLES = 64
 
 
 def write_folder(learner: Learner, folder: Path, classes: int, target: str, samples: int = SAMPLES) -> dict[str, Any]:
     """Write all files; returns what export.json holds. The learner must have learned nothing. `samples` is the number
     of images of an experience that a learner that trains has room for."""
-    if target not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}.")
+    core = core_of(target)
     if not 1 <= classes <= 65535:
         raise ValueError(f"classes must be an integer from 1 to 65535, got {classes}.")
     if not 1 <= samples <= 1 << 20:
         raise ValueError(f"samples must be an integer from 1 to {1 << 20}, got {samples}.")
     model, settings = learner.model, learner.settings
     assert model is not None
-    bare = target.startswith("cortex")
     c_learner = c_learner_of(settings.strategy)
     image, programs = model_image(model, settings, classes), programs_of(model, settings, classes)
-    sizes = c_learner.sizes(image, programs, classes, samples, bare)
+    sizes = c_learner.sizes(image, programs, classes, samples, core is not None)
     flash = sizes.pop("flash")
     sizes = {"model": flash, "learner": sum(sizes.values()), **sizes}
     about = {

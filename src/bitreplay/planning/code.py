@@ -1,12 +1,14 @@
-"""Flash that the learner in C takes on a Cortex-M: as gcc 12 links it for a Cortex-M7, -O2 (tools/code_bytes.py).
+"""Flash that the learner in C takes on a core without vectors: as gcc 12 links it for a Cortex-M7, -O2
+(tools/code_bytes.py), times the share of other cores (export/targets.py).
 
 BASE is everything but operations, with what it needs of the C library and the table of colours, which all have; an
-operation adds its own. The code of other cores differs little: tests/mcu compares plans with what was linked.
+operation adds its own. tests/mcu compares plans with what was linked.
 """
 
 from __future__ import annotations
 
 from bitreplay.engine.program import Program
+from bitreplay.export.targets import Core
 
 BASE = 98670
 OPERATIONS = {
@@ -31,7 +33,7 @@ OPERATIONS = {
 STACK = 16 << 10  # of RAM, as core/embedded/mcu/image.ld has it
 
 
-def code_bytes(program: Program) -> int:
+def code_bytes(program: Program, core: Core) -> int:
     """Operations that are not in the table, which no shipped model uses, count as the largest."""
     used = {record.operation for record in program.records}
-    return BASE + sum(OPERATIONS.get(operation, max(OPERATIONS.values())) for operation in used)
+    return round(core.code * (BASE + sum(OPERATIONS.get(each, max(OPERATIONS.values())) for each in used)))

@@ -38,7 +38,8 @@ ALL_LISTS = ("forward", "backward", "update", "prepare")
 
 @dataclass(frozen=True)
 class Plan:
-    """`state` is the size of what is learned, without the header of its file. Work and times are estimates."""
+    """`state` is the size of what is learned, without the header of its file. Work and times are estimates.
+    `picture_instructions` are those of a core without vectors (on_device.py), 0 for others."""
 
     model: str
     size: int
@@ -52,6 +53,7 @@ class Plan:
     instruction_set: str
     picture_seconds: float
     step_seconds: float
+    picture_instructions: int = 0
 
     def bytes_in(self, where: str) -> int:
         return sum(item.bytes for item in self.items if item.where == where)
@@ -86,7 +88,7 @@ class Plan:
             "most_of_the_arena": {part: asdict(value) for part, value in self.peaks.items()},
             "work": {part: dict(value) for part, value in self.work.items()},
             "instruction_set": self.instruction_set, "picture_seconds": self.picture_seconds,
-            "step_seconds": self.step_seconds,
+            "step_seconds": self.step_seconds, "picture_instructions": self.picture_instructions,
         }  # fmt: skip
 
 

@@ -97,8 +97,10 @@ class Exact(Strategy):
 
     @classmethod
     def small_settings(cls, model: Model, on_device: bool = False) -> list[dict[str, Any]]:
-        """One layer; the head has the fewest features."""
-        return [{"feature_layers": layers} for layers in (model.replay_layers[-1], *([HEAD] if on_device else []))]
+        """One layer; the head has the fewest features but for a few components."""
+        layers = (model.replay_layers[-1], *([HEAD] if on_device else []))
+        few = [{"n_components": 64}] if on_device and model.companion("projection").exists() else []
+        return [{"feature_layers": each} for each in layers] + few
 
     @classmethod
     def summary(cls, settings: Settings) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS, c_learners, write_folder
+from bitreplay.export.targets import BOARDS
 from bitreplay.learner import Learner
 from bitreplay.strategies import DEFAULT_STRATEGY
 
@@ -64,7 +65,8 @@ def export(
     sizes, side = dict(summary["bytes"]), summary["size"]
     flash, ram = sizes.pop("model"), sizes.pop("learner")
     parts = ", ".join(f"{name} {size}" for name, size in sizes.items())
-    page = {"linux": "docs/c.md", "wasm": "docs/page.md"}.get(target, "docs/microcontrollers.md")
+    pages = {"linux": "docs/c.md", "wasm": "docs/page.md"} | dict.fromkeys(BOARDS, "docs/boards.md")
+    page = pages.get(target, "docs/microcontrollers.md")
     show.say(
         f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
         f"{classes} classes ({parts}). main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."

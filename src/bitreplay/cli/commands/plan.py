@@ -12,6 +12,7 @@ from bitreplay import zoo
 from bitreplay.arguments import escaped
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS
+from bitreplay.export.targets import BOARDS, CORES, Board
 from bitreplay.planning import budget as fitting
 from bitreplay.planning.measure import Measurement, measure
 from bitreplay.planning.on_device import on_device
@@ -66,6 +67,10 @@ def plan(
             raise ValueError(f"--budget and --flash choose the settings: leave out {', '.join(specified)}.")
         _propose(network, classes, _bytes("budget", budget), _bytes("flash", flash), target, size, json)
         return
+    board = BOARDS.get(target or "")
+    if board is not None and not specified:
+        _propose(network, classes, max(board.ram, board.psram), board.flash, target, size, json)
+        return
     settings = Settings.of(**specified)
     settings = settings.changed(batch_size=batch_size, replay_batch_size=4 * batch_size, size=size)
     if target is not None:
@@ -78,7 +83,10 @@ def plan(
         show.as_json(plan.to_json() | ({} if measured is None else {"measured": _measured(measured)}))
         return
     show.say(
-        _table(plan), *_sentences(plan, here=target is None), *([] if measured is None else [_compared(plan, measured)])
+        _table(plan),
+        *_sentences(plan, here=target is None),
+        *([] if board is None else [_fits(plan, board)]),
+        *([] if measured is None else [_compared(plan, measured)]),
     )
 
 
@@ -122,7 +130,27 @@ def _sentences(plan: Plan, here: bool) -> list[str]:
             f"Rough estimate on one core ({plan.instruction_set}): {1e3 * plan.picture_seconds:.1f} ms per picture, "
             f"{plan.experience_seconds(100):.1f} s for an experience of 100 pictures."
         )
+    if plan.picture_instructions:
+        sentences.append(_estimate(plan))
     return sentences
+
+
+def _estimate(plan: Plan) -> str:
+    count = f"{plan.picture_instructions / 1e6:.0f} M instructions"
+    seconds = f", {plan.picture_seconds:.2g} s at one a cycle of its clock" if plan.picture_seconds else ""
+    return f"Estimate for a picture: {count}{seconds}; not measured on a board."
+
+
+def _fits(plan: Plan, board: Board) -> str:
+    """Whether it fits, and in which of a board's memories."""
+    ram, flash = board.ram - plan.ram, board.flash - plan.flash
+    if flash < 0:
+        return f"It does not fit {board.title}: its flash has {board.flash:,} bytes, {-flash:,} too few."
+    if ram >= 0:
+        return f"It fits {board.title}: {ram:,} bytes of RAM and {flash:,} of flash are left."
+    if plan.ram <= board.psram:
+        return f"It fits {board.title} in its PSRAM alone: its RAM has {board.ram:,} bytes in one piece."
+    return f"It does not fit {board.title}: its RAM has {board.ram:,} bytes in one piece, {-ram:,} too few."
 
 
 def _compared(plan: Plan, measured: Measurement) -> Any:
@@ -172,7 +200,9 @@ def _propose(
     ]
     side = proposals[0].plan.size
     title = f"{model.name} at {side}x{side}, {classes} classes: what fits, best first"
-    show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), *_notes(proposals[:MAX_ROWS]))
+    best, board = proposals[0].plan, BOARDS.get(target or "")
+    said = [] if board is None else [f"With {_settings(best)}: {_fits(best, board)}", _estimate(best)]
+    show.say(show.table(title, ("settings", "RAM", "flash", "accuracy, %"), rows), *_notes(proposals[:MAX_ROWS]), *said)
 
 
 def _nothing_fits(smallest: fitting.Proposal, in_c: str) -> str:
@@ -184,7 +214,7 @@ def _nothing_fits(smallest: fitting.Proposal, in_c: str) -> str:
 
 def _boards_that_fit(model: zoo.Model, classes: int, ram: int | None, flash: int | None, size: int | None) -> str:
     """The microcontrollers on which the learner in C fits."""
-    boards = [target for target in TARGETS if target.startswith("cortex")]
+    boards = [target for target in TARGETS if target in CORES]
     fits = [target for target in boards if not fitting.proposals(model, classes, ram, flash, target, size)[0].short]
     return " or ".join(fits)
 
