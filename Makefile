@@ -317,7 +317,7 @@ test-torch: build
 	PYTHONPATH=src build/torch-$(TORCH)/bin/python -m pytest -q -m "not slow" tests/torch
 
 # The page that learns in the browser, as a folder: docs/page.md.
-PAGE_MODELS ?= react_tiny,react18,bireal18
+PAGE_MODELS ?= react_tiny,quicknet:160,bireal18
 page: build wasm
 	rm -rf build/page
 	$(BIN)/python -m bitreplay page build/page --models $(PAGE_MODELS)

@@ -91,8 +91,7 @@ class Turn:
         self.page, self.browser_page, self.model, self.row = page, page.own, model, row
 
     def give(self, name: str, files: list[str], what: str) -> None:
-        self.browser_page.fill("#name", name)
-        self.browser_page.keyboard.press("Enter")
+        self.page.name(name)
         selector = f'input[aria-label="Add files: {name}"]'
         time.sleep(0.5)
         before = chromium_seconds()
@@ -128,8 +127,7 @@ class Turn:
             if len(files) == MANY and not self.browser_page.evaluate("window.drawn?.length ?? 0"):
                 self.browser_page.evaluate(WATCH)
                 start = self.browser_page.evaluate("performance.now()")
-            self.browser_page.fill("#name", name)
-            self.browser_page.keyboard.press("Enter")
+            self.page.name(name)
             selector = f'input[aria-label="Add files: {name}"]'
             took(self.browser_page, selector, "hash", "", partial(self.browser_page.set_input_files, selector, files))
         drawn = self.browser_page.evaluate("(clearInterval(window.asking), [...window.drawn, performance.now()])")

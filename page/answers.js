@@ -8,14 +8,15 @@ const SURE = 0.5;
 export function drawAnswers(answers, classes, unknown = false) {
   const panel = byId("answers");
   if (!answers.length || classes < 2) {
-    panel.replaceChildren(element("p", { className: "note" }, classes ? (classes < 2 ? texts.oneKnown : "") : texts.nothingKnown));
+    const text = [texts.nothingKnown, texts.oneKnown][classes] ?? texts.nothingShown;
+    panel.replaceChildren(element("p", { className: "note" }, text));
     return;
   }
   const rows = answers.map(({ name, share }, k) =>
     element(
       "div",
       { className: "answer" },
-      element("span", {}, k === 0 && share < SURE && !unknown ? `${texts.notSure}: ${name}` : String(name)),
+      element("span", { dir: "auto" }, k === 0 && share < SURE && !unknown ? `${texts.notSure}: ${name}` : String(name)),
       element("span", {}, `${Math.round(100 * share)} %`),
       track(share),
     ),

@@ -1,10 +1,15 @@
 /**
- * The choice of network and strategy: models.json has a row for each pair.
+ * The choice of network and strategy: models.json has a row for each pair. The first network is small; the second is used where
+ * the device is quick enough for it.
  *
  * @typedef {import("./remote.js").Model} Model
  */
 import { byId, element } from "./element.js";
 import { texts } from "./texts.js";
+
+const MEASURED = 200; // milliseconds
+// Of a picture with the first network. The second, QuickNet at 160 pixels, takes six times as long as react_tiny: up to 60 ms.
+const QUICK = 10;
 
 /** @param {Model} model */
 const strategyOf = (model) => model.strategy ?? "exact";
@@ -38,4 +43,22 @@ export function offer(models, use) {
     models.find((model) => model.name === byId("model").value && strategyOf(model) === byId("strategy").value) ?? first;
   for (const id of ["model", "strategy"]) byId(id).addEventListener("change", () => use(chosen()));
   return first;
+}
+
+/**
+ * Whether the second network is for this device. Measured once, at the first visit, and said in words.
+ * @param {Model[]} models @param {(method: string, ...args: any[]) => Promise<any>} call asks the worker of the first one
+ * @returns {Promise<Model | null>} the one to use instead of the first
+ */
+export async function better(models, call) {
+  if (localStorage.getItem("speed")) return null;
+  const ms = await call("measure", MEASURED);
+  localStorage.setItem("speed", String(ms));
+  return ms <= QUICK ? models[1] : null;
+}
+
+/** @param {Model[]} models */
+export function drawSpeed(models) {
+  const ms = Number(localStorage.getItem("speed"));
+  if (ms) byId("speed").textContent = `${ms <= QUICK ? texts.quick : texts.slow} ${texts.measured(models[0].name, ms)}`;
 }

@@ -1,5 +1,6 @@
 /**
- * The classes on the right, one card each. A new name has a card before it has pictures.
+ * The classes, one card each. A new one has a card before it has pictures, in which it is named; there are two cards at least.
+ * A card stays where it was put, whatever is learned, and after a reload.
  *
  * @typedef {import("./session.js").Session} Session
  * @typedef {{capture: () => Promise<import("./session.js").Encoded | null>, live: () => boolean, readFiles: (files: Blob[]) => Promise<import("./session.js").Encoded[]>, showMessage: (text: string) => void, attempt: (action: () => Promise<any>) => Promise<void>, openPictures: (title: string, pictures: import("./store.js").StoredPicture[]) => void}} Actions
@@ -7,7 +8,10 @@
 import { byId, element } from "./element.js";
 import { texts } from "./texts.js";
 
-const MAX_THUMBNAILS = 8;
+const MAX_THUMBNAILS = 3;
+const MIN_CARDS = 2;
+const MARGIN = 8; // pixels around the class that was taught last
+const PLACES = "places"; // in localStorage: a class's name -> when it was put there
 const CAPTURE_INTERVAL = 180; // milliseconds between two pictures while the button is held
 
 // A click elsewhere closes a menu.
@@ -28,37 +32,117 @@ export function urlOf(thumbnail) {
   return url;
 }
 
+/** A class that has no pictures yet. @typedef {{name: string, placeholder: string, when: number, card?: HTMLElement}} Planned */
+
+/** What it will be called. @param {Planned} planned */
+const nameOfPlanned = ({ name, placeholder }) => name.trim().normalize("NFC") || placeholder;
+
 export class Classes {
   /** @param {Session} session @param {Actions} actions */
   constructor(session, actions) {
     this.session = session;
     this.actions = actions;
-    /** @type {string[]} */
+    /** @type {Planned[]} */
     this.planned = [];
+    /** @type {Record<string, number>} */
+    this.places = JSON.parse(localStorage.getItem(PLACES) ?? "{}");
+    /** @type {Record<string, number>} */
+    this.counts = {}; // of pictures, as drawn last
+    this.drawn = false;
+    this.addItem = element("li", { className: "add" }, element("button", { type: "button", id: "add" }, texts.add));
+    this.addItem.addEventListener("click", () => {
+      const planned = this.plan();
+      this.draw();
+      planned.card?.querySelector("input")?.focus();
+    });
   }
 
-  /** @param {string} name */
-  plan(name) {
-    const text = name.trim().normalize("NFC");
-    if (text && !this.session.classes.some((one) => one.name === text) && !this.planned.includes(text))
-      this.planned.unshift(text);
-    this.draw();
+  plan() {
+    const taken = new Set([...this.session.classes.map(({ name }) => name), ...this.planned.map(({ placeholder }) => placeholder)]);
+    let number = 1;
+    while (taken.has(texts.placeholder(number))) number++;
+    const last = Math.max(Date.now(), ...this.planned.map(({ when }) => when + 1));
+    this.planned.push({ name: "", placeholder: texts.placeholder(number), when: last });
+    return this.planned[this.planned.length - 1];
+  }
+
+  /** When a class was put where it is. One that nobody planned takes the place of an empty card. @param {string} name */
+  placeOf(name) {
+    const planned = this.planned.find((one) => nameOfPlanned(one) === name) ?? this.planned.find((one) => !one.name);
+    if (this.places[name] === undefined) {
+      const first = this.session.pictures.find((picture) => picture.name === name);
+      this.places[name] = planned?.when ?? first?.when ?? Date.now();
+      this.planned = this.planned.filter((one) => one !== planned);
+    }
+    return this.places[name];
   }
 
   draw() {
     const { classes, pictures, steps } = this.session;
-    this.planned = this.planned.filter((name) => !classes.some((one) => one.name === name));
     const before = steps.at(-2)?.right ?? {};
     const right = this.session.right();
-    const cards = [...this.planned.map((name) => ({ name, pictures: 0 })), ...classes].map((one) => {
+    const cards = classes.map((one) => {
       const stored = pictures.filter(({ name }) => name === one.name);
-      return this.card(one.name, one.pictures, stored, before[one.name], right[one.name]);
+      return { when: this.placeOf(one.name), card: this.card(one.name, one.pictures, stored, before[one.name], right[one.name]) };
     });
+    if (!classes.length) this.places = {}; // else a class that was forgotten has its place when that is undone
+    localStorage.setItem(PLACES, JSON.stringify(this.places));
+    this.planned = this.planned.filter((one) => !classes.some(({ name }) => name === nameOfPlanned(one)));
+    while (cards.length + this.planned.length < MIN_CARDS) this.plan();
+    for (const planned of this.planned) {
+      planned.card ??= this.plannedCard(planned);
+      cards.push({ when: planned.when, card: planned.card });
+    }
     const list = byId("classes");
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.key;
-    list.replaceChildren(...cards);
-    if (focused) /** @type {any} */ (list.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus();
-    byId("empty").hidden = cards.length > 0;
+    list.replaceChildren(...cards.sort((a, b) => a.when - b.when).map(({ card }) => card), this.addItem);
+    if (focused) /** @type {any} */ (list.querySelector(`[data-key="${CSS.escape(focused)}"]`))?.focus({ preventScroll: true });
+    list.classList.toggle("least", classes.length + this.planned.length <= MIN_CARDS);
+    const counts = Object.fromEntries(classes.map(({ name, pictures }) => [name, pictures]));
+    const taught = classes.find(({ name }) => counts[name] > (this.counts[name] ?? 0));
+    if (taught && this.drawn) this.showCard(taught.name);
+    this.counts = counts;
+    this.drawn = true;
+    byId("collect-note").hidden = classes.length >= MIN_CARDS;
+  }
+
+  /** Scrolls until neither the stage nor the answers cover a class. @param {string} name */
+  showCard(name) {
+    const card = [...byId("classes").children].find((one) => one.querySelector("h3")?.textContent === name);
+    if (!card) return;
+    const { top, bottom, left } = card.getBoundingClientRect();
+    const see = byId("see").getBoundingClientRect();
+    const above = bottom - Math.min(innerHeight, byId("results").getBoundingClientRect().top) + MARGIN;
+    const below = top - (see.right > left ? see.bottom : 0) - MARGIN;
+    scrollBy(0, above > 0 ? Math.min(above, below) : Math.min(0, below));
+  }
+
+  /** @param {Planned} planned */
+  plannedCard(planned) {
+    const name = () => nameOfPlanned(planned);
+    const input = element("input", { autocomplete: "off", maxLength: 40, placeholder: planned.placeholder, dir: "auto" });
+    input.dataset.key = `name ${planned.when}`;
+    input.setAttribute("aria-label", texts.nameOf(planned.placeholder));
+    const remove = element("button", { type: "button", className: "plain remove" }, "×");
+    const [hold, files] = [this.holdButton(name, `hold ${planned.when}`), this.fileButton(name)];
+    const label = () => {
+      for (const [node, text] of [[hold, texts.hold], [files.control, texts.files], [remove, texts.remove]]) // prettier-ignore
+        node.setAttribute("aria-label", `${text}: ${name()}`);
+    };
+    input.addEventListener("input", () => {
+      planned.name = input.value;
+      label();
+    });
+    input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter") hold.focus();
+    });
+    remove.addEventListener("click", () => {
+      this.planned = this.planned.filter((one) => one !== planned);
+      this.draw();
+    });
+    label();
+    const title = element("div", { className: "row" }, input, remove);
+    return this.droppable(name, element("li", { className: "class planned" }, title, hold, element("div", { className: "foot" }, files)));
   }
 
   /**
@@ -70,20 +154,27 @@ export class Classes {
    */
   card(name, learned, stored, before, right) {
     const held = stored.filter((picture) => picture.held).length;
-    const facts = element("p", { className: "facts note" }, element("span", {}, texts.counts(learned, held)));
+    const facts = element("p", { className: "facts note" }, element("span", {}, texts.counts(learned + held)));
+    if (held) facts.append(element("span", { className: "detail" }, texts.ofThese(held)));
     if (right) {
       const accuracy = right[0] / right[1];
       const accuracyBefore = before && before[0] / before[1];
-      facts.append(element("b", {}, texts.known(accuracyBefore === accuracy ? undefined : accuracyBefore, accuracy)));
+      const text = texts.known(accuracyBefore === accuracy ? undefined : accuracyBefore, accuracy);
+      const fell = accuracyBefore !== undefined && accuracy < accuracyBefore;
+      facts.append(element("b", { className: fell ? "detail fell" : "detail" }, text));
     }
-    const card = element(
-      "li",
-      { className: "class" },
-      element("div", { className: "row" }, element("h3", {}, name), learned ? this.menu(name, stored, learned) : this.removeButton(name)),
-      facts,
-    );
+    const title = element("div", { className: "row" }, element("h3", { dir: "auto" }, name), this.menu(name, stored, learned));
+    const card = element("li", { className: "class" }, title);
     if (stored.length) card.append(this.pictures(name, stored));
-    card.append(element("div", { className: "buttons" }, this.holdButton(name), this.fileButton(name)));
+    const [hold, files] = [this.holdButton(() => name, `hold ${this.placeOf(name)}`), this.fileButton(() => name)];
+    hold.setAttribute("aria-label", `${texts.hold}: ${name}`);
+    files.control.setAttribute("aria-label", `${texts.files}: ${name}`);
+    card.append(hold, element("div", { className: "foot" }, facts, files));
+    return this.droppable(() => name, card);
+  }
+
+  /** Learns files that are dropped on a card. @param {() => string} name @param {HTMLElement} card */
+  droppable(name, card) {
     card.addEventListener("dragover", (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       card.classList.add("drop");
@@ -92,7 +183,7 @@ export class Classes {
     card.addEventListener("drop", (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       card.classList.remove("drop");
-      this.learnFiles(name, [...(event.dataTransfer?.files ?? [])]);
+      this.learnFiles(name(), [...(event.dataTransfer?.files ?? [])]);
     });
     return card;
   }
@@ -119,17 +210,6 @@ export class Classes {
     return list;
   }
 
-  /** Of a class that has no pictures yet. @param {string} name */
-  removeButton(name) {
-    const button = element("button", { type: "button", className: "plain" }, texts.remove);
-    button.setAttribute("aria-label", `${texts.remove}: ${name}`);
-    button.addEventListener("click", () => {
-      this.planned = this.planned.filter((one) => one !== name);
-      this.draw();
-    });
-    return button;
-  }
-
   /** A picture with a button that forgets it. @param {import("./store.js").StoredPicture} picture @param {number} number */
   pictureItem(picture, number) {
     const forget = element("button", { type: "button", className: "plain" }, texts.forget);
@@ -142,11 +222,10 @@ export class Classes {
     return item;
   }
 
-  /** @param {string} name */
-  holdButton(name) {
+  /** @param {() => string} name @param {string} key the same for the next button of this class, which then has the focus */
+  holdButton(name, key) {
     const button = element("button", { type: "button", className: "hold" }, texts.hold);
-    button.dataset.key = `hold ${name}`;
-    button.setAttribute("aria-label", `${texts.hold}: ${name}`);
+    button.dataset.key = key;
     /** @type {Promise<void> | null} */
     let turn = null;
     let held = false;
@@ -168,7 +247,7 @@ export class Classes {
             button.textContent = texts.taking(encoded.length);
             await new Promise((resolve) => setTimeout(resolve, CAPTURE_INTERVAL));
           } while (held);
-          if (encoded.length) await this.session.learn(name, encoded);
+          if (encoded.length) await this.session.learn(name(), encoded);
         })
         .finally(() => {
           turn = null;
@@ -199,16 +278,15 @@ export class Classes {
     return button;
   }
 
-  /** @param {string} name */
+  /** @param {() => string} name */
   fileButton(name) {
     const input = element("input", { type: "file", accept: "image/*", multiple: true });
-    input.setAttribute("aria-label", `${texts.files}: ${name}`);
     input.addEventListener("change", () => {
       const files = [...input.files];
       input.value = "";
-      this.learnFiles(name, files);
+      this.learnFiles(name(), files);
     });
-    return element("label", { className: "button" }, element("span", {}, texts.files), input);
+    return element("label", { className: "button plain" }, element("span", {}, texts.files), input);
   }
 
   /** @param {string} name @param {import("./store.js").StoredPicture[]} stored @param {number} learned */
@@ -226,7 +304,9 @@ export class Classes {
     };
     item(texts.rename, async () => {
       const to = prompt(texts.renameTo(name), name)?.trim();
-      if (to && to !== name) await session.rename(name, to);
+      if (!to || to === name) return;
+      if (!session.classes.some((one) => one.name === to)) this.places[to] = this.placeOf(name);
+      await session.rename(name, to);
     });
     const others = session.classes.filter((one) => one.name !== name);
     const storedLearned = stored.filter(({ held }) => !held).length;

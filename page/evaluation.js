@@ -33,9 +33,11 @@ export function drawChart(steps) {
     svg.append(shape("line", { x1: 40, x2: WIDTH - 10, y1: y(share), y2: y(share) }));
     svg.append(shape("text", { x: 36, y: y(share) + 4, "text-anchor": "end" }, `${share * 100} %`));
   }
-  svg.append(shape("path", { d: points.map(({ share }, k) => `${k ? "L" : "M"}${x(k)} ${y(share)}`).join("") }));
   points.forEach(({ share, what }, k) => {
-    const dot = shape("circle", { cx: x(k), cy: y(share), r: points.length > 40 ? 2 : 3.5 });
+    const last = points[k - 1]?.share ?? share;
+    const kind = share < last ? "fell" : "";
+    if (k) svg.append(shape("path", { class: kind, d: `M${x(k - 1)} ${y(last)}L${x(k)} ${y(share)}` }));
+    const dot = shape("circle", { class: kind, cx: x(k), cy: y(share), r: points.length > 40 ? 2 : 3.5 });
     dot.append(shape("title", {}, texts.accuracyPoint(share, what)));
     svg.append(dot);
   });

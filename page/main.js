@@ -1,6 +1,6 @@
-/** The page: the source on the left, classes on the right, accuracy and costs below. */
+/** The page: what it sees, then the three steps: collect, learned already, try. Networks, accuracy and the state come behind a button. */
 import { drawAnswers } from "./answers.js";
-import { choose, nameOf, offer, remember } from "./choice.js";
+import { better, choose, drawSpeed, nameOf, offer, remember } from "./choice.js";
 import { Classes } from "./classes.js";
 import { drawCosts } from "./costs.js";
 import { byId, element, fillTexts } from "./element.js";
@@ -22,9 +22,6 @@ const LARGE_FILE_READERS = 2; // fewer: decoding a photograph of 12 megapixels t
 const LARGE_FILE = 300e3; // bytes
 
 fillTexts();
-byId("name").placeholder = texts.newClass;
-byId("name").setAttribute("aria-label", texts.newClass);
-byId("hint").textContent = texts.startCamera;
 
 let messageTimer = 0;
 /** @param {string} text */
@@ -117,8 +114,18 @@ function drawOpened() {
   else byId("dialog").close();
 }
 
+/** Step 2: nothing is to be done, and what was done last. */
+function drawLearned() {
+  const { learned, steps, can } = session;
+  const head = session.classes.length ? texts.hasLearned : can.unlearn ? texts.learnsAtOnce : texts.learnsInSteps;
+  byId("learned-head").textContent = head;
+  const last = steps.at(-1)?.what;
+  byId("learned-note").textContent = last ? texts.lastStep(last, learned?.what === last ? learned.ms : undefined) : texts.noTraining;
+}
+
 function draw() {
   classes.draw();
+  drawLearned();
   drawChart(session.steps);
   drawMatrix(session, openPictures);
   drawCosts(session, floatBytes, answered);
@@ -221,10 +228,11 @@ async function useModelOf(state) {
   await use(model);
 }
 
-byId("new").addEventListener("submit", (/** @type {Event} */ event) => {
-  event.preventDefault();
-  classes.plan(byId("name").value);
-  byId("name").value = "";
+byId("more").addEventListener("click", () => {
+  const isOpen = document.body.classList.toggle("advanced");
+  byId("advanced").hidden = !isOpen;
+  byId("more").setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) byId("advanced").scrollIntoView();
 });
 byId("undo").addEventListener("click", () => attempt(async () => showMessage(texts.undone(await session.undo()))));
 byId("clear").addEventListener("click", () => attempt(() => session.clear()));
@@ -262,8 +270,17 @@ const first = offer(models, (model) =>
   }),
 );
 
-await attempt(() => use(first));
-await source.choose("examples");
+await source.choose("");
+await source.listExamples().catch(showError);
+await attempt(async () => {
+  await use(first);
+  const isNew = !remote && first === models[0] && !session.classes.length && models[1]?.strategy === first.strategy;
+  const other = isNew ? await better(models, (method, ...args) => client.call(method, ...args)) : null;
+  if (!other) return;
+  choose(other);
+  await use(other);
+});
+drawSpeed(models);
 loaded = new Set(await requests());
 drawRequests();
 setInterval(drawRequests, 2000);
@@ -277,10 +294,18 @@ if (!remote) {
     if (persistent) byId("kept").textContent = texts.keptHere;
   });
 }
+// Those who have allowed the camera before see it at once.
+navigator.permissions
+  ?.query({ name: /** @type {any} */ ("camera") })
+  .then(({ state }) => (state === "granted" && !source.kind ? source.choose("camera") : undefined))
+  .catch(() => undefined);
 if (!remote && "serviceWorker" in navigator) {
   const registered = await navigator.serviceWorker.register("offline.js").catch(() => null);
   if (registered) {
     await navigator.serviceWorker.ready;
+    // It keeps what is loaded through it: the network that was loaded before it was there too.
+    const model = models.find((one) => nameOf(one) === session.model);
+    if (model && !(await caches.match(model.file))) await fetch(model.file);
     byId("offline").hidden = false;
   }
 }

@@ -144,7 +144,8 @@ export class RemoteSession extends Session {
       }
       const response = request("learn", form);
       ms += Number((await response).headers.get("Server-Timing")?.match(/dur=([\d.]+)/)?.[1] ?? 0);
-      this.learned = { ms, count: Math.min(start + MAX_PICTURES, encoded.length) };
+      const count = Math.min(start + MAX_PICTURES, encoded.length);
+      this.learned = { ms, count, what: texts.did.learn(count, name) };
       await this.showResponse(response);
     }
   }

@@ -45,7 +45,7 @@ export class Session extends EventTarget {
     /** @type {{memory: {network: number, state: number, answers: number, work: number}, modelBytes: number, isa: string} | null} */
     this.costs = null;
     this.can = { unlearn: true, merge: true }; // single pictures, states
-    /** @type {{ms: number, count: number} | null} */
+    /** @type {{ms: number, count: number, what: string} | null} */
     this.learned = null;
     this.turn = Promise.resolve();
   }
@@ -158,12 +158,13 @@ export class Session extends EventTarget {
       when: Date.now() + k / 1000,
     }));
     const samples = added.filter(({ held }) => !held);
+    const what = texts.did.learn(added.length, name);
     await this._change(
-      texts.did.learn(added.length, name),
+      what,
       async () => {
         if (!samples.length) return this.client.call("unlearn", []); // changes nothing
         const summary = await this.client.call("learn", samples.map(({ x }) => ({ x, name })));
-        this.learned = { ms: summary.ms, count: samples.length };
+        this.learned = { ms: summary.ms, count: samples.length, what };
         return summary;
       },
       () => [...this.pictures, ...added],

@@ -1,10 +1,9 @@
 /**
- * What the left side shows: the camera, a picture or an example. `current()` is the picture shown now, or null.
+ * What it sees: the camera, a picture or an example. `current()` is the picture shown now, or null.
  */
 import { byId, element } from "./element.js";
 import { readExamples } from "./examples.js";
 import { ofBlob, ofVideo, show } from "./frames.js";
-import { Preview } from "./preview.js";
 import { texts } from "./texts.js";
 
 export class Source {
@@ -19,12 +18,13 @@ export class Source {
     this.stream = null;
     this.facing = "environment";
     this.camera = ""; // a device id, for cameras without a facing mode
-    this.preview = new Preview();
     this.kind = "";
     this.shown = 0; // pictures shown so far: tells which one an answer belongs to
     this.video = /** @type {HTMLVideoElement} */ (byId("video"));
-    for (const button of document.querySelectorAll("[data-source]"))
+    for (const button of document.querySelectorAll("button[data-source]"))
       button.addEventListener("click", () => this.choose(/** @type {HTMLElement} */ (button).dataset.source ?? ""));
+    byId("start").addEventListener("click", () => this.choose("camera"));
+    byId("try-examples").addEventListener("click", () => this.choose("examples"));
     byId("turn").addEventListener("click", () => this.turnCamera());
     byId("file").addEventListener("change", (/** @type {any} */ event) => {
       const [file] = event.target.files;
@@ -60,22 +60,26 @@ export class Source {
     this.stop();
     this.kind = kind;
     this.picture = null;
-    for (const button of document.querySelectorAll("[data-source]"))
+    for (const button of document.querySelectorAll("button[data-source]"))
       button.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (button).dataset.source === kind));
     byId("shown").hidden = this.video.hidden = byId("turn").hidden = true;
+    byId("start").hidden = byId("try-examples").hidden = kind !== "";
     byId("choose").hidden = kind !== "picture";
     byId("examples").hidden = kind !== "examples";
-    byId("hint").hidden = false;
-    byId("hint").textContent =
-      kind === "camera" ? texts.startCamera : kind === "picture" ? texts.dropPicture : texts.chooseExample;
+    this.say({ "": texts.welcome, camera: texts.startingCamera, picture: texts.dropPicture, examples: texts.chooseExample }[kind] ?? "");
+    document.body.dataset.source = kind;
     if (kind === "camera") await this.startCamera();
-    if (kind === "examples") await this.listExamples().catch(this.showError);
+  }
+
+  /** On the stage, before there is something else to see. @param {string} text */
+  say(text) {
+    byId("hint").textContent = text;
+    byId("welcome").hidden = byId("mosaic").hidden = !text;
   }
 
   stop() {
     for (const media of this.stream?.getTracks() ?? []) media.stop();
-    this.stream = null;
-    this.preview.show(null);
+    this.stream = this.video.srcObject = null;
   }
 
   async cameras() {
@@ -97,18 +101,20 @@ export class Source {
     try {
       const which = this.camera ? { deviceId: { exact: this.camera } } : { facingMode: this.facing };
       const video = { ...which, width: { ideal: 640 }, height: { ideal: 480 } };
-      this.stream = await navigator.mediaDevices.getUserMedia({ video, audio: false });
+      const stream = await navigator.mediaDevices.getUserMedia({ video, audio: false });
+      this.stop();
+      this.stream = stream;
+      if (this.kind !== "camera") return this.stop(); // something else was chosen meanwhile
       // Shown as in a mirror, but learned as it is.
       const mirrored = this.stream.getVideoTracks()[0].getSettings().facingMode === "user";
       this.video.classList.toggle("mirrored", mirrored);
       this.video.srcObject = this.stream;
       await this.video.play();
-      this.preview.show(this.stream, mirrored);
       this.video.hidden = false;
-      byId("hint").hidden = true;
+      this.say("");
       byId("turn").hidden = (await this.cameras()).length < 2;
     } catch {
-      byId("hint").textContent = texts.noCamera;
+      if (this.kind === "camera") this.say(texts.noCamera);
     }
   }
 
@@ -122,7 +128,7 @@ export class Source {
       show(this.picture, canvas);
       canvas.setAttribute("aria-label", name || ("name" in file ? String(file.name) : texts.picture));
       canvas.hidden = false;
-      byId("hint").hidden = true;
+      this.say("");
       this.onShown();
     } catch (error) {
       this.showError(error);
@@ -131,10 +137,10 @@ export class Source {
 
   async listExamples() {
     const list = byId("examples");
-    if (list.children.length) return;
     for (const { name, learn, test } of await readExamples()) {
       let next = 0;
       const image = element("img", { alt: "", src: URL.createObjectURL(test[0]) });
+      byId("mosaic").append(...[test[0], learn[0]].map((photo) => element("img", { alt: "", src: URL.createObjectURL(photo) })));
       const showButton = element("button", { type: "button", className: "thumb", "aria-label": texts.showExample(name) }, image);
       showButton.addEventListener("click", () => this.showFile(test[next++ % test.length], name));
       const teachButton = element("button", { type: "button", className: "plain" }, texts.teachExample(name));

@@ -8,46 +8,55 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 
 export const texts = {
   title: "bitreplay",
-  lead: "Show it a few pictures and say what they are. It knows them at once, and still knows the others.",
-  model: "Network",
+  lead: "Show it things. It learns while you watch.",
+  advanced: "Advanced",
+  network: "Network",
+  model: "Which",
   strategy: "Learns",
   strategies: /** @type {Record<string, string>} */ ({ exact: "at once (exact)", replay: "in steps (replay)" }),
   left: (/** @type {number} */ seconds) => `Learning: ${counted(seconds, "second")} left`,
   loading: "Loading the network.",
   failed: (/** @type {string} */ reason) => `This did not work: ${reason}`,
   models: (/** @type {string} */ name, /** @type {string} */ size) => `${texts.sizes[name] ?? ""} ${name}, ${size}`.trim(),
-  sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", react18: "Large:", bireal18: "Large:" }),
+  sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", quicknet: "Best:", react18: "Large:", bireal18: "Large:" }),
+  quick: "This device is quick enough for the better network.",
+  slow: "This device is not quick enough for the better network, so it uses the small one.",
+  measured: (/** @type {string} */ name, /** @type {number} */ ms) => `Measured: ${texts.took(ms)} a picture with ${name}.`,
   otherModel: (/** @type {string} */ name, /** @type {string} */ strategy) =>
     `the state belongs to the network ${name} with the strategy ${strategy}, which this page does not have.`,
   ownClasses: "Each network and each way to learn has its own classes. The others are kept.",
 
-  see: "See",
+  see: "What it sees",
   camera: "Camera",
   picture: "Picture",
   examples: "Examples",
+  welcome: "Show it two things. It learns to tell them apart, here on your device.",
+  startCamera: "Start the camera",
+  tryExamples: "or try it with fruit",
   otherCamera: "Other camera",
   noCamera: "There is no camera, or the page may not use it. Choose a picture or an example.",
-  startCamera: "The camera's picture is shown here. It never leaves this device.",
+  startingCamera: "Allow the camera. Its picture never leaves this device.",
   choosePicture: "Choose a picture",
   dropPicture: "Drop a picture here or choose one.",
-  chooseExample: "Fruit from a shop. Teach it two or more, then choose a picture to see what it says.",
+  chooseExample: "Teach it two, then tap a picture.",
   teachExample: (/** @type {string} */ name) => `Teach ${name}`,
   showExample: (/** @type {string} */ name) => `Show ${name}`,
-  nothingKnown: "It knows nothing yet. Teach it two classes.",
-  oneKnown: "It knows one class. With a second one it can tell them apart.",
+  nothingKnown: "It knows nothing yet: record two things first.",
+  oneKnown: "It knows one thing. With a second one it can tell them apart.",
+  nothingShown: "Show it something.",
   notSure: "Not sure",
   unknown: "unknown",
   unlike: "Unlike anything it has learned. The closest classes:",
   took: (/** @type {number} */ ms) => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`,
 
-  teach: "Teach",
-  newClass: "Name of a new class",
-  add: "Add class",
+  collect: "Collect",
+  collectNote: "Show a thing and hold its button.",
+  placeholder: (/** @type {number} */ number) => `Class ${number}`,
+  nameOf: (/** @type {string} */ name) => `Name of ${name}`,
+  add: "Add a class",
   undo: "Undo",
   undone: (/** @type {string} */ step) => `Undone: ${step}`,
-  empty:
-    "No classes yet. Teach it a fruit from the examples; or name a class, start the camera, and hold the button while you show the thing from a few sides.",
-  hold: "Hold to take pictures",
+  hold: "Hold to record",
   nothingToTake: "There is no picture yet: start the camera or show one first.",
   remove: "Remove",
   taking: (/** @type {number} */ count) => `${counted(count, "picture")}`,
@@ -57,8 +66,8 @@ export const texts = {
   renameTo: (/** @type {string} */ name) => `New name for ${name}`,
   mergeInto: "Merge into",
   forget: "Forget",
-  counts: (/** @type {number} */ learned, /** @type {number} */ held) =>
-    held ? `${counted(learned, "picture")}, ${held} held back` : counted(learned, "picture"),
+  counts: (/** @type {number} */ count) => counted(count, "picture"),
+  ofThese: (/** @type {number} */ held) => `${held} held back`,
   known: (/** @type {number | undefined} */ before, /** @type {number} */ after) =>
     before === undefined ? `${percent(after)} right` : `${percent(before)} → ${percent(after)} right`,
   heldBack: "held back",
@@ -69,6 +78,14 @@ export const texts = {
   notPictures: (/** @type {number} */ count) =>
     `${counted(count, "file")} could not be read as ${count === 1 ? "a picture" : "pictures"}.`,
   reading: (/** @type {number} */ done, /** @type {number} */ all) => `${done} of ${all} pictures`,
+
+  learnsAtOnce: "It learns at once",
+  learnsInSteps: "It learns in steps",
+  hasLearned: "It has learned already",
+  noTraining: "No button for that: it learns when you let go.",
+  lastStep: (/** @type {string} */ what, /** @type {number | undefined} */ ms) =>
+    `${what[0].toUpperCase()}${what.slice(1)}${ms === undefined ? "" : ` in ${(ms / 1000).toFixed(2)} s`}.`,
+  try: "Try it",
 
   did: {
     learn: (/** @type {number} */ count, /** @type {string} */ name) => `${counted(count, "picture")} of ${name} learned`,
@@ -119,7 +136,8 @@ export const texts = {
 
   /** These replace the texts above where a device serves the page. */
   served: {
-    startCamera: "The camera's picture is shown here. It goes to the device that serves this page, and nowhere else.",
+    welcome: "Show it two things. The device that serves this page learns to tell them apart.",
+    startingCamera: "Allow the camera. Its picture goes to the device that serves this page, and nowhere else.",
     noRequests: "Pictures go to the device that serves this page, and nowhere else.",
     someRequests: (/** @type {number} */ count) =>
       `${counted(count, "request")} since the page was loaded, all to the device that serves it.`,

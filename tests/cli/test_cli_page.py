@@ -78,7 +78,7 @@ def test_a_page_has_everything_that_its_files_name(tmp_path, monkeypatch, capsys
 def test_the_default_networks_are_in_every_wheel():
     from bitreplay.zoo.fetching import catalogue
 
-    assert not {zoo.find(name).path.name for name in folder.DEFAULT_MODELS} & set(catalogue())
+    assert not {zoo.find(name.partition(":")[0]).path.name for name in folder.DEFAULT_MODELS} & set(catalogue())
 
 
 def test_it_is_written_again_beside_other_files_but_not_into_a_folder_of_them(tmp_path, monkeypatch, capsys):

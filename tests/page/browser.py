@@ -26,6 +26,8 @@ needs_page = pytest.mark.skipif(
 )
 READY = "html[data-ready]"
 PATIENCE = 120_000  # milliseconds: the machine may be busy
+# As on a slow device, which keeps the small network: what a test learns shall not depend on how busy the machine is.
+SLOW = "localStorage.getItem('speed') ?? localStorage.setItem('speed', '1000')"
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -89,13 +91,16 @@ def chromium(camera: Path | None = None, cameras: int = 1, **options: Any) -> It
 
 
 class Page:
-    """What a reader does on the page, and sees."""
+    """What a reader does on the page, and sees: the examples, with what is advanced open, unless `first_screen`."""
 
-    def __init__(self, context: Any, address: str) -> None:
+    def __init__(self, context: Any, address: str, first_screen: bool = False, slow: bool = True) -> None:
+        self.first_screen = first_screen
         self.errors: list[str] = []
         self.requests: list[str] = []
         context.on("request", lambda request: self.requests.append(request.url))
         self.own = context.new_page()
+        if slow:
+            self.own.add_init_script(SLOW)
         self.own.on("pageerror", lambda error: self.errors.append(str(error)))
         self.own.on("console", lambda message: self.errors.extend([message.text] * (message.type == "error")))
         self.own.goto(address)
@@ -104,6 +109,9 @@ class Page:
     def ready(self) -> None:
         self.shown = 0
         self.own.wait_for_selector(READY)
+        if not self.first_screen:
+            self.own.click("#more")
+            self.own.click("[data-source=examples]")
 
     def reload(self) -> None:
         self.own.reload()
@@ -111,7 +119,7 @@ class Page:
 
     @property
     def hash(self) -> str:
-        return self.own.inner_text("#hash")
+        return self.own.text_content("#hash")
 
     def changed(self, before: str) -> str:
         self.own.wait_for_function("before => document.getElementById('hash').textContent !== before", arg=before)
@@ -133,6 +141,14 @@ class Page:
         words = f"{self.shown} {self.hash}"
         self.own.wait_for_function("words => document.getElementById('answers').dataset.shown === words", arg=words)
         return self.own.inner_text(".answer:first-of-type span:first-child").removeprefix("Not sure: ")
+
+    def name(self, name: str) -> None:
+        """A card of this name, which has no pictures yet: the first that has no name, or one more."""
+        inputs = ".planned input:not([type=file])"
+        empty = f"[...document.querySelectorAll('{inputs}')].findIndex((one) => !one.value)"
+        if self.own.evaluate(empty) < 0:
+            self.own.click("#add")
+        self.own.locator(inputs).nth(self.own.evaluate(empty)).fill(name)
 
     def classes(self) -> list[str]:
         return self.own.locator("#classes h3").all_inner_texts()

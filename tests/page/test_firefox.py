@@ -16,7 +16,7 @@ import pytest
 
 import bitreplay
 from bitreplay.data.groceries import groceries
-from tests.page.browser import Page, chromium, needs_page, served
+from tests.page.browser import SLOW, Page, chromium, needs_page, served
 from tests.page.dropping import DROP, as_text
 
 PATIENCE = 180.0  # seconds: the machine may be busy
@@ -40,9 +40,10 @@ TEACH_FILES = """(async () => {
   const drop = %s;
   const hash = () => document.getElementById("hash").textContent;
   const before = hash();
-  document.getElementById("name").value = "mine";
-  document.getElementById("new").requestSubmit();
-  drop([".class", "mine", %s]);
+  const name = document.querySelector(".planned input");
+  name.value = "mine";
+  name.dispatchEvent(new Event("input"));
+  drop([".planned", "", %s]);
   await new Promise((done) => {
     const look = () => hash() !== before ? done() : setTimeout(look, 100);
     look();
@@ -51,7 +52,7 @@ TEACH_FILES = """(async () => {
 })()"""
 FORGET = """(async () => {
   document.getElementById("clear").click();
-  const look = (done) => document.querySelector(".class") ? setTimeout(() => look(done), 100) : done();
+  const look = (done) => document.querySelector("#classes h3") ? setTimeout(() => look(done), 100) : done();
   await new Promise(look);
   return JSON.stringify("");
 })()"""
@@ -113,6 +114,8 @@ def test_firefox_ends_in_the_same_state(tmp_path, record_property):
     profile.mkdir()
     with served() as address:
         with firefox(profile) as browser:
+            browser.go(address)
+            browser.run(f"({SLOW}, 'null')")
             browser.go(address)
             found, answer = browser.run(TEACH)
             assert answer.removeprefix("Not sure: ") == "Orange"

@@ -41,7 +41,7 @@ def test_a_life_on_the_page(tmp_path):
         page.teach("Granny Smith")
         four = page.teach("Red Delicious")
         assert two == ["Orange", "Watermelon"] == [page.answer_to("Orange"), page.answer_to("Watermelon")]
-        assert page.classes() == ["Granny Smith", "Orange", "Red Delicious", "Watermelon"]
+        assert page.classes() == ["Orange", "Watermelon", "Granny Smith", "Red Delicious"], "as they were taught"
         assert page.own.locator("td.right button:enabled").count() == 4
         screenshot(page, "page.png")
 
@@ -49,12 +49,13 @@ def test_a_life_on_the_page(tmp_path):
         assert "Orange" not in page.classes()
         page.own.click("#undo")
         assert page.changed(three) == four
-        assert len(page.classes()) == 4
+        assert page.classes() == ["Orange", "Watermelon", "Granny Smith", "Red Delicious"]
         later = [url for url in page.requests if not url.startswith("blob:")]
         assert later == [], "the page asked for something after it was loaded"
 
         page.reload()
-        assert page.hash == four and len(page.classes()) == 4
+        assert page.hash == four
+        assert page.classes() == ["Orange", "Watermelon", "Granny Smith", "Red Delicious"], "where they were put"
         context.set_offline(True)
         page.reload()
         assert page.hash == four and page.answer_to("Orange") == "Orange"
@@ -94,12 +95,11 @@ def test_classes_are_renamed_merged_and_lose_a_picture():
         first = page.teach("Watermelon")
         renamed = page.menu("Watermelon", "Rename")
         assert page.classes() == ["Orange", "melon"]
-        page.own.click('[aria-label="+17 All pictures of melon"]')
+        page.own.click('[aria-label="+22 All pictures of melon"]')
         page.own.click('#dialog [aria-label="Forget picture 1 of melon"]')
         page.changed(renamed)
         page.own.click("#close")
-        facts = page.card("melon").locator(".facts span")
-        assert facts.inner_text() == "19 pictures, 5 held back"
+        assert page.card("melon").locator(".facts span").all_inner_texts() == ["24 pictures", "5 held back"]
         before = page.hash
         card = page.card("melon")
         card.locator("summary").click()
@@ -121,16 +121,15 @@ def test_a_camera_teaches_by_pointer_and_by_keyboard(tmp_path):
         page.teach("Watermelon")
         page.own.click("[data-source=camera]")
         page.own.wait_for_function("() => document.getElementById('video').readyState >= 2")
-        page.own.fill("#name", "mine")
-        page.own.keyboard.press("Enter")
-        hold = page.own.locator('[aria-label="Hold to take pictures: mine"]')
+        page.name("mine")
+        hold = page.own.locator('[aria-label="Hold to record: mine"]')
         before = page.hash
         hold.hover()
         page.own.mouse.down()
         page.own.wait_for_function(TAKEN.format(3))
         page.own.mouse.up()
         before = page.changed(before)
-        assert int(page.card("mine").locator(".facts span").inner_text().split()[0]) >= 3
+        assert int(page.card("mine").locator(".facts span").first.inner_text().split()[0]) >= 3
         hold.focus()
         page.own.keyboard.down("Space")
         page.own.wait_for_function(TAKEN.format(2))
@@ -190,10 +189,11 @@ def test_everything_can_be_reached_and_fits_a_phone():
             seen.add(page.own.evaluate("(document.activeElement.id || document.activeElement.textContent).trim()"))
         assert {
             "model",
-            "name",
+            "more",
+            "add",
             "Examples",
             "Teach Orange",
-            "Hold to take pictures",
+            "Hold to record",
             "download",
             "open",
             "undo",
@@ -218,30 +218,30 @@ def test_small_things_that_a_visitor_expects():
     """A class without pictures goes again, a still picture is taken once, a menu closes, the last change is told."""
     with served() as address, chromium() as context:
         page = Page(context, address)
-        page.own.fill("#name", "mug")
-        page.own.keyboard.press("Enter")
-        page.own.click('[aria-label="Hold to take pictures: mug"]')
+        page.name("mug")
+        page.own.click('[aria-label="Hold to record: mug"]')
         page.own.wait_for_selector("#status:text('no picture yet')")
+        assert page.own.locator(".planned").count() == 2 and not page.own.locator(".remove").first.is_visible()
+        page.own.click("#add")
         page.own.click('[aria-label="Remove: mug"]')
-        assert page.classes() == []
+        assert page.own.locator(".planned").count() == 2 and page.classes() == []
 
         page.teach("Orange")
         page.own.click('#examples [aria-label="Show Watermelon"]')
         page.own.wait_for_selector("#shown:visible")
-        page.own.fill("#name", "melon")
-        page.own.keyboard.press("Enter")
+        page.name("melon")
         before = page.hash
-        hold = page.own.locator('[aria-label="Hold to take pictures: melon"]')
+        hold = page.own.locator('[aria-label="Hold to record: melon"]')
         hold.hover()
         page.own.mouse.down()
         page.changed(before)
         page.own.mouse.up()
-        assert page.card("melon").locator(".facts span").inner_text() == "1 picture"
+        assert page.card("melon").locator(".facts span").first.inner_text() == "1 picture"
         assert page.own.get_attribute("#undo", "title") == "1 picture of melon learned"
 
         page.card("Orange").locator("summary").click()
         assert page.card("Orange").locator("details[open]").count() == 1
-        page.own.click("#see-title")
+        page.own.click("h1")
         assert page.card("Orange").locator("details[open]").count() == 0
 
         page.own.locator("td.right button:enabled").first.click()
@@ -261,8 +261,4 @@ def test_one_camera_after_another():
         first = page.own.evaluate(camera)
         page.own.click("#turn")
         page.own.wait_for_function(f"first => {camera} && {camera} !== first", arg=first)
-        assert not page.own.locator("#preview").is_visible()
-        page.own.set_viewport_size({"width": 360, "height": 500})
-        page.own.locator("#requests").scroll_into_view_if_needed()
-        page.own.wait_for_selector("#preview:visible")
         assert page.errors == []

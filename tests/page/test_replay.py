@@ -40,7 +40,7 @@ def test_replay_learns_in_steps_and_answers_meanwhile(tmp_path):
         exact = page.teach("Orange")
         page.own.select_option("#strategy", "replay")
         page.own.wait_for_function("() => localStorage.getItem('model') === 'react_tiny replay'")
-        page.own.wait_for_function("() => !document.querySelector('.class')")
+        page.own.wait_for_function("() => !document.querySelector('#classes h3')")
         page.requests.clear()
         page.own.evaluate(WATCH)
         for name in ("Orange", "Watermelon", "Conference"):
@@ -48,8 +48,7 @@ def test_replay_learns_in_steps_and_answers_meanwhile(tmp_path):
             files = [tmp_path / f"{name}-{row}.png" for row in rows]
             for file, row in zip(files, rows, strict=True):
                 Image.fromarray(data.train_images[row]).save(file)
-            page.own.fill("#name", name)
-            page.own.keyboard.press("Enter")
+            page.name(name)
             before = page.hash
             page.own.set_input_files(f'input[aria-label="Add files: {name}"]', [str(file) for file in files])
             page.changed(before)

@@ -34,8 +34,7 @@ def test_twenty_pictures_of_a_class(tmp_path, record_property):
             files = [str(tmp_path / f"{row}.png") for row in rows]
             for file, row in zip(files, rows, strict=True):
                 Image.fromarray(data.train_images[row]).save(file)
-            page.own.fill("#name", name)
-            page.own.keyboard.press("Enter")
+            page.name(name)
             place = f'input[aria-label="Add files: {name}"]'
             learned.append(took(page.own, place, "hash", "", partial(page.own.set_input_files, place, files)))
             rows = rows[np.arange(PICTURES) % HELD_BACK != HELD_BACK - 1]

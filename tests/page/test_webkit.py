@@ -7,7 +7,7 @@ from PIL import Image
 
 import bitreplay
 from bitreplay.data.groceries import groceries
-from tests.page.browser import needs_page, served
+from tests.page.browser import SLOW, needs_page, served
 from tests.page.webkit import WebKit, webkit
 
 READY = "document.documentElement?.dataset.ready"
@@ -16,8 +16,7 @@ PICTURES, HELD_BACK = 10, 5
 
 
 def teach(browser: WebKit, name: str, files: list[str]) -> str:
-    browser.write("#name", name)
-    browser.click("#new button")
+    browser.write(".planned input:not([type=file])", name)
     before = browser.run(f"return {HASH}")
     browser.write(f'input[aria-label="Add files: {name}"]', "\n".join(files))
     browser.wait(f"{HASH} !== arguments[0]", before)
@@ -31,7 +30,10 @@ def test_webkit_learns_from_files_what_python_learns(tmp_path, record_property):
     learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
     with served() as address, webkit(tmp_path) as browser:
         browser.go(address)
+        browser.run(SLOW)
+        browser.go(address)
         browser.wait(READY)
+        browser.click("#more")
         for name in names:
             rows = np.flatnonzero(data.train_labels == data.class_names.index(name))[:PICTURES]
             files = [tmp_path / f"{name}-{row}.png" for row in rows]
@@ -58,7 +60,7 @@ def test_webkit_learns_from_files_what_python_learns(tmp_path, record_property):
         browser.go(address)
         browser.wait(READY)
         assert browser.run(f"return {HASH}") == found
-        assert browser.run("return document.querySelectorAll('.class').length") == len(names)
+        assert browser.run("return document.querySelectorAll('#classes h3').length") == len(names)
         version = browser.version
         browser.end()
     vectors = "without" if "without vectors" in path else "with"

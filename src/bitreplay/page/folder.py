@@ -19,7 +19,7 @@ from bitreplay.export.image import image_of
 from bitreplay.learner import Learner
 from bitreplay.page.contents import learner_files, static_files
 
-DEFAULT_MODELS = ("react_tiny", "react18")
+DEFAULT_MODELS = ("react_tiny", "quicknet:160")
 STRATEGIES = ("exact", "replay")
 FLOAT_BYTES = 4
 SERVICE_WORKER = "offline.js"
