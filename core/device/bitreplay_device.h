@@ -1,4 +1,5 @@
-/* What a board needs around the learner: a camera's frame as a square, and states in flash. C99.
+/* What a board needs around the learner: a camera's frame as a square, states in flash, commands over a serial
+ * line. C99.
  *
  * No heap and no dependencies but bitreplay_learner.h. Each part can be used without the others. Functions that
  * return int return BR_OK or another value of `enum br_error`.
@@ -67,6 +68,31 @@ typedef struct br_flash_slots {
  * that nothing is left of what was forgotten. The structure must stay where it is. BR_STORAGE if the flash cannot be
  * read. */
 int br_flash_open(br_flash_slots* slots, const br_flash* flash, uint32_t areas);
+
+/* ---- Commands over a serial line: console.c, docs/device.md ---- */
+
+#define BR_CONSOLE_LINE 256
+
+typedef struct br_console {
+  br_learner* learner;
+  const br_slots* slots; /* null: states are not saved */
+  void* context;
+  int (*get)(void* context, int wait); /* the next byte; -1 if there is none, if `wait` within a second */
+  void (*put)(void* context, const void* bytes, size_t size);
+  int (*capture)(void* context, br_picture* picture); /* takes a picture and returns 0; null: there is no camera */
+  uint8_t* room;                                      /* for a picture that the desk sends */
+  size_t room_bytes;                                  /* side * side * 3 of the network's input */
+  int32_t* probabilities;                             /* [classes that the learner has room for] */
+
+  br_picture sent; /* the picture that the desk sent, if `has_sent` */
+  int has_sent;
+  size_t length;
+  char line[BR_CONSOLE_LINE];
+} br_console;
+
+/* Reads what has come and runs a command when its line is whole. Call it again and again; the fields up to
+ * `probabilities` are the caller's, the others begin as 0. */
+void br_console_poll(br_console* console);
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,8 @@
  * Where power fails during an erase or a program, bits may read as 0 now and as 1 later, so that the last record may be
  * there today and gone tomorrow. Therefore:
  *   - records are read once, at the start;
- *   - where more than two areas have a record, the save of the latest has not returned: those of the two earliest writes
- *     count, one of which is the last that was saved;
+ *   - where more than two areas have a record, the save of the latest has not returned: those of the two earliest
+ *     writes count, one of which is the last that was saved;
  *   - neither of these is erased before another record was written to its end in this life;
  *   - an area that was not erased in this life is erased before it is written.
  */

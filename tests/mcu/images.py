@@ -68,7 +68,7 @@ def write_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def build_image(demo: Path, cpu: str, *flags: str) -> Path:
+def build_image(demo: Path, cpu: str, *flags: str, target: str = "mcu_demo") -> Path:
     folder = ROOT / "build" / "mcu" / (cpu if demo.name == "exact" else f"{cpu}-{demo.name}")
     command: list[str | Path] = [
         "cmake",
@@ -85,11 +85,11 @@ def build_image(demo: Path, cpu: str, *flags: str) -> Path:
     command += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "--log-level=WARNING"]
     command += [f"-DBITREPLAY_MCU_DEMO={demo}", f"-DBITREPLAY_OPERATIONS={demo / 'operations.h'}"]
     command += flags
-    again: list[str | Path] = ["cmake", "--build", folder, "--target", "mcu_demo"]
+    again: list[str | Path] = ["cmake", "--build", folder, "--target", target]
     for step in (command, again):
         done = subprocess.run(step, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "mcu" / "mcu_demo"
+    return folder / "mcu" / target
 
 
 def sizes(image: Path) -> tuple[int, int]:

@@ -96,6 +96,7 @@ def test_a_microcontroller_learns_as_python_does(cpu, demo, record_property):
     figures = {key: int(value) for key, value in lines if value.isdigit()}
     flash, ram = sizes(image)
     assert flash <= FLASH and ram <= RAM
+    assert desk.model is not None
     planned = on_device(desk.model, Settings(**settings), classes, cpu)
     without_main = code_bytes(image) + len(image_of(desk))
     assert abs(planned.flash - without_main) <= 0.02 * without_main

@@ -21,7 +21,7 @@ from bitreplay.statefile import StateInUse
 REFUSED, IN_USE, STOPPED, INTERRUPTED = 1, 3, 4, 130
 COMMANDS = (
     "demo", "run", "learn", "predict", "evaluate", "confusions", "unlearn", "merge", "forget", "rename", "rollback",
-    "serve", "page", "info", "models", "plan", "export", "pretrain", "convert", "reproduce",
+    "serve", "page", "info", "models", "plan", "export", "device", "pretrain", "convert", "reproduce",
 )  # fmt: skip
 DATA_COMMANDS = ("fetch", "photographs")
 FLEET_COMMANDS = ("key", "join", "send", "merge", "push", "pull", "status")
