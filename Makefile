@@ -13,7 +13,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash fuzz fuzz-reader \
+.PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash test-platformio fuzz fuzz-reader \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -217,6 +217,11 @@ test-mcu: build
 # States in flash that loses power: ten thousand lives of each kind of flash.
 test-flash: build
 	BITREPLAY_FLASH_LIVES=$${BITREPLAY_FLASH_LIVES:-10000} $(BIN)/python -m pytest -q tests/device/test_flash_lives.py
+
+# PlatformIO packs the package for it; its compilers cannot be had from PyPI, and nothing is built by it.
+test-platformio: build
+	test -x build/platformio/bin/pio || { $(PYTHON) -m venv build/platformio && build/platformio/bin/pip install --quiet "platformio==6.*"; }
+	$(BIN)/python -m pytest -q tests/device/test_packages.py
 
 # Tables of state hashes: 60 photographs learned by sums, and by 200 steps of replay, on everything that is here and was built.
 hashes: build

@@ -59,7 +59,9 @@ def write_folder(learner: Learner, folder: Path, classes: int, target: str, samp
     (folder / "model.bin").write_bytes(image)
     (folder / "model.c").write_text(c_array(image, "bitreplay_model"))
     (folder / "operations.h").write_text(operations_header(*programs.values()))
-    (folder / "sizes.h").write_text(_header(sizes, classes, samples if c_learner.trains else None))
+    (folder / "sizes.h").write_text(
+        _header(sizes, classes, learner.strategy.side, samples if c_learner.trains else None)
+    )
     (folder / "main.c").write_text(main_of(c_learner, _build(target, c_learner.trains)))
     (folder / "export.json").write_text(json.dumps(about, indent=2) + "\n")
     return about
@@ -70,10 +72,11 @@ def _exported_settings(learner: Learner) -> dict[str, Any]:
     return {name: values[name] for name in type(learner.strategy).exported_settings}
 
 
-def _header(sizes: dict[str, int], classes: int, samples: int | None) -> str:
+def _header(sizes: dict[str, int], classes: int, side: int, samples: int | None) -> str:
     return (
         "/* Bytes of RAM that the learner is given when it is opened, and of the model, which may lie in flash. */\n"
-        f"#define BITREPLAY_CLASSES {classes}\n#define BITREPLAY_MODEL_BYTES {sizes['model']}\n"
+        f"#define BITREPLAY_CLASSES {classes}\n#define BITREPLAY_SIDE {side}\n"
+        f"#define BITREPLAY_MODEL_BYTES {sizes['model']}\n"
         f"#define BITREPLAY_LEARNER_BYTES {sizes['learner']}\n"
         + (f"#define BITREPLAY_SAMPLES {samples}\n" if samples else "")
     )

@@ -9,6 +9,7 @@ import typer
 
 from bitreplay.cli import options, show
 from bitreplay.export import TARGETS, c_learners, write_folder
+from bitreplay.export.packages import PACKAGES, write_package
 from bitreplay.export.targets import BOARDS
 from bitreplay.learner import Learner
 from bitreplay.strategies import DEFAULT_STRATEGY
@@ -34,6 +35,12 @@ def export(
     samples: Annotated[int, typer.Option(help="For replay: pictures per experience to reserve memory for.")] = 64,
     classes: Annotated[int, typer.Option(help="Classes to reserve memory for.")] = 16,
     target: Annotated[str, typer.Option(help=f"Device: {', '.join(TARGETS)}.")] = "linux",
+    package: Annotated[
+        str | None,
+        typer.Option(
+            help=f"With the learner's sources, in the layout of {', '.join(PACKAGES)}; the target is a board."
+        ),
+    ] = None,
     digests: Annotated[
         bool, typer.Option(help="For exact: let unlearn refuse pictures that were never learned.")
     ] = False,
@@ -56,7 +63,10 @@ def export(
     flags = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
     learner = Learner.from_pretrained(model, strategy=strategy, **(specified | flags))
     try:
-        summary = write_folder(learner, out, classes, target, samples)
+        if package is None:
+            summary = write_folder(learner, out, classes, target, samples)
+        else:
+            summary = write_package(package, learner, out, classes, target, samples)
     except OSError as error:
         raise ValueError(f"{out} cannot be written: {error.strerror}.") from None
     if json:
@@ -67,7 +77,10 @@ def export(
     parts = ", ".join(f"{name} {size}" for name, size in sizes.items())
     pages = {"linux": "docs/c.md", "wasm": "docs/page.md"} | dict.fromkeys(BOARDS, "docs/boards.md")
     page = pages.get(target, "docs/microcontrollers.md")
+    built = f"main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."
+    if package is not None:
+        built = f"It is a package for {package}; docs/boards.md says how to use it."
     show.say(
         f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
-        f"{classes} classes ({parts}). main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."
+        f"{classes} classes ({parts}). {built}"
     )

@@ -1,0 +1,3 @@
+/* Of ESP-IDF. */
+#pragma once
+#define pdMS_TO_TICKS(milliseconds) ((milliseconds) / 10)

@@ -1,0 +1,3 @@
+/* As Kconfig's defaults make it. */
+#pragma once
+#define CONFIG_BITREPLAY_AREAS 4
