@@ -14,7 +14,7 @@ C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash test-platformio fuzz fuzz-reader \
-  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page screens test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -338,6 +338,10 @@ test-page: page
 	BITREPLAY_PAGE="$(CURDIR)/build/page" BITREPLAY_NODE="$(CURDIR)/build/node/node_modules" \
 	  BITREPLAY_SCREENSHOTS="$(CURDIR)/build/screenshots" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" \
 	  $(BIN)/python -m pytest -n 2 -m "not slow" tests/page
+
+# Pictures of the page in every state, in docs/screens, to look at after a change of its looks.
+screens: page
+	BITREPLAY_PAGE="$(CURDIR)/build/page" PYTHONPATH="$(CURDIR)/src:$(PACKAGES)" $(BIN)/python -m tests.page.screens docs/screens
 
 # `bitreplay serve`: killed again and again, fifty clients, from a wheel, and in Chromium where it and Playwright are there.
 test-serve: build

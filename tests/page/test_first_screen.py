@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -139,5 +140,12 @@ def test_the_network_is_the_one_that_suits_the_device(milliseconds, record_prope
         assert network == ("quicknet" if measured <= 10 else "react_tiny")
         said = page.own.text_content("#speed")
         assert said.startswith("This device is quick" if measured <= 10 else "This device is not quick")
+        page.own.click("#more")
+        page.own.click("[data-source=examples]")
+        page.teach("Orange")
+        page.teach("Watermelon")
+        assert page.answer_to("Orange") == "Orange"
+        page.own.wait_for_selector("#bars >> text=to answer")
+        answered = re.search(r"[\d.]+ ms to answer", page.own.inner_text("#bars"))
         assert page.errors == []
-    record_property("figure", f"{measured:.1f} ms a picture: {network}")
+    record_property("figure", f"{measured:.1f} ms a picture: {network}, {answered and answered[0]}")
