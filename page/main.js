@@ -8,6 +8,7 @@ import { ofBlob, thumbnail } from "./frames.js";
 import { drawProgress } from "./progress.js";
 import { RemoteSession, RemoteWorkerClient, useServedTexts } from "./remote.js";
 import { Session } from "./session.js";
+import { drawSharing } from "./sharing.js";
 import { Source } from "./source.js";
 import { readStateHead } from "./state_head.js";
 import { Store } from "./store.js";
@@ -128,6 +129,7 @@ function draw() {
   drawLearned();
   drawChart(session.steps);
   drawMatrix(session, openPictures);
+  drawSharing(`${session.model}.state`, showMessage);
   drawCosts(session, floatBytes, answered);
   byId("knows-note").textContent = session.evaluated.length ? texts.knowsNote : texts.notHeld;
   byId("hash").textContent = session.hash;

@@ -124,6 +124,12 @@ export const texts = {
   open: "Open",
   mergeState: "Merge",
   clear: "Forget everything",
+  elsewhere: "Use it elsewhere",
+  inTerminal: "In a terminal, with the file that you downloaded",
+  inPython: "In Python",
+  copy: "Copy",
+  copied: "Copied.",
+  notCopied: "The browser did not allow it: mark the text and copy it.",
   keptHere: "Stored in this browser.",
   notPersistent: "Stored in this browser, which may delete it when space is short. Download what you need.",
 
