@@ -59,6 +59,11 @@ def _with_labels() -> set[str]:
     return {name for name in zoo.names() if zoo.find(f"{name}@1").about["training"]["data"] == "Tiny-ImageNet"}
 
 
+def whole(data: str) -> str:
+    """The default network on all pictures of a set, with all features of its layers."""
+    return format_number(exact(data, zoo.DEFAULT)["final"], 1)
+
+
 def files() -> str:
     lines = []
     for name in _in_order():
