@@ -3,6 +3,7 @@
     taskset -c 1 python -m benchmarks.profile_records bireal18 whole
     BITREPLAY_ISA=avx2 taskset -c 1 python -m benchmarks.profile_records react18 tail --samples 32
     taskset -c 1 python -m benchmarks.profile_records quicknet@2 whole --size 192 --each
+    taskset -c 1 python -m benchmarks.profile_records converted.safetensors whole
 
 Each record is made a program of its own and run on what the whole program left in the arena; the shortest time counts.
 """
@@ -15,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -59,7 +61,7 @@ def described(program: Program, record: Record) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", help="a model of the zoo")
+    parser.add_argument("model", help="a model of the zoo, or a model file")
     parser.add_argument("part", choices=["whole", "tail"])
     parser.add_argument("--samples", type=int, default=1)
     parser.add_argument("--times", type=int, default=40)
@@ -68,7 +70,9 @@ def main() -> None:
         "--each", action="store_true", help="also every record, with the tensors that it reads and writes"
     )
     args = parser.parse_args()
-    graph, _ = modelfile.load(ROOT / f"{args.model}.safetensors")
+    graph, _ = modelfile.load(
+        Path(args.model) if args.model.endswith(".safetensors") else ROOT / f"{args.model}.safetensors"
+    )
     if args.size:
         graph = at_size(graph, args.size)
     bits, run = Bits(8, 1, 16), Run(args.samples, 7, 1, 1 << 20, 31)
