@@ -125,7 +125,7 @@ class Builder:
         kind = np.dtype(dtype or base.dtype)
         assert base.region == "arena" and np.prod(shape) == np.prod(base.shape), (base, shape)
         assert kind.itemsize == base.dtype.itemsize, (base, kind)
-        self._same[self._add(name, "arena", kind, shape, base.per_sample, 0)] = tensor
+        self._same[self._add(name, "arena", kind, shape, base.per_sample, 0)] = self._same.get(tensor, tensor)
         return len(self.tensors) - 1
 
     # records

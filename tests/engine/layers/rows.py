@@ -135,6 +135,15 @@ def clip(s: Setting) -> tuple[Graph, str, Oracle]:
     return with_range(s, node, formula, slack=Fraction(1))
 
 
+def clip_nothing(s: Setting) -> tuple[Graph, str, Oracle]:
+    """To what its input stores already: no operation, and at the ends no gradient."""
+    ends = (Fraction(0), Fraction(255, 64))
+    graph = small_graph(
+        [Node("mine", "clip", ("before",), {"low": "0", "high": "3.984375"})], s.shape, {"mine": ends}, ends
+    )
+    return graph, "mine", s.oracle(partial(torch.nn.functional.hardtanh, min_val=0, max_val=255 / 64))
+
+
 def add(s: Setting) -> tuple[Graph, str, Oracle]:
     other = batchnorm("other", ("level",), s.channels, 20, s.rng)
     graph = small_graph([other, Node("mine", "add", ("before", "other"))], s.shape,
@@ -307,7 +316,7 @@ ROWS: dict[str, dict[str, Row]] = {
     "rprelu": {"": rprelu},
     "prelu": {"": prelu},
     "relu": {"of activations": relu, "of sums": relu_of_sums},
-    "clip": {"": clip},
+    "clip": {"": clip, "of nothing": clip_nothing},
     "add": {"": add},
     "concat": {"": concat},
     "max_pool": {

@@ -5,6 +5,8 @@
 
 The derivative at either end is 0, as PyTorch's ReLU, ReLU6 and Hardtanh have it. Sums keep their integers (m = 1,
 s = 0): there y > 0 just where x > 0, so that the backward pass looks at y and x need not be kept.
+
+Where y is stored as x is and the interval cuts off nothing that x can store, y is x: there is no operation.
 """
 
 from __future__ import annotations
@@ -55,9 +57,8 @@ class Clip(Layer):
 
     def forward(self, c: Builder, inputs: list[Value]) -> Value:
         (x,) = inputs
-        y = c.activation_value(self.node.name, x.shape)
-        assert x.activation is not None and y.activation is not None, f"{self.node.name} reads activations"
-        low, high, spec = self._limit("low"), self._limit("high"), y.activation
+        low, high, spec = self._limit("low"), self._limit("high"), c.activation(self.node.name)
+        assert x.activation is not None, f"{self.node.name} reads activations"
         lowest = spec.low if low is None else max(spec.low, round_fraction(low / spec.scale) + spec.zero)
         highest = spec.high if high is None else min(spec.high, round_fraction(high / spec.scale) + spec.zero)
         need(lowest <= highest, f"{self.node.name}: the interval lies outside its range")
@@ -65,15 +66,22 @@ class Clip(Layer):
         # x > low  <=>  stored - zero > floor(low / scale);   x < high  <=>  stored - zero < ceil(high / scale)
         above = -UNBOUNDED if low is None else low // scale + zero
         below = UNBOUNDED if high is None else -(-high // scale) + zero
-        self._emit(c, x, y, Multiplier.of(scale / spec.scale), lowest, highest)
         self._inside = {"above": above, "below": below}
         self._looks_at = x.tensor
+        self._scales = Multiplier.of(scale / spec.scale)
+        if x.activation == spec and (lowest, highest) == (spec.low, spec.high):
+            c.reshaped(x.tensor, self.node.name, x.shape)
+            return x
+        y = c.activation_value(self.node.name, x.shape)
+        self._emit(c, x, y, lowest, highest)
         return y
 
-    def _emit(self, c: Builder, x: Value, y: Value, multiplier: Multiplier, low: int, high: int) -> None:
+    def _multiplier(self) -> dict[str, int]:
+        return {"mantissa": self._scales.mantissa, "shift": self._scales.shift}
+
+    def _emit(self, c: Builder, x: Value, y: Value, low: int, high: int) -> None:
         zeros = {"x_zero": x.activation.zero if x.activation else 0, "y_zero": y.activation.zero if y.activation else 0}
-        self._multiplier = {"mantissa": multiplier.mantissa, "shift": multiplier.shift}
-        c.emit("forward", "clip", {"x": x.tensor, "y": y.tensor}, low=low, high=high, **zeros, **self._multiplier)
+        c.emit("forward", "clip", {"x": x.tensor, "y": y.tensor}, low=low, high=high, **zeros, **self._multiplier())
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,), (source,) = inputs, self.node.inputs
@@ -84,5 +92,5 @@ class Clip(Layer):
         result = c.gradient_buffers(source, x.shape)
         c.emit("backward", "clip_input_grad",
                {"g": gradient.tensor, "e": gradient.exponents, "x": self._looks_at, "gx": result.tensor,
-                "ex": result.exponents}, bits=c.bits.backward_other, **self._inside, **self._multiplier)  # fmt: skip
+                "ex": result.exponents}, bits=c.bits.backward_other, **self._inside, **self._multiplier())  # fmt: skip
         c.contribute(source, result)

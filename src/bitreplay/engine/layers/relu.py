@@ -25,7 +25,8 @@ class ReLU(Clip):
             return super().forward(c, inputs)
         need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums with a positive scale are expected")
         y = Value(c.buffer(self.node.name, c.tensors[x.tensor].dtype, x.shape), x.shape, x.bound, scales=x.scales)
-        self._emit(c, x, y, Multiplier(1, 0), 0, UNBOUNDED)
+        self._scales = Multiplier(1, 0)
+        self._emit(c, x, y, 0, UNBOUNDED)
         self._inside = {"above": 0, "below": UNBOUNDED}
         self._looks_at = y.tensor
         return y

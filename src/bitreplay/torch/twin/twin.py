@@ -169,9 +169,9 @@ def compile_forward(graph: Graph, forward_bits: int) -> tuple[dict[str, Value], 
     builder = Builder(graph, Bits(forward_bits, 1, 16), 1, "nothing", keep=True)
     records: dict[str, Any] = {}
     for node in graph.nodes:
-        inputs = [builder.values[name] for name in node.inputs]
+        inputs, emitted = [builder.values[name] for name in node.inputs], len(builder.records)
         builder.values[node.name] = ENGINE[node.kind](node).forward(builder, inputs)
-        if builder.records and builder.records[-1].operation in ALIKE:
+        if len(builder.records) > emitted and builder.records[-1].operation in ALIKE:
             records[node.name] = builder.records[-1]
     machine = ReferenceMachine(builder.finish())
     numbers = {}
