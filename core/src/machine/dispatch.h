@@ -5,6 +5,7 @@
 #include "kernels/affine/affine_grad.h"
 #include "kernels/binary_conv/binary_conv.h"
 #include "kernels/binary_conv/binary_conv_input_grad.h"
+#include "kernels/integer_conv/depthwise_conv.h"
 #include "kernels/integer_conv/integer_conv.h"
 #include "kernels/integer_conv/integer_conv_input_grad.h"
 #include "kernels/latent_code/latent_code.h"
@@ -40,6 +41,7 @@ struct Kernels {
   AffineParamGrad* affine_param_grad;
   IntegerConv integer_conv;
   IntegerConvInputGrad integer_conv_input_grad;
+  DepthwiseConv depthwise_conv;
   EncodeLatents* encode_latents;
   DecodeLatents* decode_latents;
   LatentUpdate latent_update;

@@ -23,17 +23,35 @@ def image_tables() -> Iterator[Case]:
         yield Case("image_table", operands | {"y": zeros(np.int16, image.shape)}, {}, 2, f"{colours} {width}")
 
 
+def depthwise_case(rng: np.random.Generator, geometry: tuple, channels: int, zero: int, down: int = 0) -> Case:
+    height, width, kernel, stride, pad, out_h, out_w = geometry
+    x, w = numbers(rng, np.int8, (2, height, width, channels)), numbers(rng, np.int8, (channels, kernel, kernel))
+    operands = {"x": Operand(x), "w": Operand(w, False, "constant")}
+    operands |= {"sums": zeros(np.int32, (2, out_h, out_w, channels))}
+    attributes = {"x_zero": zero, "stride": stride, "pad": pad, "down": down}
+    return Case("depthwise_conv", operands, attributes, 2, f"{geometry} {channels} {zero} {down}")
+
+
 def depthwise_blocks() -> Iterator[Case]:
     rng = np.random.default_rng(32)
     for geometry, channels, (zero, down) in product(
         GEOMETRY, (15, 16, 48), ((-128, 0), (1 << 14, 0), (-(1 << 14) - 1, 0), (3, 2))
     ):
-        height, width, kernel, stride, pad, out_h, out_w = geometry
-        x, w = numbers(rng, np.int8, (2, height, width, channels)), numbers(rng, np.int8, (channels, kernel, kernel))
-        operands = {"x": Operand(x), "w": Operand(w, False, "constant")}
-        operands |= {"sums": zeros(np.int32, (2, out_h, out_w, channels))}
-        attributes = {"x_zero": zero, "stride": stride, "pad": pad, "down": down}
-        yield Case("depthwise_conv", operands, attributes, 2, f"{geometry} {channels} {zero} {down}")
+        yield depthwise_case(rng, geometry, channels, zero, down)
+
+
+def depthwise_strips() -> Iterator[Case]:
+    """Windows of 3 and 5, strides of 1 and 2, rows of results around a group, and as long as a strip and longer."""
+    rng = np.random.default_rng(35)
+    for kernel, stride, width in product((3, 5), (1, 2, 3), (1, 2, 3, 4, 5, 7, 8, 9)):
+        pad = int(rng.integers(0, kernel))
+        height, out_h = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+        geometry = (height, width, kernel, stride, pad, out_h, -(-width // stride))
+        yield depthwise_case(rng, geometry, int(rng.choice([16, 32, 64, 80, 144])), int(rng.choice([-128, -3, 127])))
+    for kernel, stride, width in product((3, 5), (1, 2), (180, 184, 188, 190, 370, 376)):
+        yield depthwise_case(rng, (2, width, kernel, stride, 1, 1, -(-width // stride)), 16, 5)
+    for zero in (-129, 128):
+        yield depthwise_case(rng, (4, 4, 3, 1, 1, 4, 4), 16, zero)
 
 
 def max_pool_runs() -> Iterator[Case]:
@@ -67,6 +85,6 @@ def filter_pool_words() -> Iterator[Case]:
 
 
 WINDOWS = {
-    "image_tables": image_tables, "depthwise_blocks": depthwise_blocks,
+    "image_tables": image_tables, "depthwise_blocks": depthwise_blocks, "depthwise_strips": depthwise_strips,
     "max_pool_runs": max_pool_runs, "filter_pool_words": filter_pool_words,
 }  # fmt: skip

@@ -82,7 +82,7 @@ enum { SUMS = 2 };
 
 constexpr int64_t kBlock = 16;  // channels whose sums stay in registers
 
-// Bytes times bytes without rounding: blocks of channels, and sums of 32 bits as they are stored.
+// Blocks of channels, and sums of 32 bits as they are stored.
 template <int64_t kChannels>
 void run_block(const Call& c, int64_t at) {
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2), kernel = c.size(W, 1);
@@ -113,15 +113,38 @@ void run_block(const Call& c, int64_t at) {
   }
 }
 
-bool run_blocks(const Call& c) {
-  const bool bytes = c.type(X) == BR_INT8 && c.type(W) == BR_INT8 && absolute(c.attribute(X_ZERO)) <= 1 << 14;
-  if (!bytes || c.attribute(DOWN) || c.size(W, 1) * c.size(W, 1) > kMaxTaps || c.size(X, 2) % kBlock) return false;
+bool exact_bytes(const Call& c) { return c.type(X) == BR_INT8 && c.type(W) == BR_INT8 && c.attribute(DOWN) == 0; }
+
+DepthwiseConvArgs arguments(const Call& c) {
+  return {.samples = c.samples(),
+          .height = c.size(X, 0),
+          .width = c.size(X, 1),
+          .channels = c.size(X, 2),
+          .kernel = c.size(W, 1),
+          .out_h = c.size(SUMS, 0),
+          .out_w = c.size(SUMS, 1),
+          .x_zero = c.attribute(X_ZERO),
+          .stride = c.attribute(STRIDE),
+          .pad = c.attribute(PAD),
+          .x = c.data<int8_t>(X),
+          .w = c.data<int8_t>(W),
+          .packed_weights = c.packed_weights(),
+          .sums = c.data<int32_t>(SUMS),
+          .affine = nullptr};
+}
+
+// Bytes times bytes without rounding, in the way of the instruction set's own (depthwise_conv.h) or in blocks.
+bool run_bytes(const Call& c) {
+  const int64_t zero = c.attribute(X_ZERO);
+  if (!exact_bytes(c)) return false;
+  if (c.packed_weights() && c.kernels().depthwise_conv.run(arguments(c))) return true;
+  if (absolute(zero) > 1 << 14 || c.size(W, 1) * c.size(W, 1) > kMaxTaps || c.size(X, 2) % kBlock) return false;
   for (int64_t at = 0; at < c.size(X, 2); at += kBlock) run_block<kBlock>(c, at);
   return true;
 }
 
 int run(const Call& c) {
-  if (run_blocks(c)) return BR_OK;
+  if (run_bytes(c)) return BR_OK;
   over_sums(c, SUMS, [&](int64_t p, int64_t at, int64_t count, int64_t* total) {
     round_tile(total, count, c.attribute(DOWN));
     narrow(BR_INT32, total, count, c.bytes(SUMS), p * c.size(X, 2) + at);

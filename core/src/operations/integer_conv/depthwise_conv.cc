@@ -35,6 +35,15 @@ namespace depthwise_conv {
 
 void check(Checker& c) { check_forward(c, SUMS); }
 
+uint64_t packed_weights_bytes(const Call& c) {
+  const int64_t zero = c.attribute(X_ZERO);
+  return exact_bytes(c) && zero == int8_t(zero) ? c.kernels().depthwise_conv.packed_weights_bytes(arguments(c)) : 0;
+}
+
+void pack_weights(const Call& c, uint8_t* packed_weights) {
+  c.kernels().depthwise_conv.pack_weights(arguments(c), packed_weights);
+}
+
 }  // namespace depthwise_conv
 
 namespace learned_depthwise {
@@ -82,7 +91,10 @@ extern const Operation kDepthwiseConv = {.name = "depthwise_conv",
                                          .writes = "sums",
                                          .attributes = "x_zero stride pad down",
                                          .check = depthwise_conv::check,
-                                         .run = depthwise_conv::run};
+                                         .run = depthwise_conv::run,
+                                         .weights = depthwise::W,
+                                         .packed_weights_bytes = depthwise_conv::packed_weights_bytes,
+                                         .pack_weights = depthwise_conv::pack_weights};
 extern const Operation kLearnedDepthwise = {.name = "learned_depthwise",
                                             .code = 56,
                                             .reads = "x w exponents",

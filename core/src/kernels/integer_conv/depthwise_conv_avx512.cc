@@ -1,0 +1,222 @@
+// Depthwise convolution of bytes with AVX-512: 16 channels a lane each, four columns of a row of taps by vpdpbusd.
+//
+// A strip holds the rows of taps of one row of results, for up to 64 channels: for each 16 of them the columns side by
+// side, 16 bytes each, as u = x + 128, which has no sign, and where a tap lies outside the map, u = x_zero + 128. So
+// four columns are one load, and one vpermb brings the four bytes of a channel together. kGroup results, kStride
+// columns apart, share the kQuads quads of columns that they cover; weights stand in each quad at the places of a
+// result's taps, 0 beside them. With all taps there, sum (x - zero) w = sum u w - (128 + zero) sum w, exact in 32 bits.
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "kernels/affine/affine_of_sums.h"
+#include "kernels/integer_conv/depthwise_conv.h"
+
+namespace bitreplay {
+namespace {
+
+constexpr int64_t kBlock = 16, kBlocks = 4;  // channels in a vector; vectors in a strip
+constexpr int64_t kColumns = 192;            // of a strip's row, at most
+
+// How many results share columns: as many as the quads have room for.
+template <int kKernel, int kStride>
+struct Shape {
+  static constexpr int kQuads = (kKernel + 3) / 4, kGroup = (4 * kQuads - kKernel) / kStride + 1;
+};
+
+struct Strip {
+  alignas(64) uint8_t rows[5][kBlocks][kColumns * kBlock + 64];
+};
+
+// The packed weights of 16 channels: rows of taps in whole quads, and what is taken from sums.
+template <int kKernel>
+struct Packed {
+  int8_t of[kKernel][(kKernel + 3) / 4][kBlock][4];
+  int32_t taken[kBlock];
+};
+
+// The same for each result of a group: all taps of a row moved by as many columns as it lies behind the first.
+template <int kKernel, int kStride>
+struct Weights {
+  using S = Shape<kKernel, kStride>;
+  __m512i of[kKernel][S::kGroup][S::kQuads], taken;
+
+  void fill(const Packed<kKernel>& from) {
+    taken = _mm512_load_si512(from.taken);
+    for (int row = 0; row < kKernel; ++row) {
+      for (int result = 0; result < S::kGroup; ++result) {
+        const __m128i on = _mm_cvtsi32_si128(8 * result * kStride), back = _mm_cvtsi32_si128(32 - 8 * result * kStride);
+        __m512i before = _mm512_setzero_si512();
+        for (int quad = 0; quad < S::kQuads; ++quad) {
+          const __m512i own = _mm512_load_si512(from.of[row][quad]);
+          of[row][result][quad] = _mm512_or_si512(_mm512_sll_epi32(own, on), _mm512_srl_epi32(before, back));
+          before = own;
+        }
+      }
+    }
+  }
+};
+
+// A row of the map, or of zeros outside of it, from column -pad on.
+void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t channel, int64_t blocks, int64_t columns,
+              uint8_t (*to)[kColumns * kBlock + 64]) {
+  const __m128i sign = _mm_set1_epi8(-128), zero = _mm_set1_epi8(char(a.x_zero + 128));
+  const bool inside = row >= 0 && row < a.height;
+  const int64_t first = min_of(a.pad, columns), last = inside ? min_of(a.pad + a.width, columns) : first;
+  const int8_t* x = a.x + ((sample * a.height + (inside ? row : 0)) * a.width) * a.channels + channel;
+  const auto put = [&](int64_t block, int64_t column, __m128i value) {
+    _mm_store_si128(reinterpret_cast<__m128i*>(to[block] + column * kBlock), value);
+  };
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (int64_t column = 0; column < first; ++column) put(block, column, zero);
+    for (int64_t column = last; column < columns; ++column) put(block, column, zero);
+  }
+  for (int64_t column = first; column < last; ++column)
+    for (int64_t block = 0; block < blocks; ++block)
+      put(block, column,
+          _mm_xor_si128(sign, _mm_loadu_si128(reinterpret_cast<const __m128i*>(x + (column - first) * a.channels +
+                                                                               block * kBlock))));
+}
+
+// Where the four bytes of a channel lie in four columns of 16.
+inline __m512i quads() {
+  const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51);
+  const __m512i all = _mm512_broadcast_i32x4(four);
+  return _mm512_add_epi8(all, _mm512_setr_epi32(0, 0, 0, 0, 0x04040404, 0x04040404, 0x04040404, 0x04040404, 0x08080808,
+                                                0x08080808, 0x08080808, 0x08080808, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C,
+                                                0x0C0C0C0C));
+}
+
+// A row of results of 16 channels: put(column, sums).
+template <int kKernel, int kStride, class Put>
+inline __attribute__((always_inline)) void run_row(const Weights<kKernel, kStride>& weights,
+                                                   const uint8_t* const* rows, int64_t out_w, Put put) {
+  using S = Shape<kKernel, kStride>;
+  const __m512i order = quads();
+  for (int64_t column = 0; column < out_w; column += S::kGroup) {
+    __m512i sums[S::kGroup];
+#pragma GCC unroll 4
+    for (int result = 0; result < S::kGroup; ++result) sums[result] = weights.taken;
+#pragma GCC unroll 5
+    for (int row = 0; row < kKernel; ++row) {
+#pragma GCC unroll 2
+      for (int quad = 0; quad < S::kQuads; ++quad) {
+        const uint8_t* from = rows[row] + (column * kStride + 4 * quad) * kBlock;
+        const __m512i x = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(from));
+#pragma GCC unroll 4
+        for (int result = 0; result < S::kGroup; ++result)
+          sums[result] = _mm512_dpbusd_epi32(sums[result], x, weights.of[row][result][quad]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int result = 0; result < S::kGroup; ++result)
+      if (column + result < out_w) put(column + result, sums[result]);
+  }
+}
+
+// run(rows of taps, place of the row of results, first channel of 16) for every row of results.
+template <int kKernel, int kStride, class Run>
+void over_rows(const DepthwiseConvArgs& a, Run run) {
+  using S = Shape<kKernel, kStride>;
+  Strip strip;
+  Weights<kKernel, kStride> weights[kBlocks];
+  const auto* packed = reinterpret_cast<const Packed<kKernel>*>(a.packed_weights);
+  const int64_t groups = (a.out_w + S::kGroup - 1) / S::kGroup;
+  const int64_t columns = (groups - 1) * S::kGroup * kStride + 4 * S::kQuads;
+  for (int64_t channel = 0; channel < a.channels; channel += kBlocks * kBlock) {
+    const int64_t blocks = min_of(kBlocks, (a.channels - channel) / kBlock);
+    for (int64_t block = 0; block < blocks; ++block) weights[block].fill(packed[channel / kBlock + block]);
+    for (int64_t sample = 0; sample < a.samples; ++sample) {
+      int64_t filled = -a.pad;  // the next row of the map, which lies at its number modulo the taps
+      for (int64_t out_row = 0; out_row < a.out_h; ++out_row) {
+        const int64_t top = out_row * kStride - a.pad;
+        for (filled = max_of(filled, top); filled < top + kKernel; ++filled)
+          fill_row(a, sample, filled, channel, blocks, columns, strip.rows[(filled + a.pad) % kKernel]);
+        for (int64_t block = 0; block < blocks; ++block) {
+          const uint8_t* rows[kKernel];
+          for (int row = 0; row < kKernel; ++row) rows[row] = strip.rows[(top + row + a.pad) % kKernel][block];
+          run(weights[block], rows, (sample * a.out_h + out_row) * a.out_w, channel + block * kBlock);
+        }
+      }
+    }
+  }
+}
+
+template <int kKernel, int kStride>
+void run_sums(const DepthwiseConvArgs& a) {
+  over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
+    int32_t* to = a.sums + first * a.channels + channel;
+    run_row(weights, rows, a.out_w,
+            [&](int64_t column, __m512i sums) { _mm512_storeu_si512(to + column * a.channels, sums); });
+  });
+}
+
+template <int kKernel, int kStride, bool kRaise>
+void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
+  AffineOfSums::Finish<kRaise, false> finish(affine);
+  over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
+    int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
+    auto own = finish;
+    run_row(weights, rows, a.out_w, [&](int64_t column, __m512i sums) {
+      const Lanes y = affine.exact(own, channel / kBlock, Lanes{sums}, Lanes{});
+      store_lanes(to + column * a.channels, AffineOfSums::clipped(own, y));
+    });
+    finish.outside = own.outside;
+  });
+  affine.count(finish);
+}
+
+template <int kKernel, int kStride>
+bool run_as(const DepthwiseConvArgs& a) {
+  using S = Shape<kKernel, kStride>;
+  if (a.out_w * kStride + 4 * S::kQuads > kColumns) return false;
+  if (!a.affine) return run_sums<kKernel, kStride>(a), true;
+  if (a.affine->residual) return false;
+  const AffineOfSums affine(*a.affine, kKernel * kKernel * 256 * 128);
+  if (!affine.fits()) return false;
+  if (affine.raises()) run_affine<kKernel, kStride, true>(a, affine);
+  else run_affine<kKernel, kStride, false>(a, affine);
+  return true;
+}
+
+template <int kKernel>
+void pack(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
+  memset(packed_weights, 0, size_t(a.channels / kBlock) * sizeof(Packed<kKernel>));
+  for (int64_t channel = 0; channel < a.channels; ++channel) {
+    Packed<kKernel>& to = reinterpret_cast<Packed<kKernel>*>(packed_weights)[channel / kBlock];
+    int64_t sum = 0;
+    for (int64_t row = 0; row < kKernel; ++row) {
+      for (int64_t tap = 0; tap < kKernel; ++tap) {
+        const int8_t weight = a.w[(channel * kKernel + row) * kKernel + tap];
+        to.of[row][tap / 4][channel % kBlock][tap % 4] = weight;
+        sum += weight;
+      }
+    }
+    to.taken[channel % kBlock] = int32_t(-(128 + a.x_zero) * sum);
+  }
+}
+
+bool serves(const DepthwiseConvArgs& a) {
+  return a.channels % kBlock == 0 && (a.kernel == 3 || a.kernel == 5) && (a.stride == 1 || a.stride == 2);
+}
+
+uint64_t packed_weights_bytes(const DepthwiseConvArgs& a) {
+  if (!serves(a)) return 0;
+  return uint64_t(a.channels / kBlock) * (a.kernel == 3 ? sizeof(Packed<3>) : sizeof(Packed<5>));
+}
+
+void pack_weights(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
+  if (a.kernel == 3) pack<3>(a, packed_weights);
+  else pack<5>(a, packed_weights);
+}
+
+bool run(const DepthwiseConvArgs& a) {
+  if (a.kernel == 3) return a.stride == 1 ? run_as<3, 1>(a) : run_as<3, 2>(a);
+  return a.stride == 1 ? run_as<5, 1>(a) : run_as<5, 2>(a);
+}
+
+}  // namespace
+
+const DepthwiseConv kDepthwiseConvAvx512 = {packed_weights_bytes, pack_weights, run};
+
+}  // namespace bitreplay
