@@ -6,6 +6,7 @@
     taskset -c 1 python -m benchmarks.profile_records converted.safetensors whole
 
 Each record is made a program of its own and run on what the whole program left in the arena; the shortest time counts.
+A convolution and the BatchNorm that alone reads its sums are one program: the core may run them together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,7 @@ from bitreplay import modelfile
 from bitreplay.core import BESIDE_THE_PACKAGE
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import CONVOLUTIONS
 from bitreplay.engine.compile import compile_tail, compile_whole
 from bitreplay.engine.operations import OPERATIONS, Run
 from bitreplay.engine.program import Program, Record
@@ -59,6 +61,18 @@ def described(program: Program, record: Record) -> list[str]:
     return [f"{role} {tensor.dtype}{list(tensor.shape)}" for role, tensor in tensors]
 
 
+def together(program: Program) -> Iterator[list[Record]]:
+    """The records one by one, and convolutions with their BatchNorm."""
+    records = list(program.records)
+    uses = Counter(number for record in records for number in record.tensors)
+    while records:
+        first = [records.pop(0)]
+        if records and first[0].operation in CONVOLUTIONS and records[0].operation == "affine":
+            if any(uses[number] == 2 for number in set(first[0].tensors) & set(records[0].tensors)):
+                first.append(records.pop(0))
+        yield first
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", help="a model of the zoo, or a model file")
@@ -85,19 +99,22 @@ def main() -> None:
     total, count = defaultdict[str, float](float), Counter[str]()
     nothing = native.NativeMachine(replace(program, records=[]))
     overhead = fastest(lambda: nothing.run("forward", run), args.times)
-    for record in program.records:
+    for records in together(program):
+        record, name = records[0], " + ".join(one.operation for one in records)
         if record.list not in lists:
             continue
-        alone = native.NativeMachine(replace(program, records=[record]))
+        alone = native.NativeMachine(replace(program, records=records))
         size = program.arena_bytes
         alone.regions["arena"][:size] = machine.regions["arena"][:size]
         alone.run(record.list, run)
         call = partial(alone.run, record.list, run)
         microseconds = fastest(call, args.times) - overhead
-        total[record.operation] += microseconds
-        count[record.operation] += 1
+        total[name] += microseconds
+        count[name] += 1
         if args.each:
-            print(f"{microseconds:10.1f} us      {record.operation}: {', '.join(described(program, record))}")
+            for one in records:
+                print(f"{microseconds:10.1f} us      {one.operation}: {', '.join(described(program, one))}")
+                microseconds = 0
     whole = fastest(partial(machine.run, lists[0], run), args.times) - overhead
     for name, microseconds in sorted(total.items(), key=lambda item: -item[1]):
         print(f"{microseconds:10.1f} us {count[name]:4} {name}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.arithmetic.packing import pack
 from bitreplay.engine.bit_widths import Bits
+from bitreplay.engine.builder import CONVOLUTIONS
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.engine.graph import Fixed, Graph, LatentCode, Node
 from bitreplay.engine.operations import Run
@@ -121,3 +124,15 @@ def feed(machines: list[Memory], samples: int, seed: int) -> None:
 
 def run_of(samples: int, step: int, seed: int = 7) -> Run:
     return Run(samples, seed, step, RATE.mantissa, RATE.shift)
+
+
+def forget_sums(*machines: Memory) -> None:
+    """Set sums that only the BatchNorm behind a convolution reads to 0: the core need not store them."""
+    for machine in machines:
+        records = machine.program.records
+        uses = Counter(number for record in records for number in record.tensors)
+        for first, second in pairwise(records):
+            passed = set(first.tensors) & set(second.tensors)
+            if first.operation in CONVOLUTIONS and second.operation == "affine":
+                for tensor in (machine.program.tensors[number] for number in passed if uses[number] == 2):
+                    machine.view(tensor, machine.program.max_samples)[...] = 0

@@ -5,7 +5,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kLongestChain = 64;  // comparing grows with its square
+constexpr uint32_t kLongestChain = 128;  // comparing grows with its square
 
 struct Use {
   int number;
@@ -33,6 +33,7 @@ bool sample_by_sample(const br_program& program, const Record& record) {
 
 // Does a sample of one touch another sample of the other?
 bool overlap(const br_program& program, const Tensor& a, const Tensor& b) {
+  if (a.info.per_sample && b.info.per_sample && program.max_samples == 1) return false;
   const bool alike = a.info.per_sample && b.info.per_sample && a.bytes(1) == b.bytes(1);
   if (alike && a.info.offset == b.info.offset) return false;
   return a.info.region == b.info.region && a.info.offset < b.info.offset + b.bytes(program.max_samples) &&

@@ -30,6 +30,11 @@ struct Operation {
   bool in_parts = false;
   // What it writes are sums over the samples, int64, and last their exponents, int32: one, or one for each of the sums.
   bool merges = false;
+  // Its result, which may go straight into the next record (joins.h), and the role that takes one so. `run_into` does
+  // the work of both records, except that it leaves that result's place as it is; or it tells that it cannot.
+  int passes = -1;
+  int takes = -1;
+  bool (*run_into)(const Call& own, const Call& next) = nullptr;
 };
 
 const Operation* operation_of_code(uint32_t code);

@@ -11,6 +11,7 @@
 #include "machine/chains.h"
 #include "machine/crc32.h"
 #include "machine/dispatch.h"
+#include "machine/joins.h"
 #include "machine/operation.h"
 #include "machine/sentence.h"
 
@@ -186,6 +187,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
         PackedIn::none,
         read<uint32_t>(at + 4),
         0,
+        0,
         0};
   if (r->list >= kLists || tensors != uint32_t(role_count) || count != uint32_t(words_in(operation->attributes)))
     return fail(BR_MALFORMED, "a record of %s does not match the operation", operation->name);
@@ -316,6 +318,7 @@ int Reader::read_all() {
   if (!error) error = records();
   if (!error) error = packed_weights();
   if (!error) find_chains(program_);
+  if (!error) find_joins(program_);
   return error;
 }
 

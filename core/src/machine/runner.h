@@ -6,6 +6,23 @@ namespace bitreplay {
 
 constexpr int64_t kSamplesTogether = 8;  // of a chain: few enough for the cache, enough to read weights seldom
 
+// A call of a record in a chain, which counts saturated numbers for itself: other threads count too.
+struct Counted {
+  Call call;
+  int64_t saturated = 0, *counter = nullptr;
+
+  explicit Counted(const Call& of) : call(of) {
+    const int counts = call.record.operation->counts;
+    if (counts < 0) return;
+    counter = call.data<int64_t>(counts);
+    call.roles[counts] = reinterpret_cast<uint8_t*>(&saturated);
+  }
+  Counted(const Counted&) = delete;
+  void add() const {
+    if (counter) __atomic_fetch_add(counter, saturated, __ATOMIC_RELAXED);
+  }
+};
+
 class Runner {
  public:
   // What becomes of records whose operation `merges`, where they are not just run.
@@ -56,16 +73,19 @@ class Runner {
   }
 
   void run_block(int64_t piece) {
-    const int64_t first = piece * block_, left = args_.samples - first;
+    const int64_t first = piece * block_, left = args_.samples - first, count = left < block_ ? left : block_;
     for (const Record* record = first_; record < first_ + records_ && !failed(); ++record) {
-      Call part = call(*record, first, left < block_ ? left : block_);
-      int64_t saturated = 0, *counter = nullptr;
-      if (const int counts = record->operation->counts; counts >= 0) {
-        counter = part.data<int64_t>(counts);
-        part.roles[counts] = reinterpret_cast<uint8_t*>(&saturated);
+      Counted own(call(*record, first, count));
+      if (record->joined) {
+        Counted next(call(record[1], first, count));
+        if (record->operation->run_into(own.call, next.call)) {
+          if (counting) next.add();
+          ++record;
+          continue;
+        }
       }
-      if (const int error = record->run(part)) fail(error);
-      if (counter && counting) __atomic_fetch_add(counter, saturated, __ATOMIC_RELAXED);
+      if (const int error = record->run(own.call)) fail(error);
+      if (counting) own.add();
     }
   }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.layout import Arena
 from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.program import LISTS, Program, ProgramError, Record, Tensor, check
+
+CONVOLUTIONS = ("integer_conv", "depthwise_conv")
 
 
 @dataclass(frozen=True)
@@ -185,12 +188,17 @@ class Builder:
         for at, record in enumerate(self.records):
             for number in record.tensors:
                 uses.setdefault(self._same.get(number, number), []).append(at)
+        for at, (first, second) in enumerate(pairwise(self.records)):
+            if first.operation in CONVOLUTIONS and second.operation == "affine":
+                # The core may run both together, so what the first reads lasts until the second has written.
+                for number in first.tensors:
+                    uses[self._same.get(number, number)].append(at + 1)
         spans = {}
         for number, tensor in enumerate(self.tensors):
             if tensor.region == "arena" and number not in self._same:
                 assert number in uses or number in self._held, f"tensor {tensor.name} is never used"
                 throughout = self.keep or number in self._held
-                spans[number] = (-1, len(self.records)) if throughout else (uses[number][0], uses[number][-1])
+                spans[number] = (-1, len(self.records)) if throughout else (min(uses[number]), max(uses[number]))
         arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
         tensors = [
             replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor

@@ -87,31 +87,41 @@ inline __m512i quads() {
                                                 0x0C0C0C0C));
 }
 
-// A row of results of 16 channels: put(column, sums).
+// The first kResults results of a group of 16 channels: put(column, sums).
+template <int kResults, int kKernel, int kStride, class Put>
+inline __attribute__((always_inline)) void run_group(const Weights<kKernel, kStride>& weights,
+                                                     const uint8_t* const* rows, int64_t column, Put put) {
+  using S = Shape<kKernel, kStride>;
+  const __m512i order = quads();
+  __m512i sums[kResults];
+#pragma GCC unroll 4
+  for (int result = 0; result < kResults; ++result) sums[result] = weights.taken;
+#pragma GCC unroll 5
+  for (int row = 0; row < kKernel; ++row) {
+#pragma GCC unroll 2
+    for (int quad = 0; quad < S::kQuads; ++quad) {
+      const uint8_t* from = rows[row] + (column * kStride + 4 * quad) * kBlock;
+      const __m512i x = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(from));
+#pragma GCC unroll 4
+      for (int result = 0; result < kResults; ++result)
+        sums[result] = _mm512_dpbusd_epi32(sums[result], x, weights.of[row][result][quad]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int result = 0; result < kResults; ++result) put(column + result, sums[result]);
+}
+
+// A row of results: whole groups, and what is left of the last.
 template <int kKernel, int kStride, class Put>
 inline __attribute__((always_inline)) void run_row(const Weights<kKernel, kStride>& weights,
                                                    const uint8_t* const* rows, int64_t out_w, Put put) {
-  using S = Shape<kKernel, kStride>;
-  const __m512i order = quads();
-  for (int64_t column = 0; column < out_w; column += S::kGroup) {
-    __m512i sums[S::kGroup];
-#pragma GCC unroll 4
-    for (int result = 0; result < S::kGroup; ++result) sums[result] = weights.taken;
-#pragma GCC unroll 5
-    for (int row = 0; row < kKernel; ++row) {
-#pragma GCC unroll 2
-      for (int quad = 0; quad < S::kQuads; ++quad) {
-        const uint8_t* from = rows[row] + (column * kStride + 4 * quad) * kBlock;
-        const __m512i x = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(from));
-#pragma GCC unroll 4
-        for (int result = 0; result < S::kGroup; ++result)
-          sums[result] = _mm512_dpbusd_epi32(sums[result], x, weights.of[row][result][quad]);
-      }
-    }
-#pragma GCC unroll 4
-    for (int result = 0; result < S::kGroup; ++result)
-      if (column + result < out_w) put(column + result, sums[result]);
-  }
+  constexpr int kGroup = Shape<kKernel, kStride>::kGroup;
+  int64_t column = 0;
+  for (; column + kGroup <= out_w; column += kGroup) run_group<kGroup>(weights, rows, column, put);
+  if constexpr (kGroup > 2)
+    for (; column + 2 <= out_w; column += 2) run_group<2>(weights, rows, column, put);
+  if constexpr (kGroup > 1)
+    if (column < out_w) run_group<1>(weights, rows, column, put);
 }
 
 // run(rows of taps, place of the row of results, first channel of 16) for every row of results.
@@ -156,14 +166,15 @@ void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
   AffineOfSums::Finish<kRaise, false> finish(affine);
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    auto own = finish;
+    auto with = finish;
+    const AffineOfSums::Column own = affine.column(channel / kBlock);
     run_row(weights, rows, a.out_w, [&](int64_t column, __m512i sums) {
-      const Lanes y = affine.exact(own, channel / kBlock, Lanes{sums}, Lanes{});
-      store_lanes(to + column * a.channels, AffineOfSums::clipped(own, y));
+      const Lanes exact = AffineOfSums::exact(with, own, Lanes{sums}, Lanes{sums});
+      AffineOfSums::store_one(with, exact, to + column * a.channels);
     });
-    finish.outside = own.outside;
+    finish.outside = with.outside;
   });
-  affine.count(finish);
+  affine.count(finish.outside);
 }
 
 template <int kKernel, int kStride>

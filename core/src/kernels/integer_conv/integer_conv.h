@@ -8,6 +8,8 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/affine/affine.h"
+
 namespace bitreplay {
 
 struct IntegerConvArgs {
@@ -27,6 +29,9 @@ struct IntegerConv {
   uint64_t (*packed_weights_bytes)(const IntegerConvArgs&);
   void (*pack_weights)(const IntegerConvArgs&, uint8_t* packed_weights);
   void (*run)(const IntegerConvArgs&);
+  // What `affine` makes of the sums, in its y and its count; `sums` and its x are not touched. Tells whether it did the
+  // work; where it did not, it changed nothing. Null: it never does.
+  bool (*run_affine)(const IntegerConvArgs&, const AffineArgs& affine) = nullptr;
 };
 extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
     kIntegerConvDotprod, kIntegerConvWasm;

@@ -1,11 +1,12 @@
 #include <immintrin.h>
 
 #include "kernels/integer_conv/integer_conv_input_grad_pairs.h"
+#include "kernels/integer_conv/integer_conv_pairs_affine.h"
 
 namespace bitreplay {
 namespace {
 
-struct Lanes {
+struct PairLanes {
   using Vector = __m256i;
   static constexpr int64_t kLanes = 8;
   static Vector zero() { return _mm256_setzero_si256(); }
@@ -19,9 +20,12 @@ struct Lanes {
   static Vector dot(Vector sums, Vector x, Vector w) { return _mm256_add_epi32(sums, _mm256_madd_epi16(x, w)); }
 };
 
+constexpr IntegerConv kPairs = integer_conv_with<PairLanes>();
+
 }  // namespace
 
-const IntegerConv kIntegerConvAvx2 = integer_conv_with<Lanes>();
-const IntegerConvInputGrad kIntegerConvInputGradAvx2 = integer_conv_input_grad_with<Lanes>();
+const IntegerConv kIntegerConvAvx2 = {kPairs.packed_weights_bytes, kPairs.pack_weights, kPairs.run,
+                                      run_pairs_affine<PairLanes>};
+const IntegerConvInputGrad kIntegerConvInputGradAvx2 = integer_conv_input_grad_with<PairLanes>();
 
 }  // namespace bitreplay

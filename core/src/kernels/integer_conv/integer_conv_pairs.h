@@ -170,12 +170,12 @@ inline bool can_read_in_place(const IntegerConvArgs& a, OutputPixel first, int64
   return right < a.width || bottom < a.height || first.sample + 1 < a.samples || a.kernel * a.channels % 2 == 0;
 }
 
-template <class Lanes, class X>
-void run_pairs(const IntegerConvArgs& a) {
+// put(sums, first pixel, pixels that are there, first output) for all.
+template <class Lanes, class X, class Put>
+inline void over_pair_sums(const IntegerConvArgs& a, Put put) {
   constexpr int64_t group = 2 * Lanes::kLanes;
   const int64_t pairs = pairs_of(a), pixels = a.samples * a.out_h * a.out_w;
   alignas(64) int16_t inputs[kPixelsAtATime][kLongestRow];
-  alignas(64) int32_t sums[group];
   OutputPixel next = {0, 0, 0};
   for (int64_t q = 0; q < pixels; q += kPixelsAtATime) {
     const int64_t count = min_of(kPixelsAtATime, pixels - q);
@@ -194,19 +194,26 @@ void run_pairs(const IntegerConvArgs& a) {
       }
     }
     const int32_t* w = reinterpret_cast<const int32_t*>(a.packed_weights);
-    for (int64_t first = 0; first < a.outputs; first += group, w += pairs * group) {
-      const PixelSums<Lanes> pixel = pixel_sums<Lanes>(from, w);
-      const int64_t outputs = min_of(group, a.outputs - first);
-      for (int64_t p = 0; p < count; ++p) {
-        int32_t* to = a.sums + (q + p) * a.outputs + first;
-        int32_t* place = outputs == group ? to : sums;
-        Lanes::store(place, pixel.of[p][0]);
-        Lanes::store(place + Lanes::kLanes, pixel.of[p][1]);
-        if (outputs == group && a.down == 0) continue;
-        for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
-      }
-    }
+    for (int64_t first = 0; first < a.outputs; first += group, w += pairs * group)
+      put(pixel_sums<Lanes>(from, w), q, count, first);
   }
+}
+
+template <class Lanes, class X>
+void run_pairs(const IntegerConvArgs& a) {
+  constexpr int64_t group = 2 * Lanes::kLanes;
+  alignas(64) int32_t sums[group];
+  over_pair_sums<Lanes, X>(a, [&](const PixelSums<Lanes>& pixel, int64_t q, int64_t count, int64_t first) {
+    const int64_t outputs = min_of(group, a.outputs - first);
+    for (int64_t p = 0; p < count; ++p) {
+      int32_t* to = a.sums + (q + p) * a.outputs + first;
+      int32_t* place = outputs == group ? to : sums;
+      Lanes::store(place, pixel.of[p][0]);
+      Lanes::store(place + Lanes::kLanes, pixel.of[p][1]);
+      if (outputs == group && a.down == 0) continue;
+      for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
+    }
+  });
 }
 
 // Vectors of the compiler's: each instruction set has its own registers for them.

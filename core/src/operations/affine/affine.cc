@@ -2,12 +2,10 @@
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
 #include "machine/operation.h"
+#include "operations/affine/affine_arguments.h"
 
 namespace bitreplay {
 namespace affine {
-
-enum { X, A, B, RESIDUAL, Y, SATURATED };
-enum { X_ZERO, SHIFT, Y_ZERO, LOW, HIGH, RESIDUAL_ZERO, RESIDUAL_FACTOR };
 
 void check(Checker& c) {
   c.per_sample(X, kStored, 3);
@@ -27,26 +25,7 @@ void check(Checker& c) {
 }
 
 int run(const Call& c) {
-  AffineArgs a = {};
-  a.rows = c.samples() * c.size(X, 0) * c.size(X, 1);
-  a.channels = c.size(X, 2);
-  a.x = c.bytes(X);
-  a.x_type = c.type(X);
-  a.a = c.data<int32_t>(A);
-  a.b = c.data<int64_t>(B);
-  a.residual = c.bytes(RESIDUAL);
-  a.residual_type = c.has(RESIDUAL) ? c.type(RESIDUAL) : 0;
-  a.y = c.bytes(Y);
-  a.y_type = c.type(Y);
-  a.saturated = c.data<int64_t>(SATURATED);
-  a.x_zero = c.attribute(X_ZERO);
-  a.shift = c.attribute(SHIFT);
-  a.y_zero = c.attribute(Y_ZERO);
-  a.low = c.attribute(LOW);
-  a.high = c.attribute(HIGH);
-  a.residual_zero = c.attribute(RESIDUAL_ZERO);
-  a.residual_factor = c.attribute(RESIDUAL_FACTOR);
-  c.kernels().affine(a);
+  c.kernels().affine(arguments(c));
   return BR_OK;
 }
 
@@ -178,7 +157,8 @@ extern const Operation kAffine = {.name = "affine",
                                   .attributes = "x_zero shift y_zero low high residual_zero residual_factor",
                                   .check = affine::check,
                                   .run = affine::run,
-                                  .counts = affine::SATURATED};
+                                  .counts = affine::SATURATED,
+                                  .takes = affine::X};
 extern const Operation kAffineFine = {
     .name = "affine_fine",
     .code = 25,

@@ -5,6 +5,7 @@
 #include "arithmetic/sliding_window.h"
 #include "kernels/integer_conv/depthwise_conv_loops.h"
 #include "machine/operation.h"
+#include "operations/affine/affine_arguments.h"
 
 namespace bitreplay {
 namespace {
@@ -42,6 +43,14 @@ uint64_t packed_weights_bytes(const Call& c) {
 
 void pack_weights(const Call& c, uint8_t* packed_weights) {
   c.kernels().depthwise_conv.pack_weights(arguments(c), packed_weights);
+}
+
+bool run_into(const Call& c, const Call& next) {
+  if (!c.packed_weights()) return false;
+  const AffineArgs affine = affine::arguments(next);
+  DepthwiseConvArgs a = arguments(c);
+  a.affine = &affine;
+  return c.kernels().depthwise_conv.run(a);
 }
 
 }  // namespace depthwise_conv
@@ -94,7 +103,9 @@ extern const Operation kDepthwiseConv = {.name = "depthwise_conv",
                                          .run = depthwise_conv::run,
                                          .weights = depthwise::W,
                                          .packed_weights_bytes = depthwise_conv::packed_weights_bytes,
-                                         .pack_weights = depthwise_conv::pack_weights};
+                                         .pack_weights = depthwise_conv::pack_weights,
+                                         .passes = depthwise_conv::SUMS,
+                                         .run_into = depthwise_conv::run_into};
 extern const Operation kLearnedDepthwise = {.name = "learned_depthwise",
                                             .code = 56,
                                             .reads = "x w exponents",

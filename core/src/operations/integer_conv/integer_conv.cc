@@ -1,5 +1,6 @@
 // integer_conv: engine/layers/integer_conv.py.
 #include "machine/operation.h"
+#include "operations/affine/affine_arguments.h"
 #include "operations/window.h"
 
 namespace bitreplay {
@@ -39,14 +40,23 @@ void pack_weights(const Call& c, uint8_t* packed_weights) {
   c.kernels().integer_conv.pack_weights(a, packed_weights);
 }
 
-int run(const Call& c) {
+IntegerConvArgs with_tensors(const Call& c) {
   IntegerConvArgs a = arguments(c);
   a.x = c.bytes(X);
   a.w = c.bytes(W);
   a.packed_weights = c.packed_weights();
   a.sums = c.data<int32_t>(SUMS);
-  c.kernels().integer_conv.run(a);
+  return a;
+}
+
+int run(const Call& c) {
+  c.kernels().integer_conv.run(with_tensors(c));
   return BR_OK;
+}
+
+bool run_into(const Call& c, const Call& next) {
+  const auto run = c.kernels().integer_conv.run_affine;
+  return run && run(with_tensors(c), affine::arguments(next));
 }
 
 }  // namespace integer_conv
@@ -60,6 +70,8 @@ extern const Operation kIntegerConv = {.name = "integer_conv",
                                        .run = integer_conv::run,
                                        .weights = integer_conv::W,
                                        .packed_weights_bytes = integer_conv::packed_weights_bytes,
-                                       .pack_weights = integer_conv::pack_weights};
+                                       .pack_weights = integer_conv::pack_weights,
+                                       .passes = integer_conv::SUMS,
+                                       .run_into = integer_conv::run_into};
 
 }  // namespace bitreplay

@@ -1,0 +1,147 @@
+"""A convolution whose sums go straight into a BatchNorm: the bits of both, at the edge of mapped memory.
+
+Three records: a convolution, its affine, and a clip whose result lies where the sums lay, so that the core may join the
+first two (core/src/machine/joins.h).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bitreplay.engine import native
+from bitreplay.engine.operations import OPERATIONS, Run
+from bitreplay.engine.program import Program, Record, Tensor
+from bitreplay.engine.reference import ReferenceMachine
+from tests.engine.paths.one_record import GuardedMachine
+from tests.engine.paths.operands import numbers
+
+FILL = 0x5A
+SAMPLES = 3
+# height, width, kernel, stride, pad, height and width of the result
+ONE, THREE, FIVE = (1, 1, 0), (3, 2, 1), (5, 1, 2)
+GEOMETRY = [(5, 5, *ONE, 5, 5), (1, 1, *ONE, 1, 1), (3, 7, *ONE, 3, 7), (7, 6, *THREE, 4, 3), (4, 5, 3, 1, 1, 4, 5)]
+DEPTHWISE = [
+    (4, 5, 3, 1, 1, 4, 5),
+    (9, 7, *THREE, 5, 4),
+    (5, 5, *FIVE, 5, 5),
+    (7, 9, 5, 2, 2, 4, 5),
+    (6, 6, 3, 2, 0, 3, 3),
+]
+LARGEST = (1 << 31) - 1
+
+
+def joined(rng: np.random.Generator, kind: str, geometry: tuple, channels: int, outputs: int, shift: int,
+           residual: bool, last: str, x_type: type = np.int8, **changed: int) -> tuple[Program, dict]:  # fmt: skip
+    """The program and the first contents of its tensors; `last` lies at the end of the arena."""
+    height, width, kernel, stride, pad, out_h, out_w = geometry
+    depthwise = kind == "depthwise_conv"
+    w = numbers(rng, np.int8, (channels, kernel, kernel) if depthwise else (outputs, kernel, kernel, channels))
+    # Sums of some 2^15 taps^(1/2) become bytes; some are ties, on both sides of 0.
+    a = numbers(rng, np.int32, (outputs,), min(max((1 << shift) // 5000, 1), LARGEST))
+    b = numbers(rng, np.int64, (outputs,), 1 << min(shift + 7, 60))
+    a[::3], b[::3] = 1 << max(shift - 7, 0) if shift < 38 else 1 << 30, 1 << (shift - 1)
+    b[::2] = -b[::2]
+    constants = {"w": w, "a": a, "b": b}
+    shapes = {"x": (height, width, channels), "y": (out_h, out_w, outputs), "sums": (out_h, out_w, outputs)}
+    types = {"x": x_type, "y": np.int8, "sums": np.int32}
+    if residual:
+        shapes["residual"], types["residual"] = shapes["y"], np.int8
+    tensors, at, offsets = [], 64, {"saturated": 0}
+    for name in sorted(shapes, key=lambda name: name == last):
+        size = int(np.prod(shapes[name])) * SAMPLES * np.dtype(types[name]).itemsize
+        if name == last:
+            at += -size % 64
+        offsets[name], at = at, -(-(at + size) // 64) * 64
+    image, constant_at = [], {}
+    for name, array in constants.items():
+        constant_at[name] = sum(map(len, image))
+        raw = array.reshape(-1).view(np.uint8)
+        image.append(np.concatenate([raw, np.zeros(-len(raw) % 64, np.uint8)]))
+    for name, shape in shapes.items():
+        tensors.append(Tensor(name, "arena", np.dtype(types[name]), shape, True, offsets[name]))
+    tensors.append(Tensor("saturated", "arena", np.dtype(np.int64), (1,), False, 0))
+    tensors.append(Tensor("z", "arena", np.dtype(np.int8), shapes["y"], True, offsets["sums"]))
+    for name, array in constants.items():
+        tensors.append(Tensor(name, "constant", array.dtype, array.shape, False, constant_at[name]))
+    at_name = {tensor.name: number for number, tensor in enumerate(tensors)}
+
+    def record(operation: str, roles: dict[str, str], attributes: dict[str, int]) -> Record:
+        entry = OPERATIONS[operation]
+        ids = tuple(at_name[roles[role]] if role in roles else -1 for role in entry.tensors)
+        return Record(operation, "forward", ids, tuple(attributes[name] for name in entry.attributes))
+
+    zero = 0 if x_type is np.int16 else changed.pop("x_zero", -128)
+    conv = {"x_zero": zero, "stride": stride, "pad": pad, "down": 0}
+    affine = {"x_zero": 0, "shift": shift, "y_zero": -100, "low": -128, "high": 127, "residual_zero": -7,
+              "residual_factor": int(1.7 * 2 ** min(shift, 38))} | changed  # fmt: skip
+    clip = {"x_zero": 0, "mantissa": 1 << 30, "shift": 30, "y_zero": 0, "low": -60, "high": 90}
+    roles = {"x": "sums", "a": "a", "b": "b", "y": "y", "saturated": "saturated"}
+    records = [
+        record(kind, {"x": "x", "w": "w", "sums": "sums"}, conv),
+        record("affine", roles | ({"residual": "residual"} if residual else {}), affine),
+        record("clip", {"x": "y", "y": "z"}, clip),
+    ]
+    contents = {"x": numbers(rng, x_type, (SAMPLES, *shapes["x"]))}
+    if residual:
+        contents["residual"] = numbers(rng, np.int8, (SAMPLES, *shapes["y"]))
+    return Program(SAMPLES, tensors, records, at, at, np.zeros(0, np.uint8), np.concatenate(image)), contents
+
+
+def check(program: Program, contents: dict, path: str) -> bool:
+    """Equal to the reference; whether sums were left out."""
+    native.set_isa(path)
+    reference, machine = ReferenceMachine(program), GuardedMachine(program)
+    assert machine.isa == path
+    for memory in (reference, machine):
+        memory.regions["arena"][64:] = FILL
+        for name, content in contents.items():
+            memory.write(name, content)
+        memory.run("forward", Run(SAMPLES, seed=7, step=3, rate_mantissa=1 << 30, rate_shift=30))
+    for name in ("y", "z", "x", "saturated"):
+        assert np.array_equal(reference.read(name, SAMPLES), machine.read(name, SAMPLES)), (path, name)
+    return bool((machine.view(program.tensor("sums"), SAMPLES).view(np.uint8)[-1, -1] == FILL).all())
+
+
+@pytest.fixture(params=native.available_isas())
+def path(request):
+    before = native.isa()
+    yield request.param
+    native.set_isa(before)
+
+
+@pytest.mark.parametrize("last", ["x", "y", "residual"])
+def test_joined_convolutions_equal_the_reference(path, last):
+    rng, left_out, count = np.random.default_rng(41), 0, 0
+    sizes = [(16, 16), (3, 9), (4, 24), (20, 32), (8, 33), (40, 48), (5, 80), (12, 7)]
+    for number, (geometry, (channels, outputs)) in enumerate(product(GEOMETRY, sizes)):
+        x_type, shift = (np.int16 if number % 5 == 4 else np.int8), (20, 29, 31, 32, 33, 36, 41)[number % 7]
+        left_out += check(*joined(rng, "integer_conv", geometry, channels, outputs, shift,
+                                  number % 3 == 0 or last == "residual", last, x_type), path)  # fmt: skip
+        count += 1
+    assert left_out > count / 2 or path not in ("avx2", "avx512")
+
+
+@pytest.mark.parametrize("last", ["x", "y", "residual"])
+def test_joined_depthwise_convolutions_equal_the_reference(path, last):
+    rng, left_out = np.random.default_rng(42), 0
+    for number, (geometry, channels) in enumerate(product(DEPTHWISE, (8, 16, 80, 96))):
+        shift = (20, 26, 29, 31, 32, 33, 36)[number % 7]
+        left_out += check(*joined(rng, "depthwise_conv", geometry, channels, channels, shift, last == "residual", last,
+                                  x_zero=(-128, 3, 127)[number % 3]), path)  # fmt: skip
+    assert left_out >= 12 or path not in JOINS_DEPTHWISE or last == "residual"
+
+
+@pytest.mark.parametrize("changed", [
+    {"x_zero": 1 << 14}, {"residual_factor": 1 << 40}, {"residual_zero": 257}, {"y_zero": 1 << 20}, {"low": -900},
+    {"low": 5, "high": 5}, {"high": 900}, {"shift": 19}, {"shift": 51}, {"shift": 62},
+], ids=str)  # fmt: skip
+def test_what_does_not_fit_is_run_apart(path, changed):
+    changed = dict(changed)
+    shift = changed.pop("shift", 33)
+    check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
+
+
+JOINS_DEPTHWISE = ("avx512",)
