@@ -144,4 +144,4 @@ def test_what_does_not_fit_is_run_apart(path, changed):
     check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
 
 
-JOINS_DEPTHWISE = ("avx512",)
+JOINS_DEPTHWISE = ("avx2", "avx512")
