@@ -39,10 +39,11 @@ def joined(rng: np.random.Generator, kind: str, geometry: tuple, channels: int, 
     height, width, kernel, stride, pad, out_h, out_w = geometry
     depthwise = kind == "depthwise_conv"
     w = numbers(rng, np.int8, (channels, kernel, kernel) if depthwise else (outputs, kernel, kernel, channels))
-    # Sums of some 2^15 taps^(1/2) become bytes; some are ties, on both sides of 0.
+    # Sums of some 2^15 taps^(1/2) become bytes; in half of the cases some are ties, on both sides of 0.
     a = numbers(rng, np.int32, (outputs,), min(max((1 << shift) // 5000, 1), LARGEST))
     b = numbers(rng, np.int64, (outputs,), 1 << min(shift + 7, 60))
-    a[::3], b[::3] = 1 << max(shift - 7, 0) if shift < 38 else 1 << 30, 1 << (shift - 1)
+    if rng.random() < 0.5:
+        a[::3], b[::3] = 1 << max(shift - 7, 0) if shift < 38 else 1 << 30, 1 << (shift - 1)
     b[::2] = -b[::2]
     constants = {"w": w, "a": a, "b": b}
     shapes = {"x": (height, width, channels), "y": (out_h, out_w, outputs), "sums": (out_h, out_w, outputs)}
@@ -131,7 +132,23 @@ def test_joined_depthwise_convolutions_equal_the_reference(path, last):
         shift = (20, 26, 29, 31, 32, 33, 36)[number % 7]
         left_out += check(*joined(rng, "depthwise_conv", geometry, channels, channels, shift, last == "residual", last,
                                   x_zero=(-128, 3, 127)[number % 3]), path)  # fmt: skip
-    assert left_out >= 12 or path not in JOINS_DEPTHWISE or last == "residual"
+    assert left_out >= 12 or path not in JOINING or last == "residual"
+
+
+@pytest.mark.parametrize("shift", [29, 32, 36])
+@pytest.mark.parametrize("tied", [1, 5, 40])
+def test_a_tie_of_any_slope_is_found(path, shift, tied):
+    """One sum of each of the first `tied` outputs lies half a unit below a whole number, whatever its slope."""
+    rng = np.random.default_rng([44, shift, tied])
+    for _ in range(8):
+        program, contents = joined(rng, "integer_conv", GEOMETRY[0], 8, 40, shift, False, "y")
+        places = {name: program.tensor(name) for name in ("w", "a", "b")}
+        w, a, b = (program.constants[t.offset : t.offset + t.bytes(1)].view(t.dtype) for t in places.values())
+        a[:] = numbers(rng, np.int32, a.shape, (1 << shift) // 5000)
+        sums = (contents["x"].astype(np.int64) + 128).reshape(-1, 8) @ w.reshape(40, 8).T.astype(np.int64)
+        own = sums[rng.integers(0, len(sums), 40), np.arange(40)]
+        b[:tied] = (-own * a - (1 << (shift - 1)) - rng.integers(-20, 20, 40) * (1 << shift))[:tied]
+        assert check(program, contents, path) or path not in JOINING
 
 
 @pytest.mark.parametrize("changed", [
@@ -144,4 +161,4 @@ def test_what_does_not_fit_is_run_apart(path, changed):
     check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
 
 
-JOINS_DEPTHWISE = ("avx2", "avx512")
+JOINING = ("avx2", "avx512")

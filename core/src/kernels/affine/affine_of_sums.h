@@ -31,7 +31,31 @@ inline Lanes load_some(const int8_t* from, int64_t count) {
   return {_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(there, from))};
 }
 inline int64_t count_equal(Lanes a, Lanes b) { return __builtin_popcount(_mm512_cmpeq_epi32_mask(a.v, b.v)); }
+// Whether x 2^up a + c = 0 modulo 2^bits has a solution |x| <= largest for one of eight channels. With a 2^up = 2^t odd
+// there is none unless 2^t divides c; then x = -(c / 2^t) / odd modulo 2^(bits - t), and the least of these counts. The
+// inverse of an odd number modulo 2^3 is itself, and each step doubles the bits that are right: 96 after five.
+inline bool may_tie_of(__m512i a, __m512i c, int64_t up, int64_t bits, int64_t largest) {
+  const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512();
+  const __m512i whole = _mm512_sll_epi64(a, _mm_cvtsi64_si128(up));
+  const __m512i below = _mm512_sub_epi64(_mm512_and_si512(whole, _mm512_sub_epi64(zero, whole)), one);
+  const __m512i t = _mm512_popcnt_epi64(below), rest = _mm512_and_si512(c, _mm512_set1_epi64((int64_t(1) << bits) - 1));
+  const __m512i odd = _mm512_srav_epi64(whole, t);
+  __m512i inverse = odd;
+  for (int step = 0; step < 5; ++step)
+    inverse = _mm512_mullo_epi64(
+        inverse, _mm512_sub_epi64(_mm512_set1_epi64(2), _mm512_mullo_epi64(odd, inverse)));
+  const __m512i least = _mm512_sub_epi64(zero, _mm512_mullo_epi64(_mm512_srlv_epi64(rest, t), inverse));
+  const __m512i unused = _mm512_add_epi64(t, _mm512_set1_epi64(64 - bits));
+  const __m512i x = _mm512_abs_epi64(_mm512_srav_epi64(_mm512_sllv_epi64(least, unused), unused));
+  const __mmask8 divides = _mm512_testn_epi64_mask(rest, below);
+  return _mm512_mask_cmple_epi64_mask(divides, x, _mm512_set1_epi64(largest)) != 0;
+}
+inline bool may_tie(Lanes a, Wide c, int64_t up, int64_t bits, int64_t largest) {
+  const __m512i even = _mm512_srai_epi64(_mm512_slli_epi64(a.v, 32), 32), odd = _mm512_srai_epi64(a.v, 32);
+  return may_tie_of(even, c.even, up, bits, largest) || may_tie_of(odd, c.odd, up, bits, largest);
+}
 #else
+inline bool may_tie(Lanes, Wide, int64_t, int64_t, int64_t) { return true; }
 inline int64_t count_equal(Lanes a, Lanes b) {
   return __builtin_popcount(uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v)))));
 }
@@ -94,16 +118,21 @@ class AffineOfSums {
         slopes = some_slopes;
         constants = some_constants;
       }
-      columns_[channel / kLanes] = {load_lanes(slopes), shift_left(load_wide(constants) - zeros, up_) + added};
+      Column& own = columns_[channel / kLanes];
+      own = {load_lanes(slopes), shift_left(load_wide(constants) - zeros, up_) + added};
+      ties_ = ties_ || a.residual || may_tie(own.slope, own.constant, up_, max_of(a.shift, 32), largest);
     }
   }
 
   bool fits() const { return fits_; }
   bool raises() const { return up_ > 0; }
+  // Whether a sum may lie at half a unit: where none can, how such ones are rounded does not matter.
+  bool ties() const { return ties_; }
 
-  // What stays in registers while sums go by; kRaise: as raises() says.
-  template <bool kRaise, bool kResidual>
+  // What stays in registers while sums go by; kRaise and kTies: as raises() and ties() say.
+  template <bool kRaise, bool kResidual, bool kTies = true>
   struct Finish {
+    static constexpr bool raise = kRaise, residual = kResidual, ties = kTies;
     const Wide limit;
     const Words low, high;
     const Lanes lowest, highest, upper, lower;
@@ -126,27 +155,27 @@ class AffineOfSums {
   Column column(int64_t number) const { return columns_[number]; }
 
   // The results of their sums; residual: those of the shortcut.
-  template <bool kRaise, bool kResidual>
-  static inline __attribute__((always_inline)) Lanes exact(const Finish<kRaise, kResidual>& with, const Column& own,
+  template <class With>
+  static inline __attribute__((always_inline)) Lanes exact(const With& with, const Column& own,
                                                            Lanes sums, Lanes residual) {
-    Wide total = (kRaise ? sums << with.up : sums) * own.slope + own.constant;
-    if (kResidual) {
-      if (kRaise) residual = residual << with.up;
+    Wide total = (With::raise ? sums << with.up : sums) * own.slope + own.constant;
+    if (With::residual) {
+      if (With::raise) residual = residual << with.up;
       total = total + (residual << 18) * with.upper + residual * with.lower;
     }
     // Ties go away from 0: one less where the number, without what was added, is negative.
-    const Lanes whole = high_lanes(less_one_below(total, with.limit));
-    return kRaise ? whole : whole >> with.down;
+    const Lanes whole = high_lanes(With::ties ? less_one_below(total, with.limit) : total);
+    return With::raise ? whole : whole >> with.down;
   }
 
   // The results of 2 * kLanes neighbours as bytes, of which the first `count` are there.
-  template <bool kRaise, bool kResidual>
-  static inline __attribute__((always_inline)) void store(Finish<kRaise, kResidual>& with, Lanes first, Lanes second,
+  template <class With>
+  static inline __attribute__((always_inline)) void store(With& with, Lanes first, Lanes second,
                                                           int8_t* to, int64_t count = kWords) {
     store(with, in_order(first, second), to, count);
   }
-  template <bool kRaise, bool kResidual>
-  static inline __attribute__((always_inline)) void store(Finish<kRaise, kResidual>& with, Words exact, int8_t* to,
+  template <class With>
+  static inline __attribute__((always_inline)) void store(With& with, Words exact, int8_t* to,
                                                           int64_t count = kWords) {
     const Words inside = smaller(larger(exact, with.low), with.high);
     if (count >= kWords) {
@@ -157,8 +186,8 @@ class AffineOfSums {
   }
 
   // The results of kLanes neighbours.
-  template <bool kRaise, bool kResidual>
-  static inline __attribute__((always_inline)) void store_one(Finish<kRaise, kResidual>& with, Lanes exact,
+  template <class With>
+  static inline __attribute__((always_inline)) void store_one(With& with, Lanes exact,
                                                               int8_t* to) {
     const Lanes inside = smaller(larger(exact, with.lowest), with.highest);
     with.outside += kLanes - count_equal(exact, inside);
@@ -171,7 +200,7 @@ class AffineOfSums {
   const AffineArgs& a_;
   const int64_t up_, down_;
   int64_t added_ = 0;
-  bool fits_;
+  bool fits_, ties_ = false;
   Column columns_[kMostChannels / kLanes];
 };
 

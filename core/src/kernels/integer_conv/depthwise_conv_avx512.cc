@@ -161,9 +161,9 @@ void run_sums(const DepthwiseConvArgs& a) {
   });
 }
 
-template <int kKernel, int kStride, bool kRaise>
+template <int kKernel, int kStride, bool kRaise, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
-  AffineOfSums::Finish<kRaise, false> finish(affine);
+  AffineOfSums::Finish<kRaise, false, kTies> finish(affine);
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
     auto with = finish;
@@ -185,8 +185,10 @@ bool run_as(const DepthwiseConvArgs& a) {
   if (a.affine->residual) return false;
   const AffineOfSums affine(*a.affine, kKernel * kKernel * 256 * 128);
   if (!affine.fits()) return false;
-  if (affine.raises()) run_affine<kKernel, kStride, true>(a, affine);
-  else run_affine<kKernel, kStride, false>(a, affine);
+  if (affine.ties() && affine.raises()) run_affine<kKernel, kStride, true, true>(a, affine);
+  else if (affine.ties()) run_affine<kKernel, kStride, false, true>(a, affine);
+  else if (affine.raises()) run_affine<kKernel, kStride, true, false>(a, affine);
+  else run_affine<kKernel, kStride, false, false>(a, affine);
   return true;
 }
 

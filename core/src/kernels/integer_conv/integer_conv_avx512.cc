@@ -164,11 +164,11 @@ struct PutSums {
 };
 
 // What affine makes of them.
-template <bool kRaise, bool kResidual>
+template <bool kRaise, bool kResidual, bool kTies>
 struct PutBytes {
   const AffineArgs& a;
   const AffineOfSums& affine;
-  AffineOfSums::Finish<kRaise, kResidual> finish;
+  AffineOfSums::Finish<kRaise, kResidual, kTies> finish;
 
   PutBytes(const AffineArgs& args, const AffineOfSums& of) : a(args), affine(of), finish(of) {}
 
@@ -257,9 +257,9 @@ void run_quads(const IntegerConvArgs& a, Finish& finish) {
   }
 }
 
-template <bool kRaise, bool kResidual>
+template <bool kRaise, bool kResidual, bool kTies>
 bool run_quads_into(const IntegerConvArgs& a, const AffineArgs& args, const AffineOfSums& affine) {
-  PutBytes<kRaise, kResidual> put(args, affine);
+  PutBytes<kRaise, kResidual, kTies> put(args, affine);
   run_quads(a, put);
   affine.count(put.finish.outside);
   return true;
@@ -321,9 +321,12 @@ bool run_affine(const IntegerConvArgs& a, const AffineArgs& args) {
   if (!serves_quads(a)) return run_pairs_affine<PairLanes>(a, args);
   const AffineOfSums affine(args, row_of(a) * 256 * 128);
   if (!affine.fits()) return false;
-  if (args.residual && affine.raises()) return run_quads_into<true, true>(a, args, affine);
-  if (args.residual) return run_quads_into<false, true>(a, args, affine);
-  return affine.raises() ? run_quads_into<true, false>(a, args, affine) : run_quads_into<false, false>(a, args, affine);
+  if (args.residual && affine.raises()) return run_quads_into<true, true, true>(a, args, affine);
+  if (args.residual) return run_quads_into<false, true, true>(a, args, affine);
+  if (affine.ties() && affine.raises()) return run_quads_into<true, false, true>(a, args, affine);
+  if (affine.ties()) return run_quads_into<false, false, true>(a, args, affine);
+  if (affine.raises()) return run_quads_into<true, false, false>(a, args, affine);
+  return run_quads_into<false, false, false>(a, args, affine);
 }
 
 }  // namespace
