@@ -78,7 +78,7 @@ void find_chains(br_program* program) {
       if (disturbed) break;
       scratch = scratch || next.packed_weights == PackedIn::scratch;
     }
-    first.chain = end - start;
+    first.chain = uint16_t(end - start);
     start = end;
   }
 }

@@ -5,6 +5,8 @@
 namespace bitreplay {
 namespace {
 
+constexpr uint64_t kMostPairs = 1 << 18;  // of records and tensors: every convolution looks at all of them
+
 bool meet(const br_program& program, const Tensor& a, const Tensor& b) {
   return a.info.region == b.info.region && a.info.offset < b.info.offset + b.bytes(program.max_samples) &&
          b.info.offset < a.info.offset + a.bytes(program.max_samples);
@@ -54,6 +56,7 @@ bool apart(const br_program& program, const Record& first, const Record& second)
 }  // namespace
 
 void find_joins(br_program* program) {
+  if (uint64_t(program->record_count) * program->tensor_count > kMostPairs) return;
   for (uint32_t start = 0; start < program->record_count;) {
     const uint32_t chain = program->records[start].chain;
     for (uint32_t i = start; i + 1 < start + chain; ++i) {

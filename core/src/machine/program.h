@@ -40,8 +40,8 @@ struct Record {
   PackedIn packed_weights;
   uint32_t list;
   uint32_t tensor_count;
-  uint32_t chain;  // records in the chain that begins here (chains.h); 0 inside one, and where none is
-  uint32_t joined;  // whether it may run together with the next (joins.h)
+  uint16_t chain;   // records in the chain that begins here (chains.h); 0 inside one, and where none is
+  uint16_t joined;  // whether it may run together with the next (joins.h)
 };
 
 }  // namespace bitreplay

@@ -21,6 +21,7 @@ from bitreplay.engine.operations import OPERATIONS
 from bitreplay.engine.program import LISTS, Program, ProgramError, Record, Tensor, check
 
 CONVOLUTIONS = ("integer_conv", "depthwise_conv")
+SMALL_ARENA = 1 << 19  # bytes for one sample up to which memory counts more than time: microcontrollers
 
 
 @dataclass(frozen=True)
@@ -181,16 +182,15 @@ class Builder:
                   **other_attributes(second))  # fmt: skip
         return total
 
-    def finish(self) -> Program:
-        order = {name: number for number, name in enumerate(("forward", "backward", "update", "prepare"))}
-        self.records.sort(key=lambda record: order[record.list])
+    def _arena(self, together: bool) -> Arena:
+        """Places by lifetime. The core may run a convolution `together` with the BatchNorm behind it where what the
+        first reads lasts until the second has written."""
         uses: dict[int, list[int]] = {}
         for at, record in enumerate(self.records):
             for number in record.tensors:
                 uses.setdefault(self._same.get(number, number), []).append(at)
         for at, (first, second) in enumerate(pairwise(self.records)):
-            if first.operation in CONVOLUTIONS and second.operation == "affine":
-                # The core may run both together, so what the first reads lasts until the second has written.
+            if together and first.operation in CONVOLUTIONS and second.operation == "affine":
                 for number in first.tensors:
                     uses[self._same.get(number, number)].append(at + 1)
         spans = {}
@@ -199,7 +199,14 @@ class Builder:
                 assert number in uses or number in self._held, f"tensor {tensor.name} is never used"
                 throughout = self.keep or number in self._held
                 spans[number] = (-1, len(self.records)) if throughout else (min(uses[number]), max(uses[number]))
-        arena = Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
+        return Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
+
+    def finish(self) -> Program:
+        order = {name: number for number, name in enumerate(("forward", "backward", "update", "prepare"))}
+        self.records.sort(key=lambda record: order[record.list])
+        arena = self._arena(together=False)
+        if arena.bytes > SMALL_ARENA * self.max_samples:
+            arena = self._arena(together=True)
         tensors = [
             replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor
             for n, tensor in enumerate(self.tensors)
