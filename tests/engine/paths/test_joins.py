@@ -56,9 +56,10 @@ def joined(rng: np.random.Generator, kind: str, geometry: tuple, channels: int, 
         if name == last:
             at += -size % 64
         offsets[name], at = at, -(-(at + size) // 64) * 64
-    image, constant_at = [], {}
+    image: list[np.ndarray] = []
+    constant_at: dict[str, int] = {}
     for name, array in constants.items():
-        constant_at[name] = sum(map(len, image))
+        constant_at[name] = sum(len(part) for part in image)
         raw = array.reshape(-1).view(np.uint8)
         image.append(np.concatenate([raw, np.zeros(-len(raw) % 64, np.uint8)]))
     for name, shape in shapes.items():
