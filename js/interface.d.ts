@@ -93,6 +93,7 @@ export const BR_STEP: 4;
 export const BR_CONSTANT: 0;
 export const BR_PARAMETER: 1;
 export const BR_ARENA: 2;
+export const BR_PASSING: 3;
 export const BR_INT8: 0;
 export const BR_INT16: 1;
 export const BR_INT32: 2;

@@ -70,7 +70,7 @@ enum br_error {
 };
 /* The lists of operations that a program has. BR_STEP runs forward, backward, update and prepare in turn. */
 enum br_list { BR_PREPARE, BR_FORWARD, BR_BACKWARD, BR_UPDATE, BR_STEP };
-enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA };
+enum br_region { BR_CONSTANT, BR_PARAMETER, BR_ARENA, BR_PASSING };
 enum br_dtype { BR_INT8, BR_INT16, BR_INT32, BR_INT64, BR_UINT8, BR_UINT32, BR_UINT64 };
 
 typedef struct br_run_args {

@@ -9,7 +9,7 @@ Call call_of(const br_program& program, const Record& record, const br_run_args&
   for (int role = 0; role < int(record.tensor_count); ++role) {
     if (record.tensors[role] < 0) continue;
     const Tensor& tensor = program.tensors[record.tensors[role]];
-    uint8_t* region = regions[tensor.info.region];
+    uint8_t* region = tensor.info.region == BR_PASSING ? nullptr : regions[tensor.info.region];
     if (region)
       call.roles[role] = region + tensor.info.offset + (tensor.info.per_sample ? tensor.bytes(uint64_t(first)) : 0);
   }

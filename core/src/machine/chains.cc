@@ -69,7 +69,8 @@ void find_chains(br_program* program) {
     }
     uint32_t end = start + 1;
     bool scratch = first.packed_weights == PackedIn::scratch;
-    for (; end < program->record_count && end - start < kLongestChain; ++end) {
+    for (; end < program->record_count; ++end) {
+      if (end - start >= kLongestChain && program->records[end - 1].operation->passes < 0) break;
       const Record& next = program->records[end];
       if (next.list != first.list || !sample_by_sample(*program, next)) break;
       if (scratch && next.packed_weights == PackedIn::scratch) break;  // there is one scratch

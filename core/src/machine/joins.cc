@@ -53,21 +53,45 @@ bool apart(const br_program& program, const Record& first, const Record& second)
   return true;
 }
 
+// Whether the record hands its result to the next one, and nothing that the next one writes is read by it.
+bool hands_over(const br_program& program, const Record& first, const Record& second) {
+  const int passes = first.operation->passes, takes = second.operation->takes;
+  return passes >= 0 && takes >= 0 && first.tensors[passes] == second.tensors[takes] && apart(program, first, second);
+}
+
+// Whether every tensor of the record that has no place comes from the one before or goes to the one behind.
+bool has_places(const br_program& program, const Record& record, bool from_before, bool to_next) {
+  for (int role = 0; role < int(record.tensor_count); ++role) {
+    if (record.tensors[role] < 0 || program.tensors[record.tensors[role]].info.region != BR_PASSING) continue;
+    if (!(to_next && role == record.operation->passes) && !(from_before && role == record.operation->takes))
+      return false;
+  }
+  return true;
+}
+
+bool is_placeless(const br_program& program, const Record& record) {
+  const int passes = record.operation->passes;
+  return passes >= 0 && program.tensors[record.tensors[passes]].info.region == BR_PASSING;
+}
+
 }  // namespace
 
-void find_joins(br_program* program) {
-  if (uint64_t(program->record_count) * program->tensor_count > kMostPairs) return;
-  for (uint32_t start = 0; start < program->record_count;) {
+const char* find_joins(br_program* program) {
+  const bool few = uint64_t(program->record_count) * program->tensor_count <= kMostPairs;
+  for (uint32_t start = 0, end; start < program->record_count; start = end) {
     const uint32_t chain = program->records[start].chain;
-    for (uint32_t i = start; i + 1 < start + chain; ++i) {
-      Record& first = program->records[i];
-      const Record& second = program->records[i + 1];
-      const int passes = first.operation->passes, takes = second.operation->takes;
-      first.joined = passes >= 0 && takes >= 0 && first.tensors[passes] == second.tensors[takes] &&
-                     is_passing(*program, first.tensors[passes]) && apart(*program, first, second);
+    end = start + (chain ? chain : 1);
+    bool from_before = false;
+    for (uint32_t i = start; i < end; ++i) {
+      Record& record = program->records[i];
+      const bool to_next = i + 1 < end && hands_over(*program, record, program->records[i + 1]);
+      if (!has_places(*program, record, from_before, to_next))
+        return "a tensor without a place does not go straight from one record into the next";
+      from_before = to_next && is_placeless(*program, record);
+      record.joined = from_before || (to_next && few && is_passing(*program, record.tensors[record.operation->passes]));
     }
-    start += chain ? chain : 1;
   }
+  return nullptr;
 }
 
 }  // namespace bitreplay

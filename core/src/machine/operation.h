@@ -31,7 +31,8 @@ struct Operation {
   // What it writes are sums over the samples, int64, and last their exponents, int32: one, or one for each of the sums.
   bool merges = false;
   // Its result, which may go straight into the next record (joins.h), and the role that takes one so. `run_into` does
-  // the work of both records, except that it leaves that result's place as it is; or it tells that it cannot.
+  // the work of both records, except that it leaves that result's place as it is; or it tells that it cannot, which it
+  // never does where the result has no place.
   int passes = -1;
   int takes = -1;
   bool (*run_into)(const Call& own, const Call& next) = nullptr;

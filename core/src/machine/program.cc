@@ -128,7 +128,7 @@ int Reader::measure() {
 }
 
 int Reader::tensors() {
-  const uint64_t region_bytes[3] = {header_.constants, header_.parameters, header_.arena};
+  const uint64_t region_bytes[] = {header_.constants, header_.parameters, header_.arena, kLargestRegion};
   uint64_t used = 0;  // of the arena
   for (uint32_t i = 0; i < header_.tensors; ++i) {
     const uint8_t* at = bytes_ + kHeader + kTensorBytes * i;
@@ -136,7 +136,7 @@ int Reader::tensors() {
     memcpy(t.name, at + 28, 44);
     t.name[44] = 0;
     t.info = {read<uint64_t>(at + 20), at[0], at[1], at[2], at[3], {1, 1, 1, 1}};
-    if (at[0] > BR_ARENA || at[1] > BR_UINT64 || at[2] > 1 || at[3] > 4)
+    if (at[0] > BR_PASSING || at[1] > BR_UINT64 || at[2] > 1 || at[3] > 4)
       return fail(BR_MALFORMED, "tensor %u has an unknown region, type or shape", i);
     t.elements = 1;
     for (int axis = 0; axis < at[3]; ++axis) {
@@ -318,8 +318,8 @@ int Reader::read_all() {
   if (!error) error = records();
   if (!error) error = packed_weights();
   if (!error) find_chains(program_);
-  if (!error) find_joins(program_);
-  return error;
+  const char* const wrong = error ? nullptr : find_joins(program_);
+  return wrong ? fail(BR_MALFORMED, "program is malformed: %s", wrong) : error;
 }
 
 int Reader::open(br_program** result) {

@@ -6,6 +6,7 @@ walk takes the gradient of its output and contributes to those of its inputs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -182,30 +183,55 @@ class Builder:
                   **other_attributes(second))  # fmt: skip
         return total
 
-    def _arena(self, together: bool) -> Arena:
-        """Places by lifetime. The core may run a convolution `together` with the BatchNorm behind it where what the
-        first reads lasts until the second has written."""
+    def _uses(self) -> dict[int, list[int]]:
+        """The records that use a tensor, by number."""
         uses: dict[int, list[int]] = {}
         for at, record in enumerate(self.records):
             for number in record.tensors:
                 uses.setdefault(self._same.get(number, number), []).append(at)
+        return uses
+
+    def _joins(self) -> Iterator[tuple[int, Record, int]]:
+        """Convolutions with a BatchNorm behind them: which record, and the sums that go from one to the other."""
         for at, (first, second) in enumerate(pairwise(self.records)):
-            if together and first.operation in CONVOLUTIONS and second.operation == "affine":
-                for number in first.tensors:
-                    uses[self._same.get(number, number)].append(at + 1)
+            if first.operation in CONVOLUTIONS and second.operation == "affine":
+                sums = first.tensors[OPERATIONS[first.operation].tensors.index("sums")]
+                if second.tensors[OPERATIONS["affine"].tensors.index("x")] == sums:
+                    yield at, first, sums
+
+    def _arena(self, together: bool, passing: Set[int] = frozenset()) -> Arena:
+        """Places by lifetime. The core may run a convolution `together` with the BatchNorm behind it where what the
+        first reads lasts until the second has written; sums that are `passing` then need no place."""
+        uses = self._uses()
+        for at, first, _ in self._joins() if together else ():
+            for number in first.tensors:
+                uses[self._same.get(number, number)].append(at + 1)
         spans = {}
         for number, tensor in enumerate(self.tensors):
-            if tensor.region == "arena" and number not in self._same:
+            if tensor.region == "arena" and number not in self._same and number not in passing:
                 assert number in uses or number in self._held, f"tensor {tensor.name} is never used"
                 throughout = self.keep or number in self._held
                 spans[number] = (-1, len(self.records)) if throughout else (min(uses[number]), max(uses[number]))
         return Arena({n: (self.tensors[n].bytes(self.max_samples), *span) for n, span in spans.items()})
 
+    def _passing(self) -> set[int]:
+        """Sums of one sample that a convolution hands to the BatchNorm behind it, and that nothing else reads."""
+        uses, renamed = self._uses(), {*self._same, *self._same.values()}
+        if self.max_samples > 1 or self.keep:
+            return set()
+        return {
+            sums for at, _, sums in self._joins()
+            if uses[sums] == [at, at + 1] and sums not in self._held and sums not in renamed
+        }  # fmt: skip
+
     def finish(self) -> Program:
         order = {name: number for number, name in enumerate(("forward", "backward", "update", "prepare"))}
         self.records.sort(key=lambda record: order[record.list])
-        arena = self._arena(together=False)
-        if arena.bytes > SMALL_ARENA * self.max_samples:
+        arena, passing = self._arena(together=False), self._passing()
+        if passing and (small := self._arena(together=True, passing=passing)).bytes <= SMALL_ARENA:
+            arena = small
+            self.tensors = [replace(t, region="passing") if n in passing else t for n, t in enumerate(self.tensors)]
+        elif arena.bytes > SMALL_ARENA * self.max_samples:
             arena = self._arena(together=True)
         tensors = [
             replace(tensor, offset=arena.offsets[at]) if (at := self._same.get(n, n)) in arena.offsets else tensor

@@ -1,8 +1,9 @@
 """A program: a flat list of operation records over one arena, and its serialised form.
 
 Regions: `constant` (part of the program), `parameter` (learned, saved with the state), `arena` (everything else, laid
-out by lifetime). Four lists: `prepare` derives operands from parameters, `forward`, `backward`, `update`; the first two
-write the arena alone. A training step runs forward, backward, update, prepare.
+out by lifetime), `passing` (nowhere: results that go straight from one record into the next). Four lists: `prepare`
+derives operands from parameters, `forward`, `backward`, `update`; the first two write the arena alone.
+A training step runs forward, backward, update, prepare.
 
 Bytes (little endian; docs/law.md section 12; core/src/machine/program.cc reads the same):
 
@@ -29,7 +30,7 @@ from bitreplay.engine.operations import BY_CODE, OPERATIONS
 MAGIC = b"BITREPLY"
 VERSION = 1
 SPARE_ARENA = 4096  # bytes that no tensor uses, besides as many again as they do
-REGIONS = ("constant", "parameter", "arena")
+REGIONS = ("constant", "parameter", "arena", "passing")
 LISTS = ("prepare", "forward", "backward", "update")
 DTYPES = tuple(np.dtype(name) for name in ("i1", "<i2", "<i4", "<i8", "u1", "<u4", "<u8"))
 
@@ -187,7 +188,7 @@ def check(program: Program) -> None:
     """Every tensor lies inside its region and every record fits its operation."""
     size = {"constant": len(program.constants), "parameter": len(program.parameters), "arena": program.arena_bytes}
     for tensor in program.tensors:
-        if tensor.offset + tensor.bytes(program.max_samples) > size[tensor.region]:
+        if tensor.region != "passing" and tensor.offset + tensor.bytes(program.max_samples) > size[tensor.region]:
             raise ProgramError(f"tensor {tensor.name} lies outside its region")
         if tensor.offset % tensor.dtype.itemsize:
             raise ProgramError(f"tensor {tensor.name} is not aligned")
@@ -207,8 +208,17 @@ def check(program: Program) -> None:
                 raise ProgramError(
                     f"a record of {record.operation} in {record.list} writes a {program.tensors[number].region}"
                 )
+    for at, record in enumerate(program.records):
+        entry = OPERATIONS[record.operation]
+        for role, number in zip(entry.tensors, record.tensors, strict=True):
+            if number < 0 or program.tensors[number].region != "passing":
+                continue
+            next_to = at + 1 if entry.written(role) else at - 1
+            neighbour = program.records[next_to] if 0 <= next_to < len(program.records) else None
+            if neighbour is None or neighbour.list != record.list or number not in neighbour.tensors:
+                raise ProgramError("a tensor without a place does not go straight from one record into the next")
 
 
 def _may_write(list_name: str, region: str) -> bool:
     """Constants never change, and parameters only after forward: so many may run forward on the same ones."""
-    return region == "arena" or (region == "parameter" and list_name in ("backward", "update"))
+    return region in ("arena", "passing") or (region == "parameter" and list_name in ("backward", "update"))

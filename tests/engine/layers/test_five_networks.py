@@ -28,6 +28,7 @@ WIDTHS = {
     "react_tiny": (8, 8, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (8, 8, 16, 24),
     "quicknet_large": (8, 8, 16, 24),
     "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
+    "efficientnet_tiny": (8, 8, 8, 16, 16, 48),
 }  # fmt: skip
 # The real-valued convolutions of the tail learn too.
 LEARNING: dict[str, dict[str, int | str]] = {"integer_conv": {"learns": 1}}
@@ -56,7 +57,7 @@ def network(request) -> tuple[Graph, np.ndarray]:
     torch.manual_seed(0)
     model = build(request.param, CLASSES, widths=WIDTHS[request.param])
     images = pictures(min(64, input_size(request.param)))
-    if request.param == "efficientnet_lite0":  # fresh statistics of so deep a network leave nothing of the picture
+    if request.param.startswith("efficientnet"):  # fresh statistics of so deep a network leave nothing of the picture
         settle(model, images)
     graph, _ = convert(model.eval(), images, class_names=list("abcd"), outside=0.0003, reestimate=True)
     nodes = [replace(n, attributes=n.attributes | LEARNING.get(n.kind, {})) for n in graph.nodes]

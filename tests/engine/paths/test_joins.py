@@ -13,7 +13,7 @@ import pytest
 
 from bitreplay.engine import native
 from bitreplay.engine.operations import OPERATIONS, Run
-from bitreplay.engine.program import Program, Record, Tensor
+from bitreplay.engine.program import Program, ProgramError, Record, Tensor
 from bitreplay.engine.reference import ReferenceMachine
 from tests.engine.paths.one_record import GuardedMachine
 from tests.engine.paths.operands import numbers
@@ -34,8 +34,10 @@ LARGEST = (1 << 31) - 1
 
 
 def joined(rng: np.random.Generator, kind: str, geometry: tuple, channels: int, outputs: int, shift: int,
-           residual: bool, last: str, x_type: type = np.int8, **changed: int) -> tuple[Program, dict]:  # fmt: skip
-    """The program and the first contents of its tensors; `last` lies at the end of the arena."""
+           residual: bool, last: str, x_type: type = np.int8, placeless: bool = False,
+           **changed: int) -> tuple[Program, dict]:  # fmt: skip
+    """The program and the first contents of its tensors; `last` lies at the end of the arena. The sums lie where the
+    result of the clip does, or nowhere."""
     height, width, kernel, stride, pad, out_h, out_w = geometry
     depthwise = kind == "depthwise_conv"
     w = numbers(rng, np.int8, (channels, kernel, kernel) if depthwise else (outputs, kernel, kernel, channels))
@@ -63,7 +65,8 @@ def joined(rng: np.random.Generator, kind: str, geometry: tuple, channels: int, 
         raw = array.reshape(-1).view(np.uint8)
         image.append(np.concatenate([raw, np.zeros(-len(raw) % 64, np.uint8)]))
     for name, shape in shapes.items():
-        tensors.append(Tensor(name, "arena", np.dtype(types[name]), shape, True, offsets[name]))
+        region, offset = ("passing", 0) if placeless and name == "sums" else ("arena", offsets[name])
+        tensors.append(Tensor(name, region, np.dtype(types[name]), shape, True, offset))
     tensors.append(Tensor("saturated", "arena", np.dtype(np.int64), (1,), False, 0))
     tensors.append(Tensor("z", "arena", np.dtype(np.int8), shapes["y"], True, offsets["sums"]))
     for name, array in constants.items():
@@ -104,6 +107,8 @@ def check(program: Program, contents: dict, path: str) -> bool:
         memory.run("forward", Run(SAMPLES, seed=7, step=3, rate_mantissa=1 << 30, rate_shift=30))
     for name in ("y", "z", "x", "saturated"):
         assert np.array_equal(reference.read(name, SAMPLES), machine.read(name, SAMPLES)), (path, name)
+    if program.tensor("sums").region == "passing":
+        return True
     return bool((machine.view(program.tensor("sums"), SAMPLES).view(np.uint8)[-1, -1] == FILL).all())
 
 
@@ -124,6 +129,28 @@ def test_joined_convolutions_equal_the_reference(path, last):
                                   number % 3 == 0 or last == "residual", last, x_type), path)  # fmt: skip
         count += 1
     assert left_out > count / 2 or path not in ("avx2", "avx512")
+
+
+def test_sums_without_a_place_equal_the_reference(path):
+    rng = np.random.default_rng(43)
+    for number, (geometry, (channels, outputs)) in enumerate(product(GEOMETRY, [(16, 16), (3, 9), (70, 130)])):
+        x_type, shift = (np.int16, np.int8, np.int8)[number % 3], (20, 31, 36, 51)[number % 4]
+        check(*joined(rng, "integer_conv", geometry, channels, outputs, shift, number % 2 == 0, "y", x_type,
+                      placeless=True), path)  # fmt: skip
+    for number, (geometry, channels) in enumerate(product(DEPTHWISE, (3, 16, 80))):
+        check(*joined(rng, "depthwise_conv", geometry, channels, channels, (20, 31, 36, 51)[number % 4],
+                      number % 2 == 0, "y", placeless=True, x_zero=(-128, 3, 127)[number % 3]), path)  # fmt: skip
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_sums_without_a_place_must_go_straight_into_the_next_record(between):
+    program, _ = joined(np.random.default_rng(44), "integer_conv", GEOMETRY[0], 16, 16, 30, False, "y", placeless=True)
+    conv, affine, clip = program.records
+    program.records[:] = [conv, clip, affine] if between else [affine, clip]
+    with pytest.raises(ProgramError, match="without a place"):
+        Program.from_bytes(program.to_bytes())
+    with pytest.raises(ProgramError, match="without a place"):
+        native.NativeMachine(program)
 
 
 @pytest.mark.parametrize("last", ["x", "y", "residual"])

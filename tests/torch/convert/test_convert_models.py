@@ -29,6 +29,7 @@ WIDTHS = {
     "react_tiny": (8, 16, 40, 40), "vgg_small": (8, 40, 72), "quicknet": (16, 24, 40, 72),
     "quicknet_large": (16, 24, 40, 72),
     "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
+    "efficientnet_tiny": (8, 8, 8, 16, 16, 48),
 }  # fmt: skip
 NAMES = list("abcde")
 

@@ -17,6 +17,7 @@ SMALL = {
     "quicknet": (8, 8, 16, 16),
     "quicknet_large": (8, 8, 16, 16),
     "efficientnet_lite0": (4, 4, 8, 8, 8, 8, 8, 16, 16),
+    "efficientnet_tiny": (4, 4, 8, 8, 8, 16),
     "teacher18": (8, 8, 16, 16),
     "teacher_wide": (8, 8, 16, 16),
 }
@@ -90,7 +91,7 @@ def test_binary_convolutions_read_signs(name: str) -> None:
     model(pictures(name))
     counts = {
         "bireal18": 16, "react18": 16, "react18_64": 16, "react_tiny": 15, "vgg_small": 5,
-        "quicknet": 16, "quicknet_large": 32, "efficientnet_lite0": 0,
+        "quicknet": 16, "quicknet_large": 32, "efficientnet_lite0": 0, "efficientnet_tiny": 0,
     }  # fmt: skip
     assert len(seen) == counts[name]
     assert all(torch.equal(x.abs(), torch.ones_like(x)) for x in seen)
@@ -107,6 +108,7 @@ def test_levels_at_the_training_size(name: str) -> None:
         "quicknet": {"quant_conv2d_16": (16, 4, 4), "quant_conv2d_11": (8, 8, 8)},
         "quicknet_large": {"quant_conv2d_30": (16, 4, 4), "quant_conv2d_17": (8, 8, 8)},
         "efficientnet_lite0": {"add_8": (8, 5, 5)},
+        "efficientnet_tiny": {"add_3": (8, 4, 4)},
     }
     result = replay_layer_tensors(small(name), pictures(name))
     assert {replay_layer: tuple(x.shape[1:]) for replay_layer, x in result.items()} == shapes[name]

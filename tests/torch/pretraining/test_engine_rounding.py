@@ -16,6 +16,7 @@ WIDTHS = {
     "react_tiny": (8, 16, 16, 16), "vgg_small": (8, 16, 24), "quicknet": (16, 24, 24, 32),
     "quicknet_large": (16, 24, 24, 32),
     "efficientnet_lite0": (8, 8, 8, 16, 16, 24, 24, 40, 48),
+    "efficientnet_tiny": (8, 8, 8, 16, 16, 48),
 }  # fmt: skip
 
 

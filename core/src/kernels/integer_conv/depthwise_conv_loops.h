@@ -82,21 +82,20 @@ enum { SUMS = 2 };
 
 constexpr int64_t kBlock = 16;  // channels whose sums stay in registers
 
-// Blocks of channels, and sums of 32 bits as they are stored.
-template <int64_t kChannels>
-void run_block(const Call& c, int64_t at) {
+// Calls finish(pixel, sums) for blocks of channels from `at` on, whose sums fit 32 bits.
+template <int64_t kChannels, class Finish>
+void run_block(const Call& c, int64_t at, Finish finish) {
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2), kernel = c.size(W, 1);
   const int64_t out_h = c.size(SUMS, 0), out_w = c.size(SUMS, 1), stride = c.attribute(STRIDE), pad = c.attribute(PAD);
   const int16_t zero = int16_t(c.attribute(X_ZERO));
   int16_t weights[kMaxTaps][kChannels];
   for (int64_t tap = 0; tap < kernel * kernel; ++tap)
     for (int64_t i = 0; i < kChannels; ++i) weights[tap][i] = c.data<int8_t>(W)[(at + i) * kernel * kernel + tap];
-  int32_t* to = c.data<int32_t>(SUMS) + at;
-  for (int64_t n = 0; n < c.samples(); ++n) {
+  for (int64_t n = 0, pixel = 0; n < c.samples(); ++n) {
     const int8_t* image = c.data<int8_t>(X) + n * height * width * channels + at;
     for (int64_t out_row = 0; out_row < out_h; ++out_row) {
       const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
-      for (int64_t out_column = 0; out_column < out_w; ++out_column, to += channels) {
+      for (int64_t out_column = 0; out_column < out_w; ++out_column, ++pixel) {
         const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
         int32_t sums[kChannels] = {};
         for (int64_t row = rows.first; row < rows.last; ++row) {
@@ -107,7 +106,7 @@ void run_block(const Call& c, int64_t at) {
             for (int64_t i = 0; i < kChannels; ++i) sums[i] += int16_t(x[i] - zero) * w[i];
           }
         }
-        for (int64_t i = 0; i < kChannels; ++i) to[i] = sums[i];
+        finish(pixel, sums);
       }
     }
   }
@@ -133,13 +132,21 @@ DepthwiseConvArgs arguments(const Call& c) {
           .affine = nullptr};
 }
 
+bool in_blocks(const Call& c) {
+  return exact_bytes(c) && absolute(c.attribute(X_ZERO)) <= 1 << 14 && c.size(W, 1) * c.size(W, 1) <= kMaxTaps &&
+         c.size(X, 2) % kBlock == 0;
+}
+
 // Bytes times bytes without rounding, in the way of the instruction set's own (depthwise_conv.h) or in blocks.
 bool run_bytes(const Call& c) {
-  const int64_t zero = c.attribute(X_ZERO);
   if (!exact_bytes(c)) return false;
   if (c.packed_weights() && c.kernels().depthwise_conv.run(arguments(c))) return true;
-  if (absolute(zero) > 1 << 14 || c.size(W, 1) * c.size(W, 1) > kMaxTaps || c.size(X, 2) % kBlock) return false;
-  for (int64_t at = 0; at < c.size(X, 2); at += kBlock) run_block<kBlock>(c, at);
+  if (!in_blocks(c)) return false;
+  const int64_t channels = c.size(X, 2);
+  for (int64_t at = 0; at < channels; at += kBlock)
+    run_block<kBlock>(c, at, [to = c.data<int32_t>(SUMS) + at, channels](int64_t pixel, const int32_t* sums) {
+      for (int64_t i = 0; i < kBlock; ++i) to[pixel * channels + i] = sums[i];
+    });
   return true;
 }
 

@@ -36,5 +36,6 @@ struct IntegerConv {
 extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
     kIntegerConvDotprod, kIntegerConvWasm;
 void integer_conv_scalar(const IntegerConvArgs&);
+bool integer_conv_scalar_affine(const IntegerConvArgs&, const AffineArgs& affine);  // always does the work
 
 }  // namespace bitreplay

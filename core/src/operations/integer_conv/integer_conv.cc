@@ -56,7 +56,8 @@ int run(const Call& c) {
 
 bool run_into(const Call& c, const Call& next) {
   const auto run = c.kernels().integer_conv.run_affine;
-  return run && run(with_tensors(c), affine::arguments(next));
+  if (run && run(with_tensors(c), affine::arguments(next))) return true;
+  return !c.bytes(SUMS) && integer_conv_scalar_affine(with_tensors(c), affine::arguments(next));
 }
 
 }  // namespace integer_conv

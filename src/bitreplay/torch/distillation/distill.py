@@ -22,6 +22,7 @@ from bitreplay.torch.distillation.pool import PicturePool
 from bitreplay.torch.distillation.student import Student
 from bitreplay.torch.models import build
 from bitreplay.torch.models.efficientnet_lite import CLASSES, EfficientNetLite0, pretrained, weights_of
+from bitreplay.torch.models.efficientnet_tiny import EfficientNetTiny
 from bitreplay.torch.models.react18 import ReActBlock
 from bitreplay.torch.pretraining.first_weights import spread
 from bitreplay.torch.pretraining.world import resolve_device
@@ -50,7 +51,7 @@ def first_weights(init: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def make_student(name: str, out: Path, init: str | Path | None = None, **options: int | None) -> Student:
-    """A fresh network, or one with the weights of a file or of a shipped network.
+    """A fresh network, or one with the weights of a file or of a shipped network, which may be the one it `inherits`.
 
     Residual blocks that the file lacks begin as the identity, other layers fresh; a 3x3 stem is spread over a 5x5 one.
     `options` are those of the model: `size` of the QuickNets and of react_tiny, `top` of the QuickNets.
@@ -63,7 +64,9 @@ def make_student(name: str, out: Path, init: str | Path | None = None, **options
     if init is None:
         return Student(name, network, out, chosen)
     given, note = first_weights(init)
-    if note["model"] != name:
+    if isinstance(network, EfficientNetTiny) and note["model"] == network.inherits:
+        given = network.inherited(given)
+    elif note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
     mine = network.state_dict()
     if "stem.0.weight" in mine and (mine["stem.0.weight"].shape[-1], given["stem.0.weight"].shape[-1]) == (5, 3):

@@ -113,7 +113,7 @@ class Distillation:
         return self.augment.blend(view, noise)[0] if self.augment.mix or self.augment.cut else view
 
     def _answer(self, large: Tensor) -> tuple[Tensor, Tensor]:
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.gpu):
+        with torch.autocast(self.device.type, torch.bfloat16):
             features = self.teacher.features(large)
             return self.teacher.head(features), features
 

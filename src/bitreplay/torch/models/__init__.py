@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from bitreplay.torch.models.bireal18 import BiReal18
 from bitreplay.torch.models.efficientnet_lite import EfficientNetLite0
+from bitreplay.torch.models.efficientnet_tiny import EfficientNetTiny
 from bitreplay.torch.models.quicknet import QuickNet, QuickNetLarge
 from bitreplay.torch.models.react18 import ReAct18, ReAct18At64
 from bitreplay.torch.models.react_tiny import ReActTiny
@@ -27,6 +28,7 @@ MODELS: dict[str, type[nn.Module]] = {
     "quicknet": QuickNet,
     "quicknet_large": QuickNetLarge,
     "efficientnet_lite0": EfficientNetLite0,
+    "efficientnet_tiny": EfficientNetTiny,
 }
 TEACHERS: dict[str, type[nn.Module]] = {"teacher18": Teacher18, "teacher_wide": TeacherWide}
 MIN_WIDTH = 4

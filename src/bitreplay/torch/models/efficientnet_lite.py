@@ -70,13 +70,13 @@ def convolution(channels: int, width: int, kernel: int = 1, stride: int = 1, gro
 
 
 class InvertedBottleneck(nn.Module):
-    """1x1 to `expansion` times the width, depthwise, 1x1 back; around it the shortcut, but in the first of a stage."""
+    """1x1 to `inner` channels where these are more, depthwise, 1x1 back; around it the shortcut, but in the first of a
+    stage."""
 
-    def __init__(self, channels: int, width: int, kernel: int, stride: int, expansion: int, shortcut: bool) -> None:
+    def __init__(self, channels: int, width: int, kernel: int, stride: int, inner: int, shortcut: bool) -> None:
         super().__init__()
-        inner = channels * expansion
-        self.expand = convolution(channels, inner) if expansion > 1 else nn.Identity()
-        self.clip = nn.ReLU6() if expansion > 1 else nn.Identity()
+        self.expand = convolution(channels, inner) if inner > channels else nn.Identity()
+        self.clip = nn.ReLU6() if inner > channels else nn.Identity()
         self.depthwise = convolution(inner, inner, kernel, stride, groups=inner)
         self.clip_depthwise = nn.ReLU6()
         self.project = convolution(inner, width)
@@ -115,8 +115,8 @@ class EfficientNetLite(nn.Module):
                 depth = math.ceil(depth * VARIANTS[name].depth)
             for k in range(depth):
                 first = k == 0
-                block = InvertedBottleneck(channels, width, kernel, stride if first else 1, expansion, not first)
-                blocks.append(block)
+                inner = channels * expansion
+                blocks.append(InvertedBottleneck(channels, width, kernel, stride if first else 1, inner, not first))
                 channels = width
         self.blocks = nn.Sequential(*blocks)
         self.top, self.clip_top = convolution(channels, top), nn.ReLU6()

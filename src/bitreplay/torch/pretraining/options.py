@@ -6,7 +6,7 @@ import argparse
 
 NETWORKS = (
     "bireal18", "react18", "react18_64", "react_tiny", "vgg_small", "quicknet", "quicknet_large",
-    "efficientnet_lite0", "teacher18", "teacher_wide",
+    "efficientnet_lite0", "efficientnet_tiny", "teacher18", "teacher_wide",
 )  # fmt: skip
 
 
