@@ -4,6 +4,7 @@
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/affine/affine_part.h"
 #include "machine/call.h"
 
 namespace bitreplay {
@@ -22,53 +23,41 @@ void widen_weights(const Call& c, int role, int64_t channel, int64_t row, int64_
     widen(c.type(role), c.bytes(role), ((channel + i) * kernel + row) * kernel + column, 1, w + i);
 }
 
-// Calls finish(channel, channels, sums of the pixel p) for all pixels and tiles of channels. The weights of a tile are
-// brought in line once where there is room for all taps.
-template <class T, class Sum, class Finish>
+// Calls finish(pixel, channel, channels, sums) for all pixels and tiles of channels. The weights of a tile are brought in
+// line once where there is room for all taps.
+template <class Finish>
 void over_sums(const Call& c, int sums, Finish finish) {
+  constexpr int64_t tile = 64;
   const int64_t height = c.size(X, 0), width = c.size(X, 1), channels = c.size(X, 2), kernel = c.size(W, 1);
   const int64_t out_w = c.size(sums, 1), pixels = c.size(sums, 0) * out_w, taps = kernel * kernel;
-  const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD);
-  const Sum zero = Sum(c.attribute(X_ZERO));
+  const int64_t stride = c.attribute(STRIDE), pad = c.attribute(PAD), zero = c.attribute(X_ZERO);
   const bool fits = taps <= kMaxTaps;
-  int32_t weights[kMaxTaps][kTile];
+  int32_t weights[kMaxTaps][tile];
   auto load = [&](int64_t at, int64_t count, int64_t tap, int32_t* to) {
-    int64_t wide[kTile];
+    int64_t wide[tile];
     widen_weights(c, W, at, tap / kernel, tap % kernel, count, wide);
     narrow_to<int32_t>(wide, count, to, 0);
   };
-  for (int64_t at = 0; at < channels; at += kTile) {
-    const int64_t count = min_of(kTile, channels - at);
+  for (int64_t at = 0; at < channels; at += tile) {
+    const int64_t count = min_of(tile, channels - at);
     for (int64_t tap = 0; fits && tap < taps; ++tap) load(at, count, tap, weights[tap]);
     for (int64_t p = 0; p < c.samples() * pixels; ++p) {
       const int64_t out_row = p % pixels / out_w, out_column = p % out_w;
       const TapRange rows = taps_inside(out_row, stride, pad, kernel, height);
       const TapRange columns = taps_inside(out_column, stride, pad, kernel, width);
-      Sum partial[kTile] = {};
-      int64_t total[kTile];
+      int64_t x[tile], total[tile] = {};
       for (int64_t row = rows.first; row < rows.last; ++row) {
         for (int64_t column = columns.first; column < columns.last; ++column) {
           const int64_t r = out_row * stride + row - pad, k = out_column * stride + column - pad;
-          const T* x = c.data<T>(X) + ((p / pixels * height + r) * width + k) * channels + at;
           const int32_t* w = weights[fits ? row * kernel + column : 0];
           if (!fits) load(at, count, row * kernel + column, weights[0]);
-          for (int64_t i = 0; i < count; ++i) partial[i] = multiply_add(partial[i], Sum(x[i]) - zero, Sum(w[i]));
+          widen(c.type(X), c.bytes(X), ((p / pixels * height + r) * width + k) * channels + at, count, x);
+          for (int64_t i = 0; i < count; ++i) total[i] = add(total[i], mul(sub(x[i], zero), w[i]));
         }
       }
-      for (int64_t i = 0; i < count; ++i) total[i] = partial[i];
       finish(p, at, count, total);
     }
   }
-}
-
-// Bytes times bytes over few taps fit 32 bits.
-template <class Finish>
-void over_sums(const Call& c, int sums, Finish finish) {
-  const bool small = c.type(W) == BR_INT8 && absolute(c.attribute(X_ZERO)) <= 1 << 14 && c.size(W, 1) <= 15;
-  if (c.type(X) == BR_INT8 && small) return over_sums<int8_t, int32_t>(c, sums, finish);
-  if (c.type(X) == BR_INT8) return over_sums<int8_t, int64_t>(c, sums, finish);
-  if (c.type(X) == BR_INT16) return over_sums<int16_t, int64_t>(c, sums, finish);
-  over_sums<int32_t, int64_t>(c, sums, finish);
 }
 
 }  // namespace
@@ -137,25 +126,30 @@ bool in_blocks(const Call& c) {
          c.size(X, 2) % kBlock == 0;
 }
 
-// Bytes times bytes without rounding, in the way of the instruction set's own (depthwise_conv.h) or in blocks.
-bool run_bytes(const Call& c) {
-  if (!exact_bytes(c)) return false;
-  if (c.packed_weights() && c.kernels().depthwise_conv.run(arguments(c))) return true;
-  if (!in_blocks(c)) return false;
+// The sums go where they are stored; or what the affine makes of them is stored, and they are not.
+void run_loops(const Call& c, const AffineArgs* affine) {
   const int64_t channels = c.size(X, 2);
-  for (int64_t at = 0; at < channels; at += kBlock)
-    run_block<kBlock>(c, at, [to = c.data<int32_t>(SUMS) + at, channels](int64_t pixel, const int32_t* sums) {
-      for (int64_t i = 0; i < kBlock; ++i) to[pixel * channels + i] = sums[i];
-    });
-  return true;
+  const auto finish = [&](int64_t pixel, int64_t at, int64_t count, const int32_t* sums) {
+    if (affine) return c.kernels().affine(affine_part(*affine, sums, pixel, at, count));
+    int32_t* const to = c.data<int32_t>(SUMS) + pixel * channels + at;
+    for (int64_t i = 0; i < count; ++i) to[i] = sums[i];
+  };
+  if (in_blocks(c)) {
+    for (int64_t at = 0; at < channels; at += kBlock)
+      run_block<kBlock>(c, at, [&](int64_t pixel, const int32_t* sums) { finish(pixel, at, kBlock, sums); });
+    return;
+  }
+  over_sums(c, SUMS, [&](int64_t pixel, int64_t at, int64_t count, int64_t* total) {
+    int32_t sums[kTile];
+    round_tile(total, count, c.attribute(DOWN));
+    narrow(BR_INT32, total, count, sums, 0);
+    finish(pixel, at, count, sums);
+  });
 }
 
+// Bytes without rounding in the way of the instruction set's own kernel (depthwise_conv.h), where it has one.
 int run(const Call& c) {
-  if (run_bytes(c)) return BR_OK;
-  over_sums(c, SUMS, [&](int64_t p, int64_t at, int64_t count, int64_t* total) {
-    round_tile(total, count, c.attribute(DOWN));
-    narrow(BR_INT32, total, count, c.bytes(SUMS), p * c.size(X, 2) + at);
-  });
+  if (!exact_bytes(c) || !c.packed_weights() || !c.kernels().depthwise_conv.run(arguments(c))) run_loops(c, nullptr);
   return BR_OK;
 }
 

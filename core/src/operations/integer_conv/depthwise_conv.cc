@@ -3,7 +3,6 @@
 #include "arithmetic/quant.h"
 #include "arithmetic/sgd.h"
 #include "arithmetic/sliding_window.h"
-#include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/depthwise_conv_loops.h"
 #include "machine/operation.h"
 #include "operations/affine/affine_arguments.h"
@@ -46,30 +45,12 @@ void pack_weights(const Call& c, uint8_t* packed_weights) {
   c.kernels().depthwise_conv.pack_weights(arguments(c), packed_weights);
 }
 
-// What the affine makes of the sums, which are written nowhere else.
-void run_affine(const Call& c, const AffineArgs& affine) {
-  const auto finish = [&](int64_t pixel, int64_t at, int64_t count, const int32_t* sums) {
-    c.kernels().affine(affine_part(affine, sums, pixel, at, count));
-  };
-  if (in_blocks(c)) {
-    for (int64_t at = 0; at < c.size(X, 2); at += kBlock)
-      run_block<kBlock>(c, at, [&](int64_t pixel, const int32_t* sums) { finish(pixel, at, kBlock, sums); });
-    return;
-  }
-  over_sums(c, SUMS, [&](int64_t p, int64_t at, int64_t count, int64_t* total) {
-    int32_t sums[kTile];
-    round_tile(total, count, c.attribute(DOWN));
-    narrow(BR_INT32, total, count, sums, 0);
-    finish(p, at, count, sums);
-  });
-}
-
 bool run_into(const Call& c, const Call& next) {
   const AffineArgs affine = affine::arguments(next);
   DepthwiseConvArgs a = arguments(c);
   a.affine = &affine;
   if (c.packed_weights() && c.kernels().depthwise_conv.run(a)) return true;
-  if (!c.bytes(SUMS)) run_affine(c, affine);
+  if (!c.bytes(SUMS)) run_loops(c, &affine);
   return !c.bytes(SUMS);
 }
 
