@@ -326,7 +326,7 @@ test-torch: build
 	PYTHONPATH=src build/torch-$(TORCH)/bin/python -m pytest -q -m "not slow" tests/torch
 
 # The page that learns in the browser, as a folder: docs/page.md.
-PAGE_MODELS ?= react_tiny,quicknet:160,bireal18
+PAGE_MODELS ?= react_tiny,quicknet:160,bireal18,react_tiny::128,quicknet:160:128
 page: build wasm
 	rm -rf build/page
 	$(BIN)/python -m bitreplay page build/page --models $(PAGE_MODELS)
