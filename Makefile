@@ -221,7 +221,8 @@ fuzz-jpeg:
 
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.
 test-mcu: build
-	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
+	command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix build/node rp2040js@1.4 || true
+	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 BITREPLAY_NODE="$(CURDIR)/build/node/node_modules" $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
 # States in flash that loses power: ten thousand lives of each kind of flash.
 test-flash: build
