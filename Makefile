@@ -13,7 +13,7 @@ LIBRARY := src/bitreplay/_lib/libbitreplay_core.so
 C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c' 'examples/*.cc')
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash test-platformio fuzz fuzz-reader \
+.PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash test-platformio fuzz fuzz-reader fuzz-jpeg \
   hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page screens test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
 
 setup: $(STAMP)
@@ -193,8 +193,8 @@ fuzz: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/fuzz --target fuzz_learner fuzz_replay fuzz_sequences checked_learner
 	BITREPLAY_FUZZ="$(CURDIR)/build/fuzz" $(BIN)/python -m pytest -n 2 tests/core/test_fuzz.py
 	BITREPLAY_SEQUENCES=$(LIVES) $(BIN)/python -m pytest -n 2 tests/sequences
-	if $(HAS_LIBFUZZER); then $(MAKE) --no-print-directory fuzz-reader; \
-	  else echo "clang or its libFuzzer is missing: states were not fuzzed by coverage."; fi
+	if $(HAS_LIBFUZZER); then $(MAKE) --no-print-directory fuzz-reader fuzz-jpeg; \
+	  else echo "clang or its libFuzzer is missing: states and JPEG frames were not fuzzed by coverage."; fi
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so):$$($(CXX) -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 BITREPLAY_C_LEARNER="$(CURDIR)/build/fuzz/libchecked_learner.so" \
 	  $(BIN)/python -m pytest -n 2 --capture=sys $(addprefix tests/core/test_c_,learner.py states.py unknown.py kept.py law.py \
@@ -210,9 +210,19 @@ fuzz-reader:
 	  -verbosity=0 -print_final_stats=1 \
 	  -artifact_prefix=build/reader/ build/reader/found tests/corpus/states tests/corpus/states-2
 
+# Frames of a board's camera, likewise.
+fuzz-jpeg:
+	mkdir -p build/jpeg/found build/jpeg/seeds
+	clang -std=c11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I core/include -I core/device \
+	  core/tools/fuzz_jpeg.c core/device/jpeg.c -o build/jpeg/fuzz_jpeg
+	$(BIN)/python -m tests.device.test_jpeg build/jpeg/seeds
+	build/jpeg/fuzz_jpeg -runs=$(RUNS_OF_READER) -max_len=8192 -verbosity=0 -print_final_stats=1 -artifact_prefix=build/jpeg/ \
+	  build/jpeg/found build/jpeg/seeds
+
 # Microcontrollers by gcc-arm-none-eabi, run under qemu-system-arm, and a RISC-V: docs/microcontrollers.md.
 test-mcu: build
-	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
+	command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix build/node rp2040js@1.4 || true
+	PATH="$(CURDIR)/$(BIN):$$PATH" BITREPLAY_MCU=1 BITREPLAY_NODE="$(CURDIR)/build/node/node_modules" $(BIN)/python -m pytest -n 2 --dist loadfile tests/mcu
 
 # States in flash that loses power: ten thousand lives of each kind of flash.
 test-flash: build
@@ -326,7 +336,7 @@ test-torch: build
 	PYTHONPATH=src build/torch-$(TORCH)/bin/python -m pytest -q -m "not slow" tests/torch
 
 # The page that learns in the browser, as a folder: docs/page.md.
-PAGE_MODELS ?= react_tiny,quicknet:160,bireal18
+PAGE_MODELS ?= react_tiny,quicknet:160,bireal18,react_tiny::128,quicknet:160:128
 page: build wasm
 	rm -rf build/page
 	$(BIN)/python -m bitreplay page build/page --models $(PAGE_MODELS)

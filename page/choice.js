@@ -14,34 +14,41 @@ const QUICK = 10;
 /** @param {Model} model */
 const strategyOf = (model) => model.strategy ?? "exact";
 
+/** @param {Model} model */
+const networkOf = ({ name, components }) => (components ? `${name} ${components}` : name);
+
 /** The key of its state in the store. @param {Model} model */
-export const nameOf = (model) => (strategyOf(model) === "exact" ? model.name : `${model.name} ${strategyOf(model)}`);
+export const nameOf = (model) => (strategyOf(model) === "exact" ? networkOf(model) : `${networkOf(model)} ${strategyOf(model)}`);
 
 /** @param {Model} model */
 export const remember = (model) => localStorage.setItem("model", nameOf(model));
 
 /** @param {Model} model */
 export function choose(model) {
-  byId("model").value = model.name;
+  byId("model").value = networkOf(model);
   byId("strategy").value = strategyOf(model);
 }
 
 /** Fills both lists and returns the pair that was used last. @param {Model[]} models @param {(model: Model) => void} use */
 export function offer(models, use) {
   const first = models.find((model) => nameOf(model) === localStorage.getItem("model")) ?? models[0];
-  const names = [...new Set(models.map(({ name }) => name))];
+  const networks = [...new Set(models.map(networkOf))];
   const strategies = [...new Set(models.map(strategyOf))];
-  for (const name of names) {
-    const { bytes } = /** @type {Model} */ (models.find((model) => model.name === name));
-    byId("model").append(element("option", { value: name }, texts.models(name, texts.bytes(bytes))));
+  for (const value of networks) {
+    const { name, bytes, components } = /** @type {Model} */ (models.find((model) => networkOf(model) === value));
+    byId("model").append(element("option", { value }, texts.models(name, texts.bytes(bytes), components)));
   }
   for (const strategy of strategies)
     byId("strategy").append(element("option", { value: strategy }, texts.strategies[strategy] ?? strategy));
   choose(first);
   byId("strategy").parentElement.hidden = strategies.length < 2;
-  const chosen = () =>
-    models.find((model) => model.name === byId("model").value && strategyOf(model) === byId("strategy").value) ?? first;
-  for (const id of ["model", "strategy"]) byId(id).addEventListener("change", () => use(chosen()));
+  for (const id of ["model", "strategy"])
+    byId(id).addEventListener("change", () => {
+      const same = models.filter((model) => networkOf(model) === byId("model").value);
+      const model = same.find((one) => strategyOf(one) === byId("strategy").value) ?? same[0];
+      choose(model); // components are learned at once only
+      use(model);
+    });
   return first;
 }
 

@@ -8,7 +8,8 @@ import { ofBlob, thumbnail } from "./frames.js";
 import { drawProgress } from "./progress.js";
 import { RemoteSession, RemoteWorkerClient, useServedTexts } from "./remote.js";
 import { Session } from "./session.js";
-import { drawSharing } from "./sharing.js";
+import { equal, isLink, stateOf } from "./link.js";
+import { askToOpen, openSharing } from "./sharing.js";
 import { Source } from "./source.js";
 import { readStateHead } from "./state_head.js";
 import { Store } from "./store.js";
@@ -129,7 +130,6 @@ function draw() {
   drawLearned();
   drawChart(session.steps);
   drawMatrix(session, openPictures);
-  drawSharing(`${session.model}.state`, showMessage);
   drawCosts(session, floatBytes, answered);
   byId("knows-note").textContent = session.evaluated.length ? texts.knowsNote : texts.notHeld;
   byId("hash").textContent = session.hash;
@@ -223,13 +223,55 @@ async function use(model) {
 async function useModelOf(state) {
   const head = readStateHead(state);
   if (!head || models.some(({ remote }) => remote)) return;
-  const model = models.find((one) => one.name === head.name && one.strategy === head.strategy);
+  const model = models.find(
+    (one) => one.name === head.name && one.strategy === head.strategy && (one.components ?? 0) === head.components,
+  );
   if (!model) throw new Error(texts.otherModel(head.name, head.strategy));
   if (nameOf(model) === session.model) return;
   choose(model);
   await use(model);
 }
 
+const modelInUse = () => models.find((one) => nameOf(one) === session.model) ?? models[0];
+
+/**
+ * Opens a state with the network that it belongs to. If that fails, or is not agreed to, everything is as it was.
+ * @param {Uint8Array} state
+ * @param {() => Promise<boolean>} agreed
+ */
+async function openState(state, agreed) {
+  const before = modelInUse();
+  let opened = false;
+  try {
+    await useModelOf(state);
+    if (await agreed()) {
+      await session.load(state);
+      opened = true;
+    }
+  } finally {
+    if (!opened && modelInUse() !== before) {
+      choose(before);
+      await use(before);
+    }
+  }
+}
+
+/** Opens what the address's fragment holds, if it is a state. */
+async function openLink() {
+  const fragment = location.hash;
+  if (remote || !isLink(fragment)) return;
+  history.replaceState(null, "", location.pathname + location.search); // neither kept in the history nor opened again
+  const state = await stateOf(fragment);
+  await openState(state, async () => {
+    const { classes } = session;
+    return !equal(state, session.state) && (!classes.length || askToOpen(classes.length));
+  });
+}
+
+byId("share").addEventListener("click", () =>
+  attempt(() => openSharing(session, remote ? "" : new URL(modelInUse().file, location.href).href)),
+);
+window.addEventListener("hashchange", () => attempt(openLink));
 byId("more").addEventListener("click", () => {
   const isOpen = document.body.classList.toggle("advanced");
   byId("advanced").hidden = !isOpen;
@@ -239,14 +281,15 @@ byId("more").addEventListener("click", () => {
 byId("undo").addEventListener("click", () => attempt(async () => showMessage(texts.undone(await session.undo()))));
 byId("clear").addEventListener("click", () => attempt(() => session.clear()));
 byId("close").addEventListener("click", () => byId("dialog").close());
-byId("download").addEventListener("click", () =>
-  attempt(async () => {
-    const file = new Blob([/** @type {BlobPart} */ (await session.file())]);
-    const link = element("a", { href: URL.createObjectURL(file), download: `${session.model}.state` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }),
-);
+for (const id of ["download", "share-file"])
+  byId(id).addEventListener("click", () =>
+    attempt(async () => {
+      const file = new Blob([/** @type {BlobPart} */ (await session.file())]);
+      const link = element("a", { href: URL.createObjectURL(file), download: `${session.model}.state` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    }),
+  );
 for (const [id, method] of /** @type {[string, "load" | "mergeState"][]} */ ([["open", "load"], ["merge", "mergeState"]])) // prettier-ignore
   byId(id).addEventListener("change", (/** @type {any} */ event) =>
     attempt(async () => {
@@ -254,8 +297,8 @@ for (const [id, method] of /** @type {[string, "load" | "mergeState"][]} */ ([["
       event.target.value = "";
       if (!file) return;
       const state = new Uint8Array(await file.arrayBuffer());
-      if (method === "load") await useModelOf(state);
-      await session[method](state);
+      if (method === "load") await openState(state, async () => true);
+      else await session.mergeState(state);
     }),
   );
 
@@ -282,6 +325,7 @@ await attempt(async () => {
   choose(other);
   await use(other);
 });
+await attempt(openLink);
 drawSpeed(models);
 loaded = new Set(await requests());
 drawRequests();
@@ -306,8 +350,8 @@ if (!remote && "serviceWorker" in navigator) {
   if (registered) {
     await navigator.serviceWorker.ready;
     // It keeps what is loaded through it: the network that was loaded before it was there too.
-    const model = models.find((one) => nameOf(one) === session.model);
-    if (model && !(await caches.match(model.file))) await fetch(model.file);
+    const { file } = modelInUse();
+    if (!(await caches.match(file))) await fetch(file);
     byId("offline").hidden = false;
   }
 }

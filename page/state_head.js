@@ -1,44 +1,39 @@
-/** The model and strategy of a state file (docs/state-format.md), to say whose it is. The core checks the file when it is loaded. */
+/** The model, strategy and components of a state file, to say whose it is. The core checks the file when it is loaded. */
+import { isState, sections } from "./sections.js";
 
-const HEAD_BYTES = 48;
 const MAX_HEADER_BYTES = 1e6;
-const WIDTHS = [1, 2, 4, 8, 1, 4, 8, 1, 16, 1, 1];
+const UINT64 = 6;
 const TEXT = 9;
 
-/** @param {Uint8Array} bytes @returns {{name: string, strategy: string} | null} null if it does not look like a state */
+/** @typedef {{name: string, strategy: string, components: number}} StateHead `components` is 0 of all features */
+
+/** @param {Uint8Array} bytes @returns {StateHead | null} null if it does not look like a state */
 export function readStateHead(bytes) {
   try {
-    const isNew = new TextDecoder().decode(bytes.subarray(0, 8)) === "BITSTATE";
-    const { name, strategy } = isNew ? texts(bytes) : oldTexts(bytes);
-    return name === undefined || strategy === undefined ? null : { name: String(name), strategy: String(strategy) };
+    const { name, strategy, components = 0 } = isState(bytes) ? values(bytes) : oldValues(bytes);
+    if (name === undefined || strategy === undefined) return null;
+    return { name: String(name), strategy: String(strategy), components: Number(components) };
   } catch {
     return null;
   }
 }
 
-/** Of format 3: section after section. @param {Uint8Array} bytes */
-function texts(bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const padded = (/** @type {number} */ size) => Math.ceil(size / 8) * 8;
-  const text = (/** @type {number} */ at, /** @type {number} */ size) => new TextDecoder().decode(bytes.subarray(at, at + size));
-  /** @type {Record<string, string>} */
+/** Of format 3. @param {Uint8Array} bytes */
+function values(bytes) {
+  /** @type {Record<string, string | bigint>} */
   const found = {};
-  for (let at = HEAD_BYTES; at < bytes.length;) {
-    const [type, rank, length] = [view.getUint8(at), view.getUint8(at + 1), view.getUint16(at + 2, true)];
-    const name = text(at + 4, length);
-    at += padded(4 + length);
-    let size = WIDTHS[type];
-    for (let axis = 0; axis < rank; ++axis, at += 8) size *= Number(view.getBigUint64(at, true));
-    if (type === TEXT) found[name] = text(at, size);
-    at += padded(size);
+  for (const { name, type, at, size } of sections(bytes)) {
+    if (type === TEXT) found[name] = new TextDecoder().decode(bytes.subarray(at, at + size));
+    if (type === UINT64 && size === 8) found[name] = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(at, true);
   }
-  return { name: found["model/name"], strategy: found["settings/strategy"] };
+  return { name: found["model/name"], strategy: found["settings/strategy"], components: found["settings/n_components"] };
 }
 
 /** Of formats 1 and 2: JSON in a header. @param {Uint8Array} bytes */
-function oldTexts(bytes) {
+function oldValues(bytes) {
   const size = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
   if (size > MAX_HEADER_BYTES) throw new RangeError("no header");
   const texts = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + size))).__metadata__;
-  return { name: JSON.parse(texts.model).name, strategy: JSON.parse(texts.settings).strategy };
+  const settings = JSON.parse(texts.settings);
+  return { name: JSON.parse(texts.model).name, strategy: settings.strategy, components: /^(\d+) of /.exec(settings.numbers)?.[1] };
 }

@@ -17,7 +17,8 @@ export const texts = {
   left: (/** @type {number} */ seconds) => `Learning: ${counted(seconds, "second")} left`,
   loading: "Loading the network.",
   failed: (/** @type {string} */ reason) => `This did not work: ${reason}`,
-  models: (/** @type {string} */ name, /** @type {string} */ size) => `${texts.sizes[name] ?? ""} ${name}, ${size}`.trim(),
+  models: (/** @type {string} */ name, /** @type {string} */ size, /** @type {number | undefined} */ components) =>
+    `${texts.sizes[name] ?? ""} ${name}${components ? `, ${components} numbers a picture` : ""}, ${size}`.trim(),
   sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", quicknet: "Best:", react18: "Large:", bireal18: "Large:" }),
   quick: "This device is quick enough for the better network.",
   slow: "This device is not quick enough for the better network, so it uses the small one.",
@@ -118,18 +119,39 @@ export const texts = {
   learned: (/** @type {number} */ ms, /** @type {number} */ count) => `${texts.took(ms)} for ${counted(count, "picture")}`,
   instructions: (/** @type {string} */ isa) => (isa === "wasm" ? "with SIMD" : "without SIMD"),
 
+  share: "Share",
+  copyLink: "Copy link",
+  downloadFile: "Download the file",
+  linkNote: (/** @type {number} */ length) =>
+    `The link has ${length.toLocaleString("en")} characters. It holds what the network made of your pictures, in numbers, and not the pictures. Whoever opens it goes on from there. Messengers may cut a long link off: send the file then.`,
+  linkMaking: "Making the link.",
+  linkNothing: "It knows nothing yet: there is nothing to share.",
+  linkTooLongToMake: (/** @type {number} */ length, /** @type {number} */ limit) =>
+    `A link would have ${length.toLocaleString("en")} characters, and more than ${limit.toLocaleString("en")} are not offered: send the file. Links are short for few pictures, all of them taught here and no class forgotten, and for networks of 128 numbers a picture (Advanced).`,
+  linkTooLong: (/** @type {number} */ length, /** @type {number} */ limit) =>
+    `the link has ${length.toLocaleString("en")} characters; at most ${limit.toLocaleString("en")} are read.`,
+  linkDamaged: "the link is damaged or not complete. What you have taught is unchanged.",
+  linkOpened: "Opened from the link.",
+  openLink: "Open this link?",
+  openLinkNote: (/** @type {number} */ count) =>
+    `You have taught ${counted(count, "class", "classes")} here. Opening the link puts its classes in their place; Undo brings yours back until the page is closed.`,
+  openIt: "Open it",
+  keepMine: "Keep mine",
+
   file: "State",
   hashNote: "Everything that it knows, in one file. The same pictures give the same hash on any other device.",
   download: "Download",
   open: "Open",
   mergeState: "Merge",
   clear: "Forget everything",
-  elsewhere: "Use it elsewhere",
-  inTerminal: "In a terminal, with the file that you downloaded",
+  elsewhere: "Use the file elsewhere",
+  inTerminal: "In a terminal",
   inPython: "In Python",
+  inPage: "In your own page",
+  onBoard: "On a board: bitreplay plan says which ones have the memory",
   copy: "Copy",
   copied: "Copied.",
-  notCopied: "The browser did not allow it: mark the text and copy it.",
+  notCopied: "Not allowed: mark the text and copy it.",
   keptHere: "Stored in this browser.",
   notPersistent: "Stored in this browser, which may delete it when space is short. Download what you need.",
 

@@ -22,7 +22,8 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     if any(out.iterdir()):
         sys.exit(f"{out} is not empty.")
-    for name, text in (sources() | {"LICENSE": (ROOT / "LICENSE").read_text()}).items():
+    terms = {name: (ROOT / name).read_text() for name in ("LICENSE", "NOTICE")}
+    for name, text in (sources() | terms).items():
         (out / name).write_text(text)
 
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* ---- A camera's frame: frame.c ---- */
+/* ---- A camera's frame: frame.c, jpeg.c ---- */
 
 enum br_frame_format {
   BR_FRAME_GREY = 1,      /* a byte of brightness */
@@ -29,6 +29,12 @@ size_t br_frame_offset(uint32_t width, uint32_t height, enum br_frame_format for
  * learner. `square` overlaps the frame in no other way than br_frame_offset allows. */
 void br_frame_square(const uint8_t* frame, uint32_t width, uint32_t height, enum br_frame_format format,
                      uint8_t* square, br_picture* picture);
+
+/* The middle square of a JPEG at an eighth of its size, of every 8x8 block the mean: side = min(width, height) / 8,
+ * rounded up; 60 of a VGA frame. `square` has room for 3 * side * side bytes. BR_MALFORMED of a frame that is damaged
+ * or no baseline JPEG (jpeg.c says which are read), BR_NO_MEMORY if `square_bytes` are too few. It takes 2 KB of the
+ * stack. */
+int br_frame_jpeg(const uint8_t* frame, size_t bytes, uint8_t* square, size_t square_bytes, br_picture* picture);
 
 /* ---- States in flash: flash_slots.c ---- */
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bitreplay.engine.native import LIBRARY
@@ -59,3 +60,23 @@ def test_what_cannot_be_exported_is_said(tiny_model, tmp_path):
         with pytest.raises(ValueError, match=sentence):
             write_folder(Learner.from_pretrained(tiny_model, **settings), tmp_path / "none", *arguments)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_state_is_exported_with_its_model_and_settings(tmp_path, shell):
+    learner = Learner.from_pretrained("react_tiny", n_components=8, unknown=0.25, size=24)
+    for label in range(3):
+        learner.learn(np.full((1, 8, 8, 3), 40 * label, np.uint8), [label])
+    learner.save(tmp_path / "taught.state")
+    code, out, err = shell("export", "taught.state", "--out", "device", "--classes", 3, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["model"], told["n_components"], told["size"], told["classes"]) == ("react_tiny", 8, 24, 3)
+    words = ["--n-components", 8, "--unknown", 0.25, "--size", 24, "--classes", 3]
+    assert shell("export", "react_tiny", *words, "--out", "other")[0] == 0
+    assert Path("device/model.bin").read_bytes() == Path("other/model.bin").read_bytes()
+    for words, sentence in (
+        (["--size", 24, "--digests"], "leave out --size, --digests"),
+        (["--classes", 2], "has 3 classes, got --classes 2"),
+    ):
+        code, _, err = shell("export", "taught.state", "--out", "none", *words)
+        assert code == 1 and sentence in err and not Path("none").exists()

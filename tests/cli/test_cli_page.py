@@ -100,7 +100,8 @@ def test_it_is_written_again_beside_other_files_but_not_into_a_folder_of_them(tm
 
 
 @pytest.mark.parametrize(
-    ("models", "sentence"), [("nothing", "no model"), ("", "at least one"), ("react_tiny:x", "NAME:SIZE")]
+    ("models", "sentence"),
+    [("nothing", "no model"), ("", "at least one"), ("react_tiny:x", "NAME:SIZE"), ("react_tiny::8:8", "NAME:SIZE")],
 )
 def test_what_is_no_network_is_refused_and_nothing_is_written(tmp_path, monkeypatch, capsys, models, sentence):
     code, _, err = run(monkeypatch, capsys, str(tmp_path / "page"), "--models", models)

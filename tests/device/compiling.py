@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,20 @@ def compiled(program: Path, *sources: str | Path, flags: tuple[str, ...] = ()) -
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return program
+
+
+def compile_all(folder: Path, out: Path, c: list[str], cxx: list[str]) -> list[Path]:
+    """The sources of a package, each alone, as Arduino and PlatformIO do."""
+    out.mkdir()
+
+    def one(path: Path) -> Path:
+        made = out / f"{path.name}.o"
+        done = subprocess.run(
+            [*(c if path.suffix == ".c" else cxx), "-c", path, "-o", made], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return made
+
+    sources = sorted(path for path in (folder / "src").iterdir() if path.suffix in (".c", ".cpp"))
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(one, sources))

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops
 
 from bitreplay import Learner
 from bitreplay.device import Board, BoardError, SerialPort
 from bitreplay.export import image_of
 from tests.device.boards import desk_board
 from tests.device.compiling import ROOT, compiled, needs_compiler
+from tests.device.test_jpeg import FULL, by_libjpeg, jpeg_of, photograph
 
 pytestmark = needs_compiler
 FRAME = (160, 120)  # QQVGA
@@ -25,7 +26,7 @@ FRAME = (160, 120)  # QQVGA
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("board")
     main = ROOT / "examples/boards/desk/main.c"
-    return compiled(folder / "desk", main, "console.c", "flash_slots.c", "frame.c")
+    return compiled(folder / "desk", main, "console.c", "flash_slots.c", "frame.c", "jpeg.c")
 
 
 @pytest.fixture
@@ -108,6 +109,22 @@ def test_the_camera_of_a_board_is_cut_to_a_square(program, files, desk, tmp_path
             desk.learn(np.repeat(image[None, ..., None], 3, axis=-1), [name])
         assert board.state_hash() == desk.state_hash()
         assert board.ask().name == desk.predict(np.repeat(grey[1][None, ..., None], 3, axis=-1))[0]
+
+
+def test_a_camera_that_sends_jpeg_teaches_the_means_of_its_blocks(program, files, desk, tmp_path):
+    frame = tmp_path / "frame.jpg"
+    with desk_board(program, *files, "jpeg", frame) as port, SerialPort(port) as line:
+        board = Board(line, 30)
+        for shift, name in ((0, "one"), (40, "two")):
+            image = ImageChops.offset(photograph(), shift)
+            frame.write_bytes(jpeg_of(image, quality=80, subsampling=FULL))
+            board.teach(name)
+            desk.learn(by_libjpeg(frame.read_bytes())[None], [name])
+        assert board.state_hash() == desk.state_hash()
+        frame.write_bytes(frame.read_bytes()[:900])
+        with pytest.raises(BoardError, match="The board refused teach: "):
+            board.teach("two")
+        assert board.state_hash() == desk.state_hash()
 
 
 def test_what_a_board_refuses_and_what_is_no_board(program, files, shell, tmp_path):

@@ -51,6 +51,12 @@ def test_all_have_the_same_sources_and_include_nothing_else(packages, kind):
     )
 
 
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_the_terms_of_code_and_weights_travel_with_them(packages, kind):
+    for name in ("LICENSE", "NOTICE"):
+        assert (packages[kind] / name).read_text() == (ROOT / name).read_text()
+
+
 def test_an_arduino_library_has_what_its_specification_demands(packages):
     folder = packages["arduino"]
     lines = (folder / "library.properties").read_text().splitlines()
@@ -92,7 +98,7 @@ def test_platformio_packs_it(packages, tmp_path):
         done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     names = subprocess.check_output(["tar", "tzf", packed], text=True).split()
-    assert {"library.json", "src/bitreplay_model.c", "examples/Teach/Teach.ino"} <= {
+    assert {"library.json", "LICENSE", "NOTICE", "src/bitreplay_model.c", "examples/Teach/Teach.ino"} <= {
         name.removeprefix("./") for name in names
     }
 

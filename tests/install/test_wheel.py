@@ -98,3 +98,4 @@ def test_the_wheel_is_small_and_its_metadata_whole(dist):
     assert {f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)} <= set(classifiers or [])
     assert str(about.get_payload()).startswith("# bitreplay")
     assert {"bitreplay/page/js/bitreplay.wasm", "bitreplay/_lib/libbitreplay_core.so"} <= set(names)
+    assert {"bitreplay/export/LICENSE", "bitreplay/export/NOTICE"} <= set(names), "packages for boards have them"

@@ -16,6 +16,7 @@ from bitreplay.export import image_of
 from bitreplay.export.c_source import model_assembly, operations_header
 from bitreplay.export.image import programs_of
 from bitreplay.export.learner_sizes import Sizes, sizes_of
+from tests.device.test_jpeg import FULL, jpeg_of, photograph
 
 ROOT = Path(__file__).resolve().parents[2]
 EMBEDDED = ROOT / "core" / "embedded"
@@ -59,7 +60,14 @@ def write_demo(desk: Learner, name: str = "exact", classes: int = CLASSES) -> Pa
         f"static const unsigned char pictures[PICTURES][{HEIGHT * WIDTH * 3}] = {{\n{pixels}}};\n"
         f"static const char* const names[] = {{{names}}};\n"
     )
+    frame = ", ".join(map(str, camera_frame()))
+    (folder / "frame.h").write_text(f"static const unsigned char camera_frame[] = {{{frame}}};\n")
     return folder
+
+
+def camera_frame() -> bytes:
+    """What the camera of a board sends: a JPEG whose square has 30x30 pixels."""
+    return jpeg_of(photograph().resize((320, 240)), quality=80, subsampling=FULL)
 
 
 def write_changed(path: Path, text: str) -> None:

@@ -17,7 +17,8 @@ from PIL import Image
 from bitreplay import Learner
 from bitreplay.device import Board, SerialPort
 from tests.cli.conftest import shell  # noqa: F401
-from tests.mcu.images import build_image, pictures, write_demo
+from tests.device.test_jpeg import by_libjpeg
+from tests.mcu.images import build_image, camera_frame, pictures, write_demo
 from tests.mcu.test_mcu import BOARDS, SMALL
 
 CPU, NAMES, PATIENCE = "cortex-m0plus", ["cup", "pen", "cup", "löffel"], 120.0
@@ -59,6 +60,9 @@ def test_an_emulated_board_is_taught_and_asked_and_its_state_goes_both_ways(shel
             code, out, err = shell("device", port, "teach", name, path)
             assert code == 0, err
             desk.learn(picture[None], [name])
+        code, out, err = shell("device", port, "teach", "jug")  # by its camera
+        assert code == 0, err
+        desk.learn(by_libjpeg(camera_frame())[None], ["jug"])
         code, out, err = shell("device", port, "pull", str(tmp_path / "board.state"))
         assert code == 0, err
         pulled = Learner.load(tmp_path / "board.state")

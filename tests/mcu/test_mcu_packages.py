@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.export.packages import write_package
+from tests.device.compiling import compile_all
 from tests.mcu.images import EMBEDDED, ROOT
 
 STUBS = ROOT / "tests/device/stubs"
@@ -61,23 +61,6 @@ int main(void) {
 def package(kind: str, target: str, folder: Path) -> Path:
     write_package(kind, Learner.from_pretrained("react_tiny", **SMALL), folder / "bitreplay", 4, target)
     return folder / "bitreplay"
-
-
-def compile_all(folder: Path, out: Path, c: list[str], cxx: list[str]) -> list[Path]:
-    """Each source alone, as Arduino and PlatformIO do."""
-    out.mkdir()
-
-    def one(path: Path) -> Path:
-        made = out / f"{path.name}.o"
-        done = subprocess.run(
-            [*(c if path.suffix == ".c" else cxx), "-c", path, "-o", made], capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return made
-
-    sources = sorted(path for path in (folder / "src").iterdir() if path.suffix in (".c", ".cpp"))
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(one, sources))
 
 
 def cmake(source: Path, build: Path, *words: str) -> None:

@@ -52,11 +52,18 @@ def advanced(page: Page) -> None:
     page.own.wait_for_timeout(2500)  # costs are drawn every two seconds
 
 
+def share(page: Page) -> None:
+    examples(page)
+    page.own.click("#share")
+    page.own.wait_for_selector("#copy-link:enabled")
+
+
 STATES: dict[str, Callable[[Page], None]] = {
     "first": first,
     "camera": camera,
     "examples": examples,
     "advanced": advanced,
+    "share": share,
 }
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +27,6 @@ def screenshot(page: Page, name: str) -> None:
     if "BITREPLAY_SCREENSHOTS" in os.environ:
         PICTURES.mkdir(parents=True, exist_ok=True)
         page.own.screenshot(path=str(PICTURES / name), full_page=True)
-
-
-def elsewhere(page: Page, folder: Path, name: str, image: np.ndarray) -> list[str]:
-    """The answers of the lines that the page offers to copy, run with the downloaded file."""
-    terminal, python = page.own.locator("#elsewhere code").all_text_contents()
-    (folder / name).write_bytes((folder / "page.state").read_bytes())
-    Image.fromarray(image).save(folder / "photo.jpg", "png")
-    (words,) = [line for line in terminal.split("\n") if line.startswith("bitreplay predict")]
-    command = [sys.executable, "-m", *shlex.split(words), "--json"]
-    answered = json.loads(subprocess.check_output(command, cwd=folder, text=True))
-    printed = subprocess.check_output([sys.executable, "-c", python], cwd=folder, text=True)
-    return [answered["predictions"][0]["label"], printed.strip()]
 
 
 def test_a_life_on_the_page(tmp_path):
@@ -82,10 +67,6 @@ def test_a_life_on_the_page(tmp_path):
         download.value.save_as(tmp_path / "page.state")
         learner = bitreplay.Learner.load(tmp_path / "page.state")
         assert learner.state_hash() == four
-
-        assert elsewhere(page, tmp_path, download.value.suggested_filename, data.test_images[0]) == (
-            2 * list(learner.predict(data.test_images[:1]))
-        )
 
         page.own.click("[data-source=picture]")
         found = []
@@ -201,6 +182,12 @@ def test_the_first_screen_is_accessible(tmp_path):
             page = Page(context, address, first_screen=True)
             assert violations(page, script) == []
             page.own.click("[data-source=picture]")
+            assert violations(page, script) == []
+            page.own.click("#share")
+            assert page.own.evaluate("document.getElementById('sharing').scrollWidth") <= phone["viewport"]["width"]
+            assert violations(page, script) == []
+            page.own.click("#close-sharing")
+            page.own.evaluate("document.getElementById('linked').showModal()")
             assert violations(page, script) == []
         with served() as address, chromium(tmp_path / "camera.y4m", color_scheme=scheme, **phone) as context:
             page = Page(context, address, first_screen=True)

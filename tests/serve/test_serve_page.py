@@ -87,6 +87,11 @@ def test_one_teaches_and_all_see_and_a_restart_loses_nothing(tmp_path):
             with second.own.expect_download() as download:
                 second.own.click("#download")
             assert Learner.load(download.value.path(), MODEL).state_hash() == before
+            second.own.click("#share")
+            assert second.own.is_enabled("#share-file") and not second.own.is_visible("#copy-link")
+            titles = second.own.locator("#elsewhere .row span").all_inner_texts()
+            assert [title.partition(":")[0] for title in titles] == ["In a terminal", "In Python", "On a board"]
+            second.own.click("#close-sharing")
             images = second.own.locator("#classes img")
             assert images.first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 96
         for page in (first, second):

@@ -1,11 +1,13 @@
 /* A board at a serial port, for `bitreplay device` (docs/device.md): the first UART of qemu's mps2 boards.
  *
- * The flash is the one of exact_demo.c, with erase blocks: erasing sets bits, programming clears them.
+ * The flash is the one of exact_demo.c, with erase blocks: erasing sets bits, programming clears them. The camera sends
+ * the JPEG of frame.h again and again.
  */
 #include <string.h>
 
 #include "bitreplay_device.h"
 #include "board.h"
+#include "frame.h"
 #include "pictures.h" /* how much memory the learner is given */
 
 enum { BLOCK = 4096, BLOCKS = 60, AREAS = 3, SIDE = 32 };
@@ -54,6 +56,11 @@ static void put_bytes(void* context, const void* bytes, size_t size) {
   }
 }
 
+static int take_picture(void* context, br_picture* picture) {
+  (void)context;
+  return br_frame_jpeg(camera_frame, sizeof camera_frame, room, sizeof room, picture);
+}
+
 int main(void) {
   br_learner* learner;
   char error[128] = "";
@@ -70,7 +77,7 @@ int main(void) {
   if (br_flash_open(&slots, &flash, AREAS)) return 3;
   const int loaded = br_learner_load(learner, &slots.slots);
   if (loaded && loaded != BR_NO_STATE) return 4;
-  br_console console = {learner,     &slots.slots,  0,   get_byte, put_bytes, 0,  room,
+  br_console console = {learner,     &slots.slots,  0,   get_byte, put_bytes, take_picture, room,
                         sizeof room, probabilities, {0}, 0,        0,         {0}};
   for (;;) br_console_poll(&console);
 }

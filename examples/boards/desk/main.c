@@ -1,7 +1,7 @@
 /* A board's program on the desk: the learner behind standard input and output, its states in a file that is used as
  * flash.
  *
- *   desk model.bin state.flash [WIDTHxHEIGHT frame.grey]       the frame is what its camera sees
+ *   desk model.bin state.flash [WIDTHxHEIGHT frame.grey | jpeg frame.jpg]       the frame is what its camera sees
  *
  * Behind a pseudo-terminal, `bitreplay device` takes it for a board; tests/device does that. What differs on a
  * board is in the six functions at the top.
@@ -20,7 +20,7 @@ enum { CLASSES = 16, BLOCK = 4096, AREAS = 4, MAX_SIDE = 512 };
 
 static FILE* flash_file;
 static const char* frame_path;
-static uint32_t frame_width, frame_height;
+static uint32_t frame_width, frame_height; /* 0: a JPEG */
 static uint8_t frame[MAX_SIDE * MAX_SIDE], square[MAX_SIDE * MAX_SIDE * 3];
 
 static int read_flash(void* context, uint32_t address, void* bytes, size_t size) {
@@ -64,8 +64,9 @@ static int take_picture(void* context, br_picture* picture) {
   const size_t size = (size_t)frame_width * frame_height;
   (void)context;
   if (!file) return 1;
-  const size_t have = fread(frame, 1, size, file);
+  const size_t have = fread(frame, 1, size ? size : sizeof frame, file);
   fclose(file);
+  if (!size) return br_frame_jpeg(frame, have, square, sizeof square, picture);
   if (have != size) return 1;
   br_frame_square(frame, frame_width, frame_height, BR_FRAME_GREY, square, picture);
   return 0;
@@ -99,7 +100,7 @@ int main(int count, char** words) {
   static int32_t probabilities[CLASSES];
   static uint8_t room[MAX_SIDE * MAX_SIDE * 3];
   if (count != 3 && count != 5) return 2;
-  if (count == 5 && sscanf(words[3], "%ux%u", &frame_width, &frame_height) != 2) return 2;
+  if (count == 5 && strcmp(words[3], "jpeg") && sscanf(words[3], "%ux%u", &frame_width, &frame_height) != 2) return 2;
   if (frame_width > MAX_SIDE || frame_height > MAX_SIDE) return 2;
   frame_path = count == 5 ? words[4] : 0;
   void* model = bytes_of(words[1], &model_bytes);

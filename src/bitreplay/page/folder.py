@@ -13,13 +13,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.export.image import image_of
 from bitreplay.learner import Learner
 from bitreplay.page.contents import learner_files, static_files
 
-DEFAULT_MODELS = ("react_tiny", "quicknet:160")
+DEFAULT_MODELS = ("react_tiny", "quicknet:160", "react_tiny::128", "quicknet:160:128")
 STRATEGIES = ("exact", "replay")
 FLOAT_BYTES = 4
 SERVICE_WORKER = "offline.js"
@@ -36,7 +37,8 @@ class WrittenPage:
 def write_page(out: Path, models: Sequence[str] = DEFAULT_MODELS) -> WrittenPage:
     """Write the page into a folder, which is new, empty, or has an older page in it. Other files stay.
 
-    `models`: names or files of networks, the first of which is loaded with the page; NAME:SIZE for another input size.
+    `models`: names or files of networks, the first of which is loaded with the page; NAME:SIZE for another input size,
+    NAME:SIZE:COMPONENTS or NAME::COMPONENTS for features that are projected to fewer, which `exact` alone learns from.
     """
     _check_folder(out)
     contents = page_files(models)
@@ -61,6 +63,8 @@ def page_files(models: Sequence[str]) -> dict[str, bytes]:
     rows = []
     for strategy in STRATEGIES:
         for model in models:
+            if strategy != "exact" and model.count(":") > 1:
+                continue
             row, content = _model(model, strategy)
             rows.append(row)
             files[str(row["file"])] = content
@@ -80,16 +84,19 @@ def _check_folder(out: Path) -> None:
 
 
 def _model(model: str, strategy: str) -> tuple[dict[str, object], bytes]:
-    name, _, size = model.partition(":")
-    if size and not size.isdecimal():
-        raise ValueError(f"Expected a model as NAME or NAME:SIZE, got {model!r}.")
-    learner = Learner.from_pretrained(name, strategy=strategy, size=int(size) if size else None)
+    name, *numbers = model.split(":")
+    if len(numbers) > 2 or any(number and not number.isdecimal() for number in numbers):
+        raise ValueError(f"Expected a model as NAME, NAME:SIZE or NAME:SIZE:COMPONENTS, got {model!r}.")
+    size, components = ([int(number) if number else None for number in numbers] + [None, None])[:2]
+    settings: dict[str, Any] = {"n_components": components} if components else {}
+    learner = Learner.from_pretrained(name, strategy=strategy, size=size, **settings)
     assert learner.model is not None
     content = image_of(learner)
-    name = learner.model.name
-    file = f"{name}.{strategy}.model"
+    name, components = learner.model.name, learner.settings.n_components
+    file = f"{name}{f'-{components}' if components else ''}.{strategy}.model"
     weights = {"bytes": len(content), "floatBytes": FLOAT_BYTES * total_parameters(learner.model.graph)}
-    return {"name": name, "strategy": strategy, "file": file, **weights}, content
+    row: dict[str, object] = {"name": name, "strategy": strategy, "file": file, **weights}
+    return row | ({"components": components} if components else {}), content
 
 
 def _service_worker(files: dict[str, bytes], later: set[str]) -> bytes:

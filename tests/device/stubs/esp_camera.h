@@ -7,7 +7,7 @@ extern "C" {
 #endif
 typedef int esp_err_t;
 #define ESP_OK 0
-typedef enum { PIXFORMAT_RGB565, PIXFORMAT_GRAYSCALE = 3 } pixformat_t;
+typedef enum { PIXFORMAT_RGB565, PIXFORMAT_GRAYSCALE = 3, PIXFORMAT_JPEG } pixformat_t;
 typedef enum { FRAMESIZE_96X96, FRAMESIZE_QQVGA } framesize_t;
 typedef enum { CAMERA_FB_IN_PSRAM, CAMERA_FB_IN_DRAM } camera_fb_location_t;
 typedef enum { CAMERA_GRAB_WHEN_EMPTY, CAMERA_GRAB_LATEST } camera_grab_mode_t;
@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
   uint8_t* buf;
   size_t len, width, height;
+  pixformat_t format;
 } camera_fb_t;
 esp_err_t esp_camera_init(const camera_config_t*);
 camera_fb_t* esp_camera_fb_get(void);

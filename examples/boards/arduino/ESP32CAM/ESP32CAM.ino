@@ -12,7 +12,8 @@
 
 enum { BUTTON_ONE = 14, BUTTON_TWO = 15, RED_LED = 33, BLOCK = 4096, AREAS = 4, MAX_BLOCKS = 256 };
 
-static uint8_t* square; /* 120 x 120 x 3 */
+enum { SQUARE_BYTES = 120 * 120 * 3 };
+static uint8_t* square;
 static uint8_t room[BITREPLAY_SIDE * BITREPLAY_SIDE * 3];
 static int32_t probabilities[BITREPLAY_CLASSES];
 static br_console console;
@@ -35,9 +36,11 @@ static void putBytes(void*, const void* bytes, size_t size) {
 static int takePicture(void*, br_picture* picture) {
   camera_fb_t* frame = esp_camera_fb_get();
   if (!frame) return 1;
-  br_frame_square(frame->buf, frame->width, frame->height, BR_FRAME_RGB565, square, picture);
+  int failed = 0;
+  if (frame->format == PIXFORMAT_JPEG) failed = br_frame_jpeg(frame->buf, frame->len, square, SQUARE_BYTES, picture);
+  else br_frame_square(frame->buf, frame->width, frame->height, BR_FRAME_RGB565, square, picture);
   esp_camera_fb_return(frame);
-  return 0;
+  return failed;
 }
 
 static int readFlash(void*, uint32_t address, void* bytes, size_t size) {
@@ -63,7 +66,7 @@ static bool startCamera() {
   config.pin_d3 = 21, config.pin_d2 = 19, config.pin_d1 = 18, config.pin_d0 = 5;
   config.pin_vsync = 25, config.pin_href = 23, config.pin_pclk = 22;
   config.xclk_freq_hz = 20000000;
-  config.pixel_format = PIXFORMAT_RGB565;
+  config.pixel_format = PIXFORMAT_RGB565; /* or PIXFORMAT_JPEG with FRAMESIZE_VGA, if frames are also sent elsewhere */
   config.frame_size = FRAMESIZE_QQVGA;
   config.fb_count = 1;
   config.fb_location = CAMERA_FB_IN_PSRAM;
@@ -78,7 +81,7 @@ void setup() {
   pinMode(RED_LED, OUTPUT);
   if (!startCamera()) stopWith("there is no camera");
   uint8_t* memory = (uint8_t*)heap_caps_aligned_alloc(64, BITREPLAY_LEARNER_BYTES, MALLOC_CAP_SPIRAM);
-  square = (uint8_t*)heap_caps_aligned_alloc(64, 120 * 120 * 3, MALLOC_CAP_SPIRAM);
+  square = (uint8_t*)heap_caps_aligned_alloc(64, SQUARE_BYTES, MALLOC_CAP_SPIRAM);
   if (!memory || !square) stopWith("there is no PSRAM");
 
   br_learner_options options = {};

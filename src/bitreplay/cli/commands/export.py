@@ -1,9 +1,9 @@
-"""bitreplay export MODEL --out DIR: a model for the learner in C."""
+"""bitreplay export MODEL --out DIR: a model for the learner in C, or the one that a state belongs to."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,16 +12,23 @@ from bitreplay.export import TARGETS, c_learners, write_folder
 from bitreplay.export.packages import PACKAGES, write_package
 from bitreplay.export.targets import BOARDS
 from bitreplay.learner import Learner
+from bitreplay.sections import MAGIC
 from bitreplay.strategies import DEFAULT_STRATEGY
 
 
 def export(
-    model: Annotated[str, typer.Argument(help="A shipped model by name, or a model file.", show_default=False)],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A shipped model by name, a model file, or a state: its model and settings.", show_default=False
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write.", show_default=False)],
     size: options.Size = None,
     strategy: Annotated[
-        str, typer.Option(help=f"How the device learns: {', '.join(c_learners())}.")
-    ] = DEFAULT_STRATEGY,
+        str | None,
+        typer.Option(help=f"How the device learns: {', '.join(c_learners())}.", show_default=DEFAULT_STRATEGY),
+    ] = None,
     feature_layers: options.FeatureLayers = None,
     n_components: options.Components = None,
     bits: options.Bits = None,
@@ -52,6 +59,7 @@ def export(
 ) -> None:
     """Write a model for the learner in C: as one file and as a C array, with its sizes and an example main.c."""
     specified = options.specified(
+        strategy=strategy,
         size=size,
         feature_layers=feature_layers,
         n_components=n_components,
@@ -61,7 +69,8 @@ def export(
         replay_batch_size=replay_batch_size,
     )
     flags = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
-    learner = Learner.from_pretrained(model, strategy=strategy, **(specified | flags))
+    specified |= {name: value for name, value in flags.items() if value}
+    learner = _of_state(Path(model), specified, classes) or _of_model(model, specified)
     try:
         if package is None:
             summary = write_folder(learner, out, classes, target, samples)
@@ -84,3 +93,24 @@ def export(
         f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
         f"{classes} classes ({parts}). {built}"
     )
+
+
+def _of_model(model: str, specified: dict[str, Any]) -> Learner:
+    return Learner.from_pretrained(model, **({"strategy": DEFAULT_STRATEGY} | specified))
+
+
+def _of_state(path: Path, specified: dict[str, Any], classes: int) -> Learner | None:
+    """A learner that has learned nothing, for a device that the state is pushed to; None of what is no state."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            return None
+    learned = Learner.load(path)
+    if specified:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in specified)
+        raise ValueError(f"{path} is a state and has its own settings: leave out {names}.")
+    if len(learned.labels) > classes:
+        raise ValueError(f"{path} has {len(learned.labels)} classes, got --classes {classes}.")
+    assert learned.model is not None
+    return Learner.from_pretrained(learned.model, learned.settings)

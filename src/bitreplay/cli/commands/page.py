@@ -15,7 +15,10 @@ def page(
     out: Annotated[Path, typer.Argument(help="Folder to write: new, empty, or with an older page in it.")],
     models: Annotated[
         str,
-        typer.Option(help="Networks, the first of which is loaded with the page; NAME:SIZE for another input size."),
+        typer.Option(
+            help="Networks, the first of which is loaded with the page; NAME:SIZE for another input size, "
+            "NAME:SIZE:COMPONENTS for fewer features."
+        ),
     ] = ",".join(DEFAULT_MODELS),
     json: options.Json = False,
 ) -> None:

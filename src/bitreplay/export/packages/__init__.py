@@ -2,7 +2,8 @@
 
     write_package("arduino", learner, folder, classes=4, target="nrf52840")
 
-The same files in each: src/ has the core (sources.py), the parts for boards (core/device), the model and its sizes.
+The same files in each: src/ has the core (sources.py), the parts for boards (core/device), the model and its sizes;
+LICENSE and NOTICE say whose code and weights they are.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from bitreplay.export.sources import CORE, sources
 from bitreplay.export.targets import BOARDS
 from bitreplay.learner import Learner
 
+TERMS = Path(__file__).parents[1]  # links to the project's own in a clone, copies in a wheel
 PACKAGES: dict[str, Callable[[Package], dict[str, str]]] = {
     "arduino": arduino.files, "platformio": platformio.files, "esp-idf": esp_idf.files, "pico": pico.files,
 }  # fmt: skip
@@ -47,6 +49,7 @@ def write_package(
     files["src/bitreplay_operations.h"] = made["operations.h"]
     files["src/bitreplay_model.h"] = _model_header(made["sizes.h"])
     files["export.json"] = made["export.json"]
+    files |= {name: TERMS.joinpath(name).read_text() for name in ("LICENSE", "NOTICE")}
     files["README.md"] = _readme(kind, about)
     files |= PACKAGES[kind](Package(about, BOARDS[target], target, sorted(files)))
     for name, text in files.items():
