@@ -152,6 +152,7 @@ export interface CoreFunctions {
   br_sums_bits(pictures: bigint): number;
   br_sums_extent(sums: number): bigint;
   br_sums_possible(sums: number, forgot: number, work: number): number;
+  br_sums_contain(sums: number, part: number, rows: number, forgot: number, work: number): number;
   br_sums_has_factor(sums: number, work: number): number;
   br_sums_add(sums: number, x: number, labels: number, pictures: bigint, sign: number, work: number): number;
   br_sums_add_bytes(features: number): bigint;

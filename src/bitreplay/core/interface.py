@@ -324,6 +324,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_bits": (c_uint32, [c_int64]),
     "br_sums_extent": (c_int64, [POINTER(br_sums)]),
     "br_sums_possible": (c_int, [POINTER(br_sums), c_int, c_void_p]),
+    "br_sums_contain": (c_int, [POINTER(br_sums), POINTER(br_sums), c_void_p, c_int, c_void_p]),
     "br_sums_has_factor": (c_int, [POINTER(br_sums), c_void_p]),
     "br_sums_add": (c_int, [POINTER(br_sums), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
     "br_sums_add_bytes": (c_uint64, [c_uint32]),

@@ -11,6 +11,7 @@ ood.py, the same bits, faster. native_discriminant.py has all that answers need 
     factor = factored(sums, parts=[512])          lengths(factor, y): vectors of integers under the covariance
     expected(sums, solution, factor)              what pictures that were not learned are expected to look like
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
+    contain(sums, part, rows, forgot)             whether they can be those of a part and of more
 
 The core works with the instruction set that `native.set_isa` or BITREPLAY_ISA names. Where it is missing, or too old
 to know these functions, the reference runs instead, with one warning.
@@ -27,7 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.core import interface
-from bitreplay.core.interface import BR_IMPOSSIBLE, br_factor, br_ood, br_shrinkage, br_solution, br_sums, br_sums_part
+from bitreplay.core.interface import (
+    BR_IMPOSSIBLE,
+    BR_OTHER_BASE,
+    br_factor,
+    br_ood,
+    br_shrinkage,
+    br_solution,
+    br_sums,
+    br_sums_part,
+)
 from bitreplay.engine import discriminant, native, ood
 from bitreplay.engine import mahalanobis as reference_mahalanobis
 from bitreplay.engine import possible as reference_possible
@@ -104,6 +114,16 @@ def possible(sums: Sums) -> bool:
         return reference_possible.possible(sums)
     work = aligned_zeros(8 * sums.n_features)
     return _holds(core.br_sums_possible(info_of(together(sums)), int(sums.forgot), work.ctypes.data))
+
+
+def contain(sums: Sums, part: Sums, rows: NDArray[np.int32], forgot: bool) -> bool:
+    """Whether `sums` can be those of the part's pictures and of more: possible.py."""
+    core = library()
+    if core is None or not sums.classes or not part.classes:
+        return reference_possible.contain(sums, part, rows, forgot)
+    work, kept = aligned_zeros(8 * sums.n_features), (together(sums), together(part))
+    code = core.br_sums_contain(*map(info_of, kept), rows.ctypes.data, int(forgot), work.ctypes.data)
+    return _holds(code, BR_OTHER_BASE)
 
 
 def has_factor(sums: Sums) -> bool:
@@ -267,8 +287,8 @@ def _factor_info(factor: Factor) -> tuple[br_factor, tuple[NDArray, ...]]:
     return br_factor(*places, factor.pictures, factor.n_features, factor.dropped_features, factor.point), arrays
 
 
-def _holds(code: int) -> bool:
-    if code not in (0, BR_IMPOSSIBLE):
+def _holds(code: int, otherwise: int = BR_IMPOSSIBLE) -> bool:
+    if code not in (0, otherwise):
         done(code)
     return code == 0
 

@@ -6,7 +6,7 @@
 //     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
 //     answer.cc        features of pictures, and what the discriminant answers
 //     state_write.cc   hash and bytes of a state, saving it in two slots
-//     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
+//     state_check.cc   parses and checks a state file
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
 #pragma once
 #include <cstring>
