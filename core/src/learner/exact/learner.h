@@ -5,7 +5,7 @@
 //     rows.cc          classes that come and go, and the width of the sums
 //     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
 //     answer.cc        features of pictures, and what the discriminant answers
-//     state_write.cc   hash and bytes of a state, saving it in two slots
+//     state_write.cc   hash and bytes of a state
 //     state_check.cc   parses and checks a state file
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
 #pragma once
@@ -53,13 +53,12 @@ bool for_each_counter(const char* prefix, bool behind, Each each) {
 struct ExactLearner : br_learner {
   Model model;
   br_learner_options options;
-  br_learner_memory memory_used;
 
   // the network
   br_program* program;
   uint8_t* parameters;
   size_t images_at, features_at;  // in the arena
-  uint32_t side, features, part_count;
+  uint32_t features, part_count;
   br_sums_part parts[kMaxParts];
 
   // the state: `sums` has a row for each name, and room for `options.classes`
@@ -72,8 +71,8 @@ struct ExactLearner : br_learner {
   size_t settings_size;
 
   // an experience
-  bool learning, past_is_gone;  // the second: something was forgotten since the last save
-  int64_t brought;              // pictures of this experience
+  bool learning;
+  int64_t brought;  // pictures of this experience
   Sha256 experience;
   uint16_t* labels;  // [kBroughtAtOnce] rows of the images whose names the digest has yet to get
 

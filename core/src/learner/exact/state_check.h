@@ -71,7 +71,4 @@ int parse_again(const ExactLearner& learner, const File& file, ReadMemory* memor
 // Checks that the scatter of a parsed file has a factor; uses all of the work memory. BR_IMPOSSIBLE, BR_STORAGE.
 int check_factor(ExactLearner* learner, const ParsedState& parsed);
 
-// Replaces what was learned by the file's state: state_read.cc. `untrusted`: the factor is checked too.
-int read_state(ExactLearner* learner, const File& file, bool untrusted);
-
 }  // namespace bitreplay

@@ -213,8 +213,9 @@ void leave_out_the_empty(ExactLearner* l) {
     if (!l->sums.counts[row]) erase_row(l, row);
 }
 
-int merge(ExactLearner* l, const File& file, const File* base_file) {
-  if (!l) return BR_BAD_ARGUMENT;
+}  // namespace
+
+int learner_merge(ExactLearner* l, const File& file, const File* base_file) {
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   const ParsedState &parsed = memory.state, &base = memory.base;
@@ -246,8 +247,7 @@ int merge(ExactLearner* l, const File& file, const File* base_file) {
   return BR_OK;
 }
 
-int take_out(ExactLearner* l, const File& file, const File* base_file) {
-  if (!l) return BR_BAD_ARGUMENT;
+int learner_take_out(ExactLearner* l, const File& file, const File* base_file) {
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   const ParsedState &parsed = memory.state, &base = memory.base;
@@ -272,28 +272,6 @@ int take_out(ExactLearner* l, const File& file, const File* base_file) {
   leave_out_the_empty(l);
   set_width(l, extent_of(*l));
   return BR_OK;
-}
-
-}  // namespace
-
-int learner_merge(ExactLearner* l, br_read* read, void* context, size_t size) {
-  return merge(l, {read, context, size}, nullptr);
-}
-
-int learner_take_out(ExactLearner* l, br_read* read, void* context, size_t size) {
-  return take_out(l, {read, context, size}, nullptr);
-}
-
-int learner_take_out_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                           void* base_context, size_t base_size) {
-  const File base = {base_read, base_context, base_size};
-  return take_out(l, {read, context, size}, &base);
-}
-
-int learner_merge_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                        void* base_context, size_t base_size) {
-  const File base = {base_read, base_context, base_size};
-  return merge(l, {read, context, size}, &base);
 }
 
 }  // namespace bitreplay
