@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bitreplay.core import library
+from bitreplay.core import available
 from bitreplay.core.interface import BR_OK, BR_SECTION_HEAD, br_section
 from bitreplay.sections import reference
 from bitreplay.sections.reference import FormError, Section
@@ -17,9 +17,8 @@ AT_ONCE = 64
 
 def head(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
     """What stands before the content of a section."""
-    try:
-        core = library()
-    except OSError:
+    core = available()
+    if core is None:
         return reference.head(name, kind, shape)
     text = name.encode("utf-8", "surrogatepass")
     fits = len(text) <= reference.MAX_NAME and b"\0" not in text and len(shape) <= reference.MAX_RANK
@@ -34,9 +33,8 @@ def head(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
 
 def sections(data: memoryview) -> Iterable[Section]:
     """All sections of a file's bytes; FormError if they are not in form."""
-    try:
-        core = library()
-    except OSError:
+    core = available()
+    if core is None:
         return list(reference.sections(data))
     bytes_ = np.frombuffer(data, np.uint8)
     room, count = AT_ONCE, ctypes.c_uint32()
