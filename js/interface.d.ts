@@ -209,6 +209,7 @@ export interface CoreFunctions {
   br_learner_rename(learner: number, from: number, to: number): number;
   br_learner_classes(learner: number): number;
   br_learner_class(learner: number, label: number, name: number, pictures: number, stored: number): number;
+  br_learner_label(learner: number, name: number, label: number): number;
   br_learner_pictures(learner: number): bigint;
   br_learner_experiences(learner: number): bigint;
   br_learner_steps(learner: number): bigint;

@@ -49,6 +49,8 @@ static void test_answers(br_learner* learner) {
     br_name name;
     CHECK(br_learner_predict(learner, &one, &answer) == BR_OK);
     CHECK(br_learner_class(learner, answer.label, &name, NULL, NULL) == BR_OK);
+    uint32_t label;
+    CHECK(br_learner_label(learner, name_of(image), &label) == BR_OK && label == answer.label);
     CHECK(name.text ? name_of(image)->text && !memcmp(name.text, name_of(image)->text, 4) : name.number == 7);
     const int64_t all = (int64_t)probabilities[0] + probabilities[1] + probabilities[2];
     CHECK(all <= (1 << 30) + 3 && all >= (1 << 30) - 3); /* each is rounded */
@@ -71,6 +73,8 @@ static void test_what_is_unlearned_was_never_there(struct bytes model, const cha
   CHECK(br_learner_rename(learner, &kNames[0], &other) == BR_OK && !has_hash(learner, half));
   CHECK(br_learner_rename(learner, &other, &kNames[1]) == BR_NAME_TAKEN);
   CHECK(br_learner_rename(learner, &other, &kNames[0]) == BR_OK && has_hash(learner, half));
+  uint32_t label = 9;
+  CHECK(br_learner_label(learner, &other, &label) == BR_UNKNOWN_CLASS);
   CHECK(br_learner_forget(learner, &other) == BR_UNKNOWN_CLASS && br_learner_classes(learner) == 3);
   CHECK(br_learner_forget(learner, &kNames[0]) == BR_OK && br_learner_classes(learner) == 2);
 }

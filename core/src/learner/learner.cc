@@ -227,6 +227,14 @@ int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t
   return with(l, int(BR_BAD_ARGUMENT), [&](const auto* own) { return one_class(own, label, name, pictures, stored); });
 }
 
+int br_learner_label(const br_learner* l, const br_name* name, uint32_t* label) {
+  if (!l || !label || !is_name(name)) return BR_BAD_ARGUMENT;
+  br_name own;
+  for (*label = 0; !br_learner_class(l, *label, &own, nullptr, nullptr); ++*label)
+    if (compare(own, *name) == 0) return BR_OK;
+  return BR_UNKNOWN_CLASS;
+}
+
 int64_t br_learner_pictures(const br_learner* l) {
   return with(l, int64_t(0), [](const auto* own) { return learner_pictures(own); });
 }

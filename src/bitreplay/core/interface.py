@@ -383,6 +383,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_learner_rename": (c_int, [c_void_p, POINTER(br_name), POINTER(br_name)]),
     "br_learner_classes": (c_uint32, [c_void_p]),
     "br_learner_class": (c_int, [c_void_p, c_uint32, POINTER(br_name), c_void_p, c_void_p]),
+    "br_learner_label": (c_int, [c_void_p, POINTER(br_name), c_void_p]),
     "br_learner_pictures": (c_int64, [c_void_p]),
     "br_learner_experiences": (c_int64, [c_void_p]),
     "br_learner_steps": (c_int64, [c_void_p]),
