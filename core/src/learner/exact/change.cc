@@ -44,12 +44,6 @@ bool has_no_sums(const ExactLearner& l, uint32_t row) {
   return true;
 }
 
-bool has_no_products(const ExactLearner& l) {
-  for (int64_t at = 0; at < triangle(l.features); ++at)
-    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
-  return true;
-}
-
 int known_row(const ExactLearner& l, const br_name* name, uint32_t* row) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
   bool known;

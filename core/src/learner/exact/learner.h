@@ -111,6 +111,7 @@ void set_width(ExactLearner* learner, int64_t extent);
 int row_of(ExactLearner* learner, const br_name& name, uint32_t* row);
 void erase_row(ExactLearner* learner, uint32_t row);
 void move_row(ExactLearner* learner, uint32_t from, uint32_t to);
+bool has_no_products(const ExactLearner& learner);
 // Whether images with these sums can exist: sums/possible.h. `work` holds 8 bytes per feature.
 bool are_possible(const ExactLearner& learner, void* work);
 // Whether the sums have a factor; uses all of the work memory.

@@ -178,10 +178,7 @@ void count(ExactLearner* l, const ReadMemory& memory, int sign) {
 bool is_settled(const ExactLearner& l, void* work) {
   for (uint32_t row = 0; row < l.sums.classes; ++row)
     if (!are_class_products(l, row, work)) return false;
-  if (pictures_of(l)) return are_possible(l, work);
-  for (int64_t at = 0; at < triangle(l.features) && !l.known.forgotten; ++at)
-    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
-  return true;
+  return pictures_of(l) ? are_possible(l, work) : l.known.forgotten || has_no_products(l);
 }
 
 // The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
