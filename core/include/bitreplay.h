@@ -287,7 +287,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 6
+#define BR_ABI 7
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

@@ -20,10 +20,10 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 6
+BR_ABI = 7
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
-BR_SECTION_HEAD = 312
+BR_SECTION_ROOM = 320
 BR_SECTION_RANK = 6
 BR_OK = 0
 BR_MALFORMED = 1
@@ -405,5 +405,5 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
     "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
-    "br_section_head": (c_size_t, [POINTER(br_section), c_void_p]),
+    "br_state_lay_out": (c_int, [POINTER(br_section), c_uint32, c_uint64, c_void_p, c_void_p]),
 }
