@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bitreplay.engine import native, native_sums
+from bitreplay.engine.native_discriminant import discriminant_of
 from bitreplay.engine.sums import Sums
 
 RESULTS = Path(__file__).resolve().parent / "results" / "sums.csv"
@@ -46,15 +47,15 @@ def row(n_features: int, classes: int, path: str) -> dict[str, object]:
     sums = Sums.empty(n_features, classes)
     native_sums.add(sums, x, labels)
     many, few = sums.copy(), sums.copy()
-    solution = native_sums.solve(sums, [n_features])
+    rule = discriminant_of(sums, [n_features])
     return {
         "n_features": n_features,
         "classes": classes,
         "isa": path,
         "add_20_s": f"{fastest(lambda: native_sums.add(few, x[:20], labels[:20])):.5f}",
-        "solve_s": f"{fastest(lambda: native_sums.solve(sums, [n_features])):.4f}",
+        "solve_s": f"{fastest(lambda: discriminant_of(sums, [n_features])):.4f}",
         "add_us": f"{fastest(lambda: native_sums.add(many, x[:2000], labels[:2000])) / 2000 * 1e6:.1f}",
-        "answer_us": f"{fastest(lambda: native_sums.answers(solution, x[:1000])) / 1000 * 1e6:.2f}",
+        "answer_us": f"{fastest(lambda: rule.labels(x[:1000])) / 1000 * 1e6:.2f}",
         "state_bytes": sum(part.nbytes for part in (sums.counts, sums.class_sums, sums.products)),
         "work_bytes": native_sums.solve_bytes(n_features, classes),
     }

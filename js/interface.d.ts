@@ -59,10 +59,10 @@ export const br_section: { bytes: number; fields: { shape: [number, string | Lay
   size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
   string | Layout] } };
 
-export const BR_ABI: 6;
+export const BR_ABI: 7;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
-export const BR_SECTION_HEAD: 312;
+export const BR_SECTION_ROOM: 320;
 export const BR_SECTION_RANK: 6;
 export const BR_OK: 0;
 export const BR_MALFORMED: 1;
@@ -152,6 +152,7 @@ export interface CoreFunctions {
   br_sums_bits(pictures: bigint): number;
   br_sums_extent(sums: number): bigint;
   br_sums_possible(sums: number, forgot: number, work: number): number;
+  br_sums_contain(sums: number, part: number, rows: number, forgot: number, work: number): number;
   br_sums_has_factor(sums: number, work: number): number;
   br_sums_add(sums: number, x: number, labels: number, pictures: bigint, sign: number, work: number): number;
   br_sums_add_bytes(features: number): bigint;
@@ -208,6 +209,7 @@ export interface CoreFunctions {
   br_learner_rename(learner: number, from: number, to: number): number;
   br_learner_classes(learner: number): number;
   br_learner_class(learner: number, label: number, name: number, pictures: number, stored: number): number;
+  br_learner_label(learner: number, name: number, label: number): number;
   br_learner_pictures(learner: number): bigint;
   br_learner_experiences(learner: number): bigint;
   br_learner_steps(learner: number): bigint;
@@ -232,7 +234,7 @@ export interface CoreFunctions {
   br_rate(top_bottom: number, length: number, kind: number, done: bigint, steps: bigint, mantissa: number, shift:
     number): number;
   br_state_sections(bytes: number, size: number, sections: number, room: number, count: number): number;
-  br_section_head(section: number, head: number): number;
+  br_state_lay_out(sections: number, count: number, offset: bigint, heads: number, ends: number): number;
   br_learner_write_bytes(learner: number, to: number, size: number): number;
   br_learner_read_bytes(learner: number, from: number, size: number): number;
   br_learner_verify_bytes(learner: number, from: number, size: number): number;

@@ -234,10 +234,10 @@ export const br_section = {
   },
 };
 
-export const BR_ABI = 6;
+export const BR_ABI = 7;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
-export const BR_SECTION_HEAD = 312;
+export const BR_SECTION_ROOM = 320;
 export const BR_SECTION_RANK = 6;
 export const BR_OK = 0;
 export const BR_MALFORMED = 1;

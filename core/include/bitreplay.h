@@ -248,6 +248,10 @@ BR_API int64_t br_sums_extent(const br_sums* sums);
 /* BR_OK if images with these sums can exist as far as single features and pairs tell, else BR_IMPOSSIBLE. `forgot` is 1
  * if a class may have left its scatter. `work` holds 8 bytes per feature. */
 BR_API int br_sums_possible(const br_sums* sums, int forgot, void* work);
+/* BR_OK if the sums can be those of a part's images and of more, as far as counts, class sums and squares tell, else
+ * BR_OTHER_BASE. Class number c is class rows[c] of the part, or not in it (-1); `forgot` is 1 if a class was forgotten
+ * since. `work` holds 8 bytes per feature. */
+BR_API int br_sums_contain(const br_sums* sums, const br_sums* part, const int32_t* rows, int forgot, void* work);
 /* BR_OK if the scatter within classes, of sums that are possible, has a factor (is positive semidefinite), else
  * BR_IMPOSSIBLE. `work` holds br_sums_solve_bytes. */
 BR_API int br_sums_has_factor(const br_sums* sums, void* work);
@@ -283,7 +287,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 6
+#define BR_ABI 7
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

@@ -181,6 +181,8 @@ BR_API uint32_t br_learner_classes(const br_learner* learner);
  * learned. `name->text` points into the learner and is valid until the next change. */
 BR_API int br_learner_class(const br_learner* learner, uint32_t label, br_name* name, int64_t* pictures,
                             int64_t* stored);
+/* The number of the class of this name, which answers have as their `label`. BR_UNKNOWN_CLASS if there is none. */
+BR_API int br_learner_label(const br_learner* learner, const br_name* name, uint32_t* label);
 /* The number of images, of all classes, of experiences and of training steps (exact: 0). */
 BR_API int64_t br_learner_pictures(const br_learner* learner);
 BR_API int64_t br_learner_experiences(const br_learner* learner);

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 #define BR_STATE_HEAD 48
-#define BR_SECTION_HEAD 312 /* bytes of a section before its content, at most */
+#define BR_SECTION_ROOM 320 /* bytes of a section around its content, at most */
 #define BR_SECTION_RANK 6
 
 /* The first seven are those of `enum br_dtype`. */
@@ -43,9 +43,12 @@ typedef struct br_section {
 /* Finds the sections of a file's bytes, writes the first `room` of them to `sections` and the number of all to
  * `*count`. BR_MALFORMED unless the file is in the one form that its content has; the SHA-256 is not compared. */
 BR_API int br_state_sections(const void* bytes, size_t size, br_section* sections, uint32_t room, uint32_t* count);
-/* Writes what stands before a section's content to `head` and returns its size, or 0 if there is no such section.
- * `offset` and `size` of the section are not read. After the content come zeros up to a multiple of 8. */
-BR_API size_t br_section_head(const br_section* section, uint8_t head[312]);
+/* Lays out sections, which are in the order of their names, one behind the other from `offset` on, a multiple of 8:
+ * writes the `offset` and `size` of each section's content, and to `heads` what stands before and behind contents.
+ * What stands before content k ends at ends[k], and begins where that of the one before ends; ends[count] is the end of
+ * the zeros behind the last. `heads` holds BR_SECTION_ROOM bytes per section, `ends` count + 1 numbers. BR_MALFORMED if
+ * there are no such sections. */
+BR_API int br_state_lay_out(br_section* sections, uint32_t count, uint64_t offset, uint8_t* heads, uint64_t* ends);
 
 #ifdef __cplusplus
 }

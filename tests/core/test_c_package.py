@@ -1,4 +1,5 @@
-"""The core as a package for C and C++: installed, found by CMake, linked statically by C without a C++ compiler."""
+"""The core as a package for C and C++: its own tests by `ctest`; installed, found by CMake and pkg-config, linked
+statically by C without a C++ compiler; compiled from its exported sources."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,12 +65,41 @@ def run(*command: str | Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def build() -> Path:
+    """Where the package was built, and its own tests passed."""
+    build = ROOT / "build" / "package"
+    python = f"-DPython3_EXECUTABLE={sys.executable}"
+    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DBITREPLAY_PACKAGE=ON", python, "--log-level=WARNING")
+    run("cmake", "--build", build)
+    passed = run("ctest", "--test-dir", build, "--output-on-failure")
+    for name in ("life", "states", "old_states", "sources"):
+        assert re.search(rf" {name} \.+ +Passed", passed), passed
+    return build
+
+
 @pytest.mark.slow
 @needs_cmake
-def test_an_installed_package_is_found_and_runs(tiny_model, tmp_path):
-    build, prefix, device = ROOT / "build" / "package", tmp_path / "prefix", tmp_path / "device"
-    run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DBITREPLAY_PACKAGE=ON", "--log-level=WARNING")
-    run("cmake", "--build", build)
+def test_exported_sources_make_learners_of_both_strategies(build, tiny_model, tmp_path):
+    """`ctest` has compiled each of them alone, without an option but the language (core/tests/sources.sh)."""
+    sources = build / "core" / "tests" / "sources"
+    objects = [source.with_suffix(".o") for source in sorted(sources.glob("*.cc"))]
+    assert len(objects) > 40
+    settings: dict[str, Any] = {"batch_size": 2, "replay_batch_size": 4, "memory_per_class": 4}
+    for strategy, more in (("exact", {}), ("replay", settings)):
+        device = tmp_path / strategy
+        learner = Learner.from_pretrained(tiny_model, strategy=strategy, **more)
+        promised = write_folder(learner, device, 8, "linux")["main_prints"]
+        for name in ("main", "model"):
+            run("cc", "-std=c99", "-O1", "-I", sources, "-c", device / f"{name}.c", "-o", device / f"{name}.o")
+        run("c++", device / "main.o", device / "model.o", *objects, "-o", device / "main")
+        assert run(device / "main").strip() == promised
+
+
+@pytest.mark.slow
+@needs_cmake
+def test_an_installed_package_is_found_and_runs(build, tiny_model, tmp_path):
+    prefix, device = tmp_path / "prefix", tmp_path / "device"
     run("cmake", "--install", build, "--prefix", prefix)
     promised = write_folder(Learner.from_pretrained(tiny_model, strategy="exact"), device, 8, "linux")["main_prints"]
     (device / "CMakeLists.txt").write_text(USER)

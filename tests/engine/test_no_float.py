@@ -20,7 +20,7 @@ import pytest
 from bitreplay import Learner, engine
 from bitreplay import learner as learner_module
 from bitreplay.engine import layers as layers
-from bitreplay.engine import native, native_sums
+from bitreplay.engine import native, native_method, native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
 from bitreplay.engine.reference import ReferenceMachine
@@ -85,6 +85,7 @@ def test_an_operation_makes_no_float(case):
 def test_learning_an_experience_makes_no_float(monkeypatch, tiny_model):
     """The whole loop with the reference: replay, CWR*, the order of minibatches, two experiences."""
     monkeypatch.setattr(tail, "machine", native.SlowMachine)
+    monkeypatch.setattr(native_method, "available", lambda: None)
     learner = Learner.from_pretrained(
         tiny_model, memory_per_class=2, min_steps=2, epochs=1, batch_size=4, replay_batch_size=16
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bitreplay import sections
-from bitreplay.sections import native, reference
+from bitreplay.sections import FormError, native, reference
 
 PAGE = (Path(__file__).parents[2] / "docs" / "state-format.md").read_text()
 VALUES: dict[str, Any] = {
@@ -36,8 +36,26 @@ def test_the_page_has_a_vector_of_each():
 def test_a_section_has_these_bytes(name):
     assert sections.packed({name: VALUES[name]}) == ROWS[name]
     kind, shape, content = sections._stored(VALUES[name])
-    for head in (native.head(name, kind, shape), reference.head(name, kind, shape)):
-        assert (head + bytes(content)).ljust(len(ROWS[name]), b"\0") == ROWS[name]
+    for head, end in (native.heads([(name, kind, shape)]), reference.heads([(name, kind, shape)])):
+        assert head + bytes(content) + end == ROWS[name]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [("", 3, ()), ("a" * 256, 3, ()), ("a\0b", 3, ()), ("\ud800", 3, ()), ("a", 11, ()), ("a", 3, (1,) * 7),
+     ("a", 3, (1 << 31,)), ("a", 7, (1,)), ("a", 9, ())],
+)  # fmt: skip
+def test_sections_that_cannot_be_are_refused_by_both(odd):
+    for module in (native, reference):
+        with pytest.raises(FormError):
+            module.heads([odd])
+        with pytest.raises(FormError):
+            module.heads([("b", 3, ()), ("a", 3, ())])
+
+
+def test_both_lay_out_many_sections_alike():
+    listed = [(name, *sections._stored(VALUES[name])[:2]) for name in VALUES]
+    assert native.heads(listed) == reference.heads(listed) and native.heads([]) == reference.heads([]) == [b""]
 
 
 def test_a_file_of_them_has_this_checksum_and_this_hash():
@@ -59,10 +77,7 @@ def test_what_is_packed_is_found_again_by_both():
 
 
 def test_without_a_core_python_s_text_is_used(monkeypatch):
-    def no_core() -> None:
-        raise OSError("none")
-
-    monkeypatch.setattr(native, "library", no_core)
+    monkeypatch.setattr(native, "available", lambda: None)
     assert [sections.packed({name: value}) for name, value in VALUES.items()] == list(ROWS.values())
     data = b"".join(sections.pieces(VALUES))
     assert sorted(sections.unpack(data, "it")) == list(VALUES)

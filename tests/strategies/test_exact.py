@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bitreplay import Learner, LearningStopped
-from bitreplay.engine import native_sums
 from bitreplay.engine.answers import ReferenceDiscriminant, logits
 from bitreplay.engine.discriminant import scores
 from bitreplay.engine.shrinkage import EXACT
@@ -23,6 +22,7 @@ from bitreplay.parts.class_statistics import ClassStatistics, in_order
 from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant
 from bitreplay.strategies.exact import Exact
 from tests import tiny
+from tests.engine.sums.steps import factored
 
 POOL, COLOURS = tiny.pictures(*tiny.COLOURS, each=6, seed=3)
 PROBE, TRUTH = tiny.pictures(*tiny.COLOURS, each=5, seed=11)
@@ -328,5 +328,5 @@ def test_bytes_are_counted(tiny_model):
     numbers, bytes_of = len(learner.encode(PROBE)[0]), learner.strategy.footprint()
     assert bytes_of["products"] == 4 * numbers * (numbers + 1) // 2
     assert bytes_of["class_sums"] == 2 * (4 * numbers + 8) == bytes_of["discriminant"]
-    assert bytes_of["factor"] == native_sums.factored(tally_of(learner).sums, [numbers]).nbytes
+    assert bytes_of["factor"] == factored(tally_of(learner).sums, [numbers]).nbytes
     assert learner.memory_bytes == bytes_of["products"] + bytes_of["class_sums"] == learner.state().bytes

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay import Learner, LearningStopped, StateFileError
-from bitreplay.engine.sums import Sums
+from bitreplay.engine.possible import possible_rows
+from bitreplay.engine.sums import Sums, diagonal
 from bitreplay.engine.sums import add as add_sums
 from bitreplay.parts.class_statistics import ClassStatisticsState
-from bitreplay.parts.possible_sums import possible, squares
 from tests import tiny
 from tests.statefile.test_power import killed_at, succeeds
 
@@ -129,13 +129,13 @@ def test_sums_of_pictures_are_possible(pictures, classes, seed, extreme):
     x = np.where(x < 0, -127, 127).astype(np.int8) if extreme else x
     sums = Sums.empty(3, classes)
     add_sums(sums, x, rng.integers(0, classes, pictures))
-    assert possible(sums.counts, sums.class_sums, squares(sums), False)
+    assert possible_rows(sums.counts, sums.class_sums, sums.products[diagonal(3)], False)
     least = [
         sum(Fraction(int(s) ** 2, int(n)) for s, n in zip(column, sums.counts, strict=True) if n)
         for column in sums.class_sums.T
     ]
     short = np.array([int(value) - classes for value in least])
-    assert not possible(sums.counts, sums.class_sums, short, False)
+    assert not possible_rows(sums.counts, sums.class_sums, short, False)
 
 
 # files

@@ -1,13 +1,22 @@
 // What a learner of either strategy begins with: learner.cc knows by it whose functions to call.
 #pragma once
 #include "bitreplay_learner.h"
+#include "learner/state/file.h"
 
 namespace bitreplay {
 
 enum class Strategy : uint32_t { exact, replay };
 
+// Replaces what was learned by a state that the learner itself wrote.
+int read_own(br_learner* learner, const File& file);
+// Between br_learner_begin and br_learner_end.
+bool is_learning(const br_learner* learner);
+
 }  // namespace bitreplay
 
 struct br_learner {
   bitreplay::Strategy strategy;
+  uint32_t side;      // of the network's images
+  bool past_is_gone;  // something was forgotten since the last save
+  br_learner_memory memory_used;
 };

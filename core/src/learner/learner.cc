@@ -2,6 +2,7 @@
 // What a strategy has not is said here. A device that was exported for one strategy leaves the other out.
 #include "learner/exact/learner.h"
 #include "learner/replay/learner.h"
+#include "learner/state/settings.h"
 
 #ifndef BITREPLAY_EXACT
 #define BITREPLAY_EXACT 1
@@ -18,8 +19,8 @@ const int8_t* encoded_of(const ExactLearner*, const void* encoded) { return stat
 int8_t* encoded_of(const ExactLearner*, void* encoded) { return static_cast<int8_t*>(encoded); }
 const uint64_t* encoded_of(const ReplayLearner*, const void* encoded) { return static_cast<const uint64_t*>(encoded); }
 uint64_t* encoded_of(const ReplayLearner*, void* encoded) { return static_cast<uint64_t*>(encoded); }
-uint32_t encoded_bytes(const ExactLearner* l) { return learner_features(l); }
-uint32_t encoded_bytes(const ReplayLearner* l) { return uint32_t(sizeof(uint64_t)) * learner_latent_words(l); }
+uint32_t encoded_bytes(const ExactLearner* l) { return l->features; }
+uint32_t encoded_bytes(const ReplayLearner* l) { return uint32_t(sizeof(uint64_t)) * l->words; }
 
 int step(ExactLearner* l, br_progress* progress) {
   if (!l->learning) return BR_BAD_ORDER;
@@ -30,10 +31,14 @@ int step(ReplayLearner* l, br_progress* progress) { return learner_step(l, progr
 
 int ready(ExactLearner* l) { return learner_ready(l); }
 int ready(ReplayLearner* l) { return learner_classes(l) ? BR_OK : BR_NOTHING_LEARNED; }
-uint32_t share(const ExactLearner* l) { return learner_share(l); }
+uint32_t share(const ExactLearner* l) { return unknown_share({l->settings, l->settings_size}); }
 uint32_t share(const ReplayLearner*) { return 0; }
 int64_t steps(const ExactLearner*) { return 0; }
-int64_t steps(const ReplayLearner* l) { return learner_steps(l); }
+int64_t steps(const ReplayLearner* l) { return l->steps; }
+int64_t experiences(const ExactLearner* l) { return l->known.experiences; }
+int64_t experiences(const ReplayLearner* l) { return l->experiences; }
+bool learns(const ExactLearner* l) { return l->learning; }
+bool learns(const ReplayLearner* l) { return l->phase != Phase::idle; }
 
 int one_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
   if (stored) *stored = 0;
@@ -94,6 +99,15 @@ int open(const void* model, size_t size, const br_learner_options* options, void
 }
 
 }  // namespace
+
+int read_own(br_learner* l, const File& file) {
+  return with(l, [&](auto* own) { return learner_read(own, file, false); });
+}
+
+bool is_learning(const br_learner* l) {
+  return with(l, false, [](const auto* own) { return learns(own); });
+}
+
 }  // namespace bitreplay
 
 using namespace bitreplay;
@@ -123,22 +137,19 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
 }
 
 void br_learner_memory_used(const br_learner* l, br_learner_memory* memory) {
-  if (!memory) return;
-  *memory = {};
-  with(l, 0, [&](const auto* own) { return learner_memory_used(own, memory), 0; });
+  if (memory) *memory = l ? l->memory_used : br_learner_memory{};
 }
 
 void br_learner_clear(br_learner* l) {
-  with(l, 0, [&](auto* own) { return learner_clear(own), 0; });
+  if (l) l->past_is_gone = true;
+  with(l, 0, [](auto* own) { return clear(own), 0; });
 }
 
 const char* br_learner_strategy(const br_learner* l) {
   return !l ? nullptr : l->strategy == Strategy::exact ? "exact" : "replay";
 }
 
-uint32_t br_learner_side(const br_learner* l) {
-  return with(l, uint32_t(0), [](const auto* own) { return learner_side(own); });
-}
+uint32_t br_learner_side(const br_learner* l) { return l ? l->side : 0; }
 
 uint32_t br_learner_encoded_bytes(const br_learner* l) {
   return with(l, uint32_t(0), [](const auto* own) { return encoded_bytes(own); });
@@ -216,12 +227,20 @@ int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t
   return with(l, int(BR_BAD_ARGUMENT), [&](const auto* own) { return one_class(own, label, name, pictures, stored); });
 }
 
+int br_learner_label(const br_learner* l, const br_name* name, uint32_t* label) {
+  if (!l || !label || !is_name(name)) return BR_BAD_ARGUMENT;
+  br_name own;
+  for (*label = 0; !br_learner_class(l, *label, &own, nullptr, nullptr); ++*label)
+    if (compare(own, *name) == 0) return BR_OK;
+  return BR_UNKNOWN_CLASS;
+}
+
 int64_t br_learner_pictures(const br_learner* l) {
   return with(l, int64_t(0), [](const auto* own) { return learner_pictures(own); });
 }
 
 int64_t br_learner_experiences(const br_learner* l) {
-  return with(l, int64_t(0), [](const auto* own) { return learner_experiences(own); });
+  return with(l, int64_t(0), [](const auto* own) { return experiences(own); });
 }
 
 int64_t br_learner_steps(const br_learner* l) {
@@ -241,43 +260,29 @@ int br_learner_write(br_learner* l, br_write* write, void* context) {
 }
 
 int br_learner_read(br_learner* l, br_read* read, void* context, size_t size) {
-  return with(l, [&](auto* own) { return learner_read(own, read, context, size); });
+  return with(l, [&](auto* own) { return learner_read(own, {read, context, size}, true); });
 }
 
 int br_learner_verify(br_learner* l, br_read* read, void* context, size_t size) {
-  return with(l, [&](auto* own) { return learner_verify(own, read, context, size); });
+  return with(l, [&](auto* own) { return learner_verify(own, {read, context, size}); });
 }
 
 int br_learner_merge(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, read, context, size); });
+  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                            void* base_context, size_t base_size) {
-  return with_exact(l, [&](ExactLearner* own) {
-    return learner_merge_since(own, read, context, size, base_read, base_context, base_size);
-  });
+  const File base = {base_read, base_context, base_size};
+  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, &base); });
 }
 
 int br_learner_take_out(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, read, context, size); });
+  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                               void* base_context, size_t base_size) {
-  return with_exact(l, [&](ExactLearner* own) {
-    return learner_take_out_since(own, read, context, size, base_read, base_context, base_size);
-  });
-}
-
-int br_learner_save(br_learner* l, const br_slots* slots) {
-  return with(l, [&](auto* own) { return learner_save(own, slots); });
-}
-
-int br_learner_load(br_learner* l, const br_slots* slots) {
-  return with(l, [&](auto* own) { return learner_load(own, slots); });
-}
-
-int br_learner_rollback(br_learner* l, const br_slots* slots) {
-  return with(l, [&](auto* own) { return learner_rollback(own, slots); });
+  const File base = {base_read, base_context, base_size};
+  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, &base); });
 }

@@ -18,6 +18,15 @@ static inline int64_t sum_at(const void* sums, uint32_t bits, int64_t at) {
   return bits == 32 ? static_cast<const int32_t*>(sums)[at] : static_cast<const int64_t*>(sums)[at];
 }
 
+// The numbers of an array in memory, one after another; those of a file are read so too (learner/exact/state_check.h).
+struct Numbers {
+  const void* sums;
+  uint32_t bits;
+  int64_t at;
+
+  bool next(int64_t* value) { return *value = sum_at(sums, bits, at++), true; }
+};
+
 // Modulo 2^32 or 2^64: sums that are not those of pictures may wrap.
 static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by) {
   if (bits == 32) {

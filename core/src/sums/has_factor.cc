@@ -2,8 +2,7 @@
 //
 // Each entry of the matrix is off by n / 4 at most, each of the factor's squares by 2^-29 of the diagonal's unit. The
 // diagonal is raised by more than both, so that no row of pictures' sums is left out.
-#include "sums/possible.h"
-#include "sums/solve.h"
+#include "sums/scatter.h"
 
 namespace bitreplay {
 

@@ -1,5 +1,5 @@
-// Whether images with these sums can exist, feature by feature, wherever the sums are stored: docs/law.md section 13,
-// "Possible".
+// Whether images with these sums can exist, feature by feature: docs/law.md section 13, "Possible". The sums may be in
+// memory or in a file: functions return BR_STORAGE if they cannot be read, else BR_OK or BR_IMPOSSIBLE.
 #pragma once
 #include "arithmetic/fixedpoint.h"
 #include "sums/check.h"
@@ -49,6 +49,49 @@ static inline bool is_within(int64_t value, int64_t bound) { return value <= bou
 // The Cauchy-Schwarz inequality of two features, by the roots of their squares; |product| < 2^46.
 static inline bool is_product(int64_t product, uint32_t root, uint32_t other) {
   return absolute(product) * (int64_t(1) << 2 * kRootBits) <= int64_t(root) * other;
+}
+
+// The next class, of `count` images: what its sums need at least is added to min_squares[features].
+template <class Source>
+int add_min_squares(Source& class_sums, int64_t count, int64_t features, int64_t* min_squares) {
+  for (int64_t i = 0; i < features; ++i) {
+    int64_t sum;
+    if (!class_sums.next(&sum)) return BR_STORAGE;
+    if (!is_within(sum, kLargestNumber * count)) return BR_IMPOSSIBLE;
+    if (count) min_squares[i] += min_square(sum, count);
+  }
+  return BR_OK;
+}
+
+// All products of so many pictures. They are read twice: for the squares, whose roots take the place of min_squares,
+// and for pairs of features. Writes the largest; adds each to `totals` unless that is null.
+template <class Source>
+int check_products(const Source& products, int64_t features, int64_t pictures, bool forgot, int64_t* min_squares,
+                   int64_t* largest, int64_t* totals) {
+  const int64_t limit = kLargestSquare * (forgot ? kMaxPictures : pictures);
+  int64_t product, squares = 0;
+  *largest = 0;
+  Source first = products;
+  for (int64_t i = 0; i < features; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      if (!first.next(&product)) return BR_STORAGE;
+      if (!is_within(product, limit)) return BR_IMPOSSIBLE;
+      *largest = max_of(*largest, absolute(product));
+      if (i != j) continue;
+      if (!is_square(product, min_squares[i], pictures, forgot)) return BR_IMPOSSIBLE;
+      squares += product;
+      min_squares[i] = root_above(product);
+    }
+  if (*largest > bound_of(pictures, squares, forgot)) return BR_IMPOSSIBLE;
+  if (forgot && !totals) return BR_OK;
+  Source again = products;
+  for (int64_t i = 0, at = 0; i < features; ++i)
+    for (int64_t j = 0; j <= i; ++j, ++at) {
+      if (!again.next(&product)) return BR_STORAGE;
+      if (!forgot && !is_product(product, uint32_t(min_squares[i]), uint32_t(min_squares[j]))) return BR_IMPOSSIBLE;
+      if (totals) totals[at] += product;
+    }
+  return BR_OK;
 }
 
 }  // namespace bitreplay

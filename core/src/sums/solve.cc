@@ -1,8 +1,8 @@
 // The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor
 // alone.
-#include "sums/solve.h"
 #include "sums/bump_allocator.h"
 #include "sums/possible.h"
+#include "sums/scatter.h"
 
 namespace bitreplay {
 

@@ -1,6 +1,6 @@
 // The steps of a discriminant (docs/law.md section 13), each in its own file, over one piece of the caller's memory.
 //
-//     scatter.cc      matrix = n S, then n A: int64, the lower triangle by rows
+//     scatter.h, .cc  matrix = n S, then n A: int64, the lower triangle by rows
 //     factor.cc       L, int32, written over the matrix from its start: a row of L ends before the next rows begin
 //     substitute.cc   L z = h and L^T w = z for one class
 //     solve.cc        checks, means, weights, biases
@@ -69,7 +69,6 @@ static inline br_sums_part with_lambda(br_sums_part part, const br_shrinkage& sh
 uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes);
 // Bits behind the point of the matrix.
 static inline int64_t point_of(int64_t extent) { return min_of(31, 44 - bit_length(extent)); }
-void scatter(const Solving& s);
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage);
 // Scales the matrix and factors it; the number of rows that are left out.
 uint32_t factor(const Solving& s);

@@ -28,6 +28,15 @@ def library() -> ctypes.CDLL:
     return core
 
 
+@cache
+def available() -> ctypes.CDLL | None:
+    """The loaded core, or none: then the reference in NumPy takes its place."""
+    try:
+        return library()
+    except OSError:
+        return None
+
+
 def declare(core: ctypes.CDLL) -> None:
     """Tell ctypes the types of the functions. Builds without a heap lack some of them."""
     for name, (result, arguments) in FUNCTIONS.items():

@@ -20,10 +20,10 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 6
+BR_ABI = 7
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
-BR_SECTION_HEAD = 312
+BR_SECTION_ROOM = 320
 BR_SECTION_RANK = 6
 BR_OK = 0
 BR_MALFORMED = 1
@@ -324,6 +324,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_sums_bits": (c_uint32, [c_int64]),
     "br_sums_extent": (c_int64, [POINTER(br_sums)]),
     "br_sums_possible": (c_int, [POINTER(br_sums), c_int, c_void_p]),
+    "br_sums_contain": (c_int, [POINTER(br_sums), POINTER(br_sums), c_void_p, c_int, c_void_p]),
     "br_sums_has_factor": (c_int, [POINTER(br_sums), c_void_p]),
     "br_sums_add": (c_int, [POINTER(br_sums), c_void_p, c_void_p, c_uint64, c_int, c_void_p]),
     "br_sums_add_bytes": (c_uint64, [c_uint32]),
@@ -382,6 +383,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_learner_rename": (c_int, [c_void_p, POINTER(br_name), POINTER(br_name)]),
     "br_learner_classes": (c_uint32, [c_void_p]),
     "br_learner_class": (c_int, [c_void_p, c_uint32, POINTER(br_name), c_void_p, c_void_p]),
+    "br_learner_label": (c_int, [c_void_p, POINTER(br_name), c_void_p]),
     "br_learner_pictures": (c_int64, [c_void_p]),
     "br_learner_experiences": (c_int64, [c_void_p]),
     "br_learner_steps": (c_int64, [c_void_p]),
@@ -403,5 +405,5 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
     "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
-    "br_section_head": (c_size_t, [POINTER(br_section), c_void_p]),
+    "br_state_lay_out": (c_int, [POINTER(br_section), c_uint32, c_uint64, c_void_p, c_void_p]),
 }

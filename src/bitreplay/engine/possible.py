@@ -58,6 +58,16 @@ def possible_rows(counts: Int64, class_sums: NDArray, squares: NDArray, forgot: 
     return bool((_least_squares(counts, s) <= g).all() and (g <= LARGEST**2 * limit).all())
 
 
+def contain(sums: Sums, part: Sums, rows: NDArray[np.int32], forgot: bool) -> bool:
+    """Whether `sums` can be those of the part's pictures and of more; class c of them is class rows[c] of the part, or
+    not in it (-1). `forgot`: a class was forgotten since."""
+    counts, class_sums, own = sums.counts.copy(), wide(sums.class_sums).copy(), rows >= 0
+    counts[own] -= part.counts[rows[own]]
+    class_sums[own] -= part.class_sums[rows[own]]
+    squares = diagonal(sums.n_features)
+    return possible_rows(counts, class_sums, wide(sums.products[squares]) - part.products[squares], forgot)
+
+
 def has_factor(sums: Sums) -> bool:
     """Whether the scatter within classes, its diagonal raised by a little, has a factor. Sums that are `possible`.
 

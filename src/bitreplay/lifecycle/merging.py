@@ -16,13 +16,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from bitreplay.arguments import short_repr
-from bitreplay.engine.arithmetic.fixedpoint import wide
+from bitreplay.engine import native_sums
 from bitreplay.learning.classes import Name, names_of
 from bitreplay.lifecycle.assembly import sized
 from bitreplay.parts import class_statistics, digests
 from bitreplay.parts.lineage import Lineage, united
-from bitreplay.parts.possible_sums import possible, squares
 from bitreplay.parts.state import State
 from bitreplay.statefile import Content
 from bitreplay.strategies import STRATEGIES
@@ -177,19 +178,14 @@ def _check_contains(state: State, base: State, otherwise: str) -> None:
     """Raise ValueError(`otherwise`) unless the state can be the base and more images."""
     statistics, base_statistics = statistics_of(state), statistics_of(base)
     rounded = statistics.counters["forgotten"] - base_statistics.counters["forgotten"]
-    left = {name: row for row, name in enumerate(statistics.names)}
-    counts, class_sums = statistics.sums.counts.copy(), wide(statistics.sums.class_sums).copy()
+    table = {name: row for row, name in enumerate(base_statistics.names)}
+    rows = np.array([table.get(name, -1) for name in statistics.names], np.int32)
     fits = (
         rounded >= 0
         and statistics.sums.n_features == base_statistics.sums.n_features
-        and set(base_statistics.names) <= set(left)
+        and set(table) <= set(statistics.names)
+        and native_sums.contain(statistics.sums, base_statistics.sums, rows, rounded > 0)
     )
-    if fits:
-        rows = [left[name] for name in base_statistics.names]
-        counts[rows] -= base_statistics.sums.counts
-        class_sums[rows] -= base_statistics.sums.class_sums
-        more = wide(squares(statistics.sums)) - squares(base_statistics.sums)
-        fits = possible(counts, class_sums, more, rounded > 0)
     if not fits:
         raise ValueError(f"{otherwise}: it began as another state, or pictures were forgotten or unlearned since.")
     without = digests.Digests()

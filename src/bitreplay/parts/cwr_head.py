@@ -5,16 +5,13 @@ Weights are int32 with the bias as the last column, in the engine's master forma
 
 from __future__ import annotations
 
-from math import isqrt
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.fixedpoint import divide_round
+from bitreplay.engine import native_method
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, PartState, array_of, between, need, only
-
-ROOT_POINT = 16
 
 
 class CwrHead:
@@ -23,8 +20,8 @@ class CwrHead:
     Train on temporary weights tw, predict with `consolidated_weights` cw. After an experience, a class c seen n_past
     times before and n_now times now becomes
         cw[c] <- (cw[c] r + (tw[c] - m)) / (r + 1),   r = sqrt(n_past / n_now),
-    m one scalar, the mean of all tw weights of the classes present. Absent classes keep their weights.
-    r has 16 bits behind the point, rounded down; m and the quotient round to nearest, ties away from zero.
+    m one scalar, the mean of all tw weights of the classes present. Absent classes keep their weights. How this is
+    rounded says engine/method.py.
     """
 
     version: ClassVar[int] = 1
@@ -84,15 +81,7 @@ class CwrHead:
         if temporary_weights.shape != self.consolidated_weights.shape or temporary_weights.dtype != np.int32:
             got = f"{temporary_weights.dtype} {temporary_weights.shape}"
             raise ValueError(f"Weights must be int32 {self.consolidated_weights.shape}, got {got}.")
-        classes = np.flatnonzero(present)
-        tw = temporary_weights[classes].astype(np.int64)
-        mean = divide_round(int(tw.sum()), tw.size)
-        for row, c in enumerate(classes):
-            past, now = int(self.past[c]), int(present[c])
-            root = isqrt((past << 2 * ROOT_POINT) // now)
-            numerator = self.consolidated_weights[c].astype(np.int64) * root + ((tw[row] - mean) << ROOT_POINT)
-            self.consolidated_weights[c] = _divide(numerator, root + (1 << ROOT_POINT))
-        self.count(present)
+        native_method.consolidate(self.consolidated_weights, temporary_weights, self.past, present)
 
     def count(self, present: NDArray[np.int64]) -> None:
         """Count the samples as seen, without changing weights."""
@@ -106,9 +95,3 @@ class CwrHead:
             )
         if not present.any():
             raise ValueError("An experience needs at least one sample of one class.")
-
-
-def _divide(numerator: NDArray[np.int64], divisor: int) -> NDArray[np.int32]:
-    """Nearest, ties away from zero; |numerator| < 2^61."""
-    magnitude = (2 * np.abs(numerator) + divisor) // (2 * divisor)
-    return np.clip(np.sign(numerator) * magnitude, -(2**31) + 1, 2**31 - 1).astype(np.int32)

@@ -1,20 +1,14 @@
 """Whether the sums of a state can be those of images: engine/possible.py, for parts.
 
-possible(counts, class_sums, squares, forgot)     of a difference of states, whose products nobody has in memory
-need_possible(sums), need_factor(sums)            of all sums; the second costs as much as a discriminant, so that it is
-                                                  for what comes from outside and for what something was taken out of
+need_possible(sums), need_factor(sums)     the second costs as much as a discriminant, so that it is for what comes
+                                           from outside and for what something was taken out of
 """
 
 from __future__ import annotations
 
-from numpy.typing import NDArray
-
 from bitreplay.engine import native_sums
-from bitreplay.engine.possible import possible_rows as possible
-from bitreplay.engine.sums import Sums, diagonal
+from bitreplay.engine.sums import Sums
 from bitreplay.parts.part import need
-
-__all__ = ["need_factor", "need_possible", "possible", "squares"]
 
 NEVER = "These are not sums of images."
 
@@ -31,7 +25,3 @@ def need_possible(sums: Sums, otherwise: str = NEVER) -> None:
 def need_factor(sums: Sums, otherwise: str = NEVER) -> None:
     """The same of the scatter within classes; of sums that are possible. What a forgotten class left may have none."""
     need(sums.forgot or native_sums.has_factor(sums), otherwise)
-
-
-def squares(sums: Sums) -> NDArray:
-    return sums.products[diagonal(sums.n_features)]

@@ -1,10 +1,9 @@
 """Replay memory: latents, in one reservoir per class.
 
 In: latents (n, height, width, words) uint64 and their class numbers. Out: minibatches.
-Vitter's algorithm R per class, with the number of samples ever seen of the class: sample k (counting from 1) of a class
-with N slots takes a free slot, or else replaces slot j = floor(u k / 2^32), u 32 random bits, if j < N. Every sample
-ever seen is kept with the same probability, so each experience's share follows its size (paper, Algorithm 1,
-read for its intent: see docs/method.md). Random numbers come from the counter generator: state is seed and counts.
+Vitter's algorithm R per class, with the number of samples ever seen of the class (engine/method.py). Every sample ever
+seen is kept with the same probability, so each experience's share follows its size (paper, Algorithm 1, read for its
+intent: see docs/method.md). Random numbers come from the counter generator: state is seed and counts.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.arguments import as_integer, short_repr
-from bitreplay.engine.arithmetic.counter import key, random_bits
+from bitreplay.engine import native_method
 from bitreplay.learning.reports import Stored
 from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, array_of, between, need, only
 
-RESERVOIR, DRAW = 0x5EED0001, 0x5EED0002
 LatentsOf = Callable[[NDArray[np.int64]], NDArray[np.uint64]]
 
 
@@ -192,12 +190,8 @@ class ReplayMemory:
     def _choose(self, c: int, offered: int) -> dict[int, int]:
         """For each slot that changes, the offered sample that ends up in it."""
         held, seen = len(self._reservoir(c)), self._reservoir(c).seen
-        indices = np.arange(seen, seen + offered, dtype=np.uint64)
-        random = random_bits(key(self.seed, c, RESERVOIR), indices.astype(np.uint32)).astype(np.uint64)
-        slots = (random * (indices + np.uint64(1)) >> np.uint64(32)).astype(np.int64)
-        free = min(max(self.memory_per_class - held, 0), offered)
-        slots[:free] = held + np.arange(free)
-        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots < self.memory_per_class)}
+        slots = native_method.slots(self.seed, c, seen, held, self.memory_per_class, offered)
+        return {int(slots[offer]): int(offer) for offer in np.flatnonzero(slots >= 0)}
 
     def sample(self, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         """`count` stored samples, all different if there are that many, else drawn with replacement.
@@ -209,9 +203,8 @@ class ReplayMemory:
             raise ValueError(f"{short_repr(count)} samples cannot be drawn: the memory holds {len(self)}.")
         classes, sizes = zip(*self.counts().items(), strict=True)
         ends = np.cumsum(sizes)
-        random = random_bits(key(self.seed, self.draws, DRAW), np.arange(count, dtype=np.uint32)).astype(np.uint64)
+        picked = native_method.drawn(self.seed, self.draws, int(ends[-1]), count)
         self.draws += 1
-        picked = distinct(random, int(ends[-1])) if count <= ends[-1] else _scaled(random, ends[-1])
         owners = np.searchsorted(ends, picked, side="right")
         latents = np.empty((count, *self.sample_shape), np.uint64)
         for owner in np.unique(owners):
@@ -280,21 +273,3 @@ def _reservoirs(content: ArrayState) -> dict[int, Reservoir]:
         int(c): Reservoir(latents[part].copy(), origins[part].copy(), ids[part].copy(), int(seen[k]))
         for k, (c, part) in enumerate(zip(classes, parts, strict=True))
     }
-
-
-def distinct(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
-    """As many different numbers below `size` as there are random ones: the start of a Fisher-Yates shuffle.
-
-    Only the places that were exchanged are remembered, so the cost follows the draws and not the size.
-    """
-    exchanged: dict[int, int] = {}
-    picked = []
-    for i, u in enumerate(random.tolist()):
-        j = i + (u * (size - i) >> 32)
-        picked.append(exchanged.get(j, j))
-        exchanged[j] = exchanged.get(i, i)
-    return np.array(picked, np.int64)
-
-
-def _scaled(random: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
-    return (random * np.uint64(size) >> np.uint64(32)).astype(np.int64)

@@ -6,8 +6,8 @@
     learned_hash(sections)       the SHA-256 of those that were learned
 
 A section is a value by a name: an integer array (scalars are arrays of rank 0), a bool, a Fraction, a text, or a tuple
-of names of classes. `reference.py` says in Python what heads of sections are and which files are in form; the core says
-the same (native.py), and tests compare them.
+of names of classes. The core lays sections out and says which files are in form (native.py); `reference.py` says the
+same in Python, and tests compare them.
 """
 
 from __future__ import annotations
@@ -105,11 +105,13 @@ def _joined(sections: Mapping[str, Value]) -> list[Piece]:
 
 
 def _parts(sections: Mapping[str, Value]) -> Iterable[bytes | memoryview]:
-    for _, name in sorted((name.encode("utf-8", "surrogatepass"), name) for name in sections):
-        kind, shape, content = _stored(sections[name])
-        yield native.head(name, kind, shape)
+    names = sorted(sections, key=lambda name: name.encode("utf-8", "surrogatepass"))
+    stored = [_stored(sections[name]) for name in names]
+    *heads, end = native.heads([(name, *each[:2]) for name, each in zip(names, stored, strict=True)])
+    for head, (_, _, content) in zip(heads, stored, strict=True):
+        yield head
         yield content
-        yield bytes(-len(content) % 8)
+    yield end
 
 
 def _stored(value: Value) -> tuple[int, tuple[int, ...], bytes | memoryview]:

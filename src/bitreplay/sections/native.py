@@ -1,42 +1,48 @@
-"""Heads of sections by the core, and the sections of a file; by Python (reference.py) where there is no core."""
+"""Sections laid out by the core, and the sections of a file; by Python (reference.py) where there is no core."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from bitreplay.core import library
-from bitreplay.core.interface import BR_OK, BR_SECTION_HEAD, br_section
+from bitreplay.core import available
+from bitreplay.core.interface import BR_OK, BR_SECTION_ROOM, br_section
 from bitreplay.sections import reference
-from bitreplay.sections.reference import FormError, Section
+from bitreplay.sections.reference import FormError, Head, Section
 
 AT_ONCE = 64
 
 
-def head(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
-    """What stands before the content of a section."""
-    try:
-        core = library()
-    except OSError:
-        return reference.head(name, kind, shape)
+def heads(sections: Sequence[Head]) -> list[bytes]:
+    """What stands before the content of each of these sections, and last what stands behind all."""
+    core = available()
+    if core is None:
+        return reference.heads(sections)
+    laid_out = (br_section * len(sections))(*map(_to_core, sections))
+    written, ends = np.empty(BR_SECTION_ROOM * len(sections), np.uint8), np.zeros(len(sections) + 1, np.uint64)
+    if core.br_state_lay_out(laid_out, len(sections), 0, written.ctypes.data, ends.ctypes.data) != BR_OK:
+        reference.heads(sections)  # it says in words what is wrong
+        raise FormError("Its sections cannot be.")
+    data, places = written.tobytes(), [0, *ends.tolist()]
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+def _to_core(section: Head) -> br_section:
+    name, kind, shape = section
     text = name.encode("utf-8", "surrogatepass")
-    fits = len(text) <= reference.MAX_NAME and b"\0" not in text and len(shape) <= reference.MAX_RANK
-    section = br_section(type=kind, rank=len(shape), name=text if fits else b"")
-    section.shape[:] = [*shape, *[1] * (reference.MAX_RANK - len(shape))] if fits else [1] * reference.MAX_RANK
-    written = (ctypes.c_uint8 * BR_SECTION_HEAD)()
-    size = core.br_section_head(ctypes.byref(section), written)
-    if not size:
-        raise FormError(f"Its section {name[:40]!r} cannot be.")
-    return bytes(written[:size])
+    if len(text) > reference.MAX_NAME or b"\0" in text or len(shape) > reference.MAX_RANK:
+        return br_section()  # no section
+    lengths = (*shape, *(1,) * (reference.MAX_RANK - len(shape)))
+    return br_section(shape=lengths, type=kind, rank=len(shape), name=text)
 
 
 def sections(data: memoryview) -> Iterable[Section]:
     """All sections of a file's bytes; FormError if they are not in form."""
-    try:
-        core = library()
-    except OSError:
+    core = available()
+    if core is None:
         return list(reference.sections(data))
     bytes_ = np.frombuffer(data, np.uint8)
     room, count = AT_ONCE, ctypes.c_uint32()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,6 +18,7 @@ MAX_CLASS_NAME, MAX_CLASS_BYTES, MAX_INTEGER = 200, 800, (1 << 53) - 1
 FREE, INTEGER, NAMED = 0, 1, 2
 
 Name: TypeAlias = str | int
+Head: TypeAlias = tuple[str, int, tuple[int, ...]]  # name, type and shape of a section
 
 
 class FormError(ValueError):
@@ -35,8 +36,18 @@ class Section:
     size: int = 0
 
 
-def head(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
-    """What stands before the content of a section."""
+def heads(sections: Sequence[Head]) -> list[bytes]:
+    """What stands before the content of each of these sections, and last what stands behind all."""
+    written, behind, last = [], b"", b""
+    for name, kind, shape in sections:
+        text = name.encode("utf-8", "surrogatepass")
+        written.append(behind + _head(name, kind, shape))
+        _need(text > last, f"Its section {name[:40]!r} is not in order.")
+        behind, last = bytes(-_size(name, kind, shape) % 8), text
+    return [*written, behind]
+
+
+def _head(name: str, kind: int, shape: tuple[int, ...]) -> bytes:
     text = name.encode("utf-8", "surrogatepass")
     _need(_is_name(text) and 0 <= kind < len(WIDTHS), f"Its section {name[:40]!r} cannot be.")
     _size(name, kind, shape)

@@ -10,6 +10,7 @@ from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.feature_program import compile_features, part_lengths
 from bitreplay.engine.mahalanobis import factor_bytes
+from bitreplay.engine.native_discriminant import discriminant_of
 from bitreplay.engine.program import Program
 from bitreplay.engine.projection import Projection
 from bitreplay.engine.shrinkage import EXACT
@@ -75,13 +76,12 @@ def used(strategy: Exact) -> dict[tuple[str, str], int]:
     """Bytes of RAM, as `planned` names them."""
     statistics = strategy.class_statistics.state_dict()
     sums, class_products = strategy.class_statistics.sums, statistics.class_products
-    lengths = strategy.features.lengths
-    rule, factor = native_sums.solve(sums, lengths), native_sums.factored(sums, lengths)
+    rule = discriminant_of(sums, strategy.features.lengths).solution
     return {
         **used_by_program("network", strategy.features.footprint),
         ("sums", f"products of {sums.n_features} numbers"): sums.products.nbytes,
         ("sums", "of the classes, and their counts"): sums.class_sums.nbytes + sums.counts.nbytes,
         ("sums", "products of each class"): 0 if class_products is None else class_products.nbytes,
         ("answers", "the discriminant"): rule.weights.nbytes + rule.biases.nbytes,
-        ("answers", "the factor of the covariance"): factor.nbytes,
+        ("answers", "the factor of the covariance"): factor_bytes(sums.n_features),
     }

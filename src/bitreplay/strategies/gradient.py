@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import native
-from bitreplay.engine.arithmetic.counter import key, random_bits
+from bitreplay.engine import native, native_method
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Fixed
 from bitreplay.learning.classes import Classes, Name
@@ -40,7 +39,6 @@ from bitreplay.strategies.strategy import Strategy, StrategyContext
 if TYPE_CHECKING:
     from bitreplay.settings import Settings
 
-SHUFFLE = 0x5EED0003
 FIRST_ROOM = 16
 FLOAT = "float"
 BATCH_SIZES = (32, 16, 8, 4, 2, 1)
@@ -215,8 +213,7 @@ class Gradient(Strategy):
 
     def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
         """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
-        order_key = key(self.settings.seed, self.experiences << 32 | epoch, SHUFFLE)
-        order = np.argsort(random_bits(order_key, np.arange(samples, dtype=np.uint32)), kind="stable")
+        order = native_method.epoch_order(self.settings.seed, self.experiences, epoch, samples)
         for start in range(0, samples, self.settings.batch_size):
             yield order[start : start + self.settings.batch_size]
 

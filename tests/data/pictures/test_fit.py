@@ -49,5 +49,5 @@ def test_wherever_it_lies_in_memory(view):
 
 
 def test_without_a_core_the_reference_fits(monkeypatch):
-    monkeypatch.setattr(fit_module, "_library", lambda: None)
+    monkeypatch.setattr(fit_module, "available", lambda: None)
     assert np.array_equal(fit(picture(33, 70), 32), resize(center_square(picture(33, 70)), 32))

@@ -19,6 +19,7 @@ from bitreplay.engine.sums import Sums
 from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
 from tests.engine.law.oracles import ood as oracle_ood
 from tests.engine.law.oracles import sums as oracle_sums
+from tests.engine.sums import steps
 
 
 def lists(sums: Sums) -> Any:
@@ -85,7 +86,7 @@ def fit(picture: Any, side: int) -> Any:
 def discriminant_of(sums: Any, parts: Any, lambdas: Any) -> Any:
     """`lambdas`: a fraction for each part, or none for the law's own."""
     found = []
-    for solve in (discriminant.solve, native_sums.solve):
+    for solve in (discriminant.solve, steps.solve):
         given = iter(lambdas or [])
         solution = solve(arrays(sums), parts, (lambda *_, g=given: tuple(next(g))) if lambdas else EXACT)
         found.append(
@@ -107,7 +108,7 @@ def expected_discriminant(sums: Any, parts: Any, lambdas: Any) -> Any:
 def scores(weights: Any, biases: Any, pictures: Any) -> Any:
     solution = discriminant.Solution(np.array(weights, np.int32), np.array(biases, np.int64), 0, 1, 0)
     x = np.array(pictures, np.int8)
-    return same([discriminant.scores(solution, x).tolist(), native_sums.scores(solution, x).tolist()])
+    return same([discriminant.scores(solution, x).tolist(), steps.scores(solution, x).tolist()])
 
 
 def shrinkage_of(constants: Any) -> Shrinkage:
@@ -150,10 +151,10 @@ def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any, shrinkage: Any =
     given, x, found = arrays(sums), np.array(pictures, np.int8), []
     own = shrinkage_of(shrinkage) if shrinkage else EXACT
     solution = shrunk_means(given, discriminant.solve(given, parts, own), own)
-    for factored, measure in ((mahalanobis.factored, mahalanobis.lengths), (native_sums.factored, native_sums.lengths)):
+    for factored, measure in ((mahalanobis.factored, mahalanobis.lengths), (steps.factored, steps.lengths)):
         factor = factored(given, parts, own)
-        if factored is native_sums.factored:
-            got = native_sums.expected(given, solution, factor, own)
+        if factored is steps.factored:
+            got = steps.expected(given, solution, factor, own)
         else:
             got = ood.ood(given, solution, factor, measure, own)
         away = measure(factor, mahalanobis.about_the_middle(factor, x))

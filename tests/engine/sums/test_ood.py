@@ -8,12 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bitreplay.engine import discriminant, mahalanobis, native, native_sums, ood
+from bitreplay.engine import discriminant, mahalanobis, native, ood
 from bitreplay.engine.arithmetic import fixedpoint
 from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import Sums, add
 from tests.engine.float_trap import trap
+from tests.engine.sums import steps
 
 
 def learned(pictures: int, parts: list[int], classes: int, seed: int, mixed: bool = True) -> tuple[Sums, np.ndarray]:
@@ -110,15 +111,15 @@ def same(sums: Sums, others: np.ndarray, parts: list[int]) -> None:
     kept = np.flatnonzero(sums.counts)
     sums = Sums(sums.counts[kept], sums.class_sums[kept], sums.products)
     solution, factor, found = made(sums, parts)
-    fast = native_sums.factored(sums, parts)
+    fast = steps.factored(sums, parts)
     for name in ("rows", "halves", "centre", "parts", "ridges", "point", "pictures", "dropped_features"):
         assert np.array_equal(getattr(fast, name), getattr(factor, name)), name
     assert_equal(mahalanobis.solved(sums, parts), (discriminant.solve(sums, parts), factor))
     y = mahalanobis.about_the_middle(factor, others)
     y = np.concatenate([y, np.zeros_like(y[:1]), np.full_like(y[:1], 254), np.eye(sum(parts), dtype=np.int16)])
-    for right, got in zip(mahalanobis.lengths(factor, y), native_sums.lengths(fast, y), strict=True):
+    for right, got in zip(mahalanobis.lengths(factor, y), steps.lengths(fast, y), strict=True):
         assert np.array_equal(right, got)
-    again = native_sums.expected(sums, solution, fast)
+    again = steps.expected(sums, solution, fast)
     assert np.array_equal(again.weights, found.weights)
     assert vars(again) | {"weights": 0} == vars(found) | {"weights": 0}
 

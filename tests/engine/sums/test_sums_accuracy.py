@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bitreplay.engine.native_sums import answers, solve
 from bitreplay.engine.sums import Sums
+from tests.engine.sums.steps import answers, solve
 
 D, CLASSES, PICTURES, ASKED = 1024, 10, 6000, 4000
 

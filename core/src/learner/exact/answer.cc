@@ -3,12 +3,10 @@
 
 #include "learner/exact/learner.h"
 #include "learner/fit.h"
-#include "learner/state/settings.h"
 
 namespace bitreplay {
 
 int learner_ready(ExactLearner* l) {
-  if (!l) return BR_BAD_ARGUMENT;
   if (l->ready) return BR_OK;
   if (!l->sums.classes) return BR_NOTHING_LEARNED;
   br_discriminant* const d = &l->discriminant;
@@ -20,7 +18,7 @@ int learner_ready(ExactLearner* l) {
 }
 
 int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x) {
-  if (!l || !x || !is_picture(picture)) return BR_BAD_ARGUMENT;
+  if (!x || !is_picture(picture)) return BR_BAD_ARGUMENT;
   const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
   if (!l->arena_is_clean) {
     memset(l->work, 0, br_program_arena_bytes(l->program));
@@ -35,7 +33,7 @@ int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x) {
 
 int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer) {
   constexpr uint32_t largest_share = 1 << 16;
-  if (!l || !x || !answer || answer->share > largest_share) return BR_BAD_ARGUMENT;
+  if (!x || !answer || answer->share > largest_share) return BR_BAD_ARGUMENT;
   if (const int failed = learner_ready(l)) return failed;
   const br_discriminant& d = l->discriminant;
   answer->unknown = 0;
@@ -46,12 +44,10 @@ int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer)
 }
 
 int learner_predict(ExactLearner* l, const br_picture* picture, br_answer* answer) {
-  if (!l || !answer) return BR_BAD_ARGUMENT;
+  if (!answer) return BR_BAD_ARGUMENT;
   if (const int failed = learner_ready(l)) return failed;
   if (const int failed = learner_encode(l, picture, l->x)) return failed;
   return learner_predict_encoded(l, l->x, answer);
 }
-
-uint32_t learner_share(const ExactLearner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }
 
 }  // namespace bitreplay

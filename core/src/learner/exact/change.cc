@@ -44,12 +44,6 @@ bool has_no_sums(const ExactLearner& l, uint32_t row) {
   return true;
 }
 
-bool has_no_products(const ExactLearner& l) {
-  for (int64_t at = 0; at < triangle(l.features); ++at)
-    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
-  return true;
-}
-
 int known_row(const ExactLearner& l, const br_name* name, uint32_t* row) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
   bool known;
@@ -76,7 +70,6 @@ bool take_class_out(ExactLearner* l, uint32_t row) {
 }  // namespace
 
 int learner_begin(ExactLearner* l) {
-  if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
     return BR_FULL;  // state.py, need_room_to_count
@@ -87,7 +80,7 @@ int learner_begin(ExactLearner* l) {
 }
 
 int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
-  if (!l || !is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (!is_new_name(name) || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (!has_room_for(*l, extent_of(*l) + 1, pictures_of(*l) + 1)) return BR_FULL;
   uint32_t row;
@@ -105,14 +98,13 @@ int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
 }
 
 int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name) {
-  if (!l || !is_new_name(name)) return BR_BAD_ARGUMENT;
+  if (!is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   if (const int failed = learner_encode(l, picture, l->x)) return failed;
   return learner_add_encoded(l, l->x, name);
 }
 
 int learner_end(ExactLearner* l) {
-  if (!l) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
   l->learning = false;
   if (!l->brought) return BR_OK;
@@ -125,7 +117,7 @@ int learner_end(ExactLearner* l) {
 }
 
 int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
-  if (!l || !are_numbers(*l, x)) return BR_BAD_ARGUMENT;
+  if (!are_numbers(*l, x)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
@@ -155,7 +147,7 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
 }
 
 int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name) {
-  if (!l || !is_name(name)) return BR_BAD_ARGUMENT;
+  if (!is_name(name)) return BR_BAD_ARGUMENT;
   if (const int failed = learner_encode(l, picture, l->x)) return failed;
   return learner_unlearn_encoded(l, l->x, name);
 }
@@ -163,7 +155,6 @@ int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* n
 // The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:
 // parts/class_statistics.py, `forget`.
 int learner_forget(ExactLearner* l, const br_name* name) {
-  if (!l) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
@@ -194,7 +185,7 @@ int learner_forget(ExactLearner* l, const br_name* name) {
 }
 
 int learner_rename(ExactLearner* l, const br_name* from, const br_name* to) {
-  if (!l || !is_new_name(to)) return BR_BAD_ARGUMENT;
+  if (!is_new_name(to)) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   uint32_t row;
   if (const int failed = known_row(*l, from, &row)) return failed;
@@ -212,12 +203,11 @@ int learner_rename(ExactLearner* l, const br_name* from, const br_name* to) {
   return BR_OK;
 }
 
-uint32_t learner_classes(const ExactLearner* l) { return l ? l->sums.classes : 0; }
-int64_t learner_pictures(const ExactLearner* l) { return l ? pictures_of(*l) : 0; }
-int64_t learner_experiences(const ExactLearner* l) { return l ? l->known.experiences : 0; }
+uint32_t learner_classes(const ExactLearner* l) { return l->sums.classes; }
+int64_t learner_pictures(const ExactLearner* l) { return pictures_of(*l); }
 
 int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures) {
-  if (!l || label >= l->sums.classes) return BR_BAD_ARGUMENT;
+  if (label >= l->sums.classes) return BR_BAD_ARGUMENT;
   if (name) *name = l->known.names.at(label);
   if (pictures) *pictures = l->sums.counts[label];
   return BR_OK;

@@ -10,10 +10,6 @@ int plan_exact(const void* model, size_t size, const br_learner_options* options
                char* error, size_t error_size);
 int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
                  ExactLearner** learner, char* error, size_t error_size);
-void learner_memory_used(const ExactLearner* l, br_learner_memory* memory);
-void learner_clear(ExactLearner* l);
-uint32_t learner_features(const ExactLearner* l);
-uint32_t learner_side(const ExactLearner* l);
 int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x);
 int learner_begin(ExactLearner* l);
 int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name);
@@ -22,7 +18,6 @@ int learner_end(ExactLearner* l);
 int learner_ready(ExactLearner* l);
 int learner_predict(ExactLearner* l, const br_picture* picture, br_answer* answer);
 int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer);
-uint32_t learner_share(const ExactLearner* l);
 int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name);
 int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* name);
 int learner_forget(ExactLearner* l, const br_name* name);
@@ -30,20 +25,12 @@ int learner_rename(ExactLearner* l, const br_name* from, const br_name* to);
 uint32_t learner_classes(const ExactLearner* l);
 int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures);
 int64_t learner_pictures(const ExactLearner* l);
-int64_t learner_experiences(const ExactLearner* l);
 int learner_hash(ExactLearner* l, char hash[65]);
 size_t learner_state_bytes(ExactLearner* l);
 int learner_write(ExactLearner* l, br_write* write, void* context);
-int learner_read(ExactLearner* l, br_read* read, void* context, size_t size);
-int learner_verify(ExactLearner* l, br_read* read, void* context, size_t size);
-int learner_merge(ExactLearner* l, br_read* read, void* context, size_t size);
-int learner_merge_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                        void* base_context, size_t base_size);
-int learner_take_out(ExactLearner* l, br_read* read, void* context, size_t size);
-int learner_take_out_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                           void* base_context, size_t base_size);
-int learner_save(ExactLearner* l, const br_slots* slots);
-int learner_load(ExactLearner* l, const br_slots* slots);
-int learner_rollback(ExactLearner* l, const br_slots* slots);
+int learner_read(ExactLearner* l, const File& file, bool untrusted);
+int learner_verify(ExactLearner* l, const File& file);
+int learner_merge(ExactLearner* l, const File& file, const File* base);
+int learner_take_out(ExactLearner* l, const File& file, const File* base);
 
 }  // namespace bitreplay

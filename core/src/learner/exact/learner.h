@@ -5,8 +5,8 @@
 //     rows.cc          classes that come and go, and the width of the sums
 //     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
 //     answer.cc        features of pictures, and what the discriminant answers
-//     state_write.cc   hash and bytes of a state, saving it in two slots
-//     state_check.cc   parses and checks a state file                factor_check.cc whether its sums have a factor
+//     state_write.cc   hash and bytes of a state
+//     state_check.cc   parses and checks a state file
 //     state_read.cc    replaces what was learned by a state          state_merge.cc  other states added, or taken out
 #pragma once
 #include <cstring>
@@ -53,13 +53,12 @@ bool for_each_counter(const char* prefix, bool behind, Each each) {
 struct ExactLearner : br_learner {
   Model model;
   br_learner_options options;
-  br_learner_memory memory_used;
 
   // the network
   br_program* program;
   uint8_t* parameters;
   size_t images_at, features_at;  // in the arena
-  uint32_t side, features, part_count;
+  uint32_t features, part_count;
   br_sums_part parts[kMaxParts];
 
   // the state: `sums` has a row for each name, and room for `options.classes`
@@ -72,8 +71,8 @@ struct ExactLearner : br_learner {
   size_t settings_size;
 
   // an experience
-  bool learning, past_is_gone;  // the second: something was forgotten since the last save
-  int64_t brought;              // pictures of this experience
+  bool learning;
+  int64_t brought;  // pictures of this experience
   Sha256 experience;
   uint16_t* labels;  // [kBroughtAtOnce] rows of the images whose names the digest has yet to get
 
@@ -112,6 +111,7 @@ void set_width(ExactLearner* learner, int64_t extent);
 int row_of(ExactLearner* learner, const br_name& name, uint32_t* row);
 void erase_row(ExactLearner* learner, uint32_t row);
 void move_row(ExactLearner* learner, uint32_t from, uint32_t to);
+bool has_no_products(const ExactLearner& learner);
 // Whether images with these sums can exist: sums/possible.h. `work` holds 8 bytes per feature.
 bool are_possible(const ExactLearner& learner, void* work);
 // Whether the sums have a factor; uses all of the work memory.

@@ -204,17 +204,4 @@ int learner_open(const void* model, size_t size, const br_learner_options* optio
   return BR_OK;
 }
 
-void learner_memory_used(const ExactLearner* learner, br_learner_memory* memory) {
-  if (memory) *memory = learner ? learner->memory_used : br_learner_memory{};
-}
-
-void learner_clear(ExactLearner* learner) {
-  if (!learner) return;
-  clear(learner);
-  learner->past_is_gone = true;
-}
-
-uint32_t learner_features(const ExactLearner* learner) { return learner ? learner->features : 0; }
-uint32_t learner_side(const ExactLearner* learner) { return learner ? learner->side : 0; }
-
 }  // namespace bitreplay

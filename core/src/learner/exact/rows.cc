@@ -68,11 +68,7 @@ void clear(ExactLearner* l) {
   l->settings_size = l->model.settings.size;
 }
 
-int64_t pictures_of(const ExactLearner& l) {
-  int64_t sum = 0;
-  for (uint32_t c = 0; c < l.sums.classes; ++c) sum += l.sums.counts[c];
-  return sum;
-}
+int64_t pictures_of(const ExactLearner& l) { return first_of(l, l.sums.classes); }
 
 int64_t first_of(const ExactLearner& l, uint32_t row) {
   int64_t sum = 0;
@@ -139,6 +135,12 @@ void move_row(ExactLearner* l, uint32_t from, uint32_t to) {
     const size_t size = products_bytes(*l);
     if (l->class_products) swap_bytes(l->class_products + row * size, l->class_products + other * size, size);
   }
+}
+
+bool has_no_products(const ExactLearner& l) {
+  for (int64_t at = 0; at < triangle(l.features); ++at)
+    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
+  return true;
 }
 
 bool are_possible(const ExactLearner& l, void* work) {

@@ -1,6 +1,7 @@
 #include "learner/exact/state_check.h"
 
 #include "sums/possible.h"
+#include "sums/scatter.h"
 
 namespace bitreplay {
 namespace {
@@ -44,10 +45,10 @@ class Reader {
 
   int counts() {
     const uint32_t classes = parsed_.known.names.count();
-    Input in = parsed_.array(kCounts);
-    if (!in.bytes(parsed_.counts, 8 * size_t(classes))) return BR_STORAGE;
+    Values in = parsed_.values(kCounts);
     parsed_.pictures = 0;
     for (uint32_t c = 0; c < classes; ++c) {
+      if (!in.next(&parsed_.counts[c])) return BR_STORAGE;
       if (parsed_.counts[c] < 1 || parsed_.counts[c] > kMaxPictures - parsed_.pictures) return BR_MALFORMED;
       parsed_.pictures += parsed_.counts[c];
     }
@@ -100,67 +101,32 @@ class Reader {
     return lineage.is_valid() || in.refuse(BR_MALFORMED);
   }
 
-  // sums/possible.h, feature by feature. The products are read twice: for the squares, and for pairs of features.
+  // sums/possible.h, feature by feature.
   int sums() {
     int64_t* const min_squares = scratch_;
     memset(min_squares, 0, l_.features * sizeof *min_squares);
-    Input rows = parsed_.array(kClassSums);
+    Values rows = parsed_.values(kClassSums);
     for (uint32_t c = 0; c < parsed_.shape.classes; ++c)
-      for (uint32_t i = 0; i < l_.features; ++i) {
-        int64_t sum;
-        if (!element(rows, parsed_.shape.bits, &sum)) return BR_STORAGE;
-        if (!is_within(sum, kLargestNumber * parsed_.counts[c])) return BR_IMPOSSIBLE;
-        min_squares[i] += min_square(sum, parsed_.counts[c]);
-      }
+      if (const int wrong = add_min_squares(rows, parsed_.counts[c], l_.features, min_squares)) return wrong;
     const bool forgot = parsed_.known.forgotten > 0;
-    int64_t largest = 0, total = 0;
-    if (const int wrong = squares(parsed_.array(kProducts), parsed_.pictures, forgot, min_squares, &largest, &total))
-      return wrong;
+    int64_t largest;
+    const int wrong = check_products(parsed_.values(kProducts), l_.features, parsed_.pictures, forgot, min_squares,
+                                     &largest, nullptr);
+    if (wrong) return wrong;
     const int64_t extent = forgot ? extent_of(parsed_.pictures, largest) : parsed_.pictures;
-    if (br_sums_bits(extent) != parsed_.shape.bits) return BR_MALFORMED;
-    if (largest > bound_of(parsed_.pictures, total, forgot)) return BR_IMPOSSIBLE;
-    return pairs(parsed_.array(kProducts), forgot, min_squares, nullptr);
-  }
-
-  // Squares of so many pictures, at least so large; their roots take the place of that.
-  int squares(Input in, int64_t pictures, bool forgot, int64_t* min_squares, int64_t* largest, int64_t* total) {
-    for (int64_t i = 0; i < l_.features; ++i)
-      for (int64_t j = 0; j <= i; ++j) {
-        int64_t product;
-        if (!element(in, parsed_.shape.bits, &product)) return BR_STORAGE;
-        if (!is_within(product, kLargestSquare * (forgot ? kMaxPictures : pictures))) return BR_IMPOSSIBLE;
-        *largest = max_of(*largest, absolute(product));
-        if (i != j) continue;
-        *total += product;
-        if (!is_square(product, min_squares[i], pictures, forgot)) return BR_IMPOSSIBLE;
-        min_squares[i] = root_above(product);
-      }
-    return BR_OK;
-  }
-
-  // Pairs of features, by the roots of their squares; added to `totals` unless it is null.
-  int pairs(Input in, bool forgot, const int64_t* roots, int64_t* totals) {
-    for (int64_t i = 0, at = 0; i < l_.features; ++i)
-      for (int64_t j = 0; j <= i; ++j, ++at) {
-        int64_t product;
-        if (!element(in, parsed_.shape.bits, &product)) return BR_STORAGE;
-        if (!forgot && !is_product(product, uint32_t(roots[i]), uint32_t(roots[j]))) return BR_IMPOSSIBLE;
-        if (totals) totals[at] += product;
-      }
-    return BR_OK;
+    return br_sums_bits(extent) == parsed_.shape.bits ? BR_OK : BR_MALFORMED;
   }
 
   // As many as there are pictures, in order within a class.
   int digests() {
-    Input sizes = parsed_.array(kSizes), values = parsed_.array(kValues);
+    Values sizes = parsed_.values(kSizes), values = parsed_.values(kValues);
     for (uint32_t c = 0; c < parsed_.shape.classes; ++c) {
-      int64_t size;
-      uint64_t last = 0, value;
-      if (!sizes.bytes(&size, 8)) return BR_STORAGE;
+      int64_t size, last = 0, value;
+      if (!sizes.next(&size)) return BR_STORAGE;
       if (size != parsed_.counts[c]) return BR_MALFORMED;
       for (int64_t i = 0; i < size; ++i, last = value) {
-        if (!values.bytes(&value, 8)) return BR_STORAGE;
-        if (value < last) return BR_MALFORMED;
+        if (!values.next(&value)) return BR_STORAGE;
+        if (uint64_t(value) < uint64_t(last)) return BR_MALFORMED;
       }
     }
     return BR_OK;
@@ -172,22 +138,17 @@ class Reader {
     const int64_t entries = triangle(l_.features);
     int64_t *const totals = scratch_, *const min_squares = scratch_ + entries;
     memset(totals, 0, size_t(entries) * sizeof *totals);
-    Input sums = parsed_.array(kClassSums), products = parsed_.array(kProducts);
+    Values sums = parsed_.values(kClassSums), products = parsed_.values(kProducts);
+    int64_t product, largest;
     for (uint32_t c = 0; c < parsed_.shape.classes; ++c) {
-      const int64_t count = parsed_.counts[c];
-      int64_t largest = 0, total = 0;
-      for (uint32_t i = 0; i < l_.features; ++i) {
-        int64_t sum;
-        if (!element(sums, parsed_.shape.bits, &sum)) return BR_STORAGE;
-        min_squares[i] = min_square(sum, count);
-      }
-      const Input own = parsed_.array(kClassProducts, parsed_.shape.bits / 8 * uint64_t(c) * uint64_t(entries));
-      if (const int wrong = squares(own, count, false, min_squares, &largest, &total)) return wrong;
-      if (const int wrong = pairs(own, false, min_squares, totals)) return wrong;
+      memset(min_squares, 0, l_.features * sizeof *min_squares);
+      if (const int wrong = add_min_squares(sums, parsed_.counts[c], l_.features, min_squares)) return wrong;
+      if (const int wrong = check_products(parsed_.values(kClassProducts, c * entries), l_.features, parsed_.counts[c],
+                                           false, min_squares, &largest, totals))
+        return wrong;
     }
     for (int64_t at = 0; at < entries; ++at) {
-      int64_t product;
-      if (!element(products, parsed_.shape.bits, &product)) return BR_STORAGE;
+      if (!products.next(&product)) return BR_STORAGE;
       if (product != totals[at]) return BR_MALFORMED;
     }
     return BR_OK;
@@ -264,6 +225,22 @@ int parse_state(const ExactLearner& l, const File& file, ReadMemory* memory, Par
 int parse_again(const ExactLearner& l, const File& file, ReadMemory* memory, ParsedState* parsed) {
   const int wrong = parse(l, file, memory, parsed);
   return wrong ? wrong : Reader(l, nullptr, parsed).counts();
+}
+
+int check_factor(ExactLearner* l, const ParsedState& parsed) {
+  // Of what a forgotten class left nothing is known: sums/possible.h.
+  if (parsed.known.forgotten || !parsed.pictures) return BR_OK;
+  const Kernels* const kernels = chosen_kernels();
+  if (!kernels) return BR_UNKNOWN_ISA;
+  const int64_t classes = int64_t(parsed.shape.classes);
+  Solving s = {};
+  s.kernels = &kernels->sums;
+  s.features = l->features;
+  s.pictures = parsed.pictures;
+  s.point = point_of(parsed.pictures);
+  bitreplay::place(s, l->use_work(), s.features, classes);
+  const int wrong = scatter(s, parsed.values(kProducts), parsed.values(kCounts), parsed.values(kClassSums), classes);
+  return wrong ? wrong : has_factor(s) ? BR_OK : BR_IMPOSSIBLE;
 }
 
 }  // namespace bitreplay

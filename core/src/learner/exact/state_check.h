@@ -2,6 +2,7 @@
 #pragma once
 #include "learner/exact/learner.h"
 #include "learner/state/frame.h"
+#include "sums/check.h"
 
 namespace bitreplay {
 
@@ -17,6 +18,21 @@ struct Shape {
 };
 Shape shape_of(const ExactLearner& learner);
 
+// The numbers of an array in a file, or where the learner has it, one after another.
+struct Values {
+  Input in;
+  Numbers memory;  // of none: in the file
+
+  bool next(int64_t* value) {
+    if (memory.sums) return memory.next(value);
+    if (memory.bits == 64) return in.bytes(value, 8);
+    int32_t narrow = 0;
+    const bool read = in.bytes(&narrow, 4);
+    *value = narrow;
+    return read;
+  }
+};
+
 struct ParsedState {
   File file;
   Known known;
@@ -27,7 +43,14 @@ struct ParsedState {
   uint64_t at[kArrays], bytes[kArrays];  // of the arrays, in the file
   int64_t pictures;
 
-  Input array(Array array, uint64_t offset = 0) const { return file.in(at[array] + offset); }
+  uint32_t bits(Array array) const {
+    return array == kClassSums || array == kProducts || array == kClassProducts ? shape.bits : 64;
+  }
+  // From a number on.
+  Values values(Array array, int64_t first = 0) const {
+    return {file.in(at[array] + bits(array) / 8 * uint64_t(first)), {nullptr, bits(array), 0}};
+  }
+  int64_t count(int64_t row) const { return counts[row]; }
 };
 
 // The work memory of reading: two parsed files, and scratch for sums.
@@ -47,17 +70,5 @@ int parse_state(const ExactLearner& learner, const File& file, ReadMemory* memor
 int parse_again(const ExactLearner& learner, const File& file, ReadMemory* memory, ParsedState* parsed);
 // Checks that the scatter of a parsed file has a factor; uses all of the work memory. BR_IMPOSSIBLE, BR_STORAGE.
 int check_factor(ExactLearner* learner, const ParsedState& parsed);
-
-// Replaces what was learned by the file's state: state_read.cc. `untrusted`: the factor is checked too.
-int read_state(ExactLearner* learner, const File& file, bool untrusted);
-
-// The next element of an array.
-inline bool element(Input& in, uint32_t bits, int64_t* value) {
-  if (bits == 64) return in.bytes(value, 8);
-  int32_t narrow;
-  const bool read = in.bytes(&narrow, 4);
-  *value = narrow;
-  return read;
-}
 
 }  // namespace bitreplay

@@ -8,25 +8,10 @@
 #include "arithmetic/fixedpoint.h"
 #include "learner/exact/class_products.h"
 #include "learner/exact/state_check.h"
-#include "sums/possible.h"
-#include "sums/solve.h"
+#include "sums/contain.h"
 
 namespace bitreplay {
 namespace {
-
-// An array of a state, one number after another, in a file or in a learner.
-struct Values {
-  const void* memory;
-  uint32_t bits;
-  int64_t at;
-  Input in;
-
-  bool next(int64_t* value) {
-    if (!memory) return element(in, bits, value);
-    *value = sum_at(memory, bits, at++);
-    return true;
-  }
-};
 
 // A state in a file, or the learner's own.
 struct State {
@@ -34,21 +19,21 @@ struct State {
   const ParsedState* parsed;
 
   const Known& known() const { return own ? own->known : parsed->known; }
-  int64_t count(uint32_t row) const { return own ? own->sums.counts[row] : parsed->counts[row]; }
-  Values values(Array array, uint32_t bits, const void* memory, int64_t first) const {
-    if (own) return {memory, bits, first, Input(nullptr, nullptr, 0)};
-    return {nullptr, bits, 0, parsed->array(array, bits / 8 * uint64_t(first))};
+  int64_t count(int64_t row) const { return own ? own->sums.counts[row] : parsed->counts[row]; }
+  Values values(Array array, const void* memory, uint32_t bits, int64_t first) const {
+    if (!own) return parsed->values(array, first);
+    return {Input(nullptr, nullptr, 0), {memory, bits, first}};
   }
-  Values class_sums(uint32_t row, uint32_t width) const {
-    return values(kClassSums, bits(), own ? own->sums.class_sums : nullptr, int64_t(row) * width);
+  Values class_sums(int64_t row) const {
+    const int64_t features = own ? own->features : int64_t(parsed->shape.features);
+    return values(kClassSums, own ? own->sums.class_sums : nullptr, own ? own->sums.bits : 0, row * features);
   }
-  Values products() const { return values(kProducts, bits(), own ? own->sums.products : nullptr, 0); }
+  Values products() const { return values(kProducts, own ? own->sums.products : nullptr, own ? own->sums.bits : 0, 0); }
   Values digests(uint32_t row) const {
     int64_t first = 0;
     for (uint32_t c = 0; c < row; ++c) first += count(c);
-    return values(kValues, 64, own ? own->digests.values : nullptr, first);
+    return values(kValues, own ? own->digests.values : nullptr, 64, first);
   }
-  uint32_t bits() const { return own ? own->sums.bits : parsed->shape.bits; }
 };
 
 // Whether all of the base's digests of a class are among the state's, as often: both are in order.
@@ -66,49 +51,29 @@ int has_digests(const State& state, uint32_t row, const State& base, uint32_t ba
   return BR_OK;
 }
 
-// Whether the state can be the base and more images: merging.py, `_check_contains`. min_squares[features] is scratch.
+// Whether the state can be the base and more images. min_squares[features] is scratch.
 int contains(const ExactLearner& l, const State& state, const State& base, int64_t* min_squares) {
   const int64_t rounded = state.known().forgotten - base.known().forgotten;
-  if (rounded < 0) return BR_OTHER_BASE;
-  for (uint32_t i = 0; i < l.features; ++i) min_squares[i] = 0;
   const Names &names = state.known().names, &others = base.known().names;
-  uint32_t met = 0;
-  int64_t pictures = 0;
-  for (uint32_t row = 0; row < names.count(); ++row) {
+  const auto row_of = [&](int64_t row) {
     bool there;
-    const uint32_t other = others.find(names.at(row), &there);
-    met += there;
-    const int64_t count = state.count(row) - (there ? base.count(other) : 0);
-    if (count < 0) return BR_OTHER_BASE;
-    pictures += count;
-    Values sums = state.class_sums(row, l.features), less = base.class_sums(there ? other : 0, l.features);
-    for (uint32_t i = 0; i < l.features; ++i) {
-      int64_t sum, gone = 0;
-      if (!sums.next(&sum) || (there && !less.next(&gone))) return BR_STORAGE;
-      sum -= gone;
-      if (absolute(sum) > kLargestNumber * count) return BR_OTHER_BASE;
-      if (!count) continue;
-      min_squares[i] += min_square(sum, count);
-    }
-    if (!there || !l.keeps_digests) continue;
-    if (const int wrong = has_digests(state, row, base, other)) return wrong;
-  }
-  if (met != others.count()) return BR_OTHER_BASE;
-  Values products = state.products(), less = base.products();
-  for (int64_t i = 0; i < l.features; ++i)
-    for (int64_t j = 0; j <= i; ++j) {
-      int64_t product, gone;
-      if (!products.next(&product) || !less.next(&gone)) return BR_STORAGE;
-      product -= gone;
-      if (i == j && !is_square(product, min_squares[i], pictures, rounded > 0)) return BR_OTHER_BASE;
-    }
+    const uint32_t other = others.find(names.at(uint32_t(row)), &there);
+    return there ? int64_t(other) : -1;
+  };
+  uint32_t met = 0;
+  for (uint32_t row = 0; row < names.count(); ++row) met += row_of(row) >= 0;
+  if (rounded < 0 || met != others.count()) return BR_OTHER_BASE;
+  if (const int wrong = contain(state, base, names.count(), l.features, row_of, rounded > 0, min_squares)) return wrong;
+  for (uint32_t row = 0; row < names.count() && l.keeps_digests; ++row)
+    if (row_of(row) >= 0)
+      if (const int wrong = has_digests(state, row, base, uint32_t(row_of(row)))) return wrong;
   return BR_OK;
 }
 
-bool change_array(Input in, uint32_t bits, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
+bool change_array(Values in, void* sums, uint32_t own_bits, int64_t first, int64_t count, int sign) {
   for (int64_t at = first; at < first + count; ++at) {
     int64_t value;
-    if (!element(in, bits, &value)) return false;
+    if (!in.next(&value)) return false;
     change_sum(sums, own_bits, at, sign * value);
   }
   return true;
@@ -116,23 +81,25 @@ bool change_array(Input in, uint32_t bits, void* sums, uint32_t own_bits, int64_
 
 // Digests of a class that come in, in order: what lies behind moves away first, so that both can be read from the
 // front.
-bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input in, int64_t more) {
-  uint64_t *to = own.values + first, *from = to + more, *const end = from + count, value;
+bool add_digests(Digests& own, int64_t first, int64_t count, int64_t all, Values in, int64_t more) {
+  uint64_t *to = own.values + first, *from = to + more, *const end = from + count;
+  int64_t value;
   memmove(from, to, size_t(all - first) * sizeof *to);
   for (; more; --more) {
-    if (!in.bytes(&value, 8)) return false;
-    while (from < end && *from <= value) *to++ = *from++;
-    *to++ = value;
+    if (!in.next(&value)) return false;
+    while (from < end && *from <= uint64_t(value)) *to++ = *from++;
+    *to++ = uint64_t(value);
   }
   return true;  // what is left is in its place
 }
 
 // Those of the base, which are all among them.
-bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input in, int64_t fewer) {
-  uint64_t *to = own.values + first, *from = to, *const end = to + count, value;
+bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Values in, int64_t fewer) {
+  uint64_t *to = own.values + first, *from = to, *const end = to + count;
+  int64_t value;
   for (int64_t left = fewer; left; --left) {
-    if (!in.bytes(&value, 8)) return false;
-    while (from < end && *from != value) *to++ = *from++;
+    if (!in.next(&value)) return false;
+    while (from < end && *from != uint64_t(value)) *to++ = *from++;
     if (from == end) return false;
     ++from;
   }
@@ -142,11 +109,8 @@ bool take_digests(Digests& own, int64_t first, int64_t count, int64_t all, Input
 
 // Adds a checked state to the learner's, or takes it out.
 bool change(ExactLearner* l, const ParsedState& parsed, int sign) {
-  const uint32_t bits = parsed.shape.bits;
   const int64_t entries = triangle(l->features);
-  const auto array = [&](Array name, int64_t first, uint32_t width) {
-    return parsed.array(name, width / 8 * uint64_t(first));
-  };
+  const uint32_t bits = l->sums.bits;
   int64_t before = 0;  // pictures of the other state's rows so far
   for (uint32_t row = 0; row < parsed.shape.classes; ++row) {
     uint32_t to = 0;
@@ -154,19 +118,19 @@ bool change(ExactLearner* l, const ParsedState& parsed, int sign) {
     const int64_t count = parsed.counts[row], own = l->sums.counts[to];
     if (l->keeps_digests) {
       const auto change_digests = sign > 0 ? add_digests : take_digests;
-      const Input in = array(kValues, before, 64);
+      const Values in = parsed.values(kValues, before);
       if (!change_digests(l->digests, first_of(*l, to), own, pictures_of(*l), in, count)) return false;
     }
     before += count;
     l->sums.counts[to] += sign * count;
-    if (!change_array(array(kClassSums, int64_t(row) * l->features, bits), bits, l->sums.class_sums, l->sums.bits,
+    if (!change_array(parsed.values(kClassSums, int64_t(row) * l->features), l->sums.class_sums, bits,
                       int64_t(to) * l->features, l->features, sign))
       return false;
-    if (l->class_products && !change_array(array(kClassProducts, row * entries, bits), bits, l->class_products,
-                                           l->sums.bits, to * entries, entries, sign))
+    if (l->class_products && !change_array(parsed.values(kClassProducts, row * entries), l->class_products, bits,
+                                           to * entries, entries, sign))
       return false;
   }
-  return change_array(array(kProducts, 0, bits), bits, l->sums.products, l->sums.bits, 0, entries, sign);
+  return change_array(parsed.values(kProducts), l->sums.products, bits, 0, entries, sign);
 }
 
 uint32_t missing(const ExactLearner& l, const Names& others) {
@@ -214,10 +178,7 @@ void count(ExactLearner* l, const ReadMemory& memory, int sign) {
 bool is_settled(const ExactLearner& l, void* work) {
   for (uint32_t row = 0; row < l.sums.classes; ++row)
     if (!are_class_products(l, row, work)) return false;
-  if (pictures_of(l)) return are_possible(l, work);
-  for (int64_t at = 0; at < triangle(l.features) && !l.known.forgotten; ++at)
-    if (sum_at(l.sums.products, l.sums.bits, at)) return false;
-  return true;
+  return pictures_of(l) ? are_possible(l, work) : l.known.forgotten || has_no_products(l);
 }
 
 // The extent of the learner's sums with the file's, without the base's; -1 if they cannot be read.
@@ -249,8 +210,9 @@ void leave_out_the_empty(ExactLearner* l) {
     if (!l->sums.counts[row]) erase_row(l, row);
 }
 
-int merge(ExactLearner* l, const File& file, const File* base_file) {
-  if (!l) return BR_BAD_ARGUMENT;
+}  // namespace
+
+int learner_merge(ExactLearner* l, const File& file, const File* base_file) {
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   const ParsedState &parsed = memory.state, &base = memory.base;
@@ -282,8 +244,7 @@ int merge(ExactLearner* l, const File& file, const File* base_file) {
   return BR_OK;
 }
 
-int take_out(ExactLearner* l, const File& file, const File* base_file) {
-  if (!l) return BR_BAD_ARGUMENT;
+int learner_take_out(ExactLearner* l, const File& file, const File* base_file) {
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
   const ParsedState &parsed = memory.state, &base = memory.base;
@@ -308,28 +269,6 @@ int take_out(ExactLearner* l, const File& file, const File* base_file) {
   leave_out_the_empty(l);
   set_width(l, extent_of(*l));
   return BR_OK;
-}
-
-}  // namespace
-
-int learner_merge(ExactLearner* l, br_read* read, void* context, size_t size) {
-  return merge(l, {read, context, size}, nullptr);
-}
-
-int learner_take_out(ExactLearner* l, br_read* read, void* context, size_t size) {
-  return take_out(l, {read, context, size}, nullptr);
-}
-
-int learner_take_out_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                           void* base_context, size_t base_size) {
-  const File base = {base_read, base_context, base_size};
-  return take_out(l, {read, context, size}, &base);
-}
-
-int learner_merge_since(ExactLearner* l, br_read* read, void* context, size_t size, br_read* base_read,
-                        void* base_context, size_t base_size) {
-  const File base = {base_read, base_context, base_size};
-  return merge(l, {read, context, size}, &base);
 }
 
 }  // namespace bitreplay

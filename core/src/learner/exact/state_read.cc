@@ -13,8 +13,8 @@ bool load(const ParsedState& parsed, Array array, void* to) {
 
 }  // namespace
 
-int read_state(ExactLearner* l, const File& file, bool untrusted) {
-  if (!l || !file.read) return BR_BAD_ARGUMENT;
+int learner_read(ExactLearner* l, const File& file, bool untrusted) {
+  if (!file.read) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
@@ -45,15 +45,11 @@ int read_state(ExactLearner* l, const File& file, bool untrusted) {
   return BR_OK;
 }
 
-int learner_read(ExactLearner* l, br_read* read, void* context, size_t size) {
-  return read_state(l, {read, context, size}, true);
-}
-
-int learner_verify(ExactLearner* l, br_read* read, void* context, size_t size) {
-  if (!l || !read) return BR_BAD_ARGUMENT;
+int learner_verify(ExactLearner* l, const File& file) {
+  if (!file.read) return BR_BAD_ARGUMENT;
   BumpAllocator allocator(l->use_work());
   ReadMemory memory(*l, allocator);
-  return parse_state(*l, {read, context, size}, &memory, &memory.state);
+  return parse_state(*l, file, &memory, &memory.state);
 }
 
 }  // namespace bitreplay

@@ -1,6 +1,5 @@
-// The hash of a state, its file, and saving it in two slots.
+// The hash of a state, and its file.
 #include "learner/exact/state_check.h"
-#include "learner/state/slots.h"
 
 namespace bitreplay {
 namespace {
@@ -42,42 +41,22 @@ void put_state(SectionOutput out, const ExactLearner& l) {
   out.sections(l.model.versions);
 }
 
-SavedLearner saved_learner(ExactLearner* l) {
-  return {
-      l,
-      l ? &l->past_is_gone : nullptr,
-      [](void* own) { return learner_state_bytes(static_cast<ExactLearner*>(own)); },
-      [](void* own, br_write* write, void* to) { return learner_write(static_cast<ExactLearner*>(own), write, to); },
-      [](void* own, br_read* read, void* from, size_t size) {
-        return read_state(static_cast<ExactLearner*>(own), {read, from, size}, false);
-      },
-      [](void* own, br_read* read, void* from, size_t size) {
-        return learner_verify(static_cast<ExactLearner*>(own), read, from, size);
-      }};
-}
-
 }  // namespace
 
 int learner_hash(ExactLearner* l, char hash[65]) {
-  if (!l || !hash) return BR_BAD_ARGUMENT;
+  if (!hash) return BR_BAD_ARGUMENT;
   hash_of([&](SectionOutput out) { put_learned(out, *l); }, hash);
   return BR_OK;
 }
 
 size_t learner_state_bytes(ExactLearner* l) {
-  return l ? file_bytes([&](SectionOutput out) { put_state(out, *l); }) : 0;
+  return file_bytes([&](SectionOutput out) { put_state(out, *l); });
 }
 
 int learner_write(ExactLearner* l, br_write* write, void* context) {
-  if (!l || !write) return BR_BAD_ARGUMENT;
+  if (!write) return BR_BAD_ARGUMENT;
   if (l->learning) return BR_BAD_ORDER;
   return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
-
-int learner_save(ExactLearner* l, const br_slots* slots) {
-  return l && slots && l->learning ? BR_BAD_ORDER : save(saved_learner(l), slots);
-}
-int learner_load(ExactLearner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
-int learner_rollback(ExactLearner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
 
 }  // namespace bitreplay

@@ -385,8 +385,8 @@ bool OldState::arrange() {
 
 void OldState::put(const br_section& section, const void* content, uint64_t offset) {
   br_section own = section;
-  uint8_t head[BR_SECTION_HEAD];
-  const size_t size = measure(&own) ? br_section_head(&own, head) : 0;
+  uint8_t head[kMaxHead];
+  const size_t size = put_head(&own, head);
   Section kept;
   if (!size || piece_count_ == array_room_ + kMaxSections || !keep(head, size, &kept)) {
     is_full_ = true;

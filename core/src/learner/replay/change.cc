@@ -55,7 +55,7 @@ int learner_rename(ReplayLearner* l, const br_name* from, const br_name* to) {
 
 uint32_t learner_classes(const ReplayLearner* l) {
   uint32_t count = 0;
-  for (uint32_t number = 0; l && number < l->names.end(); ++number) count += can_answer(*l, number);
+  for (uint32_t number = 0; number < l->names.end(); ++number) count += can_answer(*l, number);
   return count;
 }
 
@@ -72,10 +72,8 @@ int learner_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t
 
 int64_t learner_pictures(const ReplayLearner* l) {
   int64_t sum = 0;
-  for (uint32_t k = 0; l && k < l->store.count; ++k) sum += l->store.seen[k];
+  for (uint32_t k = 0; k < l->store.count; ++k) sum += l->store.seen[k];
   return sum;
 }
-int64_t learner_experiences(const ReplayLearner* l) { return l ? l->experiences : 0; }
-int64_t learner_steps(const ReplayLearner* l) { return l ? l->steps : 0; }
 
 }  // namespace bitreplay

@@ -14,10 +14,6 @@ int plan_replay(const void* model, size_t size, const br_learner_options* option
                 char* error, size_t error_size);
 int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
                  ReplayLearner** learner, char* error, size_t error_size);
-void learner_memory_used(const ReplayLearner* l, br_learner_memory* memory);
-void learner_clear(ReplayLearner* l);
-uint32_t learner_side(const ReplayLearner* l);
-uint32_t learner_latent_words(const ReplayLearner* l);
 int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code);
 int learner_begin(ReplayLearner* l);
 int learner_add(ReplayLearner* l, const br_picture* picture, const br_name* name);
@@ -32,15 +28,10 @@ int learner_rename(ReplayLearner* l, const br_name* from, const br_name* to);
 uint32_t learner_classes(const ReplayLearner* l);
 int learner_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored);
 int64_t learner_pictures(const ReplayLearner* l);
-int64_t learner_experiences(const ReplayLearner* l);
-int64_t learner_steps(const ReplayLearner* l);
 int learner_hash(ReplayLearner* l, char hash[65]);
 size_t learner_state_bytes(ReplayLearner* l);
 int learner_write(ReplayLearner* l, br_write* write, void* context);
-int learner_read(ReplayLearner* l, br_read* read, void* context, size_t size);
-int learner_verify(ReplayLearner* l, br_read* read, void* context, size_t size);
-int learner_save(ReplayLearner* l, const br_slots* slots);
-int learner_load(ReplayLearner* l, const br_slots* slots);
-int learner_rollback(ReplayLearner* l, const br_slots* slots);
+int learner_read(ReplayLearner* l, const File& file, bool untrusted);
+int learner_verify(ReplayLearner* l, const File& file);
 
 }  // namespace bitreplay

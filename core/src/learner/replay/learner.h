@@ -9,7 +9,7 @@
 //     answer.cc        latents and answers
 //     method.cc        the settings that replay needs
 //     state_arrays.cc  the arrays of a state
-//     state_write.cc   hash and bytes of a state, saving it in two slots
+//     state_write.cc   hash and bytes of a state
 //     state_read.cc    parses and checks a state file, and replaces what was learned by it
 #pragma once
 #include "learner/model.h"
@@ -50,14 +50,13 @@ struct ReplayLearner : br_learner {
   Model model;
   Method method;
   br_learner_options options;
-  br_learner_memory memory_used;
 
   // the networks
   br_program *backbone, *tail;
   uint8_t *backbone_parameters, *parameters;
   uint8_t* tail_tables;  // where the tail of the present room is opened
   size_t tail_tables_bytes, parameter_bytes, images_at, codes_at;
-  uint32_t side, words, code_shape[3], tensor_count;  // tensors that learn
+  uint32_t words, code_shape[3], tensor_count;  // tensors that learn
   TailPlaces at;
   uint16_t* tensors;  // [tensor_count] their numbers in the program, by name
 
@@ -72,10 +71,9 @@ struct ReplayLearner : br_learner {
 
   // an experience
   Phase phase;
-  bool past_is_gone;  // something was forgotten since the last save
-  uint64_t* fresh;    // [options.samples][words]
-  int32_t* labels;    // [options.samples] class numbers; -1 - k is the name k of `pending`
-  uint64_t* order;    // [options.samples]
+  uint64_t* fresh;  // [options.samples][words]
+  int32_t* labels;  // [options.samples] class numbers; -1 - k is the name k of `pending`
+  uint64_t* order;  // [options.samples]
   Names pending;
   int64_t* present;     // [room]
   uint32_t* picked;     // [replay_batch_size]
@@ -94,7 +92,7 @@ struct ReplayLearner : br_learner {
   uint8_t* active() const { return parameters + at.active_at; }
 };
 
-inline bool is_open(const ReplayLearner* l) { return l && l->tail; }
+inline bool is_open(const ReplayLearner* l) { return l->tail; }
 
 // open.cc
 uint32_t room_for(uint32_t classes);

@@ -185,10 +185,10 @@ size_t read_memory_bytes(const ReplayLearner& l) {
   return allocator.used();
 }
 
-int learner_read(ReplayLearner* l, br_read* read, void* context, size_t size) {
-  if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
+int learner_read(ReplayLearner* l, const File& file, bool) {
+  if (!is_open(l) || !file.read) return BR_BAD_ARGUMENT;
   ParsedState parsed = {};
-  if (const int wrong = parse_state(l, {read, context, size}, &parsed)) return wrong;
+  if (const int wrong = parse_state(l, file, &parsed)) return wrong;
   clear(l);
   if (const int failed = open_tail(l, uint32_t(parsed.room))) return failed;
   l->store.count = uint32_t(parsed.count);
@@ -213,10 +213,10 @@ int learner_read(ReplayLearner* l, br_read* read, void* context, size_t size) {
   return BR_OK;
 }
 
-int learner_verify(ReplayLearner* l, br_read* read, void* context, size_t size) {
-  if (!is_open(l) || !read) return BR_BAD_ARGUMENT;
+int learner_verify(ReplayLearner* l, const File& file) {
+  if (!is_open(l) || !file.read) return BR_BAD_ARGUMENT;
   ParsedState parsed = {};
-  return parse_state(l, {read, context, size}, &parsed);
+  return parse_state(l, file, &parsed);
 }
 
 }  // namespace bitreplay

@@ -1,6 +1,5 @@
-// The hash of a replay state, its file, and saving it in two slots.
+// The hash of a replay state, and its file.
 #include "learner/replay/state_arrays.h"
-#include "learner/state/slots.h"
 
 namespace bitreplay {
 namespace {
@@ -28,20 +27,6 @@ void put_state(SectionOutput out, const ReplayLearner& l) {
   out.sections(l.model.versions);
 }
 
-SavedLearner saved_learner(ReplayLearner* l) {
-  return {
-      is_open(l) ? l : nullptr,
-      l ? &l->past_is_gone : nullptr,
-      [](void* own) { return learner_state_bytes(static_cast<ReplayLearner*>(own)); },
-      [](void* own, br_write* write, void* to) { return learner_write(static_cast<ReplayLearner*>(own), write, to); },
-      [](void* own, br_read* read, void* from, size_t size) {
-        return learner_read(static_cast<ReplayLearner*>(own), read, from, size);
-      },
-      [](void* own, br_read* read, void* from, size_t size) {
-        return learner_verify(static_cast<ReplayLearner*>(own), read, from, size);
-      }};
-}
-
 }  // namespace
 
 int learner_hash(ReplayLearner* l, char hash[65]) {
@@ -60,11 +45,5 @@ int learner_write(ReplayLearner* l, br_write* write, void* context) {
   if (l->phase != Phase::idle) return BR_BAD_ORDER;
   return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
-
-int learner_save(ReplayLearner* l, const br_slots* slots) {
-  return l && slots && l->phase != Phase::idle ? BR_BAD_ORDER : save(saved_learner(l), slots);
-}
-int learner_load(ReplayLearner* l, const br_slots* slots) { return load(saved_learner(l), slots); }
-int learner_rollback(ReplayLearner* l, const br_slots* slots) { return rollback(saved_learner(l), slots); }
 
 }  // namespace bitreplay

@@ -78,6 +78,20 @@ bool measure(br_section* s) {
   return true;
 }
 
+size_t put_head(br_section* s, uint8_t head[kMaxHead]) {
+  if (!memchr(s->name, 0, sizeof s->name) || !measure(s)) return 0;
+  const size_t length = strlen(s->name), named = size_t(padded(4 + length));
+  if (!length || characters(s->name, length, 32) < 0) return 0;
+  memset(head, 0, named);
+  head[0] = uint8_t(s->type);
+  head[1] = uint8_t(s->rank);
+  head[2] = uint8_t(length);
+  head[3] = uint8_t(length >> 8);
+  memcpy(head + 4, s->name, length);
+  memcpy(head + named, s->shape, 8 * s->rank);
+  return named + 8 * s->rank;
+}
+
 br_section section_of(const char* prefix, const char* name, uint32_t type, uint32_t rank, uint64_t first,
                       uint64_t second) {
   br_section s = {};
@@ -104,9 +118,10 @@ void put_name(const Output& out, const br_name* name) {
   out.bytes(name->text, name->length);
 }
 
-void SectionOutput::begin(const br_section& section) {
-  uint8_t head[BR_SECTION_HEAD];
-  out.bytes(head, br_section_head(&section, head));
+uint64_t SectionOutput::begin(br_section section) {
+  uint8_t head[kMaxHead];
+  out.bytes(head, put_head(&section, head));
+  return section.size;
 }
 
 void SectionOutput::pad(uint64_t size) {
@@ -115,11 +130,9 @@ void SectionOutput::pad(uint64_t size) {
 }
 
 void SectionOutput::put(const br_section& section, const void* content) {
-  br_section own = section;
-  measure(&own);
-  begin(own);
-  out.bytes(content, size_t(own.size));
-  pad(own.size);
+  const uint64_t size = begin(section);
+  out.bytes(content, size_t(size));
+  pad(size);
 }
 
 void SectionOutput::integer(const char* prefix, const char* name, int64_t value) {
@@ -268,20 +281,21 @@ const uint8_t* find_section(const Section& sections, const char* name, br_sectio
 
 using namespace bitreplay;
 
-size_t br_section_head(const br_section* section, uint8_t head[BR_SECTION_HEAD]) {
-  br_section own;
-  if (!section || !head || !memchr(section->name, 0, sizeof section->name)) return 0;
-  own = *section;
-  const size_t length = strlen(own.name), named = size_t(padded(4 + length));
-  if (!length || !measure(&own) || characters(own.name, length, 32) < 0) return 0;
-  memset(head, 0, named);
-  head[0] = uint8_t(own.type);
-  head[1] = uint8_t(own.rank);
-  head[2] = uint8_t(length);
-  head[3] = uint8_t(length >> 8);
-  memcpy(head + 4, own.name, length);
-  memcpy(head + named, own.shape, 8 * own.rank);
-  return named + 8 * own.rank;
+int br_state_lay_out(br_section* sections, uint32_t count, uint64_t offset, uint8_t* heads, uint64_t* ends) {
+  if (!sections || !heads || !ends || offset % 8) return BR_BAD_ARGUMENT;
+  ends[count] = 0;
+  for (uint32_t k = 0; k < count; ++k) {
+    br_section& section = sections[k];
+    const size_t head = put_head(&section, heads + ends[count]);
+    if (!head || (k && strcmp(sections[k - 1].name, section.name) >= 0)) return BR_MALFORMED;
+    const size_t zeros = size_t(padded(section.size) - section.size);
+    ends[k] = ends[count] + head;
+    memset(heads + ends[k], 0, zeros);
+    ends[count] = ends[k] + zeros;
+    section.offset = offset + head;
+    offset = section.offset + section.size + zeros;
+  }
+  return BR_OK;
 }
 
 int br_state_sections(const void* bytes, size_t size, br_section* sections, uint32_t room, uint32_t* count) {

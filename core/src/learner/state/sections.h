@@ -19,6 +19,9 @@ br_section section_of(const char* prefix, const char* name, uint32_t type, uint3
                       uint64_t second = 1);
 // Computes `size` from type and shape; false if there is no such section.
 bool measure(br_section* section);
+// Writes what stands before a section's content, and computes `size`; returns its bytes, 0 if there is no such section.
+constexpr size_t kMaxHead = 312;
+size_t put_head(br_section* section, uint8_t head[kMaxHead]);
 
 // ---- writing
 
@@ -42,7 +45,7 @@ struct SectionOutput {
   }
 
  private:
-  void begin(const br_section& section);
+  uint64_t begin(br_section section);  // returns the size of its content
   void pad(uint64_t size);
 };
 

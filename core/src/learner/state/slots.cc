@@ -5,8 +5,8 @@
 // does.
 #include <cstring>
 
+#include "learner/handle.h"
 #include "learner/state/frame.h"
-#include "learner/state/slots.h"
 #include "machine/crc32.h"
 
 namespace bitreplay {
@@ -33,7 +33,8 @@ struct Place {
     const Place& self = *static_cast<Place*>(place);
     return self.slots.write(self.slots.context, self.slot, BR_SLOT_HEADER + offset, bytes, size);
   }
-  bool is_whole() { return generation && check_sum({read, this, size_t(size)}) == BR_OK; }
+  File file() { return {read, this, size_t(size)}; }
+  bool is_whole() { return generation && check_sum(file()) == BR_OK; }
 };
 
 Place look(const br_slots& slots, uint32_t slot) {
@@ -48,18 +49,18 @@ Place look(const br_slots& slots, uint32_t slot) {
   return place;
 }
 
-bool is_valid(const SavedLearner& saved, const br_slots* s) {
-  return saved.learner && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
+bool is_valid(br_learner* l, const br_slots* s) {
+  return br_learner_state_bytes(l) && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
 }
 
-int write(const SavedLearner& saved, Place place, uint64_t generation) {
+int write(br_learner* l, Place place, uint64_t generation) {
   const br_slots& s = place.slots;
-  const size_t size = saved.bytes(saved.learner);
+  const size_t size = br_learner_state_bytes(l);
   if (s.erase(s.context, place.slot, BR_SLOT_HEADER + size)) return BR_STORAGE;
-  if (const int failed = saved.write(saved.learner, Place::write, &place)) return failed;
+  if (const int failed = br_learner_write(l, Place::write, &place)) return failed;
   if (s.sync(s.context, place.slot)) return BR_STORAGE;
   // What cannot be read again does not count, and the other place stays.
-  if (const int wrong = saved.verify(saved.learner, Place::read, &place, size)) return wrong;
+  if (const int wrong = br_learner_verify(l, Place::read, &place, size)) return wrong;
   Header header = {{'B', 'I', 'T', 'S', 'L', 'O', 'T', '1'}, generation, size, {}, 0};
   header.crc = crc32(reinterpret_cast<const uint8_t*>(&header), 60);
   if (s.write(s.context, place.slot, 0, &header, sizeof header) || s.sync(s.context, place.slot)) return BR_STORAGE;
@@ -67,10 +68,14 @@ int write(const SavedLearner& saved, Place place, uint64_t generation) {
 }
 
 }  // namespace
+}  // namespace bitreplay
 
-int save(const SavedLearner& saved, const br_slots* slots) {
-  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
-  if (saved.bytes(saved.learner) > slots->size - BR_SLOT_HEADER) return BR_FULL;
+using namespace bitreplay;
+
+int br_learner_save(br_learner* l, const br_slots* slots) {
+  if (l && slots && is_learning(l)) return BR_BAD_ORDER;
+  if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
+  if (br_learner_state_bytes(l) > slots->size - BR_SLOT_HEADER) return BR_FULL;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
@@ -78,36 +83,34 @@ int save(const SavedLearner& saved, const br_slots* slots) {
   const bool damaged = last.generation && !last.is_whole();
   const Place target = damaged ? last : before, other = damaged ? before : last;
   const uint64_t generation = last.generation + 2;
-  if (!*saved.past_is_gone) return write(saved, target, generation);
+  if (!l->past_is_gone) return write(l, target, generation);
   // First the generation before, still by a lower number: the state is the old one until the last one is written over.
   const uint64_t lower = other.generation > 1 ? other.generation - 1 : 1;
-  if (const int failed = write(saved, target, lower)) return failed;
-  if (const int failed = write(saved, other, generation)) return failed;
-  *saved.past_is_gone = false;
+  if (const int failed = write(l, target, lower)) return failed;
+  if (const int failed = write(l, other, generation)) return failed;
+  l->past_is_gone = false;
   return BR_OK;
 }
 
-int load(const SavedLearner& saved, const br_slots* slots) {
-  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
+int br_learner_load(br_learner* l, const br_slots* slots) {
+  if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
   if (!last.generation) return BR_NO_STATE;
-  const int result = saved.read(saved.learner, Place::read, &last, size_t(last.size));
+  const int result = read_own(l, last.file());
   if (result != BR_DAMAGED || !before.generation) return result;
-  return saved.read(saved.learner, Place::read, &before, size_t(before.size));
+  return read_own(l, before.file());
 }
 
-int rollback(const SavedLearner& saved, const br_slots* slots) {
-  if (!is_valid(saved, slots)) return BR_BAD_ARGUMENT;
+int br_learner_rollback(br_learner* l, const br_slots* slots) {
+  if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
   Place first = look(*slots, 0), second = look(*slots, 1);
   if (!first.generation || !second.generation) return BR_NO_STATE;
   const bool second_is_last = second.generation > first.generation;
   Place last = second_is_last ? second : first, before = second_is_last ? first : second;
-  if (const int failed = saved.read(saved.learner, Place::read, &before, size_t(before.size))) return failed;
+  if (const int failed = read_own(l, before.file())) return failed;
   if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot))
     return BR_STORAGE;
   return BR_OK;
 }
-
-}  // namespace bitreplay
