@@ -135,31 +135,32 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     channels = len(gamma.values)
     scales = x.channel_scales
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
-    # Thousands of channels: quotients as pairs of integers, since a Fraction divides by a gcd in every step.
-    ratios = [_over(i * s.numerator * y_scale.denominator, s.denominator * y_scale.numerator, inverse.shift)
-              for i, s in zip(_integers(inverse), scales, strict=True)]  # fmt: skip
+    # Thousands of channels: integers times one Fraction for all, since a Fraction divides by a gcd in every step.
+    ratio, mean_ratio = scales.unit / y_scale * _power(-inverse.shift), _power(-mean.shift) / scales.unit
+    inverses = [i * s for i, s in zip(_integers(inverse), scales.multiples, strict=True)]  # times ratio: the factors
+    means = [(m, s) if s > 0 else (-m, -s) for m, s in zip(_integers(mean), scales.multiples, strict=True)]
     a_bits = min(31, 60 - x.bound.bit_length())
-    products = [_over(g * r, d, gamma.shift) for g, (r, d) in zip(_integers(gamma), ratios, strict=True)]
-    largest = max(_largest(products), Fraction(1, 1 << 30))
+    products = max(abs(g * i) for g, i in zip(_integers(gamma), inverses, strict=True))
+    largest = max(products * ratio * _power(-gamma.shift), Fraction(1, 1 << 30))
     shift = min(
         _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
-        _point(Fraction(2) ** -beta.shift / y_scale, 1 << 30),
+        _point(_power(-beta.shift) / y_scale, 1 << 30),
         *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
     )
-    factor_point = _point(_largest(ratios), LARGEST_FACTOR)
-    means = [_over(m * s.denominator, s.numerator, mean.shift) for m, s in zip(_integers(mean), scales, strict=True)]
+    factor_point = _point(max(map(abs, inverses)) * ratio, LARGEST_FACTOR)
     # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
     shift = min(shift, gamma.shift + factor_point)
-    mean_shift = min(12, _point(max(_largest(means), Fraction(1)), LARGEST_FACTOR))
-    beta_multiplier = Multiplier.of(Fraction(2) ** (shift - beta.shift) / y_scale)
+    mean_shift = min(12, _point(max(_largest(means) * mean_ratio, Fraction(1)), LARGEST_FACTOR))
+    beta_multiplier = Multiplier.of(_power(shift - beta.shift) / y_scale)
     a_shift = gamma.shift + factor_point - shift
     if beta_multiplier.shift < 0 or mean_shift < 0:
         raise ProgramError("BatchNorm's mean or beta is too large for its range of activations")
-    factor = [divide_round(*_over(r, d, -factor_point)) for r, d in ratios]
+    ratio, mean_ratio = ratio * _power(factor_point), mean_ratio * _power(mean_shift)
+    factor = [divide_round(i * ratio.numerator, ratio.denominator) for i in inverses]
     return Constants(
         shift,
         np.array(factor, np.int32),
-        np.array([divide_round(*_over(m, d, -mean_shift)) for m, d in means], np.int32),
+        np.array([divide_round(m * mean_ratio.numerator, s * mean_ratio.denominator) for m, s in means], np.int32),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,
@@ -168,8 +169,8 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
             "beta_shift": beta_multiplier.shift,
         },
         # d(stored y)/d(gamma) = factor 2^-factor_point (x - mean); one unit of gamma is 2^-gamma.shift.
-        Multiplier.of(Fraction(2) ** (gamma.shift - factor_point)),
-        Multiplier.of(Fraction(2) ** beta.shift / y_scale),
+        Multiplier.of(_power(gamma.shift - factor_point)),
+        Multiplier.of(_power(beta.shift) / y_scale),
     )
 
 
@@ -177,10 +178,8 @@ def _integers(fixed: Fixed) -> list[int]:
     return fixed.values.reshape(-1).tolist()
 
 
-def _over(top: int, bottom: int, shift: int) -> tuple[int, int]:
-    """top / (bottom 2^shift); a bottom below 0 gives its sign to the top."""
-    top, bottom = (top, bottom) if bottom > 0 else (-top, -bottom)
-    return (top, bottom << shift) if shift >= 0 else (top << -shift, bottom)
+def _power(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
 
 
 def _largest(quotients: list[tuple[int, int]]) -> Fraction:
