@@ -147,7 +147,7 @@ class IntegerConv(Layer):
                    limit=learned.bound, **self._geometry())  # fmt: skip
             return Value(sums, shape, learned.bound, scales=Scales(learned.unit(x.activation.scale), (1,) * outputs))
         weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
-        bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
+        bound = x.bound * int(np.abs(weights).reshape(outputs, -1).sum(axis=1, dtype=np.int64).max())
         need(bound.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits")
         self._down = max(bound.bit_length() - 31, 0)
         self._down += divide_round(bound, 1 << self._down) >= 1 << 31
