@@ -21,7 +21,7 @@ from bitreplay.core import cores
 T = TypeVar("T")
 R = TypeVar("R")
 MAX_THREADS = 4  # a decoder may take a hundred megabytes
-AHEAD = 2
+AHEAD = 8  # of the small squares that they become
 
 
 def ahead(function: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, Callable[[], R]]]:

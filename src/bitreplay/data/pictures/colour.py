@@ -6,7 +6,7 @@ Rows are converted a strip at a time, so that nothing large is held beside the d
 import numpy as np
 from PIL import Image
 
-STRIP = 1 << 18
+STRIP = 1 << 16  # pixels: of more, memory would be taken from the system and given back for each strip
 PLAIN = ("1", "L", "P", "RGB", "CMYK", "YCbCr")
 WITH_ALPHA = ("LA", "PA", "RGBA", "La", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N")
