@@ -22,7 +22,7 @@ TURNS = 200
 # kernel -> (file, compiler flags, instruction, products of one)
 LOOPS = {
     "binary convolution": ("binary_conv/binary_conv_neon.cc", (), "cnt", 128),
-    "integer convolution": ("integer_conv/integer_conv_neon.cc", (), "smlal2?", 4),
+    "integer convolution": ("integer_conv/integer_conv_neon.cc", (), "sadalp", 16),
     "integer convolution, dot products": (
         "integer_conv/integer_conv_dotprod.cc", ("-march=armv8.2-a+dotprod",), "sdot", 16
     ),
