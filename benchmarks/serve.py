@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bitreplay.engine.cores import usable
+from bitreplay.core.cores import usable
 from tests.serve.serving import BOUNDARY, as_file, form
 
 RESULTS = Path(__file__).parent / "results" / "serve.csv"

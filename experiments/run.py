@@ -110,7 +110,7 @@ def row(run: Run, cache_folder: Path, device: str = "cpu") -> dict[str, Any]:
 
 def _strategy(run: Run, model: zoo.Model, device: str) -> Any:
     """The library's strategy or a control, with a gain of its own if the run has one."""
-    kinds = STRATEGIES | CONTROLS
+    kinds = dict(STRATEGIES) | CONTROLS
     kind = kinds["naive" if run.strategy == "joint" else run.strategy]
     base = next(name for name in STRATEGIES if issubclass(kind, STRATEGIES[name]))
     settings = Settings(

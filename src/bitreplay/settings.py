@@ -247,7 +247,7 @@ class Settings:
                 name in Settings.names(),
                 f"There is no setting {short_repr(name)}; expected one of {', '.join(Settings.names())}.",
             )
-        return Settings(**({"strategy": _default_strategy(values)} | values))
+        return Settings(**(values if "strategy" in values else {"strategy": _default_strategy(values)} | values))
 
     def changed(self, **values: Any) -> Settings:
         """Return these settings with other values, checked again.

@@ -123,7 +123,7 @@ def test_threads_reach_the_network(shell, tiny_model, tmp_path, monkeypatch):
 @pytest.mark.parametrize("have, taken", [(1, 1), (2, 2), (64, 4)])
 def test_learning_takes_the_cores_that_there_are(have, taken, monkeypatch):
     monkeypatch.delenv("BITREPLAY_THREADS", raising=False)
-    monkeypatch.setattr("bitreplay.engine.cores.usable", lambda: have)
+    monkeypatch.setattr("bitreplay.core.cores.usable", lambda: have)
     for command, expected in (("learn", str(taken)), ("predict", None)):
         with threads_of(command, None):
             assert os.environ.get("BITREPLAY_THREADS") == expected

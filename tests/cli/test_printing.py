@@ -113,7 +113,7 @@ def test_ctrl_c_before_the_save_leaves_the_old_state(folder, tiny_model):
     before = (folder / "state").read_bytes()
     code = (
         "import os, signal, sys\nfrom bitreplay import Learner, cli\n"
-        "Learner.learn = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\n"
+        "Learner.learn_encoded = lambda *_, **__: os.kill(os.getpid(), signal.SIGINT)\n"
         f"sys.argv = ['bitreplay', 'learn', 'state', 'pictures', '--model', {str(tiny_model)!r}]\ncli.main()\n"
     )
     known = os.environ | {"PYTHONPATH": str(SOURCE)}

@@ -12,14 +12,18 @@ bool meet(const br_program& program, const Tensor& a, const Tensor& b) {
          b.info.offset < a.info.offset + a.bytes(program.max_samples);
 }
 
-// How often records refer to a tensor; `written`: only those that write it.
+// How often records refer to a tensor; `written`: only those that write it. Roles are words to be taken apart, so they
+// are looked at where the tensor is met.
 int uses_of(const br_program& program, int32_t number, bool written) {
   int uses = 0;
   for (uint32_t i = 0; i < program.record_count; ++i) {
-    Role roles[kMaxRoles];
-    const int count = roles_of(*program.records[i].operation, roles);
-    for (int role = 0; role < count; ++role)
-      uses += program.records[i].tensors[role] == number && (roles[role].written || !written);
+    const Record& record = program.records[i];
+    for (uint32_t role = 0; role < record.tensor_count; ++role) {
+      if (record.tensors[role] != number) continue;
+      Role roles[kMaxRoles];
+      if (written) roles_of(*record.operation, roles);
+      uses += !written || roles[role].written;
+    }
   }
   return uses;
 }

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from bitreplay.cli import show
-from bitreplay.engine import cores
+from bitreplay.core import cores
 
 MAX_DEFAULT_THREADS = 4
 MULTITHREADED = ("demo", "learn")

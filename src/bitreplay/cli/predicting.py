@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.cli import predictions, show
-from bitreplay.cli.reading import SkippedFiles, read_pictures, read_stream
+from bitreplay.cli.reading import SkippedFiles, Used, read_pictures, read_stream
 from bitreplay.data.tree import pictures_below
 from bitreplay.learner import Learner
 
@@ -22,12 +23,14 @@ def predict_files(
     skip_unreadable: bool = False, csv: bool = False, json: bool = False,
 ) -> None:  # fmt: skip
     skipped = SkippedFiles(skip_unreadable)
-    pictures = list(_read(inputs, learner.strategy.side, skipped))
+    used, names = Used(learner.encode), list[str]()
+    for path, picture in _read(inputs, learner.strategy.side, skipped):
+        used.add(picture)
+        names.append(str(path))
     skipped.end()
-    if not pictures:
+    if not names:
         raise ValueError("There are no readable pictures.")
-    latents = learner.encode(np.concatenate([picture for _, picture in pictures]))
-    rows = predictions.predictions_of(learner, [str(path) for path, _ in pictures], latents, unknown, top)
+    rows = predictions.predictions_of(learner, names, used.all(), unknown, top)
     if csv:
         show.text(predictions.as_csv(rows, top))
     elif json:
@@ -38,13 +41,14 @@ def predict_files(
 
 
 def _read(inputs: Sequence[Path], side: int, skipped: SkippedFiles) -> Iterator[tuple[Path | str, NDArray[np.uint8]]]:
-    for path in inputs:
-        if path == STDIN:
-            yield from read_stream(sys.stdin.buffer, "stdin", side, skipped.unreadable)
+    for are_files, run in groupby(inputs, lambda path: path != STDIN and not path.is_dir()):
+        if are_files:
+            yield from read_pictures(run, side, skipped.unreadable)
             continue
-        if not path.is_dir():
-            yield from read_pictures([path], side, skipped.unreadable)
-            continue
-        paths, others = pictures_below(path)
-        skipped.add(others)
-        yield from read_pictures(paths, side, skipped.unreadable_among_others)
+        for path in run:
+            if path == STDIN:
+                yield from read_stream(sys.stdin.buffer, "stdin", side, skipped.unreadable)
+                continue
+            paths, others = pictures_below(path)
+            skipped.add(others)
+            yield from read_pictures(paths, side, skipped.unreadable_among_others)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from bitreplay.arguments import escaped
 from bitreplay.cli import show
+from bitreplay.cli.tables import Table
 from bitreplay.learner import Learner
 
 

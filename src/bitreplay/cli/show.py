@@ -14,17 +14,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from bitreplay.arguments import escaped
+from bitreplay.cli.tables import Table
 from bitreplay.learning.progress import Progress as Done
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
 
 _quiet = False
+TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")  # variables by which a file is taken for one
 
 
 class OutputError(ValueError):
@@ -50,10 +49,43 @@ def text(value: str) -> None:
 def say(*parts: str | Table) -> None:
     """Prints sentences and tables."""
     buffer = _Buffer(sys.stdout)
-    console = Console(file=buffer, markup=False, emoji=False, highlight=False)
-    for part in parts:
-        console.print(escaped(part) if isinstance(part, str) else part)
-    _write(buffer.getvalue())
+    plain = not buffer.isatty() and buffer.encoding.lower().startswith("utf") and not set(TERMINAL) & set(os.environ)
+    drawn = [part.drawn(_width()) if plain and isinstance(part, Table) else None for part in parts]
+    if None in drawn:
+        console = _console(buffer)
+        for part in parts:
+            console.print(escaped(part) if isinstance(part, str) else _by_rich(part))
+        drawn = [buffer.getvalue()]
+    _write("".join(part for part in drawn if part is not None))
+
+
+def _width() -> int:
+    """Characters of a line, as Rich finds them."""
+    if (columns := os.environ.get("COLUMNS", "")).isdigit():
+        return int(columns)
+    for stream in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
+        with suppress(AttributeError, ValueError, OSError):
+            return os.get_terminal_size(stream.fileno()).columns  # type: ignore[union-attr]
+    return 80
+
+
+def _console(file: TextIO) -> Console:
+    from rich.console import Console
+
+    return Console(file=file, markup=False, emoji=False, highlight=False)
+
+
+def _by_rich(table: Table) -> Any:
+    """Long cells are wrapped."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    result = RichTable(title=Text(table.title, style="bold"), title_justify="left")
+    for number, column in enumerate(table.columns):
+        result.add_column(Text(column), justify="left" if number < table.text else "right", overflow="fold")
+    for row in table.rows:
+        result.add_row(*map(Text, row))
+    return result
 
 
 class _Buffer(io.StringIO):
@@ -133,13 +165,9 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], text: int = 1) -> Table:
-    """The first `text` columns are text, the others are figures. Long cells are wrapped."""
-    result = Table(title=Text(escaped(title), style="bold"), title_justify="left")
-    for number, column in enumerate(columns):
-        result.add_column(Text(column), justify="left" if number < text else "right", overflow="fold")
-    for row in rows:
-        result.add_row(*(Text("\n".join(map(escaped, str(cell).split("\n")))) for cell in row))
-    return result
+    """The first `text` columns are text, the others are figures."""
+    cells = (tuple("\n".join(map(escaped, str(cell).split("\n"))) for cell in row) for row in rows)
+    return Table(escaped(title), tuple(columns), tuple(cells), text)
 
 
 def size(count: int) -> str:
@@ -175,7 +203,7 @@ def bar(quiet: bool = False) -> Iterator[Bar]:
 
     text = TextColumn("{task.description}", markup=False)
     columns = (text, BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    hidden = quiet or _quiet or not Console(file=_BestEffort(sys.stderr)).is_terminal
-    console = Console(file=_BestEffort(None if hidden else sys.stderr))  # rich ends a hidden bar with a line too
+    hidden = quiet or _quiet or not _console(_BestEffort(sys.stderr)).is_terminal
+    console = _console(_BestEffort(None if hidden else sys.stderr))  # rich ends a hidden bar with a line too
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         yield Bar(progress)

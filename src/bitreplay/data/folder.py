@@ -11,6 +11,7 @@ import numpy as np
 
 from bitreplay.arguments import as_integer, path_of, short_repr
 from bitreplay.data.dataset import Dataset
+from bitreplay.data.pictures.ahead import ahead
 from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.formats import SUFFIXES
 from bitreplay.data.pictures.picture import Unreadable, read, refuse, time_taken
@@ -166,9 +167,9 @@ def load(files: list[Path], side: int, unreadable: Unreadable) -> tuple[list[Pat
     """The files that can be read, and their pixels (n, side, side, 3)."""
     images = np.zeros((len(files), side, side, 3), np.uint8)
     readable: list[Path] = []
-    for file in files:
+    for file, picture in ahead(lambda file: fit(read(file, side), side), files):
         try:
-            images[len(readable)] = fit(read(file, side), side)
+            images[len(readable)] = picture()
             readable.append(file)
         except ValueError as error:
             unreadable(error)

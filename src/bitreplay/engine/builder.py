@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, Activation
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, Activation, Scales
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.layout import Arena
@@ -29,7 +28,7 @@ SMALL_ARENA = 1 << 19  # bytes for one sample up to which memory counts more tha
 class Value:
     """What a node yields: where it is stored and what the integers mean.
 
-    `activation` for q_f tensors; `scales` (one real number per channel) for exact sums of a convolution; neither for
+    `activation` for q_f tensors; `scales` for exact sums of a convolution; neither for
     packed signs. `bound` limits |integer| (|stored - zero| for activations).
     """
 
@@ -37,15 +36,15 @@ class Value:
     shape: tuple[int, int, int]
     bound: int = 1
     activation: Activation | None = None
-    scales: tuple[Fraction, ...] | None = None
+    scales: Scales | None = None
 
     @property
-    def channel_scales(self) -> tuple[Fraction, ...]:
+    def channel_scales(self) -> Scales:
         """The real value of one unit, per channel."""
         if self.scales is not None:
             return self.scales
         assert self.activation is not None, "packed signs have no scale"
-        return (self.activation.scale,) * self.shape[2]
+        return Scales(self.activation.scale, (1,) * self.shape[2])
 
 
 @dataclass(frozen=True)

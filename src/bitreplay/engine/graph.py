@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Fixed:
-    """Real numbers values / 2^shift."""
+    """Real numbers values / 2^shift; weights that a model file has in bytes are left in int8."""
 
-    values: NDArray[np.int32]
+    values: NDArray[np.int32] | NDArray[np.int8]
     shift: int
 
     def fractions(self) -> list[Fraction]:
@@ -24,9 +24,14 @@ class Fixed:
         up, down = 1 << max(-self.shift, 0), 1 << max(self.shift, 0)
         return [Fraction(value * up, down) for value in self.values.reshape(-1).tolist()]
 
+    @property
+    def largest_integer(self) -> int:
+        """The largest of `values` by its size."""
+        return max(int(self.values.max(initial=0)), -int(self.values.min(initial=0)))
+
     def largest(self) -> Fraction:
         """The largest of them by its size."""
-        return int(np.abs(self.values.astype(np.int64)).max(initial=0)) * Fraction(2) ** -self.shift
+        return self.largest_integer * Fraction(2) ** -self.shift
 
     @staticmethod
     def of(real: NDArray[np.float64], bits: int = 32) -> Fixed:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from itertools import count
 from threading import Lock
 
-from bitreplay.engine import cores
+from bitreplay.core import cores
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
 

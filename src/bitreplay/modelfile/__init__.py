@@ -21,6 +21,7 @@ from bitreplay.modelfile.container import (
     ContainerError,
     pack_container,
     parse,
+    pieces,
     read_whole,
     unpack_container,
     write_whole,
@@ -42,8 +43,7 @@ CONVENTIONS = {
 
 def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> str:
     """Check and write; returns the digest. `about` is any JSON value: training, data, accuracy, licence."""
-    check(graph)
-    check_sizes(graph)
+    check_sizes(graph, check(graph))
     header, arrays = write(graph)
     texts = {
         "format": FORMAT,
@@ -59,15 +59,14 @@ def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> s
 def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
     """The graph and what the file says about itself."""
     try:
-        arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path))
+        arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path), copy=False)
         need(texts.get("format") == FORMAT, f"{path} is not a model file.")
         version = texts.get("version", "")[:40]
         need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")
         need(set(texts) == {"sha256", "format", "version", "conventions", "graph", "about"}, "Metadata is incomplete.")
         need(parse(texts["conventions"], "the conventions") == CONVENTIONS, "It packs bits in another order.")
         graph = read(parse(texts["graph"], "the graph"), arrays)
-        check(graph)
-        check_sizes(graph)
+        check_sizes(graph, check(graph))
         about = parse(texts["about"], "the description")
     except ContainerError as error:
         message = str(error)
@@ -79,7 +78,10 @@ def digest(model: Graph | str | os.PathLike[str]) -> str:
     """SHA-256 over the graph and all its arrays: equal for equal networks, whatever `about` says."""
     graph = model if isinstance(model, Graph) else load(model)[0]
     header, arrays = write(graph)
-    return hashlib.sha256(pack_container(arrays, {"graph": _text(header)})).hexdigest()
+    whole = hashlib.sha256()
+    for piece in pieces(arrays, {"graph": _text(header)}):
+        whole.update(piece)
+    return whole.hexdigest()
 
 
 def _text(value: dict[str, Any]) -> str:

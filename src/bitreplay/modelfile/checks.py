@@ -18,14 +18,15 @@ LARGEST_REAL = Fraction(1 << 24)
 SMALLEST_STEP = Fraction(1, 1 << 24)
 
 
-def check(graph: Graph) -> None:
-    """Raise ModelFileError, in one sentence, for the first thing that does not fit."""
+def check(graph: Graph) -> dict[str, Yield]:
+    """What each node yields; ModelFileError, in one sentence, for the first thing that does not fit."""
     yields = yields_of(graph)
     _check_ends(graph, yields)
     for ranges in (graph.ranges, *graph.ranges_at.values()):
         _check_ranges(graph, ranges, yields)
     for replay_layer in graph.replay_layers:
         _check_level(graph, replay_layer, yields)
+    return yields
 
 
 def yields_of(graph: Graph) -> dict[str, Yield]:
@@ -94,7 +95,7 @@ def _check_array(node: Node, role: str, form: object, shape: tuple[int, ...]) ->
         raise InvalidNodeError(f"has {role} of shape {values.shape}; expected {shape}")
     if isinstance(array, Fixed):
         unit = Fraction(2) ** -array.shift
-        if int(np.abs(values.astype(np.int64)).max(initial=0)) * unit > LARGEST_REAL:
+        if array.largest_integer * unit > LARGEST_REAL:
             raise InvalidNodeError(f"has {role} beyond 2^24")
         if role in POSITIVE and int(values.min()) * unit < SMALLEST_STEP:
             raise InvalidNodeError(f"has {role} below 2^-24; it must be positive")

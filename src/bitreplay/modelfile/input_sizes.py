@@ -2,7 +2,7 @@
 
     sizes(graph)           those that it can be used at, beside its own
     at_size(graph, 192)    the graph for squares of 192
-    check_sizes(graph)     refuses ranges for sizes that it cannot have
+    check_sizes(graph, yields)     refuses ranges for sizes that it cannot have
 
 Maps shrink by the strides on the way, 32 in all for QuickNet. A size is a multiple of that, so that no window of a
 stride reaches beyond its map, and at least twice as much: the last map has quarters then. A head that reads a whole
@@ -21,9 +21,9 @@ from bitreplay.modelfile.schema import need
 LARGEST = 512
 
 
-def sizes(graph: Graph) -> range:
-    """All sizes of a network; empty if it has only its own."""
-    yields = yields_of(graph)
+def sizes(graph: Graph, yields: dict[str, Yield] | None = None) -> range:
+    """All sizes of a network; empty if it has only its own. `yields` are those of its nodes, where they are known."""
+    yields = yields_of(graph) if yields is None else yields
     square = graph.input_shape[0] == graph.input_shape[1]
     if not square or yields[graph.nodes[-1].inputs[0]].shape[:2] != (1, 1):
         return range(0)
@@ -44,9 +44,9 @@ def at_size(graph: Graph, size: int) -> Graph:
     return replace(sized, shapes={replay_layer: yields[replay_layer].shape for replay_layer in graph.replay_layers})
 
 
-def check_sizes(graph: Graph) -> None:
+def check_sizes(graph: Graph, yields: dict[str, Yield]) -> None:
     if graph.ranges_at:
-        allowed, model_size = sizes(graph), graph.input_shape[0]
+        allowed, model_size = sizes(graph, yields), graph.input_shape[0]
         for size in graph.ranges_at:
             need(
                 size in allowed and size != model_size,

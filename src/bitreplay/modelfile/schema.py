@@ -75,10 +75,9 @@ def stored(array: Fixed | NDArray, narrow: bool = False) -> NDArray:
     if not isinstance(array, Fixed):
         return array
     if narrow:
-        need(np.abs(array.values.astype(np.int64)).max(initial=0) < 128, "Weights of 8 bits do not fit 8 bits.")
-        return array.values.astype(np.int8)
-    small = np.abs(array.values.astype(np.int64)).max(initial=0) < 1 << 15
-    return array.values.astype(np.int16 if small else np.int32)
+        need(array.largest_integer < 128, "Weights of 8 bits do not fit 8 bits.")
+        return array.values.astype(np.int8, copy=False)
+    return array.values.astype(np.int16 if array.largest_integer < 1 << 15 else np.int32)
 
 
 def write(graph: Graph) -> tuple[dict[str, Any], Arrays]:
@@ -154,7 +153,8 @@ def read(header: dict[str, Any], arrays: Arrays) -> Graph:
             need(array.dtype in (np.int16, np.int32), f"{what} has type {array.dtype}; expected int16 or int32.")
             low = int(array.min(initial=0))
             need(array.dtype == np.int16 or low >= -LARGEST, f"{what} holds a number below -2^31 + 1.")
-        return Fixed(array.astype(np.int32), integer(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}"))
+        shift = integer(entry["shift"], SHIFTS[0], SHIFTS[-1], f"The shift of {what}")
+        return Fixed(array if narrow else array.astype(np.int32), shift)
 
     nodes = []
     for number, entry in enumerate(listed(header["nodes"], 4096, "The list of nodes")):

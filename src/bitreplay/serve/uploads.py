@@ -4,6 +4,7 @@ client sends is used as a path.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -116,12 +117,17 @@ class Uploads:
             if thumbnails and len(thumbnails) != len(contents):
                 counts = f"{len(thumbnails)} and {len(contents)}"
                 raise RequestError(400, f"Expected as many files `look` as `picture`, got {counts}.")
-            pictures = []
-            for k, (content, shown) in enumerate(zip(contents, thumbnails or contents, strict=True)):
-                pixels = await self._fit(content, f"Picture {k + 1}", side)
-                thumbnail = await self._in_thread(_thumbnail, shown, f"Picture {k + 1}", self.limits)
-                pictures.append(Picture(pixels, thumbnail))
-            return names[0], pictures
+            shown = thumbnails or contents
+            reading = (self._read(f"Picture {k + 1}", contents[k], shown[k], side) for k in range(len(contents)))
+            pictures = await asyncio.gather(*reading, return_exceptions=True)
+            if errors := [each for each in pictures if isinstance(each, BaseException)]:
+                raise errors[0]
+            return names[0], [each for each in pictures if isinstance(each, Picture)]
+
+    async def _read(self, title: str, content: bytes, shown: bytes, side: int) -> Picture:
+        """Pictures of a form are read beside each other, as far as `_in_thread` lets them."""
+        pixels = await self._fit(content, title, side)
+        return Picture(pixels, await self._in_thread(_thumbnail, shown, title, self.limits))
 
     async def _parts(self, request: Request, body: bytes) -> tuple[list[str], list[bytes], list[bytes]]:
         async def chunks() -> AsyncGenerator[bytes, None]:

@@ -5,11 +5,13 @@ Real numbers are [values, shift] (values / 2^shift); scales are [numerator, deno
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from bitreplay.engine.arithmetic.quant import Scales
 from bitreplay.engine.builder import Value
 from bitreplay.engine.graph import Fixed
 from bitreplay.engine.layers import batchnorm
@@ -56,7 +58,9 @@ def expected_constants(numbers: Any, x_scales: Any, x_bound: int, y_scale: Any, 
 
 def constants(numbers: Any, x_scales: Any, x_bound: int, y_scale: Any, r_scale: Any) -> Any:
     fixed = {name: Fixed(np.array(values, np.int32), shift) for name, (values, shift) in numbers.items()}
-    x = Value(0, (1, 1, len(x_scales)), x_bound, scales=tuple(Fraction(*s) for s in x_scales))
+    scales = [Fraction(*s) for s in x_scales]
+    unit = Fraction(1, math.lcm(*(scale.denominator for scale in scales)))
+    x = Value(0, (1, 1, len(scales)), x_bound, scales=Scales(unit, tuple(int(scale / unit) for scale in scales)))
     k = batchnorm.constants(fixed.__getitem__, x, Fraction(*y_scale), r_scale and Fraction(*r_scale))
     return {
         "shift": k.shift,

@@ -42,8 +42,7 @@ inline bool may_tie_of(__m512i a, __m512i c, int64_t up, int64_t bits, int64_t l
   const __m512i odd = _mm512_srav_epi64(whole, t);
   __m512i inverse = odd;
   for (int step = 0; step < 5; ++step)
-    inverse = _mm512_mullo_epi64(
-        inverse, _mm512_sub_epi64(_mm512_set1_epi64(2), _mm512_mullo_epi64(odd, inverse)));
+    inverse = _mm512_mullo_epi64(inverse, _mm512_sub_epi64(_mm512_set1_epi64(2), _mm512_mullo_epi64(odd, inverse)));
   const __m512i least = _mm512_sub_epi64(zero, _mm512_mullo_epi64(_mm512_srlv_epi64(rest, t), inverse));
   const __m512i unused = _mm512_add_epi64(t, _mm512_set1_epi64(64 - bits));
   const __m512i x = _mm512_abs_epi64(_mm512_srav_epi64(_mm512_sllv_epi64(least, unused), unused));
@@ -59,9 +58,7 @@ inline bool may_tie(Lanes, Wide, int64_t, int64_t, int64_t) { return true; }
 inline int64_t count_equal(Lanes a, Lanes b) {
   return __builtin_popcount(uint32_t(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v)))));
 }
-inline Words in_order(Lanes first, Lanes second) {
-  return {_mm256_permute4x64_epi64(pack(first, second).v, 0xD8)};
-}
+inline Words in_order(Lanes first, Lanes second) { return {_mm256_permute4x64_epi64(pack(first, second).v, 0xD8)}; }
 inline int64_t store_some(Words exact, Words inside, int8_t* to, int64_t count) {
   int8_t some[kWords];
   store_bytes(some, inside);
@@ -156,8 +153,8 @@ class AffineOfSums {
 
   // The results of their sums; residual: those of the shortcut.
   template <class With>
-  static inline __attribute__((always_inline)) Lanes exact(const With& with, const Column& own,
-                                                           Lanes sums, Lanes residual) {
+  static inline __attribute__((always_inline)) Lanes exact(const With& with, const Column& own, Lanes sums,
+                                                           Lanes residual) {
     Wide total = (With::raise ? sums << with.up : sums) * own.slope + own.constant;
     if (With::residual) {
       if (With::raise) residual = residual << with.up;
@@ -170,13 +167,12 @@ class AffineOfSums {
 
   // The results of 2 * kLanes neighbours as bytes, of which the first `count` are there.
   template <class With>
-  static inline __attribute__((always_inline)) void store(With& with, Lanes first, Lanes second,
-                                                          int8_t* to, int64_t count = kWords) {
+  static inline __attribute__((always_inline)) void store(With& with, Lanes first, Lanes second, int8_t* to,
+                                                          int64_t count = kWords) {
     store(with, in_order(first, second), to, count);
   }
   template <class With>
-  static inline __attribute__((always_inline)) void store(With& with, Words exact, int8_t* to,
-                                                          int64_t count = kWords) {
+  static inline __attribute__((always_inline)) void store(With& with, Words exact, int8_t* to, int64_t count = kWords) {
     const Words inside = smaller(larger(exact, with.low), with.high);
     if (count >= kWords) {
       with.outside += count_unequal(exact, inside);
@@ -187,8 +183,7 @@ class AffineOfSums {
 
   // The results of kLanes neighbours.
   template <class With>
-  static inline __attribute__((always_inline)) void store_one(With& with, Lanes exact,
-                                                              int8_t* to) {
+  static inline __attribute__((always_inline)) void store_one(With& with, Lanes exact, int8_t* to) {
     const Lanes inside = smaller(larger(exact, with.lowest), with.highest);
     with.outside += kLanes - count_equal(exact, inside);
     store_lanes(to, inside);

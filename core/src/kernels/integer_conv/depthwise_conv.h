@@ -31,6 +31,6 @@ struct DepthwiseConv {
   void (*pack_weights)(const DepthwiseConvArgs&, uint8_t* packed_weights);
   bool (*run)(const DepthwiseConvArgs&);
 };
-extern const DepthwiseConv kDepthwiseConvScalar, kDepthwiseConvAvx2, kDepthwiseConvAvx512;
+extern const DepthwiseConv kDepthwiseConvScalar, kDepthwiseConvAvx2, kDepthwiseConvAvx512, kDepthwiseConvNeon;
 
 }  // namespace bitreplay

@@ -82,9 +82,9 @@ void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t c
 inline __m512i quads() {
   const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51);
   const __m512i all = _mm512_broadcast_i32x4(four);
-  return _mm512_add_epi8(all, _mm512_setr_epi32(0, 0, 0, 0, 0x04040404, 0x04040404, 0x04040404, 0x04040404, 0x08080808,
-                                                0x08080808, 0x08080808, 0x08080808, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C,
-                                                0x0C0C0C0C));
+  return _mm512_add_epi8(
+      all, _mm512_setr_epi32(0, 0, 0, 0, 0x04040404, 0x04040404, 0x04040404, 0x04040404, 0x08080808, 0x08080808,
+                             0x08080808, 0x08080808, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C));
 }
 
 // The first kResults results of a group of 16 channels: put(column, sums).
@@ -113,8 +113,8 @@ inline __attribute__((always_inline)) void run_group(const Weights<kKernel, kStr
 
 // A row of results: whole groups, and what is left of the last.
 template <int kKernel, int kStride, class Put>
-inline __attribute__((always_inline)) void run_row(const Weights<kKernel, kStride>& weights,
-                                                   const uint8_t* const* rows, int64_t out_w, Put put) {
+inline __attribute__((always_inline)) void run_row(const Weights<kKernel, kStride>& weights, const uint8_t* const* rows,
+                                                   int64_t out_w, Put put) {
   constexpr int kGroup = Shape<kKernel, kStride>::kGroup;
   int64_t column = 0;
   for (; column + kGroup <= out_w; column += kGroup) run_group<kGroup>(weights, rows, column, put);

@@ -46,9 +46,8 @@ def evaluate(
     learner = Learner.load(state, model)
     skipped = SkippedFiles(skip_unreadable)
     with show.bar(quiet=json) as bar:
-        images, labels, names = _read(data, learner.strategy.side, skipped, bar)
+        latents, labels, names = _read(data, learner, skipped, bar)
     skipped.end()
-    latents = learner.encode(images)
     evaluation = learner.evaluate_encoded(latents, classes_named(learner, labels))
     wrong = _worst(evaluation, learner.labels, learner.predict_proba_encoded(latents), names)[:worst]
     if plot is not None:
@@ -65,14 +64,15 @@ def evaluate(
     _print_result(evaluation, learner.labels, wrong, plot)
 
 
-def _read(data: str, side: int, skipped: SkippedFiles, bar: show.Bar) -> tuple[NDArray[np.uint8], list[str], list[str]]:
-    """Pictures, their classes and their names."""
+def _read(data: str, learner: Learner, skipped: SkippedFiles, bar: show.Bar) -> tuple[NDArray, list[str], list[str]]:
+    """Latents of pictures, their classes and their names."""
+    side = learner.strategy.side
     if Path(data).is_dir():
-        images, labels, paths = read_labelled(Path(data), None, side, skipped, bar.reading)
-        return images, labels, [str(path) for path in paths]
+        latents, labels, paths = read_labelled(Path(data), None, side, skipped, bar.reading, learner.encode)
+        return latents, labels, [str(path) for path in paths]
     dataset = load_dataset(data, None, side, refuse).data
     names = [dataset.class_names[number] for number in dataset.test_labels]
-    return dataset.test_images, names, [f"{data} test {number}" for number in range(len(names))]
+    return learner.encode(dataset.test_images), names, [f"{data} test {number}" for number in range(len(names))]
 
 
 def _worst(

@@ -10,7 +10,7 @@ import typer
 
 from bitreplay.cli import options, saving, show
 from bitreplay.cli.corrections import classes_named
-from bitreplay.cli.reading import SkippedFiles, read_all
+from bitreplay.cli.reading import SkippedFiles, as_they_are, read_all
 from bitreplay.learner import Learner
 from bitreplay.learning.progress import Progress, Watch
 from bitreplay.learning.reports import Learned
@@ -97,9 +97,15 @@ def learn(
                 watch.check()
                 bar(done)
 
-            images, labels = read_all(pictures, label, learner.strategy.side, skipped, reading)
+            augments = learner.settings.augment  # then the pictures are encoded anew in each step
+            use = as_they_are if augments else learner.encode
+            samples, labels = read_all(pictures, label, learner.strategy.side, skipped, reading, use)
             skipped.end()
-            learned = learner.learn(images, classes_named(learner, labels), progress=learning, time_limit=time_limit)
+            names = classes_named(learner, labels)
+            if augments:
+                learned = learner.learn(samples, names, progress=learning, time_limit=time_limit)
+            else:
+                learned = learner.learn_encoded(samples, names, Watch(learning, time_limit=time_limit))
         saving.save(learner, state, lock)
     with saving.reporting(f"{state} is saved."):
         _print_result(state, learner, learned, skipped, round(time.perf_counter() - start, 2), is_new, json)

@@ -5,9 +5,8 @@ Rows are converted a strip at a time, so that nothing large is held beside the d
 
 import numpy as np
 from PIL import Image
-from PIL.TiffImagePlugin import TiffImageFile
 
-STRIP = 1 << 18
+STRIP = 1 << 16  # pixels: of more, memory would be taken from the system and given back for each strip
 PLAIN = ("1", "L", "P", "RGB", "CMYK", "YCbCr")
 WITH_ALPHA = ("LA", "PA", "RGBA", "La", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N")
@@ -22,7 +21,7 @@ TURNS = {
 
 def check_mode(image: Image.Image) -> None:
     """Refuse pixels whose values for black and white are not known."""
-    tags = image.tag_v2 if isinstance(image, TiffImageFile) else {}
+    tags = getattr(image, "tag_v2", {})
     kinds = tags.get(SAMPLE_FORMAT, (UNSIGNED,))
     signed = any(kind != UNSIGNED for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
     if signed or image.mode not in PLAIN + WITH_ALPHA + SIXTEEN_BITS:
@@ -35,7 +34,7 @@ def upright(image: Image.Image) -> np.ndarray:
     """(height, width, 3) uint8, contiguous, turned upright by the EXIF orientation."""
     image.load()
     width, height = image.size
-    tags = image.tag_v2 if isinstance(image, TiffImageFile) else {}
+    tags = getattr(image, "tag_v2", {})
     inverted = image.mode in SIXTEEN_BITS and tags.get(PHOTOMETRIC) == WHITE_IS_ZERO
     pixels = np.empty((height, width, 3), np.uint8)
     rows = max(1, STRIP // width)

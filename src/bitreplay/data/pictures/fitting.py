@@ -8,12 +8,15 @@ data/pictures/fit.py in integers, so that two devices agree from the first pixel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set, Sized
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set, Sized
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.data.pictures.ahead import ahead
 from bitreplay.data.pictures.fit import fit
 from bitreplay.data.pictures.inputs import COLOURS, as_batch, as_pixels, colours_first
 from bitreplay.data.pictures.resize import LARGEST_SIDE
@@ -33,19 +36,33 @@ def fit_pictures(images: Any, side: int, tell: Tell = lambda done, total: None) 
         kinds = "arrays, paths, Pillow images or tensors"
         raise ValueError(f"Pictures must be {kinds}, one or many of them, got {type(images).__name__}.")
     total, squares = len(images) if isinstance(images, Sized) else 0, list[NDArray[np.uint8]]()
-    for number, image in enumerate(images):
-        tell(number, total)
-        array = as_pixels(image, side)
-        if array is None:
-            raise ValueError(f"Picture {number} must be an array, a path, a Pillow image or a tensor, "
-                             f"got {type(image).__name__}.")  # fmt: skip
-        if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in COLOURS):
-            turned = "; np.moveaxis(array, 0, -1) puts its colours last" if colours_first(array) else ""
-            raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {array.shape}{turned}.")
-        squares.append(_fit_batch(as_batch(array), side))
+    for image, of_file in _begun(images, side):
+        tell(len(squares), total)
+        squares.append(of_file() if of_file else _fit_one(image, side, len(squares)))
     if not squares:
         raise ValueError("There are no pictures: got an empty list.")
     return np.concatenate(squares)
+
+
+def _begun(images: Iterable[Any], side: int) -> Iterator[tuple[Any, Callable[[], NDArray[np.uint8]] | None]]:
+    """Each image; files are read ahead. What lies in memory may be changed by who reads it, so it stays on its
+    thread."""
+    for are_paths, run in groupby(images, lambda image: isinstance(image, str | os.PathLike)):
+        if are_paths:
+            yield from ahead(lambda path: fit_pictures(path, side), run)
+        else:
+            yield from ((image, None) for image in run)
+
+
+def _fit_one(image: Any, side: int, number: int) -> NDArray[np.uint8]:
+    array = as_pixels(image, side)
+    if array is None:
+        raise ValueError(f"Picture {number} must be an array, a path, a Pillow image or a tensor, "
+                         f"got {type(image).__name__}.")  # fmt: skip
+    if array.ndim != 2 and not (array.ndim == 3 and array.shape[2] in COLOURS):
+        turned = "; np.moveaxis(array, 0, -1) puts its colours last" if colours_first(array) else ""
+        raise ValueError(f"Picture {number} must have the shape (height, width, 3), got {array.shape}{turned}.")
+    return _fit_batch(as_batch(array), side)
 
 
 def _fit_batch(images: NDArray, side: int, tell: Tell = lambda done, total: None) -> NDArray[np.uint8]:

@@ -9,13 +9,6 @@ import io
 from typing import Any
 
 from PIL import Image
-from PIL.BmpImagePlugin import BmpImageFile
-from PIL.GifImagePlugin import GifImageFile
-from PIL.JpegImagePlugin import JpegImageFile
-from PIL.PngImagePlugin import PngImageFile
-from PIL.PpmImagePlugin import PpmImageFile
-from PIL.TiffImagePlugin import TiffImageFile
-from PIL.WebPImagePlugin import WebPImageFile
 
 from bitreplay.data.pictures import jpeg
 from bitreplay.data.pictures.resize import LARGEST_SIDE
@@ -28,10 +21,9 @@ SUFFIXES = (
     ".avif", ".bmp", ".gif", ".heic", ".heif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif",
     ".tiff", ".webp",
 )  # fmt: skip
-READERS: dict[str, Any] = {
-    "JPEG": JpegImageFile, "PNG": PngImageFile, "WebP": WebPImageFile, "BMP": BmpImageFile, "GIF": GifImageFile,
-    "TIFF": TiffImageFile, "PPM": PpmImageFile,
-}  # fmt: skip
+READERS = {
+    "JPEG": "Jpeg", "PNG": "Png", "WebP": "WebP", "BMP": "Bmp", "GIF": "Gif", "TIFF": "Tiff", "PPM": "Ppm",
+}  # PIL.JpegImagePlugin.JpegImageFile, imported with the first JPEG # fmt: skip
 FIRST_BYTES = {
     b"\xff\xd8\xff": "JPEG", b"\x89PNG\r\n\x1a\n": "PNG", b"BM": "BMP", b"GIF87a": "GIF", b"GIF89a": "GIF",
     b"P5": "PPM", b"P6": "PPM",
@@ -74,16 +66,16 @@ def open_picture(content: bytes, min_side: int) -> Image.Image:
     max_claimed = {"PNG": 8 * MAX_INFLATED, "PPM": 1}.get(name)
     if max_claimed and width * height > max_claimed * len(content):
         raise ValueError(f"its {len(content)} bytes are too few for the {width}x{height} pixels that it claims")
-    if isinstance(image, TiffImageFile):
+    if name == "TIFF":
         _check_tiles(image)
     if name == "PPM" and (image.tile[0][0] != "raw" or image.mode not in ("L", "RGB")):
         raise ValueError("its largest value is not 255, as in the PPM files that are read")
-    if isinstance(image, JpegImageFile):
+    if name == "JPEG":
         jpeg.reduce(image, min_side)
     return image
 
 
-def _check_tiles(image: TiffImageFile) -> None:
+def _check_tiles(image: Any) -> None:
     """A tile is decoded as a whole, however little of it the picture covers."""
     sides = [image.tag_v2.get(tag, 1) for tag in (TILE_WIDTH, TILE_LENGTH)]
     if not all(isinstance(side, int) and 1 <= side <= LARGEST_SIDE for side in sides) or (
@@ -107,4 +99,4 @@ def _reader(name: str) -> Any:
         if not SUPPORTED:
             raise ValueError("AVIF needs Pillow 11.3 or later: pip install 'bitreplay[avif]'")
         return AvifImageFile
-    return READERS[name]
+    return getattr(importlib.import_module(f"PIL.{READERS[name]}ImagePlugin"), f"{READERS[name]}ImageFile")

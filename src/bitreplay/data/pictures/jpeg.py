@@ -4,9 +4,13 @@ A sequential JPEG of one scan is decoded row by row. For all others (progressive
 holds every coefficient, and every scan goes over all of them: a short file may have thousands of scans.
 """
 
-import re
+from __future__ import annotations
 
-from PIL.JpegImagePlugin import JpegImageFile
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.JpegImagePlugin import JpegImageFile
 
 LARGE = 1 << 22
 SCALES = (8, 4, 2)

@@ -12,6 +12,7 @@ docs/law.md sections 5 and 6.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -62,6 +63,25 @@ class Activation:
         lowest = -(1 << (SIGNIFICANT[bits] - 1))
         zero = lowest + round_fraction(-low / scale)
         return Activation(bits, scale, min(max(zero, lowest), -lowest - 1))
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Real values of one unit of exact sums, a channel each: unit * multiples[channel]; unit > 0."""
+
+    unit: Fraction
+    multiples: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Channels."""
+        return len(self.multiples)
+
+    def __iter__(self) -> Iterator[Fraction]:
+        return (self.unit * multiple for multiple in self.multiples)
+
+    @property
+    def positive(self) -> bool:
+        return min(self.multiples) > 0
 
 
 def quantise_samples(values: Int64, exponents: Int64, bits: int) -> tuple[NDArray, Int64]:

@@ -13,7 +13,7 @@ The sums run over pixels per sample and over samples with their exponents, in in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import (
     Multiplier,
-    divide_round,
     floor_log2,
     round_fraction,
     round_shift,
@@ -135,31 +134,33 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     channels = len(gamma.values)
     scales = x.channel_scales
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
-    # Thousands of channels: quotients as pairs of integers, since a Fraction divides by a gcd in every step.
-    ratios = [_over(i * s.numerator * y_scale.denominator, s.denominator * y_scale.numerator, inverse.shift)
-              for i, s in zip(_integers(inverse), scales, strict=True)]  # fmt: skip
+    # Thousands of channels: floating point finds the few numbers that matter, and these are made of fractions.
+    s = scales.multiples
+    g, i, m = (_integers(fixed) for fixed in (gamma, inverse, mean))
+    inverses, means = _real(i) * _real(s), _real(m) / _real(s)
+    ratio, mean_ratio = scales.unit / y_scale * _power(-inverse.shift), _power(-mean.shift) / scales.unit
     a_bits = min(31, 60 - x.bound.bit_length())
-    products = [_over(g * r, d, gamma.shift) for g, (r, d) in zip(_integers(gamma), ratios, strict=True)]
-    largest = max(_largest(products), Fraction(1, 1 << 30))
+    product = _largest(_real(g) * inverses, lambda k: g[k] * i[k] * s[k] * ratio)
+    largest = max(product * _power(-gamma.shift), Fraction(1, 1 << 30))
     shift = min(
         _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
-        _point(Fraction(2) ** -beta.shift / y_scale, 1 << 30),
+        _point(_power(-beta.shift) / y_scale, 1 << 30),
         *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
     )
-    factor_point = _point(_largest(ratios), LARGEST_FACTOR)
-    means = [_over(m * s.denominator, s.numerator, mean.shift) for m, s in zip(_integers(mean), scales, strict=True)]
+    factor_point = _point(_largest(inverses, lambda k: i[k] * s[k] * ratio), LARGEST_FACTOR)
     # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
     shift = min(shift, gamma.shift + factor_point)
-    mean_shift = min(12, _point(max(_largest(means), Fraction(1)), LARGEST_FACTOR))
-    beta_multiplier = Multiplier.of(Fraction(2) ** (shift - beta.shift) / y_scale)
+    largest_mean = _largest(means, lambda k: Fraction(m[k], s[k]) * mean_ratio)
+    mean_shift = min(12, _point(max(largest_mean, Fraction(1)), LARGEST_FACTOR))
+    beta_multiplier = Multiplier.of(_power(shift - beta.shift) / y_scale)
     a_shift = gamma.shift + factor_point - shift
     if beta_multiplier.shift < 0 or mean_shift < 0:
         raise ProgramError("BatchNorm's mean or beta is too large for its range of activations")
-    factor = [divide_round(*_over(r, d, -factor_point)) for r, d in ratios]
+    factor_unit, mean_unit = ratio * _power(factor_point), mean_ratio * _power(mean_shift)
     return Constants(
         shift,
-        np.array(factor, np.int32),
-        np.array([divide_round(*_over(m, d, -mean_shift)) for m, d in means], np.int32),
+        _rounded(inverses * float(factor_unit), lambda k: i[k] * s[k] * factor_unit),
+        _rounded(means * float(mean_unit), lambda k: Fraction(m[k], s[k]) * mean_unit),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,
@@ -168,8 +169,8 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
             "beta_shift": beta_multiplier.shift,
         },
         # d(stored y)/d(gamma) = factor 2^-factor_point (x - mean); one unit of gamma is 2^-gamma.shift.
-        Multiplier.of(Fraction(2) ** (gamma.shift - factor_point)),
-        Multiplier.of(Fraction(2) ** beta.shift / y_scale),
+        Multiplier.of(_power(gamma.shift - factor_point)),
+        Multiplier.of(_power(beta.shift) / y_scale),
     )
 
 
@@ -177,19 +178,27 @@ def _integers(fixed: Fixed) -> list[int]:
     return fixed.values.reshape(-1).tolist()
 
 
-def _over(top: int, bottom: int, shift: int) -> tuple[int, int]:
-    """top / (bottom 2^shift); a bottom below 0 gives its sign to the top."""
-    top, bottom = (top, bottom) if bottom > 0 else (-top, -bottom)
-    return (top, bottom << shift) if shift >= 0 else (top << -shift, bottom)
+def _power(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
 
 
-def _largest(quotients: list[tuple[int, int]]) -> Fraction:
-    """The largest by its size."""
-    numerator, denominator = 0, 1
-    for top, bottom in quotients:
-        if abs(top) * denominator > numerator * bottom:
-            numerator, denominator = abs(top), bottom
-    return Fraction(numerator, denominator)
+def _real(integers: Sequence[int]) -> NDArray[np.float64]:
+    return np.array(integers, np.float64)
+
+
+def _largest(near: NDArray[np.float64], exact: Callable[[int], Fraction]) -> Fraction:
+    """The largest of exact(k) by its size; `near` are these numbers but for a factor and less than 2^-40 of each."""
+    sizes = np.abs(near)
+    return max(abs(exact(k)) for k in np.flatnonzero(sizes >= sizes.max() * (1 - 2**-39)).tolist())
+
+
+def _rounded(near: NDArray[np.float64], exact: Callable[[int], Fraction]) -> NDArray[np.int32]:
+    """round_fraction of exact(k); `near` are these numbers, below 2^31, but for less than 2^-40 of each: only those
+    that lie by half an integer need be known better."""
+    rounded = np.rint(near).astype(np.int32)
+    for k in np.flatnonzero(np.abs(np.abs(near) % 1 - 0.5) < 2**-8).tolist():
+        rounded[k] = round_fraction(exact(k))
+    return rounded
 
 
 def _point(largest: Fraction, limit: int) -> int:

@@ -10,12 +10,14 @@ The weights' real scale (one number per output) stays a property of the sums: Ba
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from bitreplay.engine.arithmetic.fixedpoint import wide
 from bitreplay.engine.arithmetic.packing import signs, words_for
+from bitreplay.engine.arithmetic.quant import Scales
 from bitreplay.engine.arithmetic.sliding_window import out_size, taps
 from bitreplay.engine.builder import Builder, Gradient, Value
 from bitreplay.engine.graph import Node
@@ -126,7 +128,9 @@ class BinaryConv(Layer):
         self._weights = self._latent.words if self._latent else c.constant(f"{name}.w", weights)
         c.emit("forward", "binary_conv", {"x": x.tensor, "w": self._weights, "sums": sums},
                channels=channels, padding=self._padding(), **self._geometry())  # fmt: skip
-        return Value(sums, shape, bound, scales=tuple(self.fixed("scale").fractions()))
+        scale = self.fixed("scale")
+        scales = Scales(Fraction(2) ** -scale.shift, tuple(scale.values.tolist()))
+        return Value(sums, shape, bound, scales=scales)
 
     def backward(self, c: Builder, inputs: list[Value]) -> None:
         (x,), (source,) = inputs, self.node.inputs

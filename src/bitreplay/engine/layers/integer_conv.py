@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_each, divide_round, round_shift, saturate, wide
-from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, merged_exponent, quantise_samples
+from bitreplay.engine.arithmetic.quant import SIGNIFICANT, STORAGE, Scales, merged_exponent, quantise_samples
 from bitreplay.engine.arithmetic.sgd import descend
 from bitreplay.engine.arithmetic.sliding_window import out_size, taps
 from bitreplay.engine.builder import Builder, Gradient, Value
@@ -144,18 +145,18 @@ class IntegerConv(Layer):
             tensors = {"x": x.tensor, "w": learned.operand, "exponents": learned.exponents, "sums": sums}
             c.emit("forward", self.names[1], tensors, x_zero=x.activation.zero, down=learned.down,
                    limit=learned.bound, **self._geometry())  # fmt: skip
-            return Value(sums, shape, learned.bound, scales=(learned.unit(x.activation.scale),) * outputs)
+            return Value(sums, shape, learned.bound, scales=Scales(learned.unit(x.activation.scale), (1,) * outputs))
         weights, scales = quantise_weights(fixed.values, fixed.shift, c.bits.forward)
-        bound = x.bound * int(np.abs(wide(weights)).reshape(outputs, -1).sum(axis=1).max())
+        bound = x.bound * int(np.abs(weights).reshape(outputs, -1).sum(axis=1, dtype=np.int64).max())
         need(bound.bit_length() <= 62, f"{self.node.name}: sums must fit 62 bits")
         self._down = max(bound.bit_length() - 31, 0)
         self._down += divide_round(bound, 1 << self._down) >= 1 << 31
         self._weights = c.constant(name, weights)
         c.emit("forward", self.names[0], {"x": x.tensor, "w": self._weights, "sums": sums},
                x_zero=x.activation.zero, down=self._down, **self._geometry())  # fmt: skip
-        unit = x.activation.scale * 2**self._down
+        scales = replace(scales, unit=scales.unit * x.activation.scale * 2**self._down)
         bound = min((bound >> self._down) + 1, (1 << 31) - 1)
-        return Value(sums, shape, bound, scales=tuple(unit * s for s in scales))
+        return Value(sums, shape, bound, scales=scales)
 
     def _terms(self, c: Builder) -> int:
         """Products in one sum of the input gradient."""
@@ -184,11 +185,12 @@ class IntegerConv(Layer):
         c.contribute(source, result)
 
 
-def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, list[Fraction]]:
+def quantise_weights(values: NDArray, shift: int, bits: int) -> tuple[NDArray, Scales]:
     """Weights at `bits` bits, symmetric, one scale per output (first axis): real = stored * scale."""
     limit = (1 << (SIGNIFICANT[bits] - 1)) - 1
-    rows = wide(values).reshape(len(values), -1)
-    largest = np.maximum(np.abs(rows).max(axis=1), 1)
-    stored = divide_each(rows * limit, largest[:, None]).astype(STORAGE[bits])
-    unit = 1 / (limit * Fraction(2) ** shift)
-    return stored.reshape(values.shape), [each * unit for each in largest.tolist()]
+    rows = values.reshape(len(values), -1)
+    largest = np.maximum(np.maximum(wide(rows.max(axis=1)), -wide(rows.min(axis=1))), 1)
+    stored = rows.astype(STORAGE[bits])
+    other = largest != limit  # whose largest weight is not stored as it is
+    stored[other] = divide_each(wide(rows[other]) * limit, largest[other, None])
+    return stored.reshape(values.shape), Scales(1 / (limit * Fraction(2) ** shift), tuple(largest.tolist()))

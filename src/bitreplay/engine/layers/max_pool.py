@@ -101,7 +101,7 @@ class MaxPool(Layer):
         self, c: Builder, x: Value, shape: tuple[int, int, int]
     ) -> tuple[Value, Multiplier, dict[str, int]]:  # fmt: skip
         if x.activation is None:
-            need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums need a positive scale")
+            need(x.scales is not None and x.scales.positive, f"{self.node.name}: sums need a positive scale")
             tensor = c.buffer(self.node.name, c.tensors[x.tensor].dtype, shape)
             limits = {"x_zero": 0, "y_zero": 0, "low": -UNBOUNDED, "high": UNBOUNDED}
             return Value(tensor, shape, x.bound, scales=x.scales), Multiplier(1, 0), limits

@@ -23,7 +23,7 @@ class ReLU(Clip):
         (x,) = inputs
         if x.activation is not None:
             return super().forward(c, inputs)
-        need(x.scales is not None and min(x.scales) > 0, f"{self.node.name}: sums with a positive scale are expected")
+        need(x.scales is not None and x.scales.positive, f"{self.node.name}: sums with a positive scale are expected")
         y = Value(c.buffer(self.node.name, c.tensors[x.tensor].dtype, x.shape), x.shape, x.bound, scales=x.scales)
         self._scales = Multiplier(1, 0)
         self._emit(c, x, y, 0, UNBOUNDED)

@@ -154,8 +154,7 @@ def convert(
     graph = Graph((height, width, colours), nodes, ranges, level_shapes, codes, list(class_names), ranges_at)
     _check_head(graph)
     try:
-        check(graph)
-        check_sizes(graph)
+        check_sizes(graph, check(graph))
     except ModelFileError as error:
         raise ConversionError(str(error)) from error
     for some in also:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bitreplay.engine import cores
+from bitreplay.core import cores
 from bitreplay.engine.machine_pool import max_concurrent_runs
 from tests import tiny
 

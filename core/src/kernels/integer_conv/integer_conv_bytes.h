@@ -1,0 +1,150 @@
+// Integer convolution with weights of 8 bits on ARM, four pixels at a time: what its kernels by dot products
+// (integer_conv_dotprod.cc) and by products of bytes (integer_conv_neon.cc) share.
+//
+// Weights stand as [outputs / kOutputs][row / kRun][kOutputs][kRun], the row of a pixel's inputs as bytes, both with as
+// many zeros behind as make them a multiple of 16.
+//
+//    bytes    sum (x - zero) w = sum x w - zero sum w; outside the map x = zero
+//    int16    x = 256 high + low + 128 in signed bytes: sum x w = 256 sum high w + sum low w + 128 sum w
+//
+// All modulo 2^32, as in integer_conv_pairs.h. What is taken from a sum stands behind the weights, one number an
+// output.
+#pragma once
+#include <arm_neon.h>
+
+#include <cstring>
+
+#include "arithmetic/fixedpoint.h"
+#include "arithmetic/sliding_window.h"
+#include "bitreplay.h"
+#include "kernels/integer_conv/integer_conv.h"
+
+namespace bitreplay {
+namespace {
+
+#define INLINE __attribute__((always_inline))
+
+constexpr int64_t kStep = 16, kPixels = 4, kLongestByteRow = 2304;
+
+int64_t bytes_of_row(const IntegerConvArgs& a) { return a.kernel * a.kernel * a.channels; }
+int64_t padded_row(const IntegerConvArgs& a) { return (bytes_of_row(a) + kStep - 1) / kStep * kStep; }
+
+// Whether x and w have widths that bytes serve, and sums need no more than 32 bits.
+bool fits_bytes(const IntegerConvArgs& a) {
+  if (a.w_type != BR_INT8 || bytes_of_row(a) > kLongestByteRow) return false;
+  if (a.x_type == BR_INT8 ? a.x_zero != int8_t(a.x_zero) : a.x_type != BR_INT16 || a.x_zero) return false;
+  const int64_t largest = a.x_type == BR_INT8 ? 128 + absolute(a.x_zero) : 1 << 15;
+  return a.down <= 0 || bytes_of_row(a) * largest * 128 < int64_t(1) << 31;
+}
+
+// The rows of four pixels, as bytes; those of int16 in two.
+struct Gathered {
+  alignas(64) int8_t low[kPixels][kLongestByteRow], high[kPixels][kLongestByteRow];
+  const int8_t *x[kPixels], *upper[kPixels];
+
+  void put(int64_t p, int64_t at, const int8_t* from, int64_t count) { memcpy(low[p] + at, from, size_t(count)); }
+  void put(int64_t p, int64_t at, const int16_t* from, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      high[p][at + i] = int8_t(from[i] >> 8);
+      low[p][at + i] = int8_t((from[i] & 255) - 128);
+    }
+  }
+  // What stands for a pixel outside the map; behind the row weights are 0.
+  template <class X>
+  void fill(const IntegerConvArgs& a, int64_t p, int64_t at, int64_t end) {
+    if (end <= at) return;
+    memset(low[p] + at, sizeof(X) == 1 ? int(a.x_zero) : -128, size_t(end - at));
+    if (sizeof(X) == 2) memset(high[p] + at, 0, size_t(end - at));
+  }
+
+  // The row of output pixel q, as number p.
+  template <class X>
+  void gather(const IntegerConvArgs& a, int64_t q, int64_t p) {
+    const int64_t pixels = a.out_h * a.out_w, out_row = q % pixels / a.out_w, out_column = q % a.out_w;
+    const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
+    const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
+    const int64_t left = out_column * a.stride + columns.first - a.pad,
+                  count = (columns.last - columns.first) * a.channels;
+    const X* map = static_cast<const X*>(a.x) + q / pixels * a.height * a.width * a.channels;
+    const auto from = [&](int64_t row) {
+      return map + ((out_row * a.stride + row - a.pad) * a.width + left) * a.channels;
+    };
+    x[p] = low[p], upper[p] = high[p];
+    if constexpr (sizeof(X) == 1) {
+      if (a.kernel == 1 && count == a.channels && a.channels % kStep == 0 && rows.last > rows.first) {
+        x[p] = from(0);  // as it lies there
+        return;
+      }
+    }
+    int64_t filled = 0;
+    for (int64_t row = rows.first; row < rows.last; ++row) {
+      const int64_t at = (row * a.kernel + columns.first) * a.channels;
+      fill<X>(a, p, filled, at);
+      put(p, at, from(row), count);
+      filled = at + count;
+    }
+    fill<X>(a, p, filled, padded_row(a));
+  }
+};
+
+// Tile: kOutputs, kRun, and `sums` of that many outputs at four pixels, of their rows, weights and corrections, to rows
+// that lie `apart` numbers from one another.
+template <class Tile>
+struct ByteConv {
+  static int64_t groups_of(const IntegerConvArgs& a) { return (a.outputs + Tile::kOutputs - 1) / Tile::kOutputs; }
+  static uint64_t bytes_of(const IntegerConvArgs& a) {
+    return uint64_t(groups_of(a) * Tile::kOutputs * (padded_row(a) + 4));
+  }
+
+  static void pack_weights(const IntegerConvArgs& a, uint8_t* packed_weights) {
+    const int64_t row = bytes_of_row(a), padded = padded_row(a), outputs = groups_of(a) * Tile::kOutputs;
+    const int8_t* w = static_cast<const int8_t*>(a.w);
+    int8_t* to = reinterpret_cast<int8_t*>(packed_weights);
+    memset(to, 0, size_t(bytes_of(a)));
+    for (int64_t o = 0; o < a.outputs; ++o) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < row; ++k) {
+        sum += w[o * row + k];
+        const int64_t run = o / Tile::kOutputs * padded / Tile::kRun + k / Tile::kRun;
+        to[(run * Tile::kOutputs + o % Tile::kOutputs) * Tile::kRun + k % Tile::kRun] = w[o * row + k];
+      }
+      const int32_t corrections = int32_t(sum * (a.x_type == BR_INT8 ? -a.x_zero : 128));
+      memcpy(packed_weights + outputs * padded + 4 * o, &corrections, sizeof corrections);
+    }
+  }
+
+  template <class X>
+  static void run(const IntegerConvArgs& a) {
+    constexpr int64_t outputs_at_once = Tile::kOutputs;
+    const int64_t padded = padded_row(a), pixels = a.samples * a.out_h * a.out_w;
+    const int8_t* weights = reinterpret_cast<const int8_t*>(a.packed_weights);
+    const int32_t* corrections =
+        reinterpret_cast<const int32_t*>(a.packed_weights + groups_of(a) * outputs_at_once * padded);
+    Gathered row;
+    for (int64_t first = 0; first < pixels; first += kPixels) {
+      const int64_t count = min_of(kPixels, pixels - first);
+      for (int64_t p = 0; p < kPixels; ++p) {
+        if (p < count) row.gather<X>(a, first + p, p);
+        else row.x[p] = row.x[0], row.upper[p] = row.upper[0];
+      }
+      for (int64_t group = 0; group < groups_of(a); ++group) {
+        const int8_t* w = weights + group * outputs_at_once * padded;
+        const int32_t* from = corrections + group * outputs_at_once;
+        const int64_t outputs = min_of(outputs_at_once, a.outputs - group * outputs_at_once);
+        int32_t* to = a.sums + first * a.outputs + group * outputs_at_once;
+        if (a.down == 0 && outputs == outputs_at_once && count == kPixels) {
+          Tile::template sums<X>(row, w, from, padded, to, a.outputs);
+          continue;
+        }
+        int32_t results[kPixels * outputs_at_once];
+        Tile::template sums<X>(row, w, from, padded, results, outputs_at_once);
+        for (int64_t p = 0; p < count; ++p)
+          for (int64_t o = 0; o < outputs; ++o)
+            to[p * a.outputs + o] = int32_t(round_shift(results[p * outputs_at_once + o], a.down));
+      }
+    }
+  }
+};
+
+}  // namespace
+}  // namespace bitreplay
