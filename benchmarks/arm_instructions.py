@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from bitreplay import modelfile
+from bitreplay.engine.aligned import ALIGNMENT
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail, compile_whole
 from bitreplay.engine.graph import Graph
@@ -39,7 +40,7 @@ BUILD = Path(os.environ.get("BITREPLAY_ARM") or ROOT / "build" / "aarch64")
 RESULTS = ROOT / "benchmarks" / "results" / "arm_instructions.csv"
 QUESTIONS = [(model, part) for model in ("bireal18", "quicknet") for part in ("whole", "tail", "trained")]
 QUESTIONS.insert(2, ("bireal18", "tail32"))
-QUESTIONS.append(("quicknet@2:192", "whole"))
+QUESTIONS += [("quicknet@2:192", "whole"), ("efficientnet_lite0:160", "whole")]
 PATHS = ("neon", "dotprod", "scalar")
 OTHER_LABELS = (1, 2, 3)  # a class that was learned before has a small gradient, and few latent weights would move
 
@@ -70,8 +71,20 @@ def counts(parts: list[tuple[Program, int]], path: str, samples: int) -> list[in
     return numbers
 
 
+def with_places(program: Program) -> Program:
+    """Sums that go straight into the next record get a place, so that each record can run alone."""
+    tensors, at = [], program.arena_bytes
+    for tensor in program.tensors:
+        if tensor.region == "passing":
+            tensor = replace(tensor, region="arena", offset=at)
+            at += -(-tensor.bytes(program.max_samples) // ALIGNMENT) * ALIGNMENT
+        tensors.append(tensor)
+    return replace(program, tensors=tensors, arena_bytes=at, scratch_offset=at)
+
+
 def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
     """Instructions of each operation; what a forward pass prepares is left out."""
+    program = with_places(program)
     step = any(record.list == "backward" for record in program.records)
     records = [record for name in LISTS for record in program.records if record.list == name]
     nothing, *numbers = counts(

@@ -24,7 +24,7 @@ from math import prod
 from pathlib import Path
 
 from benchmarks.arm_instructions import RESULTS as ARM_ROWS
-from benchmarks.arm_instructions import graph_of, trained
+from benchmarks.arm_instructions import graph_of, trained, with_places
 from benchmarks.profile_records import filled
 from bitreplay.engine import native
 from bitreplay.engine.bit_widths import Bits
@@ -80,8 +80,8 @@ LEAST: dict[str, dict[str, tuple[str, float]]] = {
     "neon": {
         "binary_conv": ("eor, cnt, add", 3 / 128),
         "binary_conv_input_grad": ("tbl, add, uaddw", 54 / 512),
-        "integer_conv": ("smlal", 1 / 4),
-        "depthwise_conv": ("smlal", 1 / 4),
+        "integer_conv": ("smull, smlal, sadalp", 3 / 16),
+        "depthwise_conv": ("smull, smlal, saddw", 1 / 4),
         "dense": ("smlal", 1 / 4),
         "affine": ("smlal", 2 / 2),
         "latent_update": ("random bits", 9 / 4),
@@ -166,7 +166,7 @@ def fastest(machine: native.NativeMachine, name: str, run: Run) -> float:
 def on_this_core(path: str) -> Iterable[dict[str, object]]:
     rates, bits = measured_rates(path), 512 if path == "avx512" else 256
     for model, part, samples in PARTS:
-        program, run = program_of(model, part, samples), Run(samples, 7, 1, 1 << 20, 31)
+        program, run = with_places(program_of(model, part, samples)), Run(samples, 7, 1, 1 << 20, 31)
         lists = ["forward"] if part == "whole" else ["forward", "backward", "update"]
         machine = filled(program, lists, run)
         overhead = fastest(native.NativeMachine(replace(program, records=[])), "forward", run)

@@ -1,4 +1,4 @@
-"""Cycles of the inner loops of convolutions on three ARM cores, by a model of them: what can be guessed without a board.
+"""Cycles of the inner loops of convolutions on three ARM cores, by a model of them: a guess without a board.
 
     python -m benchmarks.mca                     writes results/mca.csv; needs aarch64-linux-gnu-g++ and llvm-mca
 
@@ -19,10 +19,10 @@ RESULTS = ROOT / "benchmarks" / "results" / "mca.csv"
 KERNELS = ROOT / "core" / "src" / "kernels"
 CORES = ("cortex-a53", "cortex-a72", "cortex-a76")
 TURNS = 200
-# kernel -> (file, compiler flags, instruction, products of one)
+# kernel -> (file, compiler flags, instruction, products of one and of the smull before it)
 LOOPS = {
     "binary convolution": ("binary_conv/binary_conv_neon.cc", (), "cnt", 128),
-    "integer convolution": ("integer_conv/integer_conv_neon.cc", (), "sadalp", 16),
+    "integer convolution": ("integer_conv/integer_conv_neon.cc", (), r"smlal2\tv\d+\.8h", 16),
     "integer convolution, dot products": (
         "integer_conv/integer_conv_dotprod.cc", ("-march=armv8.2-a+dotprod",), "sdot", 16
     ),
@@ -30,7 +30,7 @@ LOOPS = {
 
 
 def assembly(file: str, flags: tuple[str, ...]) -> list[str]:
-    words = ["aarch64-linux-gnu-g++", "-std=c++20", "-O3", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", *flags]
+    words = ["aarch64-linux-gnu-g++", "-std=c++20", "-O3", "-fno-exceptions", "-fno-rtti", *flags]
     words += ["-I", str(ROOT / "core" / "src"), "-I", str(ROOT / "core" / "include"), "-S", "-o", "-"]
     done = subprocess.run([*words, str(KERNELS / file)], check=True, capture_output=True, text=True)
     return done.stdout.splitlines()
@@ -51,7 +51,7 @@ def inner_loop(lines: list[str], instruction: str) -> list[str]:
 
 
 def count(loop: list[str], instruction: str) -> int:
-    return sum(re.match(rf"\t{instruction}\t", line) is not None for line in loop)
+    return sum(re.match(rf"\t{instruction}\b", line) is not None for line in loop)
 
 
 def cycles(loop: list[str], core: str, flags: tuple[str, ...]) -> float:

@@ -145,6 +145,25 @@ def limits() -> str:
     return "\n".join(importlib.import_module("benchmarks.limits").table())
 
 
+def mca() -> str:
+    """A row a kernel and core; products a cycle."""
+    lines = [
+        [row["kernel"], row["core"].title(), row["instructions"], row["products"], row["cycles"],
+         three_digits(Decimal(row["products"]) / Decimal(row["cycles"]))]
+        for row in rows(BENCHMARKS / "mca.csv")
+    ]  # fmt: skip
+    return table(["inner loop", "core", "instructions", "products", "cycles", "products a cycle"], lines)
+
+
+def reading() -> str:
+    """How many times as fast two cores are, and two processes."""
+    found = []
+    for row in rows(BENCHMARKS / "reading.csv"):
+        two, best = (format_number(Decimal(row["one"]) / Decimal(row[how]), 2) for how in ("two", "two processes"))
+        found.append(f"{two} times (two processes {best}) for {row['pictures']}")
+    return ", ".join(found)
+
+
 def _arm(model: str, part: str, path: str, operation: str = "together") -> Decimal:
     row = single_row(rows_where(BENCHMARKS / "arm_instructions.csv", model=model, part=part, operation=operation))
     return Decimal(row[path]) / 10**6

@@ -123,5 +123,10 @@ def answers() -> str:
     return f"{format_number(min(each), 2)} to {format_number(max(each), 2)} s"
 
 
+def answer(network: str, numbers: str) -> str:
+    row = single_row(rows_where(BENCHMARKS / "predict.csv", network=network, **{"numbers of a picture": numbers}))
+    return format_number(row["CPU seconds"], 2)
+
+
 def interpreter() -> str:
     return format_number(single_row(rows_where(BENCHMARKS / "predict.csv", network="numpy alone"))["CPU seconds"], 2)

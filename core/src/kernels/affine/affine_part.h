@@ -1,4 +1,4 @@
-// affine of some channels of one row, whose sums are at hand.
+// affine of some channels of one row, or of some rows, whose sums are at hand.
 #pragma once
 #include "arithmetic/elements.h"
 #include "kernels/affine/affine.h"
@@ -16,6 +16,13 @@ static inline AffineArgs affine_part(AffineArgs a, const int32_t* sums, int64_t 
   if (a.residual) a.residual = static_cast<const uint8_t*>(a.residual) + at * element_bytes(a.residual_type);
   a.y = static_cast<uint8_t*>(a.y) + at * element_bytes(a.y_type);
   return a;
+}
+
+// The part that is about `count` rows, from `first` on, whose x are the `sums`.
+static inline AffineArgs affine_rows(AffineArgs a, const int32_t* sums, int64_t first, int64_t count) {
+  AffineArgs some = affine_part(a, sums, first, 0, a.channels);
+  some.rows = count;
+  return some;
 }
 
 }  // namespace bitreplay

@@ -6,7 +6,9 @@
 
 #include <cstring>
 
+#include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/depthwise_conv.h"
 
 namespace bitreplay {
@@ -14,7 +16,7 @@ namespace {
 
 #define INLINE __attribute__((always_inline))
 
-constexpr int64_t kBlock = 16;
+constexpr int64_t kBlock = 16, kSumsAtOnce = 16384, kFewSums = 1 << 16;
 
 // What 16 channels need: their weights tap by tap, -zero times the sum of each channel's, whether one of them is -128.
 template <int kKernel>
@@ -66,41 +68,48 @@ INLINE inline void sum_up(const Packed<kKernel>& packed, Window window, int32_t*
   vst1q_s32(to + 12, d);
 }
 
+// A row of results of 16 channels.
 template <int kKernel, bool kLowest>
-void run_block(const DepthwiseConvArgs& a, const Packed<kKernel>& packed, int64_t channel) {
+void run_row(const DepthwiseConvArgs& a, const Packed<kKernel>& packed, const int8_t* map, int64_t out_row,
+             int32_t* to) {
   int8_t copied[kKernel * kKernel][kBlock];
-  const int64_t row_bytes = a.width * a.channels;
-  int32_t* to = a.sums + channel;
-  for (int64_t sample = 0; sample < a.samples; ++sample) {
-    const int8_t* map = a.x + sample * a.height * row_bytes + channel;
-    for (int64_t out_row = 0; out_row < a.out_h; ++out_row) {
-      const TapRange rows = taps_inside(out_row, a.stride, a.pad, kKernel, a.height);
-      const int64_t top = out_row * a.stride - a.pad;
-      for (int64_t out_column = 0; out_column < a.out_w; ++out_column, to += a.channels) {
-        const int64_t left = out_column * a.stride - a.pad;
-        if (rows.last - rows.first == kKernel && left >= 0 && left + kKernel <= a.width) {
-          sum_up<kKernel, kLowest>(packed, {map + top * row_bytes + left * a.channels, row_bytes, a.channels}, to);
-          continue;
-        }
-        const TapRange columns = taps_inside(out_column, a.stride, a.pad, kKernel, a.width);
-        memset(copied, int(a.x_zero), sizeof copied);
-        for (int64_t row = rows.first; row < rows.last; ++row)
-          for (int64_t column = columns.first; column < columns.last; ++column)
-            vst1q_s8(copied[row * kKernel + column],
-                     vld1q_s8(map + (top + row) * row_bytes + (left + column) * a.channels));
-        sum_up<kKernel, kLowest>(packed, {copied[0], kKernel * kBlock, kBlock}, to);
-      }
+  const int64_t row_bytes = a.width * a.channels, top = out_row * a.stride - a.pad;
+  const TapRange rows = taps_inside(out_row, a.stride, a.pad, kKernel, a.height);
+  for (int64_t out_column = 0; out_column < a.out_w; ++out_column, to += a.channels) {
+    const int64_t left = out_column * a.stride - a.pad;
+    if (rows.last - rows.first == kKernel && left >= 0 && left + kKernel <= a.width) {
+      sum_up<kKernel, kLowest>(packed, {map + top * row_bytes + left * a.channels, row_bytes, a.channels}, to);
+      continue;
     }
+    const TapRange columns = taps_inside(out_column, a.stride, a.pad, kKernel, a.width);
+    memset(copied, int(a.x_zero), sizeof copied);
+    for (int64_t row = rows.first; row < rows.last; ++row)
+      for (int64_t column = columns.first; column < columns.last; ++column)
+        vst1q_s8(copied[row * kKernel + column],
+                 vld1q_s8(map + (top + row) * row_bytes + (left + column) * a.channels));
+    sum_up<kKernel, kLowest>(packed, {copied[0], kKernel * kBlock, kBlock}, to);
   }
 }
 
 template <int kKernel>
-void run_as(const DepthwiseConvArgs& a) {
+bool run_as(const DepthwiseConvArgs& a) {
   const auto* packed = reinterpret_cast<const Packed<kKernel>*>(a.packed_weights);
-  for (int64_t block = 0; block < a.channels / kBlock; ++block) {
-    if (packed[block].lowest[0]) run_block<kKernel, true>(a, packed[block], block * kBlock);
-    else run_block<kKernel, false>(a, packed[block], block * kBlock);
+  int32_t sums[kSumsAtOnce];
+  const int64_t each = a.out_w * a.channels;
+  // Few sums that have a place stay in the cache there (integer_conv_bytes.h).
+  if (a.affine && (each > kSumsAtOnce || (a.sums && a.samples * a.out_h * each < kFewSums))) return false;
+  for (int64_t row = 0; row < a.samples * a.out_h; ++row) {
+    const int8_t* map = a.x + row / a.out_h * a.height * a.width * a.channels;
+    int32_t* to = a.affine ? sums : a.sums + row * each;
+    for (int64_t block = 0; block < a.channels / kBlock; ++block) {
+      const Packed<kKernel>& own = packed[block];
+      const int64_t channel = block * kBlock;
+      if (own.lowest[0]) run_row<kKernel, true>(a, own, map + channel, row % a.out_h, to + channel);
+      else run_row<kKernel, false>(a, own, map + channel, row % a.out_h, to + channel);
+    }
+    if (a.affine) affine_neon(affine_rows(*a.affine, sums, row * a.out_w, a.out_w));
   }
+  return true;
 }
 
 template <int kKernel>
@@ -130,11 +139,7 @@ void pack_weights(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
   a.kernel == 3 ? pack_as<3>(a, packed_weights) : pack_as<5>(a, packed_weights);
 }
 
-bool run(const DepthwiseConvArgs& a) {
-  if (a.affine) return false;
-  a.kernel == 3 ? run_as<3>(a) : run_as<5>(a);
-  return true;
-}
+bool run(const DepthwiseConvArgs& a) { return a.kernel == 3 ? run_as<3>(a) : run_as<5>(a); }
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
+#include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/integer_conv.h"
 
 namespace bitreplay {
@@ -24,7 +25,7 @@ namespace {
 
 #define INLINE __attribute__((always_inline))
 
-constexpr int64_t kStep = 16, kPixels = 4, kLongestByteRow = 2304;
+constexpr int64_t kStep = 16, kPixels = 4, kLongestByteRow = 2304, kSumsAtOnce = 8192, kFewSums = 1 << 16;
 
 int64_t bytes_of_row(const IntegerConvArgs& a) { return a.kernel * a.kernel * a.channels; }
 int64_t padded_row(const IntegerConvArgs& a) { return (bytes_of_row(a) + kStep - 1) / kStep * kStep; }
@@ -115,13 +116,34 @@ struct ByteConv {
 
   template <class X>
   static void run(const IntegerConvArgs& a) {
+    run<X>(a, 0, a.samples * a.out_h * a.out_w, a.sums);
+  }
+
+  // Into the affine, as many pixels at a time as stay in the cache. Where all of them would, and have a place, this would
+  // only look at the affine's channels again and again.
+  template <class X>
+  static bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+    int32_t sums[kSumsAtOnce];
+    const int64_t pixels = a.samples * a.out_h * a.out_w, each = kSumsAtOnce / a.outputs / kPixels * kPixels;
+    if (each == 0 || (a.sums && pixels * a.outputs < kFewSums)) return false;
+    for (int64_t first = 0; first < pixels; first += each) {
+      const int64_t last = min_of(first + each, pixels);
+      run<X>(a, first, last, sums);
+      affine_neon(affine_rows(affine, sums, first, last - first));
+    }
+    return true;
+  }
+
+  // Pixels from `begin` to `pixels`, to `sums`.
+  template <class X>
+  static void run(const IntegerConvArgs& a, int64_t begin, int64_t pixels, int32_t* sums) {
     constexpr int64_t outputs_at_once = Tile::kOutputs;
-    const int64_t padded = padded_row(a), pixels = a.samples * a.out_h * a.out_w;
+    const int64_t padded = padded_row(a);
     const int8_t* weights = reinterpret_cast<const int8_t*>(a.packed_weights);
     const int32_t* corrections =
         reinterpret_cast<const int32_t*>(a.packed_weights + groups_of(a) * outputs_at_once * padded);
     Gathered row;
-    for (int64_t first = 0; first < pixels; first += kPixels) {
+    for (int64_t first = begin; first < pixels; first += kPixels) {
       const int64_t count = min_of(kPixels, pixels - first);
       for (int64_t p = 0; p < kPixels; ++p) {
         if (p < count) row.gather<X>(a, first + p, p);
@@ -131,7 +153,7 @@ struct ByteConv {
         const int8_t* w = weights + group * outputs_at_once * padded;
         const int32_t* from = corrections + group * outputs_at_once;
         const int64_t outputs = min_of(outputs_at_once, a.outputs - group * outputs_at_once);
-        int32_t* to = a.sums + first * a.outputs + group * outputs_at_once;
+        int32_t* to = sums + (first - begin) * a.outputs + group * outputs_at_once;
         if (a.down == 0 && outputs == outputs_at_once && count == kPixels) {
           Tile::template sums<X>(row, w, from, padded, to, a.outputs);
           continue;

@@ -103,8 +103,13 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int16_t>(a);
 }
 
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine);
+  return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine) : Conv::run_affine<int16_t>(a, affine);
+}
+
 }  // namespace
 
-extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights, run};
+extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights, run, run_affine};
 
 }  // namespace bitreplay

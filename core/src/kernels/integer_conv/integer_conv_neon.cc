@@ -100,17 +100,26 @@ void pack_weights(const IntegerConvArgs& a, uint8_t* packed_weights) {
   memcpy(packed_weights + Conv::bytes_of(a), &lowest, sizeof lowest);
 }
 
-void run(const IntegerConvArgs& a) {
-  if (!serves(a)) return kPairs.run(a);
+bool has_lowest(const IntegerConvArgs& a) {
   int32_t lowest;
   memcpy(&lowest, a.packed_weights + Conv::bytes_of(a), sizeof lowest);
-  if (lowest) return ByteConv<Tile<true>>::run<int8_t>(a);
+  return lowest;
+}
+
+void run(const IntegerConvArgs& a) {
+  if (!serves(a)) return kPairs.run(a);
+  if (has_lowest(a)) return ByteConv<Tile<true>>::run<int8_t>(a);
   Conv::run<int8_t>(a);
+}
+
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+  if (!serves(a)) return false;
+  return has_lowest(a) ? ByteConv<Tile<true>>::run_affine<int8_t>(a, affine) : Conv::run_affine<int8_t>(a, affine);
 }
 
 }  // namespace
 
-const IntegerConv kIntegerConvNeon = {packed_weights_bytes, pack_weights, run};
+const IntegerConv kIntegerConvNeon = {packed_weights_bytes, pack_weights, run, run_affine};
 const IntegerConvInputGrad kIntegerConvInputGradNeon = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay
