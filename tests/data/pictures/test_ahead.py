@@ -21,9 +21,10 @@ from bitreplay.data.pictures.picture import refuse
 
 CORES = (1, 2, 4)
 INTERRUPTED = """
-import time
+import signal, time
 from bitreplay.core import cores
 from bitreplay.data.pictures.ahead import ahead
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the tests without it
 cores.usable = lambda: 2
 def read(number):
     time.sleep(0.05)
@@ -123,4 +124,7 @@ def test_ctrl_c_stops_it():
     with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20)[0].split()[-1:] == ["stopped"] and process.returncode == 0
+        try:
+            assert process.communicate(timeout=20)[0].split()[-1:] == ["stopped"] and process.returncode == 0
+        finally:
+            process.kill()
