@@ -20,7 +20,7 @@ class _Strategies(UserDict[str, type[Strategy]]):
     def __getitem__(self, name: str) -> type[Strategy]:
         kind = super().__getitem__(name)
         if isinstance(kind, str):
-            self.data[name] = kind = getattr(import_module(f"{__name__}.{name}"), kind)
+            self.data[name] = kind = getattr(import_module(f"bitreplay.strategies.{name}"), kind)
         return kind
 
 

@@ -1,7 +1,7 @@
 // Depthwise convolution of bytes: 16 channels of a pixel at a time, two taps by smull and smlal, whose 16 bits hold the
 // sum of two products unless both are (-128)(-128), and saddw to 32 bits: 12 instructions for 32 products.
 //
-// sum (x - zero) w = sum x w - zero sum w: a tap outside the map reads `zero`, so a window at the border is copied first.
+// sum (x - zero) w = sum x w - zero sum w: a tap outside the map reads `zero`, so a window at the border is copied.
 #include <arm_neon.h>
 
 #include <cstring>

@@ -119,8 +119,8 @@ struct ByteConv {
     run<X>(a, 0, a.samples * a.out_h * a.out_w, a.sums);
   }
 
-  // Into the affine, as many pixels at a time as stay in the cache. Where all of them would, and have a place, this would
-  // only look at the affine's channels again and again.
+  // Into the affine, as many pixels at a time as stay in the cache. Where all of them would, and have a place, this
+  // would only look at the affine's channels again and again.
   template <class X>
   static bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
     int32_t sums[kSumsAtOnce];

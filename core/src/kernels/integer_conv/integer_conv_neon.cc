@@ -1,6 +1,6 @@
 // Bytes by bytes: smull and smlal add the products of two inputs in 16 bits, which hold them unless both are
-// (-128)(-128), and sadalp adds pairs of these to 32 bits: 16 products in three instructions, four outputs of four pixels
-// in 16 registers (integer_conv_bytes.h). Bound: 59 instructions for 256 products.
+// (-128)(-128), and sadalp adds pairs of these to 32 bits: 16 products in three instructions, four outputs of four
+// pixels in 16 registers (integer_conv_bytes.h). Bound: 61 instructions for 256 products.
 //
 // Other widths: smlal adds the products of one lane to a 32-bit sum: the two inputs of a pair have sums of their own
 // (four outputs take two registers), which are added at the end.
