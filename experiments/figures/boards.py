@@ -9,14 +9,14 @@ from bitreplay.zoo import find
 from figures.committed import table
 
 PAGE = "docs/boards.md"
-CLASSES = 4
+NETWORK, CLASSES = "efficientnet_tiny", 4
 
 
 def boards() -> str:
-    """react_tiny with 64 components and four classes on each."""
+    """With 64 components and four classes on each."""
     settings, lines = Settings(strategy="exact", n_components=64), []
     for name, board in BOARDS.items():
-        core, planned = CORES[board.core], on_device(find("react_tiny"), settings, CLASSES, name)
+        core, planned = CORES[board.core], on_device(find(NETWORK), settings, CLASSES, name)
         psram = f" + {board.psram >> 20} MB PSRAM" if board.psram else ""
         fits = "yes" if planned.ram <= board.ram else "in PSRAM" if planned.ram <= board.psram else "no"
         counted = "" if core.counted else ", not counted"

@@ -31,7 +31,10 @@ CONTESTANTS = {
     "`quicknet@2` at 192, `exact`, `n_components=256`": ("quicknet@2", "exact, 256 components"),
     "`quicknet@2` at 192, `exact`, `n_components=128`": ("quicknet@2", "exact, 128 components"),
     "`quicknet@1` at 192, `exact`": ("quicknet@1", "exact"),
+    "`efficientnet_tiny` at 64, `exact`": ("efficientnet_tiny", "exact"),
+    "`efficientnet_tiny` at 64, `exact`, `n_components=64`": ("efficientnet_tiny", "exact, 64 components"),
     "`react_tiny` at 32, `exact`": ("react_tiny", "exact"),
+    "`react_tiny` at 32, `exact`, `n_components=64`": ("react_tiny", "exact, 64 components"),
 }
 
 

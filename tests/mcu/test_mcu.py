@@ -48,6 +48,7 @@ BOARDS = {
 FLASH, RAM = 1 << 20, 512 << 10
 SETTINGS: dict[str, Any] = {"strategy": "exact", "feature_layers": "head"}
 SMALL: dict[str, Any] = {"strategy": "exact", "n_components": 64}  # with four classes, in the 264 KB of an RP2040
+REACT, EFFICIENT = "react_tiny", "efficientnet_tiny"
 TICK = 40  # instructions of a tick: -icount counts a nanosecond for each, and the boards' SysTick has 25 MHz
 TICKS = {"cortex-m33": 50, "cortex-m55": 31.25, RISC_V: 1}
 
@@ -77,11 +78,19 @@ def output_of(image: Path, cpu: str) -> list[tuple[str, str]]:
     return [(line.split(" ", 1)[0], line.split(" ", 1)[1]) for line in text.splitlines() if " " in line]
 
 
-@pytest.mark.parametrize("cpu", [*BOARDS, pytest.param(RISC_V, marks=needs_risc_v)])
-def test_a_microcontroller_learns_as_python_does(cpu, demo, record_property):
-    settings, classes = (SMALL, 4) if cpu == "cortex-m0plus" else (SETTINGS, CLASSES)
-    desk, learner = (Learner.from_pretrained("react_tiny", **settings) for _ in range(2))
-    image = build_image(write_demo(desk, "exact-small", classes) if settings is SMALL else demo, cpu)
+CASES: list[Any] = [
+    *((REACT, cpu) for cpu in BOARDS),
+    *((EFFICIENT, cpu) for cpu in ("cortex-m0plus", "cortex-m4", "cortex-m33")),
+    *(pytest.param(name, RISC_V, marks=needs_risc_v) for name in (REACT, EFFICIENT)),
+]
+
+
+@pytest.mark.parametrize(("name", "cpu"), CASES)
+def test_a_microcontroller_learns_as_python_does(name, cpu, demo, record_property):
+    small = cpu == "cortex-m0plus" or name == EFFICIENT
+    settings, classes = (SMALL, 4) if small else (SETTINGS, CLASSES)
+    desk, learner = (Learner.from_pretrained(name, **settings) for _ in range(2))
+    image = build_image(write_demo(desk, f"{name}-small", classes) if small else demo, cpu)
     lines = output_of(image, cpu)
     images = pictures()
     learner.learn(images[:FIRST], NAMES[:FIRST])
@@ -108,7 +117,7 @@ def test_a_microcontroller_learns_as_python_does(cpu, demo, record_property):
     assert abs(planned.picture_instructions - counted) <= 0.02 * counted
     record_property(
         "figure",
-        f"{cpu}: flash {flash} bytes, RAM {ram}, of it the learner {figures['memory']} (network {figures['network']}, "
+        f"{name}, {cpu}: flash {flash} bytes, RAM {ram}, of it the learner {figures['memory']} (network {figures['network']}, "
         f"state {figures['state']}, answers {figures['answers']}, work {figures['work']}); instructions: "
         f"a picture learned {figures['ticks_learn'] * tick:.3g}, predicted {figures['ticks_predict'] * tick:.3g}, "
         f"the discriminant {figures['ticks_ready'] * tick:.3g}",

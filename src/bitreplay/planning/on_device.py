@@ -3,12 +3,14 @@
     on_device(zoo.find("react_tiny"), Settings(strategy="exact", feature_layers="head"), 16, "cortex-m7").ram
 
 For a core without vectors with code and stack (code.py), as an image is linked; what the board's own program needs
-comes on top. Instructions of a picture are those that were counted with react_tiny (export/targets.py), in proportion
-to the time that the desk's scalar code is estimated to take (speed.py). Seconds are these at one instruction a cycle.
+comes on top. Instructions of a picture are those that were counted (export/targets.py): so many for a product of a
+convolution that is not binary, and for the rest those of react_tiny in proportion to the time that the desk's scalar
+code is estimated to take (speed.py). Seconds are these at one instruction a cycle.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bitreplay.export import c_learner_of, c_learners, model_image, programs_of
@@ -58,8 +60,14 @@ def on_device(model: Model, settings: Settings, classes: int, target: str) -> Pl
     if core is None:
         return planned
     (work,) = planned.work.values()
-    instructions = round(core.instructions * speed.seconds(work, "scalar") / speed.seconds(COUNTED, "scalar"))
+    rest = core.instructions - core.whole * COUNTED["whole"]
+    instructions = round(core.whole * work["whole"] + rest * _but_whole(work) / _but_whole(COUNTED))
     seconds = instructions / BOARDS[target].clock if target in BOARDS else 0.0
     return replace(
         planned, instruction_set=core.instruction_set, picture_instructions=instructions, picture_seconds=seconds
     )
+
+
+def _but_whole(work: Mapping[str, int]) -> float:
+    """Seconds of all but convolutions that are not binary."""
+    return speed.seconds({**work, "whole": 0}, "scalar")
