@@ -41,14 +41,14 @@ class Board:
 
 
 CORES = {
-    "cortex-m0plus": Core("Cortex-M0+", "ARMv6-M", False, 1.15, 638_000_000),
-    "cortex-m4": Core("Cortex-M4", "ARMv7E-M", True, 1.0, 153_000_000),
-    "cortex-m7": Core("Cortex-M7", "ARMv7E-M", True, 1.0, 152_000_000),
-    "cortex-m33": Core("Cortex-M33", "ARMv8-M", True, 1.0, 152_000_000),
-    "cortex-m55": Core("Cortex-M55", "ARMv8.1-M without MVE", True, 1.01, 148_000_000),
-    "rv32imc": Core("RISC-V", "RV32IMC", False, 1.27, 234_000_000),
-    "xtensa-lx6": Core("Xtensa LX6", "Xtensa", False, 1.58, 234_000_000, counted=False),
-    "xtensa-lx7": Core("Xtensa LX7", "Xtensa", False, 1.58, 234_000_000, counted=False),
+    "cortex-m0plus": Core("Cortex-M0+", "ARMv6-M", False, 1.15, 539_000_000),
+    "cortex-m4": Core("Cortex-M4", "ARMv7E-M", True, 1.0, 145_000_000),
+    "cortex-m7": Core("Cortex-M7", "ARMv7E-M", True, 1.0, 144_000_000),
+    "cortex-m33": Core("Cortex-M33", "ARMv8-M", True, 1.0, 145_000_000),
+    "cortex-m55": Core("Cortex-M55", "ARMv8.1-M without MVE", True, 1.01, 141_000_000),
+    "rv32imc": Core("RISC-V", "RV32IMC", False, 1.27, 218_000_000),
+    "xtensa-lx6": Core("Xtensa LX6", "Xtensa", False, 1.58, 218_000_000, counted=False),
+    "xtensa-lx7": Core("Xtensa LX7", "Xtensa", False, 1.58, 218_000_000, counted=False),
 }
 BOARDS = {
     "esp32": Board("ESP32-CAM", "xtensa-lx6", 240_000_000, 4 << 20, 0x2C200, 4 << 20),
