@@ -10,25 +10,25 @@ from __future__ import annotations
 from bitreplay.engine.program import Program
 from bitreplay.export.targets import Core
 
-BASE = 98670
+BASE = 91318
 OPERATIONS = {
     "image_table": 0,
     "add": 1856,
     "affine": 896,
-    "affine_fine": 2176,
-    "average_pool": 7680,
+    "affine_fine": 2240,
+    "average_pool": 7616,
     "binary_conv": 1472,
     "clip": 2560,
     "concat": 1856,
-    "depthwise_conv": 8512,
+    "depthwise_conv": 5376,
     "filter_pool": 7488,
-    "integer_conv": 1216,
-    "max_pool": 7616,
-    "pack_signs": 576,
+    "integer_conv": 1728,
+    "max_pool": 7552,
+    "pack_signs": 640,
     "pack_signs_above": 3072,
     "pack_signs_clipped": 1536,
-    "rprelu": 2048,
-    "unpack_signs": 1088,
+    "rprelu": 1984,
+    "unpack_signs": 1024,
 }
 STACK = 16 << 10  # of RAM, as core/embedded/mcu/image.ld has it
 
