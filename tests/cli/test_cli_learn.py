@@ -9,6 +9,7 @@ import pytest
 import bitreplay.cli.reading as reading
 from bitreplay import Learner, zoo
 from bitreplay.cli import saving
+from bitreplay.core import cores
 from tests.cli.test_cli import write_pictures
 
 
@@ -74,6 +75,7 @@ def test_the_time_limit_counts_while_pictures_are_read(shell, taught, tiny_model
 
     usual = reading.read
     monkeypatch.setattr(reading, "read", slow)
+    monkeypatch.setattr(cores, "usable", lambda: 1)  # with more, others are being read meanwhile
     folder = write_pictures(tmp_path / "first", "red", "green", each=20)
     code, _, err = shell("learn", "state", folder, "--model", tiny_model, "--time-limit", "0.001")
     assert code == 4 and "took longer than 0.001 s; nothing has changed" in err and len(read) == 1

@@ -23,8 +23,8 @@ void widen_weights(const Call& c, int role, int64_t channel, int64_t row, int64_
     widen(c.type(role), c.bytes(role), ((channel + i) * kernel + row) * kernel + column, 1, w + i);
 }
 
-// Calls finish(pixel, channel, channels, sums) for all pixels and tiles of channels. The weights of a tile are brought in
-// line once where there is room for all taps.
+// Calls finish(pixel, channel, channels, sums) for all pixels and tiles of channels. The weights of a tile are brought
+// in line once where there is room for all taps.
 template <class Finish>
 void over_sums(const Call& c, int sums, Finish finish) {
   constexpr int64_t tile = 64;

@@ -1,5 +1,6 @@
-// One output pixel at a time. Weights that are bytes go four outputs at a time, in sums of 32 bits: what a microcontroller does best.
-// Everything else goes through elements of 64 bits, which is less code than loops for each pair of types.
+// One output pixel at a time. Weights that are bytes go four outputs at a time, in sums of 32 bits: what a
+// microcontroller does best. Everything else goes through elements of 64 bits, which is less code than loops for each
+// pair of types.
 #include "arithmetic/elements.h"
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
