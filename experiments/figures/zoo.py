@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bitreplay import zoo
+from bitreplay.planning.on_device import on_device
+from bitreplay.settings import Settings
 from figures.committed import (
     EXPERIMENTS,
     MODELS,
@@ -23,6 +25,7 @@ from figures.committed import (
     title_of,
     weights,
 )
+from figures.five_sets import mean_of
 from figures.shared import five, megabytes
 
 PAGE = "docs/zoo.md"
@@ -33,6 +36,21 @@ STAGES = {
     "64": "53 + 11",
     "158": "31 + 17 + 110",
 }  # epochs of runs that went on from another's weights
+
+
+def board(name: str, what: str) -> str:
+    """Of a network with 64 components and four classes on a Cortex-M4: kilobytes, or millions of instructions, which
+    are a Cortex-M0+'s for m0."""
+    target = "cortex-m0plus" if what == "m0" else "cortex-m4"
+    planned = on_device(zoo.find(name), Settings(strategy="exact", n_components=64), 4, target)
+    if what in ("flash", "ram"):
+        return f"{getattr(planned, what) / 1e3:.0f}"
+    return f"{planned.picture_instructions / 1e6:.0f}"
+
+
+def sixty_four(network: str, each: str) -> str:
+    """The mean of the five sets with 64 components."""
+    return format_number(mean_of(network, "exact, 64 components", each), 1)
 
 
 def _accuracy(name: str) -> Row:

@@ -117,8 +117,9 @@ def test_a_microcontroller_learns_as_python_does(name, cpu, demo, record_propert
     assert abs(planned.picture_instructions - counted) <= 0.02 * counted
     record_property(
         "figure",
-        f"{name}, {cpu}: flash {flash} bytes, RAM {ram}, of it the learner {figures['memory']} (network {figures['network']}, "
-        f"state {figures['state']}, answers {figures['answers']}, work {figures['work']}); instructions: "
+        f"{name}, {cpu}: flash {flash} bytes, RAM {ram}, of it the learner {figures['memory']} "
+        f"(network {figures['network']}, state {figures['state']}, answers {figures['answers']}, "
+        f"work {figures['work']}); instructions: "
         f"a picture learned {figures['ticks_learn'] * tick:.3g}, predicted {figures['ticks_predict'] * tick:.3g}, "
         f"the discriminant {figures['ticks_ready'] * tick:.3g}",
     )

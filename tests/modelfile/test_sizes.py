@@ -22,6 +22,7 @@ from tests import tiny
 STRIDES = {
     "bireal18": 8,
     "efficientnet_lite0": 32,
+    "efficientnet_tiny": 16,
     "quicknet": 32,
     "quicknet_large": 32,
     "react18": 8,

@@ -39,14 +39,10 @@ class Memory(ABC):
             "constant": aligned(program.constants),
             "parameter": aligned(program.parameters),
             "arena": aligned_zeros(program.arena_bytes),
-            "passing": aligned_zeros(self.passing_bytes),
         }
-
-    @property
-    def passing_bytes(self) -> int:
-        """Room for results that pass from one record into the next, at most one at a time."""
-        passing = (t.offset + t.bytes(self.program.max_samples) for t in self.program.tensors if t.region == "passing")
-        return max(passing, default=0)
+        passing = [t.offset + t.bytes(program.max_samples) for t in program.tensors if t.region == "passing"]
+        if passing:  # one at a time
+            self.regions["passing"] = aligned_zeros(max(passing))
 
     def view(self, tensor: Tensor, samples: int) -> NDArray:
         count = samples if tensor.per_sample else 1

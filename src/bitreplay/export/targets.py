@@ -3,8 +3,8 @@
 A core without vectors has counts of the learner in C with react_tiny at 32x32: `code` are the bytes of its code as a
 share of a Cortex-M7's, `instructions` those that a picture takes, `whole` those of a product of a convolution that is
 not binary, as they follow from efficientnet_tiny at 64x64. They come from images of tests/mcu, linked by gcc 12 with
--O2 and run under qemu, which compare them with this table. Xtensa was compiled and not run: its code is that of the sources for an LX106 against rv32imc's, its
-instructions are rv32imc's.
+-O2 and run under qemu, which compare them with this table. Xtensa was compiled and not run: its code is that of the
+sources for an LX106 against rv32imc's, its instructions are rv32imc's.
 
 A board's RAM is what a program may have in one piece, as its linker script has it, before anything else takes some of
 it: of ESP-IDF the segment of data (dram0_0_seg, of the P4 sram_high beside a cache of 128 KB), of an STM32H743 its AXI

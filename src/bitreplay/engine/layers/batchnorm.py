@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import (
     Multiplier,
+    divide_round,
     floor_log2,
     round_fraction,
     round_shift,
@@ -134,23 +135,22 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     channels = len(gamma.values)
     scales = x.channel_scales
     need(len(scales) == channels, f"{channels} channels of parameters for {len(scales)} of input")
-    # Thousands of channels: floating point finds the few numbers that matter, and these are made of fractions.
-    s = scales.multiples
-    g, i, m = (_integers(fixed) for fixed in (gamma, inverse, mean))
-    inverses, means = _real(i) * _real(s), _real(m) / _real(s)
+    # Thousands of channels: integers, and one Fraction for all of them.
+    inverses = [i * s for i, s in zip(_integers(inverse), scales.multiples, strict=True)]
+    means = list(zip(_integers(mean), scales.multiples, strict=True))
     ratio, mean_ratio = scales.unit / y_scale * _power(-inverse.shift), _power(-mean.shift) / scales.unit
     a_bits = min(31, 60 - x.bound.bit_length())
-    product = _largest(_real(g) * inverses, lambda k: g[k] * i[k] * s[k] * ratio)
+    product = max(abs(g * i) for g, i in zip(_integers(gamma), inverses, strict=True)) * abs(ratio)
     largest = max(product * _power(-gamma.shift), Fraction(1, 1 << 30))
     shift = min(
         _point(largest, (1 << (a_bits - GROWTH_BITS)) - 1),
         _point(_power(-beta.shift) / y_scale, 1 << 30),
         *([] if r_scale is None else [_point(r_scale / y_scale, LARGEST_RESIDUAL_FACTOR)]),
     )
-    factor_point = _point(_largest(inverses, lambda k: i[k] * s[k] * ratio), LARGEST_FACTOR)
+    factor_point = _point(max(map(abs, inverses)) * abs(ratio), LARGEST_FACTOR)
     # Where every gamma is 0 nothing else limits the point: a may not be finer than gamma times the factor.
     shift = min(shift, gamma.shift + factor_point)
-    largest_mean = _largest(means, lambda k: Fraction(m[k], s[k]) * mean_ratio)
+    largest_mean = _largest(means) * abs(mean_ratio)
     mean_shift = min(12, _point(max(largest_mean, Fraction(1)), LARGEST_FACTOR))
     beta_multiplier = Multiplier.of(_power(shift - beta.shift) / y_scale)
     a_shift = gamma.shift + factor_point - shift
@@ -159,8 +159,8 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     factor_unit, mean_unit = ratio * _power(factor_point), mean_ratio * _power(mean_shift)
     return Constants(
         shift,
-        _rounded(inverses * float(factor_unit), lambda k: i[k] * s[k] * factor_unit),
-        _rounded(means * float(mean_unit), lambda k: Fraction(m[k], s[k]) * mean_unit),
+        np.array([_times(i, 1, factor_unit) for i in inverses], np.int32),
+        np.array([_times(m, s, mean_unit) for m, s in means], np.int32),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,
@@ -182,23 +182,19 @@ def _power(exponent: int) -> Fraction:
     return Fraction(2) ** exponent
 
 
-def _real(integers: Sequence[int]) -> NDArray[np.float64]:
-    return np.array(integers, np.float64)
+def _largest(quotients: Sequence[tuple[int, int]]) -> Fraction:
+    """The largest by its size."""
+    numerator, denominator = 0, 1
+    for top, bottom in quotients:
+        if abs(top) * denominator > numerator * abs(bottom):
+            numerator, denominator = abs(top), abs(bottom)
+    return Fraction(numerator, denominator)
 
 
-def _largest(near: NDArray[np.float64], exact: Callable[[int], Fraction]) -> Fraction:
-    """The largest of exact(k) by its size; `near` are these numbers but for a factor and less than 2^-40 of each."""
-    sizes = np.abs(near)
-    return max(abs(exact(k)) for k in np.flatnonzero(sizes >= sizes.max() * (1 - 2**-39)).tolist())
-
-
-def _rounded(near: NDArray[np.float64], exact: Callable[[int], Fraction]) -> NDArray[np.int32]:
-    """round_fraction of exact(k); `near` are these numbers, below 2^31, but for less than 2^-40 of each: only those
-    that lie by half an integer need be known better."""
-    rounded = np.rint(near).astype(np.int32)
-    for k in np.flatnonzero(np.abs(np.abs(near) % 1 - 0.5) < 2**-8).tolist():
-        rounded[k] = round_fraction(exact(k))
-    return rounded
+def _times(top: int, bottom: int, unit: Fraction) -> int:
+    """round(top / bottom * unit)."""
+    top, bottom = top * unit.numerator, bottom * unit.denominator
+    return divide_round(top, bottom) if bottom > 0 else divide_round(-top, -bottom)
 
 
 def _point(largest: Fraction, limit: int) -> int:

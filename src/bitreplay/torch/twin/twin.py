@@ -4,8 +4,8 @@
     twin(images).argmax(1)                  images uint8 (N, H, W, C), as the door leaves them
 
 Layers are PyTorch's, in float64, and every node with a range is brought to its grid. A binary network turns the
-smallest difference into flipped signs, so weights are those that the engine stores, and the numbers of BatchNorm, RSign
-and RPReLU those that the compiler has rounded to its binary points. With `rounds=False` nothing is rounded: the network
+smallest difference into flipped signs, so weights are those that the engine stores, and the numbers of BatchNorm, RSign,
+RPReLU and means those that the compiler has rounded to its binary points. With `rounds=False` nothing is rounded: the network
 as it was converted.
 """
 
@@ -80,7 +80,16 @@ def rsign(k: NodeConstants, inputs: list[tuple[Tensor, Value]]) -> Tensor:
     return torch.where(above, 1.0, -1.0).double()
 
 
-ALIKE = {"affine": affine, "affine_fine": affine, "rprelu": rprelu, "pack_signs_above": rsign}
+def average_pool(k: NodeConstants, inputs: list[tuple[Tensor, Value]]) -> Tensor:
+    """Steps of y, from the compiler's multiplier: at half a step it decides."""
+    window = k.attributes["window_h"], k.attributes["window_w"]
+    sums = torch.round(nn.functional.avg_pool2d(units(*inputs[0]), window) * (window[0] * window[1]))
+    return sums * k.attributes["mantissa"] * 2.0 ** -k.attributes["shift"]
+
+
+ALIKE = {
+    "affine": affine, "affine_fine": affine, "average_pool": average_pool, "rprelu": rprelu, "pack_signs_above": rsign,
+}  # fmt: skip
 
 
 class Head(nn.Module):
