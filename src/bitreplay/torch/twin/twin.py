@@ -4,9 +4,9 @@
     twin(images).argmax(1)                  images uint8 (N, H, W, C), as the door leaves them
 
 Layers are PyTorch's, in float64, and every node with a range is brought to its grid. A binary network turns the
-smallest difference into flipped signs, so weights are those that the engine stores, and the numbers of BatchNorm, RSign,
-RPReLU and means those that the compiler has rounded to its binary points. With `rounds=False` nothing is rounded: the network
-as it was converted.
+smallest difference into flipped signs, so weights are those that the engine stores, and the numbers of BatchNorm,
+RSign, RPReLU and means those that the compiler has rounded to its binary points. With `rounds=False` nothing is
+rounded: the network as it was converted.
 """
 
 from __future__ import annotations
