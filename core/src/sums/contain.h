@@ -17,6 +17,8 @@ struct Difference {
     return true;
   }
 };
+template <class All, class Part>
+Difference(All, Part, bool) -> Difference<All, Part>;
 
 // Both have count(row), class_sums(row) and products(). row_of(row) is a class's row in the part, or -1. As far as
 // counts, class sums and squares tell: BR_OK, BR_OTHER_BASE, BR_STORAGE. min_squares[features] is scratch.
