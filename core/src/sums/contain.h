@@ -18,7 +18,9 @@ struct Difference {
   }
 };
 template <class All, class Part>
-Difference(All, Part, bool) -> Difference<All, Part>;
+Difference<All, Part> difference(All all, Part part, bool has_part) {
+  return {all, part, has_part};
+}
 
 // Both have count(row), class_sums(row) and products(). row_of(row) is a class's row in the part, or -1. As far as
 // counts, class sums and squares tell: BR_OK, BR_OTHER_BASE, BR_STORAGE. min_squares[features] is scratch.
@@ -32,11 +34,11 @@ int contain(const All& all, const Part& part, int64_t classes, int64_t features,
     const int64_t count = all.count(row) - (own < 0 ? 0 : part.count(own));
     if (count < 0) return BR_OTHER_BASE;
     pictures += count;
-    Difference left = {all.class_sums(row), part.class_sums(max_of(own, 0)), own >= 0};
+    auto left = difference(all.class_sums(row), part.class_sums(max_of(own, 0)), own >= 0);
     if (const int wrong = add_min_squares(left, count, features, min_squares))
       return wrong == BR_IMPOSSIBLE ? BR_OTHER_BASE : wrong;
   }
-  Difference left = {all.products(), part.products(), true};
+  auto left = difference(all.products(), part.products(), true);
   for (int64_t i = 0; i < features; ++i)
     for (int64_t j = 0; j <= i; ++j) {
       int64_t product;
