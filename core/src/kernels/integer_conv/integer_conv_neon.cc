@@ -80,7 +80,7 @@ struct Tile {
 };
 
 using Conv = ByteConv<Tile<false>>;
-constexpr IntegerConv kPairs = integer_conv_with<Lanes>();
+constexpr IntegerConv kPairs = integer_conv_with<Lanes, affine_neon>();
 
 bool serves(const IntegerConvArgs& a) {
   return a.x_type == BR_INT8 && fits_bytes(a) && Conv::bytes_of(a) + 4 <= kPairs.packed_weights_bytes(a);
@@ -113,7 +113,7 @@ void run(const IntegerConvArgs& a) {
 }
 
 bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
-  if (!serves(a)) return false;
+  if (!serves(a)) return kPairs.run_affine(a, affine);
   return has_lowest(a) ? ByteConv<Tile<true>>::run_affine<int8_t>(a, affine) : Conv::run_affine<int8_t>(a, affine);
 }
 

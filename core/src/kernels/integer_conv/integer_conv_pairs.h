@@ -15,12 +15,13 @@
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
+#include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/integer_conv.h"
 
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kLongestRow = 2304, kPixelsAtATime = 4, kWideLanes = 8;
+constexpr int64_t kLongestRow = 2304, kPixelsAtATime = 4, kSumsOfSome = 2048, kWideLanes = 8;
 
 int64_t row_of(const IntegerConvArgs& a) { return a.kernel * a.kernel * a.channels; }
 // Numbers of a row of taps, and pairs of all.
@@ -199,21 +200,45 @@ inline void over_pair_sums(const IntegerConvArgs& a, Put put) {
   }
 }
 
-template <class Lanes, class X>
-void run_pairs(const IntegerConvArgs& a) {
+// The sums of pixel q go to row(q); done(q, pixels) tells of those that are there from q on.
+template <class Lanes, class X, class Row, class Done>
+void run_pairs(const IntegerConvArgs& a, Row row, Done done) {
   constexpr int64_t group = 2 * Lanes::kLanes;
   alignas(64) int32_t sums[group];
   over_pair_sums<Lanes, X>(a, [&](const PixelSums<Lanes>& pixel, int64_t q, int64_t count, int64_t first) {
     const int64_t outputs = min_of(group, a.outputs - first);
     for (int64_t p = 0; p < count; ++p) {
-      int32_t* to = a.sums + (q + p) * a.outputs + first;
+      int32_t* to = row(q + p) + first;
       int32_t* place = outputs == group ? to : sums;
       Lanes::store(place, pixel.of[p][0]);
       Lanes::store(place + Lanes::kLanes, pixel.of[p][1]);
       if (outputs == group && a.down == 0) continue;
       for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
     }
+    if (first + group >= a.outputs) done(q, count);
   });
+}
+
+template <class Lanes, class X>
+void run_pairs(const IntegerConvArgs& a) {
+  run_pairs<Lanes, X>(
+      a, [&](int64_t q) { return a.sums + q * a.outputs; }, [](int64_t, int64_t) {});
+}
+
+// Into the affine, some pixels at a time.
+template <class Lanes, class X>
+void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, Affine* affine) {
+  int32_t sums[kSumsOfSome];
+  const int64_t pixels = a.samples * a.out_h * a.out_w;
+  int64_t begin = 0;
+  run_pairs<Lanes, X>(
+      a, [&](int64_t q) { return sums + (q - begin) * a.outputs; },
+      [&](int64_t q, int64_t count) {
+        const int64_t end = q + count;
+        if (end < pixels && (end - begin + kPixelsAtATime) * a.outputs <= kSumsOfSome) return;
+        affine(affine_rows(args, sums, begin, end - begin));
+        begin = end;
+      });
 }
 
 // Vectors of the compiler's: each instruction set has its own registers for them.
@@ -257,11 +282,20 @@ void run_lanes(const IntegerConvArgs& a) {
   return run_wide_x<int32_t>(a);
 }
 
-template <class Lanes>
+// Where the sums have a place, they go there.
+template <class Lanes, Affine* kAffine>
+bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+  if (a.sums || !fits_pairs(a, 2 * Lanes::kLanes) || kPixelsAtATime * a.outputs > kSumsOfSome) return false;
+  if (a.x_type == BR_INT8) run_pairs_some<Lanes, int8_t>(a, affine, kAffine);
+  else run_pairs_some<Lanes, int16_t>(a, affine, kAffine);
+  return true;
+}
+
+template <class Lanes, Affine* kAffine = affine_scalar>
 constexpr IntegerConv integer_conv_with() {
   return {[](const IntegerConvArgs& a) { return derived_bytes_of(a, 2 * Lanes::kLanes); },
           [](const IntegerConvArgs& a, uint8_t* packed_weights) { derive_for(a, packed_weights, 2 * Lanes::kLanes); },
-          run_lanes<Lanes>};
+          run_lanes<Lanes>, run_lanes_affine<Lanes, kAffine>};
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Lanes {
 
 }  // namespace
 
-const IntegerConv kIntegerConvWasm = integer_conv_with<Lanes>();
+const IntegerConv kIntegerConvWasm = integer_conv_with<Lanes, affine_wasm>();
 const IntegerConvInputGrad kIntegerConvInputGradWasm = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay
