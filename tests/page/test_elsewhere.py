@@ -111,7 +111,7 @@ def test_in_your_own_page(shared, answer, tmp_path, monkeypatch):
         page, errors = context.new_page(), []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(address)
-        page.wait_for_function("Boolean(document.getElementById('photo').onchange)")
+        page.wait_for_function("() => Boolean(document.getElementById('photo').onchange)")
         page.set_input_files("#photo", str(folder / "photo.jpg"))
         page.wait_for_function("document.getElementById('answer').value")
         assert page.evaluate("document.getElementById('answer').value") == answer

@@ -34,7 +34,7 @@ def use(page: Page, network: str) -> None:
 def shared(page: Page) -> tuple[str, str]:
     """The link that the page offers, and what it says about it."""
     page.own.click("#share")
-    page.own.wait_for_function("!/^Making/.test(document.getElementById('link-note').textContent)")
+    page.own.wait_for_function("() => !/^Making/.test(document.getElementById('link-note').textContent)")
     link, note = page.own.input_value("#link"), page.own.inner_text("#link-note")
     assert page.own.is_enabled("#copy-link") == bool(link)
     page.own.click("#close-sharing")
@@ -146,7 +146,7 @@ def test_what_the_visitor_has_taught_is_asked_for():
                 page.own.wait_for_function(f"hash => {HASH} === hash", arg=expected)
                 assert "#" not in page.own.url
             page.own.evaluate("link => { location.href = link; }", link)  # is there already: nothing to ask
-            page.own.wait_for_function("!location.hash")
+            page.own.wait_for_function("() => !location.hash")
             page.own.click("#undo")
             assert page.changed(theirs) == mine and page.classes() == ["Orange"]
 
