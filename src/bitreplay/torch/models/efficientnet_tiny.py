@@ -1,8 +1,8 @@
 """EfficientNet-Tiny: the first half of EfficientNet-Lite0, thinned, for microcontrollers.
 
-The weights of a network with a shortcut lie where its pictures are small: up to the third bottleneck of 80 channels
-EfficientNet-Lite0 has 7 % of them and sees a sixteenth of a picture's side at once. What the next bottleneck makes of
-that, before it narrows again, is what this network answers with: the mean over pixels of its inner channels.
+Most weights of EfficientNet-Lite0 lie behind its third bottleneck of 80 channels: up to there it has 7 % of them, and
+maps of a sixteenth of the picture's side. The features of this network are what the next bottleneck makes of these
+maps before it narrows again: the means over pixels of its inner channels.
 """
 
 from __future__ import annotations
