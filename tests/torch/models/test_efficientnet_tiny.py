@@ -1,5 +1,7 @@
 """EfficientNet-Tiny begins as the first half of EfficientNet-Lite0."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -63,4 +65,8 @@ def test_a_student_inherits_from_a_file_of_lite0_and_from_nothing_else(tmp_path)
     assert student.before is not None and student.before["fresh"] == ["head.bias", "head.weight"]
     with pytest.raises(ValueError, match="holds efficientnet_lite0, not quicknet"):
         make_student("quicknet", tmp_path / "out", tmp_path / "lite0.safetensors")
-    assert widths_of("efficientnet-lite0")[:5] == (32, 16, 24, 40, 80)
+
+
+def test_its_widths_are_those_of_lite0_up_to_the_fourth_stage() -> None:
+    widths = inspect.signature(EfficientNetTiny).parameters["widths"].default
+    assert widths[:5] == widths_of("efficientnet-lite0")[:5]
