@@ -216,6 +216,13 @@ def test_a_network_for_devices_begins_as_the_imagenet_one(
     assert all(torch.equal(mine[key], given[key]) for key in given if not key.startswith("stem."))
     assert student.before is not None and student.before["fresh"] == []
     assert student.before["weights"] == "ImageNet, efficientnet-lite0" and len(student.before["sha256"]) == 64
+    shipped = make_student("efficientnet_lite0", tmp_path / "out", "efficientnet_lite0", "efficientnet-lite0")
+    assert torch.equal(shipped.model.state_dict()["head.weight"], given["head.weight"])
+    assert not torch.equal(shipped.model.state_dict()["top.0.weight"], given["top.0.weight"])
+    assert shipped.before is not None and shipped.before["fresh"] == []
+    assert shipped.before["head"]["weights"] == "ImageNet, efficientnet-lite0"
+    with pytest.raises(ValueError, match="efficientnet-lite0 holds efficientnet_lite0, not efficientnet_tiny"):
+        make_student("efficientnet_tiny", tmp_path / "out", "efficientnet_tiny", "efficientnet-lite0")
     half = make_student("efficientnet_tiny", tmp_path / "out", "efficientnet-lite0")
     assert torch.equal(half.model.state_dict()["blocks.5.project.0.weight"], given["blocks.5.project.0.weight"])
 
