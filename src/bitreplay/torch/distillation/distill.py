@@ -71,7 +71,7 @@ def make_student(
         given = network.inherited(given)
     elif note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
-    head_note = {}
+    head_note: dict[str, Any] = {}
     if head is not None:
         others, head_note = first_weights(head)
         if head_note["model"] != name:
@@ -154,6 +154,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     first, rates = dict(args["also_init"]), dict(args["also_rate"])
     out, init, head = Path(args["out"]), args["init"], args["head"]
     students = [make_student(args["model"], out, init, head, size=args["size"], top=args["top"])]
+    students[0].keeps_statistics = args["keep_statistics"]
     for named, file in args["also"]:
         name, _, size = named.partition(":")
         students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))
