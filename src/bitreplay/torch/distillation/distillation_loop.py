@@ -95,7 +95,8 @@ class Distillation:
         self.side_stream = torch.cuda.Stream() if self.gpu else None
         optional = torch.compile if compiled else lambda function, **options: function
         self.make_view, self.ask = optional(self._view, dynamic=False), optional(self._answer, dynamic=False)
-        while not pool.refresh():
+        least = 1 if recipe.whiten is None else METRIC_PICTURES
+        while pool.refresh() < least and pool.pending:
             time.sleep(0.2)
         self.held_logits, features = self.whole_pictures(pool.held)
         self.middle = features.mean(0)
