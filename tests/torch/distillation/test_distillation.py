@@ -125,6 +125,29 @@ def test_statistics_of_the_first_weights_can_be_kept(tmp_path: Path, teacher_fil
     assert not all(torch.equal(kept[keeping][key], first[key]) for key in weights)
 
 
+def test_kept_weights_can_be_a_mean_of_first_and_trained_ones(
+    tmp_path: Path, teacher_file: Path, pool_folder: Path
+) -> None:
+    recipe = DistillationRecipe(**SMALL, views=16, rounding=0.0)
+    kept = {}
+    for share in (1.0, 0.25):
+        student = make_student("react_tiny", tmp_path / "out", "react_tiny@1")
+        first = {key: value.clone() for key, value in student.model.state_dict().items()}
+        student.model.head.weight.data.zero_(), student.model.head.bias.data.zero_()  # fresh in each
+        student.keeps_statistics, student.blend = True, share
+        (note,) = distill(
+            [student], pool_folder, recipe, side=32, teacher_weights=teacher_file, device="cpu", workers=1
+        )
+        assert note["blend"] == share
+        kept[share] = load_weights(student.out)[0].state_dict()
+    for key in (key for key in first if key.endswith("weight") and "head" not in key):
+        torch.testing.assert_close(kept[0.25][key], torch.lerp(first[key], kept[1.0][key], 0.25))
+    student = make_student("react_tiny", tmp_path / "out", "react_tiny@1")
+    student.blend = 0.5
+    with pytest.raises(ValueError, match="keeps its statistics"):
+        distill([student], pool_folder, recipe, side=32, teacher_weights=teacher_file, device="cpu", workers=1)
+
+
 def test_features_can_be_matched_in_the_metric_of_the_discriminant(
     tmp_path: Path, teacher_file: Path, pool_folder: Path
 ) -> None:

@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     first, rates = dict(args["also_init"]), dict(args["also_rate"])
     out, init, head = Path(args["out"]), args["init"], args["head"]
     students = [make_student(args["model"], out, init, head, size=args["size"], top=args["top"])]
-    students[0].keeps_statistics = args["keep_statistics"]
+    students[0].keeps_statistics, students[0].blend = args["keep_statistics"], args["blend"]
     for named, file in args["also"]:
         name, _, size = named.partition(":")
         students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))

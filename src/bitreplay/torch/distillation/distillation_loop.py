@@ -290,6 +290,7 @@ class Distillation:
             rounded = self.agreement(student) if student.rounds else None
             student.leave_rounding()
             drop_projection(student.model)
+            student.blend_weights()
             described = {
                 **note,
                 "model": student.name,
@@ -302,6 +303,7 @@ class Distillation:
                 "seconds": round(self.elapsed(), 1),
                 "before": student.before,
                 "keeps_statistics": student.keeps_statistics,
+                "blend": student.blend,
                 "kept": kept["kept"],
                 "agreement": self.agreement(student),
                 "agreement_rounded": rounded,

@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--keep-statistics", action="store_true", help="BatchNorm of the first network keeps those of --init"
     )
+    p.add_argument("--blend", type=float, help="with it, the share of the trained weights in what is kept (all)")
     p.add_argument("--seed", type=int)
     p.add_argument("--workers", type=int, default=8, help="processes that decode pictures (8)")
     p.add_argument("--compile", choices=["on", "off"], help="torch.compile; on where there is a GPU")

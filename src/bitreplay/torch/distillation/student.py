@@ -21,10 +21,19 @@ from bitreplay.torch.resizing import resize, resize_view
 CALIBRATION_IMAGES = 500
 
 
+def blended(first: Mapping[str, Tensor], trained: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
+    """Tensor by tensor the mean of two sets of weights in which the trained ones have that share."""
+    mean = {
+        key: torch.lerp(x.to(trained[key]), trained[key], share) for key, x in first.items() if x.is_floating_point()
+    }
+    return dict(trained) | mean
+
+
 class Student:
     """`name` and `options` are those of the model, `out` is the file for its weights, `before` says how its first
     weights were made. `rate` is its highest learning rate, where that is not the recipe's. With `keeps_statistics`
-    BatchNorm keeps the means and variances of its first weights, and learns scale and offset alone.
+    BatchNorm keeps the means and variances of its first weights, and learns scale and offset alone. Then `blend` may be
+    the share of the trained weights in those that are kept; the rest are the first ones (Wortsman et al., 2022).
 
     The engine's rounding is in the loop of binary networks alone: a rounded value flips signs there. A network without
     signs loses nothing by it."""
@@ -42,9 +51,16 @@ class Student:
         self.rounding: EngineRounding | None = None
         self.rate: float | None = None
         self.keeps_statistics = False
+        self.blend: float | None = None
         self.binary = any(isinstance(module, BinaryConv2d) for module in model.modules())
 
     def begin(self, recipe: DistillationRecipe, features: int, device: torch.device, compiled: bool) -> None:
+        if self.blend is not None:
+            if not (self.keeps_statistics and 0 < self.blend <= 1):
+                raise ValueError(
+                    f"blend is {self.blend}; expected a share up to 1, of a network that keeps its statistics."
+                )
+            self.first = {key: value.clone() for key, value in self.model.state_dict().items()}
         add_projection(self.model, features)
         self.model.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         set_binary_weights(self.model, True)
@@ -97,6 +113,18 @@ class Student:
         if self.average is not None:
             self.average.update(self.model)
         return losses.detach()
+
+    def blend_weights(self) -> None:
+        """Make the weights the mean of the first and of the current ones that `blend` asks for."""
+        if self.blend is None:
+            return
+        now = self.model.state_dict()
+        self.model.load_state_dict(
+            {
+                k: torch.lerp(x.to(now[k]), now[k], self.blend) if x.is_floating_point() else x
+                for k, x in self.first.items()
+            }
+        )
 
     def round_from_here(self, images: Tensor) -> None:
         """Switch the engine's rounding on, with ranges of the current weights; called again, it renews the ranges."""
