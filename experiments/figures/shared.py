@@ -6,6 +6,8 @@ import json
 from decimal import Decimal
 
 from bitreplay import zoo
+from bitreplay.planning.plan import plan
+from bitreplay.settings import Settings
 from figures import committed
 from figures.committed import (
     BENCHMARKS,
@@ -19,6 +21,7 @@ from figures.committed import (
     rows_where,
     single_row,
     single_value,
+    weights,
 )
 from figures.five_sets import mean_of
 
@@ -74,6 +77,24 @@ def making(n_features: str, digits: str) -> str:
 def step_memory() -> str:
     row = single_row(rows_where(BENCHMARKS / "bench_avx512.json", question="memory"))
     return f"{format_number(row['ours'])} MiB, PyTorch {format_number(row['theirs'])}"
+
+
+def minibatch_memory(model: str) -> str:
+    """The arena of a step of 160 samples, the method's minibatch."""
+    rows = rows_where(BENCHMARKS / "micro_batches.csv", network=model, micro_batch_size="whole")
+    return format_number(Decimal(single_row(rows)["arena bytes"]) / 10**6) + " MB"
+
+
+def planned(model: str) -> str:
+    """Megabytes of RAM that `bitreplay plan` counts for ten classes, answers included; some tenths differ between
+    instruction sets."""
+    return format_number(Decimal(plan(weights(model), Settings(), 10).ram) / 10**6, 0)
+
+
+def start_up(network: str, d: str) -> str:
+    """CPU seconds of `bitreplay predict` with one picture."""
+    row = single_row(rows_where(BENCHMARKS / "predict.csv", **{"network": network, "numbers of a picture": d}))
+    return format_number(row["CPU seconds"], 2)
 
 
 def forgetting(data: str, strategy: str) -> str:

@@ -57,6 +57,15 @@ def _accuracy(name: str) -> Row:
     return single_row(rows_where(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
 
 
+def engine_gap(name: str) -> str:
+    """What the engine gains or loses against the file in floating point; the words "at worst" are checked."""
+    gaps = {title: Decimal(_accuracy(title)["integer_top1"]) - Decimal(_accuracy(title)["float_top1"])
+            for title in _in_order()}  # fmt: skip
+    if name == "react18" and gaps[name] != min(gaps.values()):
+        raise LookupError(f"{name} is not the worst: {gaps}")
+    return f"{format_number(abs(gaps[name]), 2)} points {'below' if gaps[name] < 0 else 'above'}"
+
+
 def _trials(name: str) -> list[Row]:
     """Of its training runs, those that ship and others; those that only change the statistics are left out."""
     return [row for row in rows(EXPERIMENTS / "zoo_trials.csv") if row["model"].partition("@")[0] == name]
