@@ -14,6 +14,7 @@ import argparse
 import statistics
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from networks import published
@@ -51,7 +52,7 @@ def held_out(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def learner_with(gain: Fraction, model: zoo.Model, seed: int) -> Learner:
-    kind = type(Replay.__name__, (Replay,), {"gain": gain})
+    kind: Any = type(Replay.__name__, (Replay,), {"gain": gain})
     return Learner(kind.on(assembly.context_of(model, Settings(strategy="replay", seed=seed), "cpu")), model)
 
 

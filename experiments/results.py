@@ -63,13 +63,13 @@ FIRST = fig_accuracy
 def main() -> None:
     write(rows())
     all_rows = Rows(rows())
-    claims = [claim for module in EXPERIMENTS.values() for claim in module.claims(all_rows)]
-    lines = [INTRODUCTION, "## The claims", ""]
-    lines += markdown(["claim", "paper", "here", ""], [[c.claim, c.theirs, c.ours, c.verdict] for c in claims])
+    claims = [(name, claim) for name, module in EXPERIMENTS.items() for claim in module.claims(all_rows)]
+    cells = [[c.claim, c.theirs, c.ours, c.verdict, f"[{name}](results-tables.md#{name})"] for name, c in claims]
+    lines = [INTRODUCTION, "## The claims", "", *markdown(["claim", "paper", "here", "", "rows"], cells)]
     lines += ["## The grid", "", *FIRST.grid(all_rows)]
     lines += ["## Class by class", "", *render_table(FIRST.TABLES[0], all_rows)]
     lines += [line for module in EXPERIMENTS.values() for line in charts(module, all_rows)]
-    lines += [LEFT_OUT, *left(all_rows)]
+    lines += [LEFT_OUT, *left(all_rows), "", *origins()]
     (DOCS / "results.md").write_text("\n".join(lines).rstrip() + "\n")
     tables = [TABLES]
     for name, module in EXPERIMENTS.items():
@@ -106,6 +106,17 @@ def left(all_rows: Rows) -> list[str]:
     each = ", ".join(f"{number} of {name}" for name, number in missing.items() if number)
     total = len({run for runs in requested.values() for run in runs})
     return [f"Of {total} runs that `bitreplay reproduce all` asks for these have no row: {each}."]
+
+
+def origins() -> list[str]:
+    """Rows that cannot say all of where they come from; a later row of the same run takes an earlier one's place."""
+    every = rows()
+    changed = sum(row["commit"].endswith("+") for row in every)
+    nameless = sum(row["machine"] == "unknown" for row in every)
+    return [
+        f"Of {len(every)} rows {changed} were made with files that differed from the commit they name (a + behind it), "
+        f"and {nameless} do not name their machine."
+    ]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ GAINS: dict[tuple[str, str, str, str, int], str] = {
     ("cifar100", "react18", "frozen-tail", "nc", 5): "640",
     ("cifar100", "react18", "cwr", "nc", 5): "30",
     ("cifar100", "react18", "joint", "nc", 5): "20",
-    ("cifar100", "bireal18", "replay", "nc", 5): "80",
+    ("cifar100", "bireal18", "replay", "nc", 5): "160",
     ("cifar100", "bireal18", "frozen-tail", "nc", 5): "160",
     ("cifar100", "bireal18", "cwr", "nc", 5): "30",
     ("sessions", "quicknet", "cwr", "nc", 5): "10",

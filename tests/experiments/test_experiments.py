@@ -271,6 +271,19 @@ def test_gains_are_the_best_on_held_out_pictures():
     assert checked
 
 
+def test_no_gain_was_chosen_at_an_end_of_those_that_were_tried():
+    import tuning
+    from grid import rows
+    from tables import Rows
+
+    result, checked = Rows(rows()), 0
+    for name, (runs, seeds) in tuning.GRID.items():
+        best = result.best(runs, seeds)
+        assert best not in (runs[0], runs[-1]), name
+        checked += best is not None
+    assert checked > 20
+
+
 def test_the_planner_expects_what_the_rows_say(tmp_path):
     import expected
     from grid import rows
