@@ -13,6 +13,7 @@ from figures.committed import (
     BENCHMARKS,
     EXPERIMENTS,
     Row,
+    bench,
     digest,
     finals,
     forgetting_range,
@@ -77,6 +78,12 @@ def making(n_features: str, digits: str) -> str:
 def step_memory() -> str:
     row = single_row(rows_where(BENCHMARKS / "bench_avx512.json", question="memory"))
     return f"{format_number(row['ours'])} MiB, PyTorch {format_number(row['theirs'])}"
+
+
+def forward_ms(isa: str) -> str:
+    """Milliseconds of Bi-Real-18 for one picture on a server's core."""
+    row = bench(f"bench_steps_{isa}.json", "Bi-Real-18 forward, one 32x32 image", "PyTorch fp32")
+    return format_number(row["ours"])
 
 
 def minibatch_memory(model: str) -> str:

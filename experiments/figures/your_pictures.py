@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from figures.committed import BENCHMARKS, few, format_number, mean, rows_where, table
-from figures.shared import exact, start_up, state
+from figures.shared import exact, forward_ms, start_up, state
 
 PAGE = "docs/your-pictures.md"
-__all__ = ["exact", "start_up", "state"]
+__all__ = ["exact", "forward_ms", "start_up", "state"]
 
 
 def few_pictures() -> str:
