@@ -27,8 +27,10 @@ from figures.committed import (
 from figures.five_sets import mean_of
 
 
-def exact(data: str, model: str) -> str:
-    return format_number(committed.exact(data, model)["final"])
+def exact(data: str, model: str, feature_layers: str = "") -> str:
+    """With the most features that there are rows of, or with these layers'."""
+    fields = {"feature_layers": feature_layers} if feature_layers else {}
+    return format_number(committed.exact(data, model, **fields)["final"])
 
 
 def gradients(data: str, model: str, strategy: str) -> str:
