@@ -1,5 +1,6 @@
 """Learning from a teacher without labels: the run as a whole on a small pool, its end, its interruption."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,50 @@ def test_it_learns_and_a_killed_run_ends_as_an_undisturbed_one(
     assert resumed.step == whole.step == 40
     for key, value in whole.students[0].model.state_dict().items():
         assert torch.equal(value, resumed.students[0].model.state_dict()[key]), key
+
+
+def test_statistics_of_the_first_weights_can_be_kept(tmp_path: Path, teacher_file: Path, pool_folder: Path) -> None:
+    make = partial(make_student, "react_tiny", init="react_tiny@1")
+    free, keeping = make(out=tmp_path / "free"), make(out=tmp_path / "keeping")
+    keeping.keeps_statistics = True
+    recipe = DistillationRecipe(**SMALL, views=16, rounding=0.0)
+    first = {key: value.clone() for key, value in free.model.state_dict().items()}
+    both = [free, keeping]
+    notes = distill(both, pool_folder, recipe, side=32, teacher_weights=teacher_file, device="cpu", workers=1)
+    assert [note["keeps_statistics"] for note in notes] == [False, True]
+    running = [key for key in first if key.endswith(("running_mean", "running_var"))]
+    weights = [key for key in first if key.endswith("weight") and "head" not in key]
+    kept = {student: load_weights(student.out)[0].state_dict() for student in both}
+    assert running and all(torch.equal(kept[keeping][key], first[key]) for key in running)
+    assert not any(torch.equal(kept[free][key], first[key]) for key in running)
+    assert not all(torch.equal(kept[keeping][key], first[key]) for key in weights)
+
+
+def test_features_can_be_matched_in_the_metric_of_the_discriminant(
+    tmp_path: Path, teacher_file: Path, pool_folder: Path
+) -> None:
+    """M (C + e m) M is the identity, and the features of a batch are those without it times M."""
+    from bitreplay.torch.models.efficientnet_lite import pretrained
+
+    runs = []
+    for whiten in (None, 0.5):
+        pool = PicturePool(pool_folder, 32, CPU, workers=1)
+        pool.refresh(wait=True)
+        recipe = DistillationRecipe(**SMALL, views=4, whiten=whiten)
+        teacher, student = pretrained("efficientnet-lite0", teacher_file), make_student("react_tiny", tmp_path / "x")
+        runs.append(Distillation(recipe, teacher, [student], pool, compiled=False))
+        pool.close()
+    plain, whitened = runs
+    assert plain.metric is None and whitened.metric is not None
+    _, features = whitened.whole_pictures(whitened.pool.images)
+    covariance = torch.cov(features.double().T)
+    floored = covariance + 0.5 * covariance.diagonal().mean() * torch.eye(len(covariance))
+    metric = whitened.metric.double()
+    torch.testing.assert_close(metric @ floored @ metric, torch.eye(len(covariance)).double(), rtol=0, atol=1e-3)
+    wanted = plain.judged(0).features.float() @ whitened.metric
+    torch.testing.assert_close(whitened.judged(0).features, wanted)
+    with pytest.raises(ValueError, match="whiten is -1"):
+        DistillationRecipe(whiten=-1)
 
 
 def test_views_that_were_judged_come_again_mirrored_and_the_teacher_rests(
@@ -216,6 +261,13 @@ def test_a_network_for_devices_begins_as_the_imagenet_one(
     assert all(torch.equal(mine[key], given[key]) for key in given if not key.startswith("stem."))
     assert student.before is not None and student.before["fresh"] == []
     assert student.before["weights"] == "ImageNet, efficientnet-lite0" and len(student.before["sha256"]) == 64
+    shipped = make_student("efficientnet_lite0", tmp_path / "out", "efficientnet_lite0", "efficientnet-lite0")
+    assert torch.equal(shipped.model.state_dict()["head.weight"], given["head.weight"])
+    assert not torch.equal(shipped.model.state_dict()["top.0.weight"], given["top.0.weight"])
+    assert shipped.before is not None and shipped.before["fresh"] == []
+    assert shipped.before["head"]["weights"] == "ImageNet, efficientnet-lite0"
+    with pytest.raises(ValueError, match="efficientnet-lite0 holds efficientnet_lite0, not efficientnet_tiny"):
+        make_student("efficientnet_tiny", tmp_path / "out", "efficientnet_tiny", "efficientnet-lite0")
     half = make_student("efficientnet_tiny", tmp_path / "out", "efficientnet-lite0")
     assert torch.equal(half.model.state_dict()["blocks.5.project.0.weight"], given["blocks.5.project.0.weight"])
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from PIL import Image
 
+from bitreplay.torch.distillation import pool as pool_module
 from bitreplay.torch.distillation.pool import PicturePool, parts_of, square
 
 CPU = torch.device("cpu")
@@ -59,6 +60,22 @@ def test_parts_join_as_they_come_and_a_half_written_one_waits(tmp_path: Path) ->
         assert torch.equal(pool.images[:6], first) and len(pool.held) == 2
         generator = torch.Generator().manual_seed(0)
         assert pool.sample(50, generator).shape == (50, 3, 8, 8)
+    finally:
+        pool.close()
+
+
+def test_few_parts_at_a_time_lie_decoded_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "PARTS_AHEAD", 2)
+    for number in range(5):
+        pack(tmp_path, number, pictures(4, number))
+    pool = PicturePool(tmp_path, 8, CPU, held=1, workers=1)
+    try:
+        assert len(pool.pending) == 2
+        while pool.pending:
+            before = len(pool.digests)
+            pool.refresh()
+            assert len(pool.pending) <= 2 and len(pool.digests) <= before + 2
+        assert len(pool.digests) == 5 and len(pool.images) == 19
     finally:
         pool.close()
 

@@ -50,11 +50,14 @@ def first_weights(init: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return {key: x for key, x in module.state_dict().items() if key not in missing}, note
 
 
-def make_student(name: str, out: Path, init: str | Path | None = None, **options: int | None) -> Student:
+def make_student(
+    name: str, out: Path, init: str | Path | None = None, head: str | Path | None = None, **options: int | None
+) -> Student:
     """A fresh network, or one with the weights of a file or of a shipped network, which may be the one it `inherits`.
 
     Residual blocks that the file lacks begin as the identity, other layers fresh; a 3x3 stem is spread over a 5x5 one.
-    `options` are those of the model: `size` of the QuickNets and of react_tiny, `top` of the QuickNets.
+    A shipped network has no head: `head` names weights of the same model to take one from. `options` are those of the
+    model: `size` of the QuickNets and of react_tiny, `top` of the QuickNets.
     """
     chosen = {key: value for key, value in options.items() if value is not None}
     try:
@@ -68,6 +71,12 @@ def make_student(name: str, out: Path, init: str | Path | None = None, **options
         given = network.inherited(given)
     elif note["model"] != name:
         raise ValueError(f"{init} holds {note['model']}, not {name}.")
+    head_note: dict[str, Any] = {}
+    if head is not None:
+        others, head_note = first_weights(head)
+        if head_note["model"] != name:
+            raise ValueError(f"{head} holds {head_note['model']}, not {name}.")
+        given |= {key: x for key, x in others.items() if key.startswith("head.")}
     mine = network.state_dict()
     if "stem.0.weight" in mine and (mine["stem.0.weight"].shape[-1], given["stem.0.weight"].shape[-1]) == (5, 3):
         given["stem.0.weight"] = spread(given["stem.0.weight"])
@@ -79,6 +88,8 @@ def make_student(name: str, out: Path, init: str | Path | None = None, **options
         if isinstance(module, ReActBlock) and not any(key.startswith(prefix + ".") for key in fitting):
             module.start_as_identity()
     before = {"sha256": note["sha256"], "fresh": sorted(set(mine) - set(fitting))}
+    if head_note:
+        before["head"] = {"sha256": head_note["sha256"], "weights": head_note.get("weights")}
     return Student(name, network, out, chosen, before | {key: note.get(key) for key in NOTED})
 
 
@@ -141,7 +152,9 @@ def main(arguments: list[str] | None = None) -> list[dict[str, Any]]:
     args = vars(parser().parse_args(arguments))
     settings = {f.name: args[f.name] for f in fields(DistillationRecipe) if args.get(f.name) is not None}
     first, rates = dict(args["also_init"]), dict(args["also_rate"])
-    students = [make_student(args["model"], Path(args["out"]), args["init"], size=args["size"], top=args["top"])]
+    out, init, head = Path(args["out"]), args["init"], args["head"]
+    students = [make_student(args["model"], out, init, head, size=args["size"], top=args["top"])]
+    students[0].keeps_statistics = args["keep_statistics"]
     for named, file in args["also"]:
         name, _, size = named.partition(":")
         students.append(make_student(name, Path(file), first.get(name), size=int(size) if size else None))

@@ -29,11 +29,12 @@ from bitreplay.torch.pretraining.world import World
 from bitreplay.torch.resizing import resize, resize_view
 from bitreplay.torch.weights import save_weights
 
-REPORT_STEPS, CALIBRATION_STEPS, RECALIBRATION_MINIBATCHES = 50, 400, 40
+REPORT_STEPS, CALIBRATION_STEPS, RECALIBRATION_MINIBATCHES, METRIC_PICTURES = 50, 400, 40, 16_384
 
 
 class TeacherBatch(NamedTuple):
-    """Views (N, 3, S, S) in [-1, 1] and the teacher's outputs for them: logits, and features less their mean."""
+    """Views (N, 3, S, S) in [-1, 1] and the teacher's outputs for them: logits, and features less their mean
+    (in the metric of the recipe)."""
 
     view: Tensor
     logits: Tensor
@@ -94,13 +95,12 @@ class Distillation:
         self.side_stream = torch.cuda.Stream() if self.gpu else None
         optional = torch.compile if compiled else lambda function, **options: function
         self.make_view, self.ask = optional(self._view, dynamic=False), optional(self._answer, dynamic=False)
-        while not pool.refresh():
+        least = 1 if recipe.whiten is None else METRIC_PICTURES
+        while pool.refresh() < least and pool.pending:
             time.sleep(0.2)
-        self.middle = torch.zeros(self.teacher.head.in_features, device=self.device)
-        with torch.no_grad():
-            answers = [self._answer(self.for_teacher(part)) for part in scale_pixels(pool.held).split(256)]
-        self.held_logits = torch.cat([logits for logits, _ in answers])
-        self.middle = torch.cat([features for _, features in answers]).float().mean(0)
+        self.held_logits, features = self.whole_pictures(pool.held)
+        self.middle = features.mean(0)
+        self.metric = None if recipe.whiten is None else self.discriminant_metric(recipe.whiten)
         for student in self.students:
             student.begin(recipe, self.teacher.head.in_features, self.device, compiled)
         self.resume()
@@ -116,6 +116,20 @@ class Distillation:
         with torch.autocast(self.device.type, torch.bfloat16):
             features = self.teacher.features(large)
             return self.teacher.head(features), features
+
+    def whole_pictures(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """The teacher's logits and features of pictures as they are."""
+        with torch.no_grad():
+            answers = [self._answer(self.for_teacher(scale_pixels(part))) for part in images.split(256)]
+        return torch.cat([logits for logits, _ in answers]), torch.cat([f for _, f in answers]).float()
+
+    def discriminant_metric(self, share: float) -> Tensor:
+        """(features, features): (C + share m)^-1/2, C the covariance of the teacher's features, m its mean variance."""
+        _, features = self.whole_pictures(self.pool.images[:METRIC_PICTURES])
+        covariance = torch.cov(features.double().T)
+        values, axes = torch.linalg.eigh(covariance)
+        floor = share * covariance.diagonal().mean()
+        return ((axes / (values.clamp(min=0) + floor).sqrt()) @ axes.T).float()
 
     def for_teacher(self, view: Tensor) -> Tensor:
         return resize_view(view, self.recipe.teacher_size).contiguous(memory_format=torch.channels_last)
@@ -138,7 +152,8 @@ class Distillation:
         view = self.view(step)
         with torch.no_grad():
             logits, features = self.ask(self.for_teacher(view))
-            return TeacherBatch(view, logits, features - self.middle.to(features.dtype))
+            features = features - self.middle.to(features.dtype)
+            return TeacherBatch(view, logits, features if self.metric is None else features.float() @ self.metric)
 
     def view(self, step: int, pictures: int | None = None) -> Tensor:
         generator = self.generator(0, step)
@@ -196,7 +211,7 @@ class Distillation:
     def walk(self) -> Iterator[Report]:
         """Train until views or time are used up; a Report after every REPORT_STEPS steps."""
         for student in self.students:
-            student.model.train()
+            student.train()
         totals = torch.zeros(len(self.students), 2, device=self.device)
         rounding, started = False, self.clock()
         for batch in self.batches():
@@ -250,13 +265,12 @@ class Distillation:
 
     def agreement(self, student: Student) -> dict[str, float]:
         """Agreement with the teacher on held-out pictures, in full precision: top-1 in percent, divergence."""
-        was_training = student.model.training
         student.model.eval()
         outputs = []
         with torch.no_grad():
             for part in resize(self.pool.held, student.size).split(256):
                 outputs.append(student.model(scale_pixels(part).contiguous(memory_format=torch.channels_last)))
-        student.model.train(was_training)
+        student.train()
         logits, wanted = torch.cat(outputs).float(), self.held_logits.float()
         same = (logits.argmax(1) == wanted.argmax(1)).float().mean().item()
         divergence = F.kl_div(logits.log_softmax(1), wanted.log_softmax(1), reduction="batchmean", log_target=True)
@@ -287,6 +301,7 @@ class Distillation:
                 "pool_sha256": self.pool.digest(),
                 "seconds": round(self.elapsed(), 1),
                 "before": student.before,
+                "keeps_statistics": student.keeps_statistics,
                 "kept": kept["kept"],
                 "agreement": self.agreement(student),
                 "agreement_rounded": rounded,
@@ -306,6 +321,7 @@ class Distillation:
                     view = self.augment(images, draw(len(images), self.generator(2, k)))
                 yield student.fitted(view)
 
-        reestimate_batchnorm(student.model, views(), World(0, 1, self.device))
+        if not student.keeps_statistics:
+            reestimate_batchnorm(student.model, views(), World(0, 1, self.device))
         if student.rounds:
             student.round_from_here(self.pool.held)

@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
         help="weights to start from: a file or any of its parts, a shipped network by name, or "
         "efficientnet-lite0 for that network's ImageNet weights",
     )
+    p.add_argument("--head", metavar="WEIGHTS", help="where --init has no head: weights, named alike, that have one")
     p.add_argument(
         "--also", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[],
         help="another network that learns from the same views, as react_tiny or react_tiny:64 for its size, and its "
@@ -49,12 +50,18 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--fall", type=float, help="share of the run, at its end, in which the rate falls to 0 (0.4)")
     p.add_argument("--weight-decay", type=float)
     p.add_argument("--match", type=float, help="weight of the features' loss (3)")
+    p.add_argument(
+        "--whiten", type=float, help="match features in the metric of `exact`, 1 for few pictures (as they are)"
+    )
     p.add_argument("--least-area", type=float, help="smallest random crop, as a share of the picture (0.25)")
     p.add_argument("--jitter", type=float, help="colour jitter (0.2)")
     p.add_argument("--mix", type=float, help="share of views that are blended with others (0.15)")
     p.add_argument("--cut", type=float, help="share of views into which a box of others is pasted (0.15)")
     p.add_argument("--rounding", type=float, help="share of the run, at its end, with the engine's rounding (0.08)")
     p.add_argument("--average", type=int, help="horizon, in steps, of a running average of the weights (200)")
+    p.add_argument(
+        "--keep-statistics", action="store_true", help="BatchNorm of the first network keeps those of --init"
+    )
     p.add_argument("--seed", type=int)
     p.add_argument("--workers", type=int, default=8, help="processes that decode pictures (8)")
     p.add_argument("--compile", choices=["on", "off"], help="torch.compile; on where there is a GPU")

@@ -17,6 +17,7 @@ LIMITS = (
     ("fall", 0.0, 1.0),
     ("weight_decay", 0.0, 10.0),
     ("match", 0.0, 100.0),
+    ("whiten", 0.0, 1000.0),
     ("least_area", 0.01, 1.0),
     ("jitter", 0.0, 1.0),
     ("mix", 0.0, 1.0),
@@ -33,8 +34,12 @@ class DistillationRecipe:
     end the engine's rounding is in the loop.
 
     The loss of a view is the divergence of the network's 1,000 probabilities from the teacher's, and `match` times
-    1 - cos of a linear projection of its features and the teacher's. Views are crops of at least `least_area`, with
-    colours changed by `jitter`; a share `mix` is blended with another view, in a share `cut` a box of it is pasted.
+    1 - cos of a linear projection of its features and the teacher's. With `whiten` e, the teacher's features are
+    multiplied by (C + e m)^-1/2 first, C being their covariance over pictures of the pool and m the mean of its
+    diagonal: the metric in which `exact` compares pictures when it has seen few (e = 1).
+
+    Views are crops of at least `least_area`, with colours changed by `jitter`; a share `mix` is blended with another
+    view, in a share `cut` a box of it is pasted.
     The teacher reads them at `teacher_size`. It judges the first `judged_views` alone, by default every one: its
     outputs stay on the device, and the run goes round these views, mirrored in every second round.
 
@@ -52,6 +57,7 @@ class DistillationRecipe:
     fall: float = 0.4
     weight_decay: float = 0.02
     match: float = 3.0
+    whiten: float | None = None
     least_area: float = 0.25
     jitter: float = 0.2
     mix: float = 0.15

@@ -25,6 +25,7 @@ from bitreplay.data.pictures.resize import center_square
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".webp"))
 PICTURES_PER_PART = 4096
+PARTS_AHEAD = 8  # decoded or under way, and not on the device yet: each takes disk
 
 
 class Part:
@@ -91,16 +92,26 @@ class PicturePool:
             raise ValueError(f"{source} has no pictures: no part_NNN.bin with part_NNN.npy and no picture file.")
 
     def start(self) -> None:
-        """Start decoding the parts that are new."""
+        """Start decoding parts that are new, some at a time."""
         for part in parts_of(self.source):
+            if len(self.pending) >= PARTS_AHEAD:
+                break
             if part.name not in self.digests and part.name not in self.pending:
                 out = Path(self.folder.name) / f"{len(self.digests) + len(self.pending)}.npy"
                 self.pending[part.name] = self.workers.submit(decode_part, part, self.side, out)
 
     def refresh(self, wait: bool = False) -> int:
-        """Add the parts that are decoded, with `wait` all that are under way; returns the number of pictures."""
+        """Add the parts that are decoded, with `wait` all that there are; returns the number of pictures."""
         self.start()
-        arrived = [name for name, future in self.pending.items() if wait or future.done()]
+        while wait and any(part.name not in self.digests for part in parts_of(self.source)):
+            self.add(list(self.pending))
+            self.start()
+        self.add([name for name, future in self.pending.items() if future.done()])
+        self.start()
+        return len(self.images)
+
+    def add(self, arrived: list[str]) -> None:
+        """Put parts on the device, once they are decoded."""
         more = []
         for name in arrived:
             path, self.digests[name] = self.pending.pop(name).result()
@@ -113,7 +124,6 @@ class PicturePool:
             if self.device.type == "cuda":
                 torch.cuda.synchronize()  # another stream may still read what is freed here
             self.images = torch.cat([self.images, *more])
-        return len(self.images)
 
     def sample(self, count: int, generator: Generator, first: int | None = None) -> Tensor:
         """`count` pictures at random, of the `first` that came or of all."""

@@ -23,7 +23,8 @@ CALIBRATION_IMAGES = 500
 
 class Student:
     """`name` and `options` are those of the model, `out` is the file for its weights, `before` says how its first
-    weights were made. `rate` is its highest learning rate, where that is not the recipe's.
+    weights were made. `rate` is its highest learning rate, where that is not the recipe's. With `keeps_statistics`
+    BatchNorm keeps the means and variances of its first weights, and learns scale and offset alone.
 
     The engine's rounding is in the loop of binary networks alone: a rounded value flips signs there. A network without
     signs loses nothing by it."""
@@ -40,6 +41,7 @@ class Student:
         self.model, self.size = model, int(model.input_size)  # type: ignore[arg-type]
         self.rounding: EngineRounding | None = None
         self.rate: float | None = None
+        self.keeps_statistics = False
         self.binary = any(isinstance(module, BinaryConv2d) for module in model.modules())
 
     def begin(self, recipe: DistillationRecipe, features: int, device: torch.device, compiled: bool) -> None:
@@ -58,7 +60,16 @@ class Student:
         ]
         self.optimizer = torch.optim.AdamW(groups, lr=recipe.rate, fused=self.gpu)
         self.average = RunningAverage(self.model, recipe.average) if recipe.average else None
+        self.train()
         self.losses: Callable[..., Tensor] = torch.compile(self.loss_of, dynamic=False) if compiled else self.loss_of
+
+    def train(self) -> None:
+        """As for learning: BatchNorm by the minibatch, unless it keeps its statistics."""
+        self.model.train()
+        if self.keeps_statistics:
+            for module in self.model.modules():
+                if isinstance(module, nn.BatchNorm2d):
+                    module.eval()
 
     def fitted(self, view: Tensor) -> Tensor:
         """Views at the size of the network, in channels-last layout."""
