@@ -94,6 +94,12 @@ def minibatch_memory(model: str) -> str:
     return format_number(Decimal(single_row(rows)["arena bytes"]) / 10**6) + " MB"
 
 
+def at_work(model: str, strategy: str) -> str:
+    """Megabytes that a process took above its base while it learned ten classes and answered."""
+    row = single_row(rows_where(BENCHMARKS / "at_work.csv", network=model, strategy=strategy))
+    return format_number(Decimal(row["peak above base"]) / 10**6, 0)
+
+
 def planned(model: str) -> str:
     """Megabytes of RAM that `bitreplay plan` counts for ten classes, answers included; some tenths differ between
     instruction sets."""
