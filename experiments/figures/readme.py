@@ -21,6 +21,7 @@ from figures.committed import (
     mean,
     rows_where,
     runs,
+    single_row,
     single_value,
     table,
     title_of,
@@ -100,6 +101,13 @@ def _cwr(data: str, model: str) -> str:
 def _regression(data: str, model: str) -> list[Decimal]:
     found = rows_where(EXPERIMENTS / "baselines.csv", data=data, digest=digest(model), method="joint")
     return [Decimal(row["final"]) for row in found]
+
+
+def known(method: str) -> str:
+    """Accuracies of a known method in the order of the table's lines."""
+    lines = [(data, MODELS[name]) for data, names in SETS.values() for name in names]
+    found = [rows_where(EXPERIMENTS / "baselines.csv", data=d, digest=digest(m), method=method) for d, m in lines]
+    return ", ".join(format_number(single_row(matches)["final"]) for matches in found)
 
 
 def _mean(values: list[Decimal]) -> str:
