@@ -178,12 +178,6 @@ def forgetting() -> str:
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
 
 
-def orders(data: str) -> str:
-    """Of the classes, with exact's rows, a network each."""
-    each = (str(len(runs(data, model, "exact"))) for model in ("react18", "bireal18"))
-    return " and ".join(dict.fromkeys(each))
-
-
 def fewer() -> str:
     lines = []
     for layers in LINES:
