@@ -44,9 +44,11 @@ LEFT_OUT = """## What was not possible, and what was left out
 - No boards were available. Times are those of one core of a server; for ARM, instructions are counted under qemu-user.
 - CIFAR-100 is a re-split: all its images, 500 and 100 per class, but not the official halves.
 - At full size (all images, cropped and flipped) there are replay and BNN+CWR* at 8/1/16 and in floating point; other
-  sweeps take 200 or 500 images per class, whose codes are computed once, and say so. Replay at 16 bits or 8 for all
-  layers takes up to an hour of a core per run at full size, at 32 bits four: cells of [the grid](#the-grid) without
-  figures lack that time, no data.
+  sweeps take 200 or 500 images per class, whose codes are computed once, CIFAR-100 at 32 bits 100, and say so. Replay
+  at 16 bits or 8 for all layers takes up to an hour of a core per run at full size, at 32 bits four; with 100 images of
+  CIFAR-100 per class, at 32 bits, most of an hour. Cells of [the grid](#the-grid) without figures lack that time, no
+  data.
+- Binary weights that move were run with 200 images per class: the verdict on 8 bits is of that size.
 - BNN+CWR* in floating point at full size takes about half an hour of a core per run: it has fewer seeds or none.
   With 200 images per class BNN+CWR* in floating point has all.
 """
