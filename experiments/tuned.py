@@ -28,7 +28,7 @@ LATENT_GAINS: dict[tuple[str, str], int] = {
     ("bireal18", "8/4/16"): -2,
     ("react18", "8/8/16, magnitude"): 0,  # not tried: trained without that term
     ("bireal18", "8/8/16, magnitude"): 0,
-    ("react18", "flips"): -6,
+    ("react18", "flips"): -2,
     ("bireal18", "flips"): -6,
     ("trial", "8/8/16"): -2,
     ("trial", "8/4/16"): 0,

@@ -262,7 +262,7 @@ def test_gains_are_the_best_on_held_out_pictures():
         if (best := result.best(runs, (10,))) is not None:
             assert LEVEL_GAINS[behind] == best.gain, behind
             checked += 1
-    for (model, bits), runs in tuning.LATENT.items():
+    for (model, bits), runs in (tuning.LATENT | tuning.AGAIN).items():
         figures = {run: result.of(run, (10,)) for run in runs}
         if all(figures.values()):
             driven = {run: f.final for run, f in figures.items() if f.rows[0]["flipped"] >= 1000}
