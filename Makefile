@@ -14,7 +14,7 @@ C_SOURCES = $(shell git ls-files 'core/*.c' 'core/*.cc' 'core/*.h' 'examples/*.c
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: setup build lint bindings sources format test test-slow test-ray test-fleet fleet-full test-published sanitize sanitize-threads golden-long test-adapters test-arm test-mcu test-flash test-platformio fuzz fuzz-reader fuzz-jpeg \
-  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page screens test-serve test-interrupts simulate docs figures lock test-lowest bench demo clean
+  hashes wheel-arm test-wheel-arm wheels test-wheels wasm wasm-tools test-wasm npm npm-files test-npm page test-page screens test-serve test-interrupts simulate docs figures numbers lock test-lowest bench demo clean
 
 setup: $(STAMP)
 
@@ -312,6 +312,10 @@ docs: build wasm
 # Tables and figures of README.md and docs/, from the committed rows.
 figures: build
 	$(BIN)/python experiments/fill_figures.py
+
+# Numbers that are written by hand in README.md and docs/, written down a second time: look at the difference.
+numbers: build
+	$(BIN)/python experiments/hand_written.py
 
 # What CI installs, with hashes, and torch by the version in pyproject.toml alone.
 lock: $(RUNS)

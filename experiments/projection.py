@@ -29,6 +29,7 @@ from networks import published
 from rows import RESULTS, append
 
 from bitreplay.data.cifar import cifar10, cifar100
+from bitreplay.data.groceries import groceries
 from bitreplay.data.tiny_imagenet import tiny_imagenet
 from bitreplay.engine import native_sums
 from bitreplay.engine.arithmetic.fixedpoint import round_shift, saturate, wide
@@ -44,7 +45,7 @@ from bitreplay.zoo import find
 from bitreplay.zoo.principal_axes import SPREAD, covariance, principal_axes, rounded
 from bitreplay.zoo.prior_axes import NEIGHBOURS, SHARE, prior_axes, rooted
 
-SETS = {"cifar10": cifar10, "cifar100": cifar100}
+SETS = {"cifar10": cifar10, "cifar100": cifar100, "groceries": groceries}
 AXES, PICTURES, POOLED = (128, 256, 512, 1024), 40_000, 24_000
 HEADER = ["data", "model", "digest", "axes", "projection", "n_components", "pictures", "accuracy", "products_bytes",
           "class_sums_bytes", "projection_bytes"]  # fmt: skip

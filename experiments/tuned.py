@@ -12,7 +12,7 @@ GAINS: dict[tuple[str, str, str, str, int], str] = {
     ("cifar100", "react18", "frozen-tail", "nc", 5): "640",
     ("cifar100", "react18", "cwr", "nc", 5): "30",
     ("cifar100", "react18", "joint", "nc", 5): "20",
-    ("cifar100", "bireal18", "replay", "nc", 5): "80",
+    ("cifar100", "bireal18", "replay", "nc", 5): "160",
     ("cifar100", "bireal18", "frozen-tail", "nc", 5): "160",
     ("cifar100", "bireal18", "cwr", "nc", 5): "30",
     ("sessions", "quicknet", "cwr", "nc", 5): "10",
@@ -28,7 +28,7 @@ LATENT_GAINS: dict[tuple[str, str], int] = {
     ("bireal18", "8/4/16"): -2,
     ("react18", "8/8/16, magnitude"): 0,  # not tried: trained without that term
     ("bireal18", "8/8/16, magnitude"): 0,
-    ("react18", "flips"): -6,
+    ("react18", "flips"): -2,
     ("bireal18", "flips"): -6,
     ("trial", "8/8/16"): -2,
     ("trial", "8/4/16"): 0,

@@ -5,10 +5,19 @@ from __future__ import annotations
 from statistics import stdev
 
 from figures.committed import format_number, mean, runs
-from figures.shared import making, small_axes, small_loss, small_state, state
+from figures.shared import at_work, making, minibatch_memory, planned, small_axes, small_loss, small_state, state
 
 PAGE = "docs/bits.md"
-__all__ = ["making", "small_axes", "small_loss", "small_state", "state"]
+__all__ = [
+    "at_work",
+    "making",
+    "minibatch_memory",
+    "planned",
+    "small_axes",
+    "small_loss",
+    "small_state",
+    "state",
+]
 
 
 def seeds(bits: str) -> str:

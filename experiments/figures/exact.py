@@ -27,8 +27,10 @@ from figures.committed import (
     title_of,
     weights,
 )
+from figures.shared import start_up
 
 PAGE = "docs/exact.md"
+__all__ = ["start_up"]
 LINES = ("head", "head+add_12", "head+add_12+add_11/4")
 SETS = {
     "CIFAR-10": ("cifar10", ("ReAct-18", "Bi-Real-18", "VGG-Small")),
@@ -176,12 +178,6 @@ def forgetting() -> str:
     return table(["set", "model", "exact", "1-bit replay", "BNN+CWR*"], lines)
 
 
-def orders(data: str) -> str:
-    """Of the classes, with exact's rows, a network each."""
-    each = (str(len(runs(data, model, "exact"))) for model in ("react18", "bireal18"))
-    return " and ".join(dict.fromkeys(each))
-
-
 def fewer() -> str:
     lines = []
     for layers in LINES:
@@ -247,6 +243,12 @@ def work(d: str) -> str:
     if d == "128":
         return format_number(Decimal(size) / 1000, 0) + " KB"
     return _megabytes(size, "2" if d == "512" else "1")
+
+
+def solving(d: str) -> str:
+    """Seconds for a discriminant of ten classes on AVX-512."""
+    row = single_row(rows_where(BENCHMARKS / "sums.csv", n_features=d, classes="10", isa="avx512"))
+    return format_number(row["solve_s"], 2)
 
 
 def _megabytes(size: str, digits: str) -> str:

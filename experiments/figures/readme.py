@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import numpy as np
+from networks import published
+
+from bitreplay.data.groceries import groceries
+from bitreplay.learner import Learner
+from bitreplay.settings import Settings
 from figures import committed, shared
 from figures.committed import (
     EXPERIMENTS,
@@ -15,14 +21,15 @@ from figures.committed import (
     mean,
     rows_where,
     runs,
+    single_row,
     single_value,
     table,
     title_of,
 )
-from figures.shared import demo, five, step_memory
+from figures.shared import at_work, demo, five, forgetting, minibatch_memory, planned, small_axes, step_memory
 
 PAGE = "README.md"
-__all__ = ["demo", "five", "step_memory"]
+__all__ = ["at_work", "demo", "five", "forgetting", "minibatch_memory", "planned", "small_axes", "step_memory"]
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
@@ -60,9 +67,27 @@ def _components(data: str, model: str) -> str:
 def _replay(data: str, model: str) -> str:
     accuracy = _mean(finals(data, model, "replay"))
     if data == "groceries":
-        return accuracy
-    size = single_value(row["memory_bytes"] for row in runs(data, model, "replay"))
+        size = _stored_photographs() * _latent_bytes(model)
+    else:
+        size = single_value(row["memory_bytes"] for row in runs(data, model, "replay"))
     return f"{accuracy} ({format_number(Decimal(size) / 10**6)} MB)"
+
+
+def _stored_photographs() -> int:
+    """30 of each kind of fruit, or as many as there are."""
+    return int(np.minimum(np.bincount(groceries().train_labels), Settings().memory_per_class).sum())
+
+
+def _latent_bytes(model: str, bits: int = 1) -> int:
+    """Of one stored latent of the last replay layer."""
+    learner = Learner.from_pretrained(published(model), strategy="replay", latent_bits=bits)
+    return learner.encode(np.zeros((1, 32, 32, 3), np.uint8)).nbytes
+
+
+def latent(model: str) -> str:
+    """Its bytes of 1 bit a number, and of 32 as float32 has."""
+    one = _latent_bytes(model)
+    return f"{one:,} bytes, as float {32 * one:,}"
 
 
 def _cwr(data: str, model: str) -> str:
@@ -76,6 +101,13 @@ def _cwr(data: str, model: str) -> str:
 def _regression(data: str, model: str) -> list[Decimal]:
     found = rows_where(EXPERIMENTS / "baselines.csv", data=data, digest=digest(model), method="joint")
     return [Decimal(row["final"]) for row in found]
+
+
+def known(method: str) -> str:
+    """Accuracies of a known method in the order of the table's lines."""
+    lines = [(data, MODELS[name]) for data, names in SETS.values() for name in names]
+    found = [rows_where(EXPERIMENTS / "baselines.csv", data=d, digest=digest(m), method=method) for d, m in lines]
+    return ", ".join(format_number(single_row(matches)["final"]) for matches in found)
 
 
 def _mean(values: list[Decimal]) -> str:

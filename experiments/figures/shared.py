@@ -6,11 +6,14 @@ import json
 from decimal import Decimal
 
 from bitreplay import zoo
+from bitreplay.planning.plan import plan
+from bitreplay.settings import Settings
 from figures import committed
 from figures.committed import (
     BENCHMARKS,
     EXPERIMENTS,
     Row,
+    bench,
     digest,
     finals,
     forgetting_range,
@@ -19,12 +22,15 @@ from figures.committed import (
     rows_where,
     single_row,
     single_value,
+    weights,
 )
 from figures.five_sets import mean_of
 
 
-def exact(data: str, model: str) -> str:
-    return format_number(committed.exact(data, model)["final"])
+def exact(data: str, model: str, feature_layers: str = "") -> str:
+    """With the most features that there are rows of, or with these layers'."""
+    fields = {"feature_layers": feature_layers} if feature_layers else {}
+    return format_number(committed.exact(data, model, **fields)["final"])
 
 
 def gradients(data: str, model: str, strategy: str) -> str:
@@ -74,6 +80,36 @@ def making(n_features: str, digits: str) -> str:
 def step_memory() -> str:
     row = single_row(rows_where(BENCHMARKS / "bench_avx512.json", question="memory"))
     return f"{format_number(row['ours'])} MiB, PyTorch {format_number(row['theirs'])}"
+
+
+def forward_ms(isa: str) -> str:
+    """Milliseconds of Bi-Real-18 for one picture on a server's core."""
+    row = bench(f"bench_steps_{isa}.json", "Bi-Real-18 forward, one 32x32 image", "PyTorch fp32")
+    return format_number(row["ours"])
+
+
+def minibatch_memory(model: str) -> str:
+    """The arena of a step of 160 samples, the method's minibatch."""
+    rows = rows_where(BENCHMARKS / "micro_batches.csv", network=model, micro_batch_size="whole")
+    return format_number(Decimal(single_row(rows)["arena bytes"]) / 10**6) + " MB"
+
+
+def at_work(model: str, strategy: str) -> str:
+    """Megabytes that a process took above its base while it learned ten classes and answered."""
+    row = single_row(rows_where(BENCHMARKS / "at_work.csv", network=model, strategy=strategy))
+    return format_number(Decimal(row["peak above base"]) / 10**6, 0)
+
+
+def planned(model: str) -> str:
+    """Megabytes of RAM that `bitreplay plan` counts for ten classes, answers included; some tenths differ between
+    instruction sets."""
+    return format_number(Decimal(plan(weights(model), Settings(), 10).ram) / 10**6, 0)
+
+
+def start_up(network: str, d: str) -> str:
+    """CPU seconds of `bitreplay predict` with one picture."""
+    row = single_row(rows_where(BENCHMARKS / "predict.csv", **{"network": network, "numbers of a picture": d}))
+    return format_number(row["CPU seconds"], 2)
 
 
 def forgetting(data: str, strategy: str) -> str:

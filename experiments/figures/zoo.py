@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bitreplay import zoo
+from bitreplay.modelfile.projection_file import KIND, load
 from bitreplay.planning.on_device import on_device
 from bitreplay.settings import Settings
 from figures.committed import (
@@ -55,6 +56,32 @@ def sixty_four(network: str, each: str) -> str:
 
 def _accuracy(name: str) -> Row:
     return single_row(rows_where(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
+
+
+def companion(name: str) -> str:
+    """Axes and size of its projection."""
+    file = load(path := zoo.find(name).path.with_name(f"{name}.{KIND}.safetensors"))
+    return f"{len(file.projection.axes):,} axes, {format_number(Decimal(path.stat().st_size) / 10**6, 2)} MB"
+
+
+def range_left_out(share: str) -> str:
+    """Accuracy of ReAct-18 at 64x64 where ranges leave out this share of values at either end."""
+    fields = {"left_out_at_either_end": share, "calibration_images": "500", "statistics": "run"}
+    return single_row(rows_where(EXPERIMENTS / "zoo_ranges.csv", model="react18_64", **fields))["held_out_integer"]
+
+
+def teacher(name: str) -> str:
+    """Top-1 of the network that taught it."""
+    return _shipped(name)["teacher_top1"]
+
+
+def engine_gap(name: str) -> str:
+    """What the engine gains or loses against the file in floating point; the words "at worst" are checked."""
+    gaps = {title: Decimal(_accuracy(title)["integer_top1"]) - Decimal(_accuracy(title)["float_top1"])
+            for title in _in_order()}  # fmt: skip
+    if name == "react18" and gaps[name] != min(gaps.values()):
+        raise LookupError(f"{name} is not the worst: {gaps}")
+    return f"{format_number(abs(gaps[name]), 2)} points {'below' if gaps[name] < 0 else 'above'}"
 
 
 def _trials(name: str) -> list[Row]:

@@ -262,13 +262,26 @@ def test_gains_are_the_best_on_held_out_pictures():
         if (best := result.best(runs, (10,))) is not None:
             assert LEVEL_GAINS[behind] == best.gain, behind
             checked += 1
-    for (model, bits), runs in tuning.LATENT.items():
+    for (model, bits), runs in (tuning.LATENT | tuning.AGAIN).items():
         figures = {run: result.of(run, (10,)) for run in runs}
         if all(figures.values()):
             driven = {run: f.final for run, f in figures.items() if f.rows[0]["flipped"] >= 1000}
             assert LATENT_GAINS[model, bits] == max(driven, key=lambda run: driven[run]).latent_gain
             checked += 1
     assert checked
+
+
+def test_no_gain_was_chosen_at_an_end_of_those_that_were_tried():
+    import tuning
+    from grid import rows
+    from tables import Rows
+
+    result, checked = Rows(rows()), 0
+    for name, (runs, seeds) in tuning.GRID.items():
+        best = result.best(runs, seeds)
+        assert best not in (runs[0], runs[-1]), name
+        checked += best is not None
+    assert checked > 20
 
 
 def test_the_planner_expects_what_the_rows_say(tmp_path):
