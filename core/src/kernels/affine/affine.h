@@ -16,7 +16,7 @@ struct AffineArgs {
   const int32_t* a;
   const int64_t* b;
   const void* residual;
-  int residual_type;
+  int residual_type;  // -1: there is none
   void* y;
   int y_type;
   int64_t* saturated;

@@ -9,12 +9,12 @@
 
 #include <cstring>
 
-#include "kernels/affine/affine_of_sums.h"
-#include "kernels/integer_conv/depthwise_conv.h"
+#include "kernels/integer_conv/depthwise_conv_affine.h"
 
 namespace bitreplay {
 namespace {
 
+constexpr Order kOrder = Order::single;
 constexpr int64_t kBlock = 16, kBlocks = 4;  // channels in a vector; vectors in a strip
 constexpr int64_t kColumns = 192;            // of a strip's row, at most
 
@@ -78,9 +78,9 @@ void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t c
                                                                                block * kBlock))));
 }
 
-// Where the four bytes of a channel lie in four columns of 16.
+// Where the four bytes of a channel lie in four columns of 16; channels are in Order::single (affine_of_sums.h).
 inline __m512i quads() {
-  const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51);
+  const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 2, 18, 34, 50, 1, 17, 33, 49, 3, 19, 35, 51);
   const __m512i all = _mm512_broadcast_i32x4(four);
   return _mm512_add_epi8(
       all, _mm512_setr_epi32(0, 0, 0, 0, 0x04040404, 0x04040404, 0x04040404, 0x04040404, 0x08080808, 0x08080808,
@@ -156,25 +156,30 @@ template <int kKernel, int kStride>
 void run_sums(const DepthwiseConvArgs& a) {
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int32_t* to = a.sums + first * a.channels + channel;
-    run_row(weights, rows, a.out_w,
-            [&](int64_t column, __m512i sums) { _mm512_storeu_si512(to + column * a.channels, sums); });
+    run_row(weights, rows, a.out_w, [&](int64_t column, __m512i sums) {
+      _mm512_storeu_si512(to + column * a.channels, _mm512_shuffle_epi32(sums, _MM_PERM_DBCA));
+    });
   });
 }
 
-template <int kKernel, int kStride, bool kRaise, bool kTies>
+template <int kKernel, int kStride, bool kPlain, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
-  AffineOfSums::Finish<kRaise, false, kTies> finish(affine);
+  Lanes same = all_lanes(0);  // numbers that were not saturated
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    auto with = finish;
-    const AffineOfSums::Column own = affine.column(channel / kBlock);
+    const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
+    const AffineOfSums::Column own = affine.columns[channel / kBlock];
+    Lanes equal = same;
     run_row(weights, rows, a.out_w, [&](int64_t column, __m512i sums) {
       const Lanes exact = AffineOfSums::exact(with, own, Lanes{sums}, Lanes{sums});
-      AffineOfSums::store_one(with, exact, to + column * a.channels);
+      const Lanes inside = smaller(larger(exact, with.lowest), with.highest);
+      equal = count_same(equal, exact, inside);
+      store_lanes(to + column * a.channels, inside);
     });
-    finish.outside = with.outside;
+    same = equal;
   });
-  affine.count(finish.outside);
+  const int64_t all = a.samples * a.out_h * a.out_w * a.channels;
+  *a.affine->saturated = add(*a.affine->saturated, all - sum_of(same));
 }
 
 template <int kKernel, int kStride>
@@ -182,14 +187,11 @@ bool run_as(const DepthwiseConvArgs& a) {
   using S = Shape<kKernel, kStride>;
   if (a.out_w * kStride + 4 * S::kQuads > kColumns) return false;
   if (!a.affine) return run_sums<kKernel, kStride>(a), true;
-  if (a.affine->residual) return false;
-  const AffineOfSums affine(*a.affine, kKernel * kKernel * 256 * 128);
-  if (!affine.fits()) return false;
-  if (affine.ties() && affine.raises()) run_affine<kKernel, kStride, true, true>(a, affine);
-  else if (affine.ties()) run_affine<kKernel, kStride, false, true>(a, affine);
-  else if (affine.raises()) run_affine<kKernel, kStride, true, false>(a, affine);
-  else run_affine<kKernel, kStride, false, false>(a, affine);
-  return true;
+  return with_prepared<kOrder>(a, [&](const AffineOfSums& affine) {
+    if (affine.ties) run_affine<kKernel, kStride, false, true>(a, affine);
+    else if (affine.plain) run_affine<kKernel, kStride, true, false>(a, affine);
+    else run_affine<kKernel, kStride, false, false>(a, affine);
+  });
 }
 
 template <int kKernel>
@@ -201,11 +203,11 @@ void pack(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
     for (int64_t row = 0; row < kKernel; ++row) {
       for (int64_t tap = 0; tap < kKernel; ++tap) {
         const int8_t weight = a.w[(channel * kKernel + row) * kKernel + tap];
-        to.of[row][tap / 4][channel % kBlock][tap % 4] = weight;
+        to.of[row][tap / 4][swapped(channel % kBlock)][tap % 4] = weight;
         sum += weight;
       }
     }
-    to.taken[channel % kBlock] = int32_t(-(128 + a.x_zero) * sum);
+    to.taken[swapped(channel % kBlock)] = int32_t(-(128 + a.x_zero) * sum);
   }
 }
 
@@ -230,6 +232,7 @@ bool run(const DepthwiseConvArgs& a) {
 
 }  // namespace
 
-const DepthwiseConv kDepthwiseConvAvx512 = {packed_weights_bytes, pack_weights, run};
+const DepthwiseConv kDepthwiseConvAvx512 = {packed_weights_bytes, pack_weights, run, prepared_bytes<kOrder>,
+                                            prepare_affine<kOrder>};
 
 }  // namespace bitreplay
