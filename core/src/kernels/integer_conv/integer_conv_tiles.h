@@ -4,11 +4,11 @@
 // Kind     Vector, kLanes; Input, as which inputs are read, and Weight; kNumbers of a lane in a step, 32 bits together;
 //          kPixels of a tile, which may be one more; spread(from): the next kNumbers in all lanes; dot(sums, x, w);
 //          kTaken: whether sums begin with what is taken from them, one number an output, taken(a, sum of weights).
-//          gather(a, pixel, to): the row of a pixel. kDense: dense rows (below) are read where they lie, widened else.
+//          gather(a, pixel, to): the bytes of a pixel's row. kDense: dense rows (below) are read where they lie, widened else.
 // Weights  two vectors of outputs side by side, the last by itself where there is one more; in each the steps of a row,
 //          in each the vectors. Channels are in Order::pairs (affine_of_sums.h). Behind them what is taken.
-// Rows     of 16-bit inputs whose taps are all inside are read where they lie, a row of taps after the other. Dense: a
-//          kernel of 1 and as many results as pixels, so that rows follow one another.
+// Rows     of 16-bit inputs whose taps are all inside are read where they lie, a row of taps after the other; bytes are
+//          gathered. Dense: a kernel of 1 and as many results as pixels, so that rows follow one another.
 #pragma once
 #include "kernels/affine/affine_of_sums.h"
 #include "kernels/integer_conv/integer_conv_pairs.h"
@@ -228,6 +228,7 @@ struct Tiles {
   static void run(const IntegerConvArgs& a, Finish& finish) {
     const int64_t pixels = a.samples * a.out_h * a.out_w, steps = steps_of(a);
     const bool dense = is_dense(a);
+    if (a.x_type == BR_INT16) return run_rows(a, finish);
     if (dense && Kind::kDense && a.outputs > pixels) {  // what there is less of stays in the first cache
       for (int64_t o = 0; o < a.outputs; o += kGroup)
         for (int64_t q = 0, count; q < pixels; q += count) {
@@ -243,20 +244,54 @@ struct Tiles {
     for (int64_t q = 0, count; q < pixels; q += count) {
       count = next_tile(pixels - q);
       Rows from = {{}, 1, steps, 0};
-      if (!dense && !can_read_in_place(a, next, count)) count = min_of(count, Kind::kPixels / 2);
       if (dense) {
         place(Kind::dense(a, q, count, inputs[0]), a.channels, count, from);
-      } else if (can_read_in_place(a, next, count)) {
-        const int64_t row = (next.sample * a.height + next.row * a.stride - a.pad) * a.width;
-        const Input* x = static_cast<const Input*>(a.x) + (row + next.column * a.stride - a.pad) * a.channels;
-        from.rows = a.kernel, from.steps = tap_row_of(a) / 2, from.apart = a.width * a.channels;
-        place(x, a.stride * a.channels, count, from);
-        for (int64_t p = 0; p < count; ++p) next.advance(a);
       } else {
         for (int64_t p = 0; p < count; ++p, next.advance(a)) Kind::gather(a, next, inputs[p]);
         place(inputs[0], kLongestRow, count, from);
       }
       for (int64_t o = 0; o < a.outputs; o += kGroup) group(a, from, q, count, o, finish);
+    }
+  }
+
+  // 16-bit inputs, a row of results after the other: read where they lie, or gathered so that rows of taps are as far
+  // apart as there.
+  template <class Finish>
+  static void run_rows(const IntegerConvArgs& a, Finish& finish) {
+    alignas(64) Input inputs[kMost][kLongestRow];
+    const Input* const x = static_cast<const Input*>(a.x);
+    const int64_t own = a.kernel * a.channels, tap_row = tap_row_of(a), step = a.stride * a.channels;
+    const bool fits = a.width >= a.kernel && (a.kernel - 1) * a.width * a.channels + tap_row <= kLongestRow;
+    Rows from = {{}, a.kernel, tap_row / 2, fits ? a.width * a.channels : tap_row};
+    // Columns whose taps are all inside the map.
+    const int64_t first = (a.pad + a.stride - 1) / a.stride;
+    const int64_t behind = min_of(a.out_w, (a.width + a.pad - a.kernel + a.stride) / a.stride);
+    const auto gather = [&](OutputPixel pixel, Input* to) {
+      for (int64_t r = 0; r < a.kernel; ++r) memset(to + r * from.apart, 0, size_t(tap_row) * sizeof(Input));
+      over_tap_rows(a, pixel, [&](int64_t at, int64_t r, int64_t begin, int64_t numbers) {
+        memcpy(to + r * from.apart + begin, x + at, size_t(numbers) * sizeof(Input));
+      });
+    };
+    for (OutputPixel next = {0, 0, 0}; next.sample < a.samples; next.column = a.out_w - 1, next.advance(a)) {
+      const int64_t top = next.row * a.stride - a.pad, q = (next.sample * a.out_h + next.row) * a.out_w;
+      const bool inside = fits && top >= 0 && top + a.kernel <= a.height;
+      // What is read behind an odd row would lie behind the last map.
+      const bool last = own % 2 && top + a.kernel == a.height && next.sample + 1 == a.samples;
+      const int64_t end = inside ? behind - (last && (behind - 1) * a.stride - a.pad + a.kernel == a.width) : 0;
+      const int64_t start = ((next.sample * a.height + top) * a.width - a.pad) * a.channels;
+      for (int64_t column = 0, count; column < a.out_w; column += count) {
+        count = next_tile(a.out_w - column);
+        place(x + start + column * step, step, count, from);
+        if (column < first || column + count > end) {
+          for (int64_t p = 0; p < count; ++p) {
+            if (column + p >= first && column + p < end) continue;
+            gather({next.sample, next.row, column + p}, inputs[p]);
+            from.x[p] = inputs[p];
+          }
+          for (int64_t p = count; p < kMost; ++p) from.x[p] = from.x[0];
+        }
+        for (int64_t o = 0; o < a.outputs; o += kGroup) group(a, from, q + column, count, o, finish);
+      }
     }
   }
 
@@ -309,10 +344,7 @@ struct PairKind : PairLanes {
     if (vectors > 1) PairLanes::store_in_order(to, first, second);
     else PairLanes::store_in_order(to, first);
   }
-  static void gather(const IntegerConvArgs& a, OutputPixel q, int16_t* to) {
-    if (a.x_type == BR_INT8) bitreplay::gather<int8_t>(a, q, to);
-    else bitreplay::gather<int16_t>(a, q, to);
-  }
+  static void gather(const IntegerConvArgs& a, OutputPixel q, int16_t* to) { bitreplay::gather<int8_t>(a, q, to); }
   static const int16_t* dense(const IntegerConvArgs& a, int64_t q, int64_t count, int16_t* to) {
     widen_row(static_cast<const int8_t*>(a.x) + q * a.channels, count * a.channels, int16_t(a.x_zero), to);
     return to;
