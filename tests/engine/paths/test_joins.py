@@ -128,7 +128,7 @@ def test_joined_convolutions_equal_the_reference(path, last):
         left_out += check(*joined(rng, "integer_conv", geometry, channels, outputs, shift,
                                   number % 3 == 0 or last == "residual", last, x_type), path)  # fmt: skip
         count += 1
-    assert left_out > count / 2 or path not in ("avx2", "avx512")
+    assert left_out > count / 2 or path not in JOINING
 
 
 def test_sums_without_a_place_equal_the_reference(path):
@@ -189,4 +189,4 @@ def test_what_does_not_fit_is_run_apart(path, changed):
     check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
 
 
-JOINING = ("avx2", "avx512")
+JOINING = ("avx2", "avxvnni", "avx512")

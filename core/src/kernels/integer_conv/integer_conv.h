@@ -37,8 +37,8 @@ struct IntegerConv {
   uint64_t (*prepared_bytes)(const IntegerConvArgs&, const AffineArgs& affine) = nullptr;
   void (*prepare_affine)(const IntegerConvArgs&, const AffineArgs& affine, uint8_t* prepared) = nullptr;
 };
-extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
-    kIntegerConvDotprod, kIntegerConvWasm;
+extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvxvnni, kIntegerConvAvx512,
+    kIntegerConvNeon, kIntegerConvDotprod, kIntegerConvWasm;
 void integer_conv_scalar(const IntegerConvArgs&);
 // Always does the work.
 bool integer_conv_scalar_affine(const IntegerConvArgs&, const AffineArgs& affine, const uint8_t* prepared = nullptr);
