@@ -35,6 +35,7 @@ struct Operation {
   // never does where the result has no place.
   int passes = -1;
   int takes = -1;
+  bool placeless = false;  // whether that result may have no place
   bool (*run_into)(const Call& own, const Call& next) = nullptr;
   // What `run_into` needs besides weights, made once where the records are joined: how many bytes (0: nothing), and how.
   // Both may read the content of constants.

@@ -123,6 +123,7 @@ extern const Operation kDepthwiseConv = {.name = "depthwise_conv",
                                          .packed_weights_bytes = depthwise_conv::packed_weights_bytes,
                                          .pack_weights = depthwise_conv::pack_weights,
                                          .passes = depthwise_conv::SUMS,
+                                         .placeless = true,
                                          .run_into = depthwise_conv::run_into,
                                          .prepared_bytes = depthwise_conv::prepared_bytes,
                                          .prepare = depthwise_conv::prepare};

@@ -82,6 +82,7 @@ extern const Operation kIntegerConv = {.name = "integer_conv",
                                        .packed_weights_bytes = integer_conv::packed_weights_bytes,
                                        .pack_weights = integer_conv::pack_weights,
                                        .passes = integer_conv::SUMS,
+                                       .placeless = true,
                                        .run_into = integer_conv::run_into,
                                        .prepared_bytes = integer_conv::prepared_bytes,
                                        .prepare = integer_conv::prepare};
