@@ -49,6 +49,9 @@ struct Call {
     if (record.packed_weights == PackedIn::none) return nullptr;
     return record.packed_weights == PackedIn::scratch ? scratch : program.packed_weights + record.packed_offset;
   }
+  BR_INLINE uint8_t* prepared() const {
+    return record.prepared_offset ? program.packed_weights + record.prepared_offset : nullptr;
+  }
 };
 
 #undef BR_INLINE

@@ -13,7 +13,7 @@
 namespace bitreplay {
 
 struct CpuX86 {
-  bool avx2 = false, avx512 = false;
+  bool avx2 = false, avxvnni = false, avx512 = false;
 };
 
 inline CpuX86 cpu_x86() {
@@ -21,6 +21,7 @@ inline CpuX86 cpu_x86() {
   constexpr uint32_t kAvx2 = 1u << 5, kF = 1u << 16, kDq = 1u << 17, kBw = 1u << 30, kVl = 1u << 31;  // leaf 7, ebx
   constexpr uint32_t kVbmi = 1u << 1, kVbmi2 = 1u << 6, kVnni = 1u << 11, kBitalg = 1u << 12,
                      kVpopcntdq = 1u << 14;     // leaf 7, ecx
+  constexpr uint32_t kAvxVnni = 1u << 4;        // leaf 7, part 1, eax; part 0 has the number of the last part there
   constexpr uint32_t kYmm = 0x06, kZmm = 0xe6;  // xcr0
   constexpr uint32_t k512b = kF | kDq | kBw | kVl, k512c = kVbmi | kVbmi2 | kVnni | kBitalg | kVpopcntdq;
 
@@ -32,6 +33,7 @@ inline CpuX86 cpu_x86() {
   CpuX86 cpu;
   cpu.avx2 = b & kAvx2;
   cpu.avx512 = cpu.avx2 && (saved & kZmm) == kZmm && (b & k512b) == k512b && (c & k512c) == k512c;
+  if (cpu.avx2 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) cpu.avxvnni = a & kAvxVnni;
   return cpu;
 }
 

@@ -16,6 +16,9 @@ bool always() { return true; }
 #if defined(__x86_64__)
 const CpuX86 kCpu = cpu_x86();  // once, when the library is loaded: a virtual machine's cpuid is slow
 bool has_avx2() { return kCpu.avx2; }
+#if defined(BITREPLAY_AVXVNNI)
+bool has_avxvnni() { return kCpu.avxvnni; }
+#endif
 bool has_avx512() { return kCpu.avx512; }
 #elif defined(__aarch64__)
 const bool kHasDotprod = cpu_has_dotprod();
@@ -49,6 +52,7 @@ const Kernels kPaths[] = {
      .binary_conv = kBinaryConvAvx2,
      .binary_conv_input_grad = kBinaryConvInputGradAvx2,
      .affine = affine_avx2,
+     .affine_clipped = affine_clipped_avx2,
      .affine_input_grad = affine_input_grad_avx2,
      .affine_param_grad = affine_param_grad_avx2,
      .integer_conv = kIntegerConvAvx2,
@@ -60,6 +64,27 @@ const Kernels kPaths[] = {
      .latent_signs = latent_signs_avx2,
      .sums = kSumsAvx2,
      .loops = &kLoopsAvx2},
+#if defined(BITREPLAY_AVXVNNI)  // which compilers have known later than the others
+    {.name = "avxvnni",
+     .supported = has_avxvnni,
+     .pack_signs = pack_signs_avx2,
+     .sign_input_grad = sign_input_grad_avx2,
+     .binary_conv = kBinaryConvAvx2,
+     .binary_conv_input_grad = kBinaryConvInputGradAvx2,
+     .affine = affine_avx2,
+     .affine_clipped = affine_clipped_avx2,
+     .affine_input_grad = affine_input_grad_avx2,
+     .affine_param_grad = affine_param_grad_avx2,
+     .integer_conv = kIntegerConvAvxvnni,
+     .integer_conv_input_grad = kIntegerConvInputGradAvx2,
+     .depthwise_conv = kDepthwiseConvAvx2,
+     .encode_latents = encode_latents_avx2,
+     .decode_latents = decode_latents_avx2,
+     .latent_update = kLatentUpdateAvx2,
+     .latent_signs = latent_signs_avx2,
+     .sums = kSumsAvx2,
+     .loops = &kLoopsAvx2},
+#endif
     {.name = "avx512",
      .supported = has_avx512,
      .pack_signs = pack_signs_avx512,
@@ -67,6 +92,7 @@ const Kernels kPaths[] = {
      .binary_conv = {binary_conv_avx512, interleaved_bytes, interleave_outputs},
      .binary_conv_input_grad = kBinaryConvInputGradAvx512,
      .affine = affine_avx512,
+     .affine_clipped = affine_clipped_avx512,
      .affine_input_grad = affine_input_grad_avx512,
      .affine_param_grad = affine_param_grad_avx512,
      .integer_conv = kIntegerConvAvx512,
@@ -123,6 +149,7 @@ const Kernels kPaths[] = {
      .binary_conv = {binary_conv_wasm, interleaved_bytes, interleave_outputs},
      .binary_conv_input_grad = kBinaryConvInputGradWasm,
      .affine = affine_wasm,
+     .affine_clipped = affine_clipped_wasm,
      .affine_input_grad = affine_input_grad_wasm,
      .affine_param_grad = affine_param_grad_wasm,
      .integer_conv = kIntegerConvWasm,
@@ -136,7 +163,9 @@ const Kernels kPaths[] = {
      .loops = &kLoopsWasm},
 #endif
 };
-#if defined(__x86_64__)
+#if defined(BITREPLAY_AVXVNNI)
+const char* const kPathNames = "scalar avx2 avxvnni avx512";
+#elif defined(__x86_64__)
 const char* const kPathNames = "scalar avx2 avx512";
 #elif defined(__aarch64__)
 const char* const kPathNames = "scalar neon dotprod";

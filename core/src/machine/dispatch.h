@@ -37,6 +37,7 @@ struct Kernels {
   BinaryConv binary_conv;
   BinaryConvInputGrad binary_conv_input_grad;
   Affine* affine;
+  AffineClipped* affine_clipped = nullptr;  // null: none
   AffineInputGrad* affine_input_grad;
   AffineParamGrad* affine_param_grad;
   IntegerConv integer_conv;

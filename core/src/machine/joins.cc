@@ -67,7 +67,8 @@ bool hands_over(const br_program& program, const Record& first, const Record& se
 bool has_places(const br_program& program, const Record& record, bool from_before, bool to_next) {
   for (int role = 0; role < int(record.tensor_count); ++role) {
     if (record.tensors[role] < 0 || program.tensors[record.tensors[role]].info.region != BR_PASSING) continue;
-    if (!(to_next && role == record.operation->passes) && !(from_before && role == record.operation->takes))
+    if (!(to_next && record.operation->placeless && role == record.operation->passes) &&
+        !(from_before && role == record.operation->takes))
       return false;
   }
   return true;

@@ -55,7 +55,9 @@ class Reader {
   int record(Record* record, const uint8_t* at, int32_t** numbers, int64_t** attributes);
   int overlaps(const Record& record);
   int packed_weights();  // how large
+  int prepared();        // the same for what joins need, behind them
   int pack_weights();
+  uint64_t most_packed_bytes() const { return 16 * uint64_t(size_) + (1 << 20); }
   int allocate(size_t bytes);
   int read_all();
 
@@ -184,6 +186,7 @@ int Reader::record(Record* r, const uint8_t* at, int32_t** numbers, int64_t** at
         *numbers,
         *attributes,
         0,
+        0,
         PackedIn::none,
         read<uint32_t>(at + 4),
         0,
@@ -237,7 +240,6 @@ int Reader::overlaps(const Record& r) {
 
 // Rearranged weights: constant ones are kept in the program, learned ones pass through the shared scratch.
 int Reader::packed_weights() {
-  const uint64_t max_packed_bytes = 16 * uint64_t(size_) + (1 << 20);
   uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
   const br_run_args none = {};
   for (uint32_t i = 0; i < header_.records; ++i) {
@@ -254,7 +256,24 @@ int Reader::packed_weights() {
       r.packed_weights = PackedIn::scratch;
       program_->scratch_bytes = bytes > program_->scratch_bytes ? bytes : program_->scratch_bytes;
     }
-    if (program_->packed_weights_bytes > max_packed_bytes || program_->scratch_bytes > kLargestRegion)
+    if (program_->packed_weights_bytes > most_packed_bytes() || program_->scratch_bytes > kLargestRegion)
+      return fail(BR_MALFORMED, "program uses its weights in too many operations");
+  }
+  return BR_OK;
+}
+
+int Reader::prepared() {
+  uint8_t* regions[3] = {const_cast<uint8_t*>(program_->constants), nullptr, nullptr};
+  const br_run_args none = {};
+  for (uint32_t i = 0; i < header_.records; ++i) {
+    Record& r = program_->records[i];
+    if (!r.joined || !r.operation->prepared_bytes || r.packed_weights != PackedIn::program) continue;
+    const Call call = call_of(*program_, r, none, regions, 0, 1),
+               next = call_of(*program_, (&r)[1], none, regions, 0, 1);
+    const uint64_t bytes = (r.operation->prepared_bytes(call, next) + 63) / 64 * 64;
+    r.prepared_offset = bytes ? program_->packed_weights_bytes : 0;
+    program_->packed_weights_bytes += bytes;
+    if (program_->packed_weights_bytes > most_packed_bytes())
       return fail(BR_MALFORMED, "program uses its weights in too many operations");
   }
   return BR_OK;
@@ -276,6 +295,7 @@ int Reader::pack_weights() {
     if (r.packed_weights != PackedIn::program) continue;
     const Call call = call_of(*program_, r, none, regions, 0, 1);
     r.operation->pack_weights(call, call.packed_weights());
+    if (call.prepared()) r.operation->prepare(call, call_of(*program_, (&r)[1], none, regions, 0, 1), call.prepared());
   }
   return BR_OK;
 }
@@ -319,7 +339,8 @@ int Reader::read_all() {
   if (!error) error = packed_weights();
   if (!error) find_chains(program_);
   const char* const wrong = error ? nullptr : find_joins(program_);
-  return wrong ? fail(BR_MALFORMED, "program is malformed: %s", wrong) : error;
+  if (wrong) return fail(BR_MALFORMED, "program is malformed: %s", wrong);
+  return error ? error : prepared();
 }
 
 int Reader::open(br_program** result) {

@@ -37,6 +37,7 @@ struct Record {
   const int32_t* tensors;   // numbers, -1 where an optional one is absent
   const int64_t* attributes;
   uint64_t packed_offset;
+  uint64_t prepared_offset;  // beside the packed weights: what its join needs; 0: nothing, packed weights come first
   PackedIn packed_weights;
   uint32_t list;
   uint32_t tensor_count;

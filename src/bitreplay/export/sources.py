@@ -13,7 +13,7 @@ from pathlib import Path
 import bitreplay
 
 CORE = Path(__file__).with_name("core")
-VECTORS = re.compile(r"_(avx2|avx512|neon|dotprod|wasm)\.cc$")
+VECTORS = re.compile(r"_(avx2|avxvnni|avx512|neon|dotprod|wasm)\.cc$")
 TRAINING = re.compile(r"kernels/.*(grad|latent|latent_code)[a-z_]*\.cc$")
 REPLACED = {"dispatch.cc": "machine/dispatch.cc", "thread_pool.cc": "machine/thread_pool.cc"}
 INCLUDE = re.compile(r'^#include "([^"]+)"$', re.MULTILINE)

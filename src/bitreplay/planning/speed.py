@@ -13,6 +13,7 @@ from bitreplay.planning.work import KINDS
 
 PICOSECONDS = {
     "avx512": (3, 8, 60, 350),
+    "avxvnni": (4, 12, 400, 600),
     "avx2": (4, 12, 700, 600),
     "dotprod": (15, 100, 100, 1000),
     "neon": (15, 100, 250, 1000),

@@ -128,7 +128,7 @@ def test_joined_convolutions_equal_the_reference(path, last):
         left_out += check(*joined(rng, "integer_conv", geometry, channels, outputs, shift,
                                   number % 3 == 0 or last == "residual", last, x_type), path)  # fmt: skip
         count += 1
-    assert left_out > count / 2 or path not in ("avx2", "avx512")
+    assert left_out > count / 2 or path not in JOINING
 
 
 def test_sums_without_a_place_equal_the_reference(path):
@@ -189,4 +189,38 @@ def test_what_does_not_fit_is_run_apart(path, changed):
     check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
 
 
-JOINING = ("avx2", "avx512")
+@pytest.mark.parametrize("last", ["x", "y", "residual"])
+def test_a_clip_before_a_batchnorm_equals_the_reference(path, last):
+    """A ReLU of 16-bit sums and the affine behind it, as QuickNet has them; what cannot be joined is run apart."""
+    rng, left_out = np.random.default_rng(45), []
+    bounds = [(0, 1 << 32), (-50, 70), (-(1 << 40), 0), (-(1 << 15), (1 << 15) - 1), (40000, 50000), (0, 1 << 32)]
+    for number, (channels, (low, high)) in enumerate(product((1, 16, 33, 64, 520), bounds)):
+        shape, size = (3, 5, channels), 15 * channels * SAMPLES
+        shift, zero, scale = (17, 24, 27)[number % 3], (0, 3)[number % 7 == 6], (0, 1)[number % 11 == 10]
+        at = [64 + -(-8 * size // 64) * 64 * place for place in range(4)]
+        offsets = dict(zip(sorted(("x", "sums", "y", "residual"), key=lambda name: name == last), at, strict=True))
+        offsets[last] = at[3] + -size * (2 if last == "x" else 1) % 64
+        constants = np.zeros(64 * channels, np.uint8)
+        constants[: 4 * channels].view(np.int32)[:] = numbers(rng, np.int32, (channels,), (1 << shift) // 100)
+        constants[8 * channels : 16 * channels].view(np.int64)[:] = numbers(rng, np.int64, (channels,), 1 << shift)
+        tensors = [Tensor("x", "arena", np.dtype(np.int16), shape, True, offsets["x"]),
+                   Tensor("sums", "arena", np.dtype(np.int16), shape, True, offsets["sums"]),
+                   Tensor("residual", "arena", np.dtype(np.int8), shape, True, offsets["residual"]),
+                   Tensor("y", "arena", np.dtype(np.int8), shape, True, offsets["y"]),
+                   Tensor("z", "arena", np.dtype(np.int8), shape, True, offsets["sums"]),
+                   Tensor("saturated", "arena", np.dtype(np.int64), (1,), False, 0),
+                   Tensor("a", "constant", np.dtype(np.int32), (channels,), False, 0),
+                   Tensor("b", "constant", np.dtype(np.int64), (channels,), False, 8 * channels)]  # fmt: skip
+        residual = 2 if number % 2 or last == "residual" else -1
+        records = [Record("clip", "forward", (0, 1), (zero, 1 << 8, 8 + scale, 0, low, high)),
+                   Record("affine", "forward", (1, 6, 7, residual, 3, 5), (0, shift, 4, -128, 127, -7, 1 << shift)),
+                   Record("clip", "forward", (3, 4), (0, 1 << 30, 30, 0, -60, 90))]  # fmt: skip
+        arena = max(tensor.offset + tensor.bytes(SAMPLES) for tensor in tensors if tensor.region == "arena")
+        program = Program(SAMPLES, tensors, records, arena, arena, np.zeros(0, np.uint8), constants)
+        contents = {"x": numbers(rng, np.int16, (SAMPLES, *shape), 3000),
+                    "residual": numbers(rng, np.int8, (SAMPLES, *shape))}  # fmt: skip
+        left_out.append(check(program, contents, path))
+    assert sum(left_out) > len(left_out) / 2 or path not in JOINING
+
+
+JOINING = ("avx2", "avxvnni", "avx512")

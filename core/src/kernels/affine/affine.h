@@ -16,14 +16,22 @@ struct AffineArgs {
   const int32_t* a;
   const int64_t* b;
   const void* residual;
-  int residual_type;
+  int residual_type;  // -1: there is none
   void* y;
   int y_type;
   int64_t* saturated;
   int64_t x_zero, shift, y_zero, low, high, residual_zero, residual_factor;
 };
 
+// What x is clipped to first.
+struct ClippedTo {
+  int16_t low, high;
+};
+
 using Affine = void(const AffineArgs&);
 Affine affine_scalar, affine_avx2, affine_avx512, affine_neon, affine_wasm;
+// The same of 16-bit x that are clipped first. Tells whether it did the work; where it did not, it changed nothing.
+using AffineClipped = bool(const AffineArgs&, ClippedTo);
+AffineClipped affine_clipped_avx2, affine_clipped_avx512, affine_clipped_wasm;
 
 }  // namespace bitreplay

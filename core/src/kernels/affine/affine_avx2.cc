@@ -10,4 +10,6 @@ void affine_avx2(const AffineArgs& a) {
   affine_tiles(a);
 }
 
+bool affine_clipped_avx2(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
+
 }  // namespace bitreplay

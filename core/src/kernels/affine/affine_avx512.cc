@@ -50,4 +50,6 @@ void affine_avx512(const AffineArgs& a) {
   });
 }
 
+bool affine_clipped_avx512(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
+
 }  // namespace bitreplay

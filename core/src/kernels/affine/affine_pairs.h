@@ -26,7 +26,7 @@ struct PairColumn {
 
 class AffinePairs {
  public:
-  explicit AffinePairs(const AffineArgs& a) : a_(a), down_(a.shift - 16) {
+  AffinePairs(const AffineArgs& a, ClippedTo clipped) : a_(a), clipped_(clipped), down_(a.shift - 16) {
     constexpr int64_t limit = int64_t(1) << 30, widest = 2 * limit - (1 << 15) - 1;
     fits_ = a.shift >= 17 && a.shift <= 46 && a.low >= INT8_MIN && a.low <= a.high && a.high <= INT8_MAX &&
             within(a.x_zero, limit) && within(a.residual_zero, limit) && within(a.y_zero, limit) &&
@@ -50,8 +50,7 @@ class AffinePairs {
       over_columns_of_words(channels, [&](int64_t start, int64_t rows, int64_t channel) {
         const int64_t count = min_of(kWords, channels - channel);
         if (count < kWords) outside_ += run_rest(start, rows, first + channel, count, columns_[channel / kWords]);
-        else if (a_.residual) outside_ += run_column<true>(start, rows, first + channel, columns_[channel / kWords]);
-        else outside_ += run_column<false>(start, rows, first + channel, columns_[channel / kWords]);
+        else outside_ += run_column(start, rows, first + channel, columns_[channel / kWords]);
       });
     }
     *a_.saturated = add(*a_.saturated, outside_);
@@ -110,18 +109,29 @@ class AffinePairs {
   // Where the whole is 0.
   Lanes zero() const { return all_lanes(int32_t((int64_t(1) << (down_ - 1)) + left(a_.y_zero, down_))); }
 
-  template <bool kResidual>
+  int64_t run_column(int64_t start, int64_t rows, int64_t channel, const PairColumn& column) const {
+    const bool clips = clipped_.low > INT16_MIN || clipped_.high < INT16_MAX;
+    if (clips && a_.residual) return run_column<true, true>(start, rows, channel, column);
+    if (clips) return run_column<false, true>(start, rows, channel, column);
+    if (a_.residual) return run_column<true, false>(start, rows, channel, column);
+    return run_column<false, false>(start, rows, channel, column);
+  }
+
+  template <bool kResidual, bool kClips>
   int64_t run_column(int64_t start, int64_t rows, int64_t channel, const PairColumn& column) const {
     const int64_t at = start * a_.channels + channel;
     const int16_t* x = static_cast<const int16_t*>(a_.x) + at;
     const int8_t* residual = kResidual ? static_cast<const int8_t*>(a_.residual) + at : nullptr;
     int8_t* y = static_cast<int8_t*>(a_.y) + at;
     const Words lowest = all_words(int16_t(a_.low)), highest = all_words(int16_t(a_.high));
+    const Words least = all_words(clipped_.low), most = all_words(clipped_.high);
     const Lanes limit = zero();
     const Half first(column, 0), second(column, 1);
     int64_t outside = 0;
     for (int64_t row = 0; row < rows * a_.channels; row += a_.channels) {
-      const Words own = load_words(x + row), other = kResidual ? load_words(residual + row) : all_words(0);
+      Words own = load_words(x + row);
+      if (kClips) own = smaller(larger(own, least), most);
+      const Words other = kResidual ? load_words(residual + row) : all_words(0);
       const Words exact =
           pack(first(weave_low(own, other), limit, down_), second(weave_high(own, other), limit, down_));
       const Words clipped = smaller(larger(exact, lowest), highest);
@@ -147,7 +157,8 @@ class AffinePairs {
     int64_t outside = 0;
     for (int64_t row = start; row < start + rows; ++row) {
       const int64_t at = row * a_.channels + channel;
-      const Words own = load_some(static_cast<const int16_t*>(a_.x) + at, count);
+      const Words x = load_some(static_cast<const int16_t*>(a_.x) + at, count);
+      const Words own = smaller(larger(x, all_words(clipped_.low)), all_words(clipped_.high));
       const Words other = a_.residual ? load_some(static_cast<const int8_t*>(a_.residual) + at, count) : all_words(0);
       const Words exact =
           pack(first(weave_low(own, other), zero(), down_), second(weave_high(own, other), zero(), down_));
@@ -161,15 +172,16 @@ class AffinePairs {
   }
 
   const AffineArgs& a_;
+  const ClippedTo clipped_;
   const int64_t down_;
   bool fits_;
   int64_t outside_ = 0;
   PairColumn columns_[kPairChannels / kWords];
 };
 
-bool affine_pairs(const AffineArgs& a) {
+bool affine_pairs(const AffineArgs& a, ClippedTo clipped = {INT16_MIN, INT16_MAX}) {
   if (a.x_type != BR_INT16 || a.y_type != BR_INT8 || (a.residual && a.residual_type != BR_INT8)) return false;
-  AffinePairs pairs(a);
+  AffinePairs pairs(a, clipped);
   if (!pairs.fits()) return false;
   pairs.run();
   return true;

@@ -10,4 +10,6 @@ void affine_wasm(const AffineArgs& a) {
   affine_tiles(a);
 }
 
+bool affine_clipped_wasm(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
+
 }  // namespace bitreplay

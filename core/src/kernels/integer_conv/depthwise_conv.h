@@ -23,6 +23,7 @@ struct DepthwiseConvArgs {
   const uint8_t* packed_weights;
   int32_t* sums;
   const AffineArgs* affine;
+  const uint8_t* prepared = nullptr;  // what `prepare_affine` made, 64-byte aligned
 };
 
 // packed_weights_bytes (0: it packs none) reads sizes and attributes only; pack_weights also reads `w`.
@@ -30,6 +31,9 @@ struct DepthwiseConv {
   uint64_t (*packed_weights_bytes)(const DepthwiseConvArgs&);
   void (*pack_weights)(const DepthwiseConvArgs&, uint8_t* packed_weights);
   bool (*run)(const DepthwiseConvArgs&);
+  // What can be made once of an affine whose a and b are constant; reads these, sizes, types and attributes only.
+  uint64_t (*prepared_bytes)(const DepthwiseConvArgs&) = nullptr;
+  void (*prepare_affine)(const DepthwiseConvArgs&, uint8_t* prepared) = nullptr;
 };
 extern const DepthwiseConv kDepthwiseConvScalar, kDepthwiseConvAvx2, kDepthwiseConvAvx512, kDepthwiseConvNeon;
 

@@ -7,12 +7,12 @@
 
 #include <cstring>
 
-#include "kernels/affine/affine_of_sums.h"
-#include "kernels/integer_conv/depthwise_conv.h"
+#include "kernels/integer_conv/depthwise_conv_affine.h"
 
 namespace bitreplay {
 namespace {
 
+constexpr Order kOrder = Order::woven;
 constexpr int64_t kBlock = 16, kBlocks = 2;  // channels in a vector of words; vectors in a strip
 constexpr int64_t kColumns = 192;            // of a strip's row, at most
 
@@ -22,7 +22,7 @@ struct Shape {
 };
 
 struct Strip {
-  alignas(32) int16_t rows[5][kBlocks][kColumns * kBlock];
+  alignas(32) int16_t rows[5][kBlocks][kColumns * kBlock + 2 * kBlock];
 };
 
 // The packed weights of 16 channels: for each row, result of a group, pair and half, as many pairs of words as lanes.
@@ -40,47 +40,65 @@ inline __m256i words_of(const int8_t* from, __m256i zero) {
 void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t channel, int64_t columns, int16_t* to) {
   const __m256i zero = _mm256_set1_epi16(int16_t(a.x_zero)), none = _mm256_setzero_si256();
   const bool inside = row >= 0 && row < a.height;
-  const int64_t first = a.pad, last = inside ? a.pad + a.width : 0;
-  const int8_t* x = a.x + ((sample * a.height + (inside ? row : 0)) * a.width) * a.channels + channel;
-  const auto words = [&](int64_t column) {
-    return column >= first && column < last ? words_of(x + (column - first) * a.channels, zero) : none;
+  const int64_t first = inside ? min_of(a.pad, columns) : columns,
+                last = inside ? min_of(a.pad + a.width, columns) : columns;
+  const int64_t apart = a.channels;
+  const int8_t* x = a.x + ((sample * a.height + (inside ? row : 0)) * a.width - a.pad) * apart + channel;
+  const auto put = [&](int64_t column, __m256i even, __m256i odd) __attribute__((always_inline)) {
+    __m256i* place = reinterpret_cast<__m256i*>(to + column * kBlock);
+    _mm256_store_si256(place, _mm256_unpacklo_epi16(even, odd));
+    _mm256_store_si256(place + 1, _mm256_unpackhi_epi16(even, odd));
   };
-  for (int64_t column = 0; column < columns; column += 2, to += 2 * kBlock) {
-    const __m256i even = words(column), odd = words(column + 1);
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to), _mm256_unpacklo_epi16(even, odd));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(to + kBlock), _mm256_unpackhi_epi16(even, odd));
-  }
+  int64_t column = 0;
+  for (; column + 2 <= first; column += 2) put(column, none, none);
+  if (column < first) put(column, none, words_of(x + (column + 1) * apart, zero)), column += 2;
+  for (; column + 2 <= last; column += 2)
+    put(column, words_of(x + column * apart, zero), words_of(x + (column + 1) * apart, zero));
+  if (column < last) put(column, words_of(x + column * apart, zero), none), column += 2;
+  for (; column < columns; column += 2) put(column, none, none);
 }
 
-// A row of results of 16 channels: put(column, sums of one half, of the other).
-template <int kKernel, int kStride, class Put>
-inline __attribute__((always_inline)) void run_row(const Packed<kKernel, kStride>& weights, const int16_t* const* rows,
-                                                   int64_t out_w, Put put) {
+// The first kResults of four results of 16 channels: put(column, sums of one half, of the other). With stride 1 the
+// third and fourth are as the first two, a pair of columns further on; with stride 2 each is so behind the one before.
+template <int kResults, int kKernel, int kStride, class Put>
+inline __attribute__((always_inline)) void run_group(const Packed<kKernel, kStride>& weights,
+                                                     const int16_t* const* rows, int64_t column, Put put) {
   using S = Shape<kKernel, kStride>;
-  for (int64_t column = 0; column < out_w; column += S::kGroup) {
-    __m256i sums[S::kGroup][2];
-#pragma GCC unroll 2
-    for (int result = 0; result < S::kGroup; ++result) sums[result][0] = sums[result][1] = _mm256_setzero_si256();
-#pragma GCC unroll 5
-    for (int row = 0; row < kKernel; ++row) {
-      const int16_t* from = rows[row] + column * kStride * kBlock;
+  __m256i sums[kResults][2];
+#pragma GCC unroll 4
+  for (int result = 0; result < kResults; ++result) sums[result][0] = sums[result][1] = _mm256_setzero_si256();
+    // A loop: unrolled, the compiler would make copies of weights and inputs on the stack.
+#pragma GCC unroll 1
+  for (int row = 0; row < kKernel; ++row) {
+    const int16_t* from = rows[row] + column * kStride * kBlock;
 #pragma GCC unroll 3
-      for (int pair = 0; pair < S::kPairs; ++pair) {
+    for (int pair = 0; pair < S::kPairs; ++pair) {
 #pragma GCC unroll 2
-        for (int half = 0; half < 2; ++half) {
-          const __m256i x = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + (2 * pair + half) * kBlock));
-#pragma GCC unroll 2
-          for (int result = 0; result < S::kGroup; ++result) {
-            const __m256i* w = reinterpret_cast<const __m256i*>(weights.of[row][result][pair][half]);
-            sums[result][half] = _mm256_add_epi32(sums[result][half], _mm256_madd_epi16(x, _mm256_load_si256(w)));
-          }
+      for (int half = 0; half < 2; ++half) {
+#pragma GCC unroll 4
+        for (int result = 0; result < kResults; ++result) {
+          const int16_t* x = from + (2 * (pair + result / S::kGroup) + half) * kBlock;
+          const __m256i* w = reinterpret_cast<const __m256i*>(weights.of[row][result % S::kGroup][pair][half]);
+          const __m256i products =
+              _mm256_madd_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(x)), _mm256_load_si256(w));
+          sums[result][half] = _mm256_add_epi32(sums[result][half], products);
+          asm("" : "+x"(sums[result][half]));  // else the products of all rows are made first, and do not fit registers
         }
       }
     }
-#pragma GCC unroll 2
-    for (int result = 0; result < S::kGroup; ++result)
-      if (column + result < out_w) put(column + result, sums[result][0], sums[result][1]);
   }
+#pragma GCC unroll 4
+  for (int result = 0; result < kResults; ++result) put(column + result, sums[result][0], sums[result][1]);
+}
+
+// A row of results.
+template <int kKernel, int kStride, class Put>
+inline __attribute__((always_inline)) void run_row(const Packed<kKernel, kStride>& weights, const int16_t* const* rows,
+                                                   int64_t out_w, Put put) {
+  int64_t column = 0;
+  for (; column + 4 <= out_w; column += 4) run_group<4>(weights, rows, column, put);
+  if (column + 2 <= out_w) run_group<2>(weights, rows, column, put), column += 2;
+  if (column < out_w) run_group<1>(weights, rows, column, put);
 }
 
 // run(weights, rows of taps, place of the row of results, first channel of 16) for every row of results.
@@ -123,33 +141,36 @@ void run_sums(const DepthwiseConvArgs& a) {
   });
 }
 
-template <int kKernel, int kStride, bool kRaise>
+template <int kKernel, int kStride, bool kPlain, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
-  AffineOfSums::Finish<kRaise, false> finish(affine);
+  Lanes same = all_lanes(0);  // numbers that were not saturated
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const int16_t* const* rows, int64_t first, int64_t channel) {
     int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    auto with = finish;
-    const auto one = affine.column(channel / kLanes), two = affine.column(channel / kLanes + 1);
+    const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
+    const AffineOfSums::Column one = affine.columns[channel / kLanes], two = affine.columns[channel / kLanes + 1];
+    Words equal = all_words(0);
     run_row<kKernel, kStride>(weights, rows, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
-      const Lanes first_half = AffineOfSums::exact(with, one, Lanes{low}, Lanes{low});
-      const Lanes second_half = AffineOfSums::exact(with, two, Lanes{high}, Lanes{high});
-      AffineOfSums::store(with, pack(first_half, second_half), to + column * a.channels);
+      const Lanes first_half = AffineOfSums::exact<false>(with, one, Lanes{low}, Lanes{low});
+      const Words exact = pack(first_half, AffineOfSums::exact<false>(with, two, Lanes{high}, Lanes{high}));
+      const Words inside = smaller(larger(exact, with.low), with.high);
+      equal = count_same(equal, exact, inside);
+      store_bytes(to + column * a.channels, inside);
     });
-    finish.outside = with.outside;
+    same = add_pairs(same, equal);
   });
-  affine.count(finish.outside);
+  const int64_t all = a.samples * a.out_h * a.out_w * a.channels;
+  *a.affine->saturated = add(*a.affine->saturated, all - sum_of(same));
 }
 
 template <int kKernel, int kStride>
 bool run_as(const DepthwiseConvArgs& a) {
   if (a.out_w * kStride + 2 * Shape<kKernel, kStride>::kPairs > kColumns) return false;
   if (!a.affine) return run_sums<kKernel, kStride>(a), true;
-  if (a.affine->residual) return false;
-  const AffineOfSums affine(*a.affine, kKernel * kKernel * 256 * 128, true);
-  if (!affine.fits()) return false;
-  if (affine.raises()) run_affine<kKernel, kStride, true>(a, affine);
-  else run_affine<kKernel, kStride, false>(a, affine);
-  return true;
+  return with_prepared<kOrder>(a, [&](const AffineOfSums& affine) {
+    if (affine.ties) run_affine<kKernel, kStride, false, true>(a, affine);
+    else if (affine.plain) run_affine<kKernel, kStride, true, false>(a, affine);
+    else run_affine<kKernel, kStride, false, false>(a, affine);
+  });
 }
 
 template <int kKernel, int kStride>
@@ -190,6 +211,7 @@ bool run(const DepthwiseConvArgs& a) {
 
 }  // namespace
 
-const DepthwiseConv kDepthwiseConvAvx2 = {packed_weights_bytes, pack_weights, run};
+const DepthwiseConv kDepthwiseConvAvx2 = {packed_weights_bytes, pack_weights, run, prepared_bytes<kOrder>,
+                                          prepare_affine<kOrder>};
 
 }  // namespace bitreplay

@@ -9,12 +9,12 @@
 
 #include <cstring>
 
-#include "kernels/affine/affine_of_sums.h"
-#include "kernels/integer_conv/depthwise_conv.h"
+#include "kernels/integer_conv/depthwise_conv_affine.h"
 
 namespace bitreplay {
 namespace {
 
+constexpr Order kOrder = Order::single;
 constexpr int64_t kBlock = 16, kBlocks = 4;  // channels in a vector; vectors in a strip
 constexpr int64_t kColumns = 192;            // of a strip's row, at most
 
@@ -78,24 +78,26 @@ void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t c
                                                                                block * kBlock))));
 }
 
-// Where the four bytes of a channel lie in four columns of 16.
+// Where the four bytes of a channel lie in four columns of 16; channels are in Order::single (affine_of_sums.h).
 inline __m512i quads() {
-  const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51);
+  const __m128i four = _mm_setr_epi8(0, 16, 32, 48, 2, 18, 34, 50, 1, 17, 33, 49, 3, 19, 35, 51);
   const __m512i all = _mm512_broadcast_i32x4(four);
   return _mm512_add_epi8(
       all, _mm512_setr_epi32(0, 0, 0, 0, 0x04040404, 0x04040404, 0x04040404, 0x04040404, 0x08080808, 0x08080808,
                              0x08080808, 0x08080808, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C, 0x0C0C0C0C));
 }
 
-// The first kResults results of a group of 16 channels: put(column, sums).
-template <int kResults, int kKernel, int kStride, class Put>
+// The first kResults results of a group of 16 channels.
+template <int kResults, int kKernel, int kStride>
 inline __attribute__((always_inline)) void run_group(const Weights<kKernel, kStride>& weights,
-                                                     const uint8_t* const* rows, int64_t column, Put put) {
+                                                     const uint8_t* const* rows, int64_t column, __m512i* sums) {
   using S = Shape<kKernel, kStride>;
   const __m512i order = quads();
-  __m512i sums[kResults];
+  // Where there are more weights than registers, the compiler would copy them for every row of results.
+  const Weights<kKernel, kStride>* own = &weights;
+  if (kKernel > 3) asm("" : "+r"(own));
 #pragma GCC unroll 4
-  for (int result = 0; result < kResults; ++result) sums[result] = weights.taken;
+  for (int result = 0; result < kResults; ++result) sums[result] = own->taken;
 #pragma GCC unroll 5
   for (int row = 0; row < kKernel; ++row) {
 #pragma GCC unroll 2
@@ -104,24 +106,36 @@ inline __attribute__((always_inline)) void run_group(const Weights<kKernel, kStr
       const __m512i x = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(from));
 #pragma GCC unroll 4
       for (int result = 0; result < kResults; ++result)
-        sums[result] = _mm512_dpbusd_epi32(sums[result], x, weights.of[row][result][quad]);
+        sums[result] = _mm512_dpbusd_epi32(sums[result], x, own->of[row][result][quad]);
     }
   }
-#pragma GCC unroll 4
-  for (int result = 0; result < kResults; ++result) put(column + result, sums[result]);
 }
 
-// A row of results: whole groups, and what is left of the last.
+// A row of results: put(column, sums of four), and of two and one for what is left.
 template <int kKernel, int kStride, class Put>
 inline __attribute__((always_inline)) void run_row(const Weights<kKernel, kStride>& weights, const uint8_t* const* rows,
-                                                   int64_t out_w, Put put) {
+                                                   int64_t out_w, Put&& put) {
   constexpr int kGroup = Shape<kKernel, kStride>::kGroup;
   int64_t column = 0;
-  for (; column + kGroup <= out_w; column += kGroup) run_group<kGroup>(weights, rows, column, put);
-  if constexpr (kGroup > 2)
-    for (; column + 2 <= out_w; column += 2) run_group<2>(weights, rows, column, put);
-  if constexpr (kGroup > 1)
-    if (column < out_w) run_group<1>(weights, rows, column, put);
+  for (; column + 4 <= out_w; column += 4) {
+    __m512i sums[4];
+#pragma GCC unroll 4
+    for (int result = 0; result < 4; result += kGroup) run_group<kGroup>(weights, rows, column + result, sums + result);
+    put(column, sums);
+  }
+  if constexpr (kGroup > 1) {
+    if (column + 2 <= out_w) {
+      __m512i sums[2];
+      run_group<2>(weights, rows, column, sums);
+      put(column, sums);
+      column += 2;
+    }
+  }
+  for (; column < out_w; ++column) {
+    __m512i sum[1];
+    run_group<1>(weights, rows, column, sum);
+    put(column, sum);
+  }
 }
 
 // run(rows of taps, place of the row of results, first channel of 16) for every row of results.
@@ -156,25 +170,63 @@ template <int kKernel, int kStride>
 void run_sums(const DepthwiseConvArgs& a) {
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int32_t* to = a.sums + first * a.channels + channel;
-    run_row(weights, rows, a.out_w,
-            [&](int64_t column, __m512i sums) { _mm512_storeu_si512(to + column * a.channels, sums); });
+    run_row(weights, rows, a.out_w, [&](int64_t column, const auto& sums) {
+      for (const __m512i& sum : sums)
+        _mm512_storeu_si512(to + column++ * a.channels, _mm512_shuffle_epi32(sum, _MM_PERM_DBCA));
+    });
   });
 }
 
-template <int kKernel, int kStride, bool kRaise, bool kTies>
+// What affine makes of the sums of a row of 16 channels.
+template <bool kPlain, bool kTies>
+struct PutBytes {
+  const AffineOfSums::Finish<kPlain, false, kTies> with;
+  const AffineOfSums::Column own;
+  int8_t* const to;
+  const int64_t apart;
+  Words same = all_words(0);  // numbers that were not saturated, of fours; there are no more than kColumns
+  Lanes same_of_ones = all_lanes(0);
+
+  inline __attribute__((always_inline)) Lanes exact(__m512i sums) const {
+    return AffineOfSums::exact(with, own, Lanes{sums}, Lanes{sums});
+  }
+  inline __attribute__((always_inline)) __m512i clipped(__m512i first, __m512i second) {
+    const Words words = pack(exact(first), exact(second)), inside = smaller(larger(words, with.low), with.high);
+    same = count_same(same, words, inside);
+    return inside.v;
+  }
+  inline __attribute__((always_inline)) void operator()(int64_t column, const __m512i (&sums)[4]) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i low = clipped(sums[0], sums[1]), high = clipped(sums[2], sums[3]);
+    const __m512i bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high));
+    const auto place = [&](int result) { return reinterpret_cast<__m128i*>(to + (column + result) * apart); };
+    _mm_storeu_si128(place(0), _mm512_castsi512_si128(bytes));
+    _mm_storeu_si128(place(1), _mm512_extracti32x4_epi32(bytes, 1));
+    _mm_storeu_si128(place(2), _mm512_extracti32x4_epi32(bytes, 2));
+    _mm_storeu_si128(place(3), _mm512_extracti32x4_epi32(bytes, 3));
+  }
+  template <int kResults>
+  inline __attribute__((always_inline)) void operator()(int64_t column, const __m512i (&sums)[kResults]) {
+#pragma GCC unroll 2
+    for (int result = 0; result < kResults; ++result) {
+      const Lanes one = exact(sums[result]), inside = smaller(larger(one, with.lowest), with.highest);
+      same_of_ones = count_same(same_of_ones, one, inside);
+      store_lanes(to + (column + result) * apart, inside);
+    }
+  }
+};
+
+template <int kKernel, int kStride, bool kPlain, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
-  AffineOfSums::Finish<kRaise, false, kTies> finish(affine);
+  Lanes same = all_lanes(0);  // numbers that were not saturated
   over_rows<kKernel, kStride>(a, [&](const auto& weights, const uint8_t* const* rows, int64_t first, int64_t channel) {
     int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    auto with = finish;
-    const AffineOfSums::Column own = affine.column(channel / kBlock);
-    run_row(weights, rows, a.out_w, [&](int64_t column, __m512i sums) {
-      const Lanes exact = AffineOfSums::exact(with, own, Lanes{sums}, Lanes{sums});
-      AffineOfSums::store_one(with, exact, to + column * a.channels);
-    });
-    finish.outside = with.outside;
+    PutBytes<kPlain, kTies> put = {{affine, *a.affine}, affine.columns[channel / kBlock], to, a.channels};
+    run_row(weights, rows, a.out_w, put);
+    same = add_pairs(same + put.same_of_ones, put.same);
   });
-  affine.count(finish.outside);
+  const int64_t all = a.samples * a.out_h * a.out_w * a.channels;
+  *a.affine->saturated = add(*a.affine->saturated, all - sum_of(same));
 }
 
 template <int kKernel, int kStride>
@@ -182,14 +234,11 @@ bool run_as(const DepthwiseConvArgs& a) {
   using S = Shape<kKernel, kStride>;
   if (a.out_w * kStride + 4 * S::kQuads > kColumns) return false;
   if (!a.affine) return run_sums<kKernel, kStride>(a), true;
-  if (a.affine->residual) return false;
-  const AffineOfSums affine(*a.affine, kKernel * kKernel * 256 * 128);
-  if (!affine.fits()) return false;
-  if (affine.ties() && affine.raises()) run_affine<kKernel, kStride, true, true>(a, affine);
-  else if (affine.ties()) run_affine<kKernel, kStride, false, true>(a, affine);
-  else if (affine.raises()) run_affine<kKernel, kStride, true, false>(a, affine);
-  else run_affine<kKernel, kStride, false, false>(a, affine);
-  return true;
+  return with_prepared<kOrder>(a, [&](const AffineOfSums& affine) {
+    if (affine.ties) run_affine<kKernel, kStride, false, true>(a, affine);
+    else if (affine.plain) run_affine<kKernel, kStride, true, false>(a, affine);
+    else run_affine<kKernel, kStride, false, false>(a, affine);
+  });
 }
 
 template <int kKernel>
@@ -201,11 +250,11 @@ void pack(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
     for (int64_t row = 0; row < kKernel; ++row) {
       for (int64_t tap = 0; tap < kKernel; ++tap) {
         const int8_t weight = a.w[(channel * kKernel + row) * kKernel + tap];
-        to.of[row][tap / 4][channel % kBlock][tap % 4] = weight;
+        to.of[row][tap / 4][swapped(channel % kBlock)][tap % 4] = weight;
         sum += weight;
       }
     }
-    to.taken[channel % kBlock] = int32_t(-(128 + a.x_zero) * sum);
+    to.taken[swapped(channel % kBlock)] = int32_t(-(128 + a.x_zero) * sum);
   }
 }
 
@@ -230,6 +279,7 @@ bool run(const DepthwiseConvArgs& a) {
 
 }  // namespace
 
-const DepthwiseConv kDepthwiseConvAvx512 = {packed_weights_bytes, pack_weights, run};
+const DepthwiseConv kDepthwiseConvAvx512 = {packed_weights_bytes, pack_weights, run, prepared_bytes<kOrder>,
+                                            prepare_affine<kOrder>};
 
 }  // namespace bitreplay

@@ -31,11 +31,16 @@ struct IntegerConv {
   void (*run)(const IntegerConvArgs&);
   // What `affine` makes of the sums, in its y and its count; `sums` and its x are not touched. Tells whether it did the
   // work; where it did not, it changed nothing. Null: it never does.
-  bool (*run_affine)(const IntegerConvArgs&, const AffineArgs& affine) = nullptr;
+  // `prepared`: what the same table's `prepare_affine` made, 64-byte aligned, or null.
+  bool (*run_affine)(const IntegerConvArgs&, const AffineArgs& affine, const uint8_t* prepared) = nullptr;
+  // What can be made once of an affine whose a and b are constant; reads these, sizes, types and attributes only.
+  uint64_t (*prepared_bytes)(const IntegerConvArgs&, const AffineArgs& affine) = nullptr;
+  void (*prepare_affine)(const IntegerConvArgs&, const AffineArgs& affine, uint8_t* prepared) = nullptr;
 };
-extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvx512, kIntegerConvNeon,
-    kIntegerConvDotprod, kIntegerConvWasm;
+extern const IntegerConv kIntegerConvScalar, kIntegerConvAvx2, kIntegerConvAvxvnni, kIntegerConvAvx512,
+    kIntegerConvNeon, kIntegerConvDotprod, kIntegerConvWasm;
 void integer_conv_scalar(const IntegerConvArgs&);
-bool integer_conv_scalar_affine(const IntegerConvArgs&, const AffineArgs& affine);  // always does the work
+// Always does the work.
+bool integer_conv_scalar_affine(const IntegerConvArgs&, const AffineArgs& affine, const uint8_t* prepared = nullptr);
 
 }  // namespace bitreplay

@@ -103,8 +103,8 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int16_t>(a);
 }
 
-bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
-  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine);
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
+  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine, nullptr);
   return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine) : Conv::run_affine<int16_t>(a, affine);
 }
 

@@ -112,8 +112,8 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int8_t>(a);
 }
 
-bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
-  if (!serves(a)) return kPairs.run_affine(a, affine);
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
+  if (!serves(a)) return kPairs.run_affine(a, affine, nullptr);
   return has_lowest(a) ? ByteConv<Tile<true>>::run_affine<int8_t>(a, affine) : Conv::run_affine<int8_t>(a, affine);
 }
 

@@ -41,25 +41,30 @@ bool fits_pairs(const IntegerConvArgs& a, int64_t group) {
   return a.down <= 0 || row * largest_x * largest_w < int64_t(1) << 31;
 }
 
-uint64_t derived_bytes_of(const IntegerConvArgs& a, int64_t group) {
-  if (fits_pairs(a, group)) return uint64_t(groups_of(a, group) * group * pairs_of(a) * 4);
+uint64_t wide_weights_bytes(const IntegerConvArgs& a) {
   return uint64_t(groups_of(a, kWideLanes) * kWideLanes * row_of(a) * element_bytes(a.w_type));
 }
 
-void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights, int64_t group) {
+void pack_wide_weights(const IntegerConvArgs& a, uint8_t* packed_weights) {
   const int64_t row = row_of(a), item = element_bytes(a.w_type);
-  if (!fits_pairs(a, group)) {
-    const uint8_t* w = static_cast<const uint8_t*>(a.w);
-    for (int64_t o = 0; o < groups_of(a, kWideLanes) * kWideLanes; ++o) {
-      for (int64_t k = 0; k < row; ++k) {
-        uint8_t* to = packed_weights + ((o / kWideLanes * row + k) * kWideLanes + o % kWideLanes) * item;
-        if (o < a.outputs) memcpy(to, w + (o * row + k) * item, size_t(item));
-        else memset(to, 0, size_t(item));
-      }
+  const uint8_t* w = static_cast<const uint8_t*>(a.w);
+  for (int64_t o = 0; o < groups_of(a, kWideLanes) * kWideLanes; ++o) {
+    for (int64_t k = 0; k < row; ++k) {
+      uint8_t* to = packed_weights + ((o / kWideLanes * row + k) * kWideLanes + o % kWideLanes) * item;
+      if (o < a.outputs) memcpy(to, w + (o * row + k) * item, size_t(item));
+      else memset(to, 0, size_t(item));
     }
-    return;
   }
-  const int64_t pairs = pairs_of(a), tap_row = tap_row_of(a), there = a.kernel * a.channels;
+}
+
+inline uint64_t derived_bytes_of(const IntegerConvArgs& a, int64_t group) {
+  if (!fits_pairs(a, group)) return wide_weights_bytes(a);
+  return uint64_t(groups_of(a, group) * group * pairs_of(a) * 4);
+}
+
+inline void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights, int64_t group) {
+  if (!fits_pairs(a, group)) return pack_wide_weights(a, packed_weights);
+  const int64_t row = row_of(a), pairs = pairs_of(a), tap_row = tap_row_of(a), there = a.kernel * a.channels;
   int16_t* to = reinterpret_cast<int16_t*>(packed_weights);
   for (int64_t o = 0; o < groups_of(a, group) * group; ++o) {
     for (int64_t k = 0; k < 2 * pairs; ++k) {
@@ -273,18 +278,21 @@ void run_wide_x(const IntegerConvArgs& a) {
   return run_wide<X, int32_t>(a);
 }
 
-template <class Lanes>
-void run_lanes(const IntegerConvArgs& a) {
-  if (fits_pairs(a, 2 * Lanes::kLanes))
-    return a.x_type == BR_INT8 ? run_pairs<Lanes, int8_t>(a) : run_pairs<Lanes, int16_t>(a);
+void run_wide(const IntegerConvArgs& a) {
   if (a.x_type == BR_INT8) return run_wide_x<int8_t>(a);
   if (a.x_type == BR_INT16) return run_wide_x<int16_t>(a);
   return run_wide_x<int32_t>(a);
 }
 
+template <class Lanes>
+void run_lanes(const IntegerConvArgs& a) {
+  if (!fits_pairs(a, 2 * Lanes::kLanes)) return run_wide(a);
+  return a.x_type == BR_INT8 ? run_pairs<Lanes, int8_t>(a) : run_pairs<Lanes, int16_t>(a);
+}
+
 // Where the sums have a place, they go there.
 template <class Lanes, Affine* kAffine>
-bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
   if (a.sums || !fits_pairs(a, 2 * Lanes::kLanes) || kPixelsAtATime * a.outputs > kSumsOfSome) return false;
   if (a.x_type == BR_INT8) run_pairs_some<Lanes, int8_t>(a, affine, kAffine);
   else run_pairs_some<Lanes, int16_t>(a, affine, kAffine);

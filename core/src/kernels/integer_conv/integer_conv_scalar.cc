@@ -104,7 +104,7 @@ void run(const IntegerConvArgs& a, const AffineArgs* affine) {
 
 void integer_conv_scalar(const IntegerConvArgs& a) { run(a, nullptr); }
 
-bool integer_conv_scalar_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+bool integer_conv_scalar_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
   run(a, &affine);
   return true;
 }

@@ -57,8 +57,7 @@ int run_as(const Call& c) {
                              {c.attribute(SHIFT), c.attribute(Y_ZERO), c.attribute(LOW), c.attribute(HIGH)}};
   uint8_t* const places = c.data<uint8_t>(PLACE);
   const bool bytes = sizeof(T) == 1 && c.type(Y) == BR_INT8;
-  int8_t table[256];
-  if (bytes) byte_table(rescaled, table);
+  const ByteTable table(rescaled);
   const bool inside = !pad && (c.size(Y, 0) - 1) * stride + window <= height && (out_w - 1) * stride + window <= width;
   if (bytes && !places && inside) {  // neighbours that are one pixel apart are one run of numbers
     T best[kRun];
@@ -69,7 +68,7 @@ int run_as(const Call& c) {
       for (int64_t at = 0; at < run; at += kRun) {
         const int64_t count = min_of(kRun, run - at);
         largest_of_taps(x + at, width * channels, channels, window, window, count, best);
-        look_up(table, reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
+        table.look_up(reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
       }
     }
     return BR_OK;
@@ -100,7 +99,7 @@ int run_as(const Call& c) {
         }
       }
       if (bytes && !none) {
-        look_up(table, reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
+        table.look_up(reinterpret_cast<const int8_t*>(best), count, c.data<int8_t>(Y) + p * channels + at);
       } else {
         for (int64_t i = 0; i < count; ++i) y[i] = none ? -kUnbounded : best[i];
         rescaled(y, count);

@@ -16,7 +16,7 @@ inline AffineArgs arguments(const Call& c) {
           .a = c.data<int32_t>(A),
           .b = c.data<int64_t>(B),
           .residual = c.bytes(RESIDUAL),
-          .residual_type = c.has(RESIDUAL) ? c.type(RESIDUAL) : 0,
+          .residual_type = c.has(RESIDUAL) ? c.type(RESIDUAL) : -1,
           .y = c.bytes(Y),
           .y_type = c.type(Y),
           .saturated = c.data<int64_t>(SATURATED),
@@ -27,6 +27,10 @@ inline AffineArgs arguments(const Call& c) {
           .high = c.attribute(HIGH),
           .residual_zero = c.attribute(RESIDUAL_ZERO),
           .residual_factor = c.attribute(RESIDUAL_FACTOR)};
+}
+
+inline bool is_constant(const Call& c) {
+  return c.tensor(A).info.region == BR_CONSTANT && c.tensor(B).info.region == BR_CONSTANT;
 }
 
 }  // namespace affine

@@ -45,10 +45,27 @@ void pack_weights(const Call& c, uint8_t* packed_weights) {
   c.kernels().depthwise_conv.pack_weights(arguments(c), packed_weights);
 }
 
+uint64_t prepared_bytes(const Call& c, const Call& next) {
+  const auto bytes = c.kernels().depthwise_conv.prepared_bytes;
+  if (!bytes || c.record.packed_weights == PackedIn::none || !affine::is_constant(next)) return 0;
+  const AffineArgs affine = affine::arguments(next);
+  DepthwiseConvArgs a = arguments(c);
+  a.affine = &affine;
+  return bytes(a);
+}
+
+void prepare(const Call& c, const Call& next, uint8_t* prepared) {
+  const AffineArgs affine = affine::arguments(next);
+  DepthwiseConvArgs a = arguments(c);
+  a.affine = &affine;
+  c.kernels().depthwise_conv.prepare_affine(a, prepared);
+}
+
 bool run_into(const Call& c, const Call& next) {
   const AffineArgs affine = affine::arguments(next);
   DepthwiseConvArgs a = arguments(c);
   a.affine = &affine;
+  a.prepared = c.prepared();
   if (c.packed_weights() && c.kernels().depthwise_conv.run(a)) return true;
   if (!c.bytes(SUMS)) run_loops(c, &affine);
   return !c.bytes(SUMS);
@@ -106,7 +123,10 @@ extern const Operation kDepthwiseConv = {.name = "depthwise_conv",
                                          .packed_weights_bytes = depthwise_conv::packed_weights_bytes,
                                          .pack_weights = depthwise_conv::pack_weights,
                                          .passes = depthwise_conv::SUMS,
-                                         .run_into = depthwise_conv::run_into};
+                                         .placeless = true,
+                                         .run_into = depthwise_conv::run_into,
+                                         .prepared_bytes = depthwise_conv::prepared_bytes,
+                                         .prepare = depthwise_conv::prepare};
 extern const Operation kLearnedDepthwise = {.name = "learned_depthwise",
                                             .code = 56,
                                             .reads = "x w exponents",

@@ -54,9 +54,18 @@ int run(const Call& c) {
   return BR_OK;
 }
 
+uint64_t prepared_bytes(const Call& c, const Call& next) {
+  const auto bytes = c.kernels().integer_conv.prepared_bytes;
+  return bytes && affine::is_constant(next) ? bytes(arguments(c), affine::arguments(next)) : 0;
+}
+
+void prepare(const Call& c, const Call& next, uint8_t* prepared) {
+  c.kernels().integer_conv.prepare_affine(arguments(c), affine::arguments(next), prepared);
+}
+
 bool run_into(const Call& c, const Call& next) {
   const auto run = c.kernels().integer_conv.run_affine;
-  if (run && run(with_tensors(c), affine::arguments(next))) return true;
+  if (run && run(with_tensors(c), affine::arguments(next), c.prepared())) return true;
   return !c.bytes(SUMS) && integer_conv_scalar_affine(with_tensors(c), affine::arguments(next));
 }
 
@@ -73,6 +82,9 @@ extern const Operation kIntegerConv = {.name = "integer_conv",
                                        .packed_weights_bytes = integer_conv::packed_weights_bytes,
                                        .pack_weights = integer_conv::pack_weights,
                                        .passes = integer_conv::SUMS,
-                                       .run_into = integer_conv::run_into};
+                                       .placeless = true,
+                                       .run_into = integer_conv::run_into,
+                                       .prepared_bytes = integer_conv::prepared_bytes,
+                                       .prepare = integer_conv::prepare};
 
 }  // namespace bitreplay
