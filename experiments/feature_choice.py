@@ -1,7 +1,7 @@
 r"""Which layers `exact` reads of a network, and what a prior is worth, chosen on training pictures alone.
 
     python experiments/feature_choice.py --data DIR --cache runs/instead --network efficientnet_lite0 \
-        --layers head head+add_8 head+add_8/4 head+add_8+add_5/4 --components 128 256 768
+        --layers head head+add_8 head+add_8/4 head+add_8+add_5/4 --components 128 256 512 896
 
 DIR is that of instead.py. Of the 40 training pictures of a class that are drawn there, the first 5, 10 or 20 are
 learned and the last 20 asked; no test picture is seen. Rows go to results/feature_choice.csv.

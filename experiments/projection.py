@@ -2,7 +2,7 @@ r"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
-    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 768 --default 768 --pool DIR \
+    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 896 --default 896 --pool DIR \
         --feature-layers head+add_8+add_5/4
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]

@@ -13,7 +13,7 @@ SETS = {"caltech101": "Caltech-101", "flowers102": "flowers", "kitchenware": "ki
 
 
 def _row(name: str, network: str, head: str, each: str) -> Row:
-    """Of a network, or of one at another size than its own, such as efficientnet_lite0:192."""
+    """Of a network, or of one at another size than its own, such as efficientnet_lite0:160."""
     network, _, size = network.partition(":")
     found = rows_where(ROWS, set=name, network=network, head=head, pictures_a_class=each)
     return single_row([row for row in found if row["size"] == size] if size else _at_its_own(found, network))

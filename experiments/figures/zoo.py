@@ -27,10 +27,10 @@ from figures.committed import (
     weights,
 )
 from figures.five_sets import mean_of
-from figures.shared import five, megabytes
+from figures.shared import five, megabytes, state
 
 PAGE = "docs/zoo.md"
-__all__ = ["five", "megabytes"]
+__all__ = ["five", "megabytes", "state"]
 TITLES = {name: title for title, name in MODELS.items()}
 STAGES = {
     "146": "62 + 84",
