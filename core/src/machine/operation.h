@@ -37,8 +37,8 @@ struct Operation {
   int takes = -1;
   bool placeless = false;  // whether that result may have no place
   bool (*run_into)(const Call& own, const Call& next) = nullptr;
-  // What `run_into` needs besides weights, made once where the records are joined: how many bytes (0: nothing), and how.
-  // Both may read the content of constants.
+  // What `run_into` needs besides weights, made once where the records are joined: how many bytes (0: nothing), and
+  // how. Both may read the content of constants.
   uint64_t (*prepared_bytes)(const Call& own, const Call& next) = nullptr;
   void (*prepare)(const Call& own, const Call& next, uint8_t* prepared) = nullptr;
 };

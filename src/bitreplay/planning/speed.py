@@ -1,7 +1,7 @@
 """An estimate of time from counted work. It is rough, a factor of two or three: `--measure` runs it instead.
 
-Picoseconds for one multiplication or element, by instruction set. Those of x86 were fitted to four shipped networks on
-one core of a server; NEON's follow from counted instructions (docs/kernels.md) at two a nanosecond.
+Picoseconds for one multiplication or element, by instruction set. Those of x86 were fitted to the shipped networks on
+one core of a server (Zen 5); NEON's follow from counted instructions (docs/kernels.md) at two a nanosecond.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from bitreplay.engine import native
 from bitreplay.planning.work import KINDS
 
 PICOSECONDS = {
-    "avx512": (3, 8, 60, 350),
-    "avxvnni": (4, 12, 400, 600),
-    "avx2": (4, 12, 700, 600),
+    "avx512": (0.5, 1.2, 4, 70),
+    "avxvnni": (1.2, 3, 8, 120),
+    "avx2": (1.2, 3, 12, 120),
     "dotprod": (15, 100, 100, 1000),
     "neon": (15, 100, 250, 1000),
     "scalar": (105, 45, 1350, 1000),

@@ -22,7 +22,7 @@ namespace bitreplay {
 namespace {
 
 // Which channel a lane has.
-//    pairs    those of two vectors, 2 kLanes of them, come in order out of pack(); a last vector by itself as in `single`
+//    pairs    those of two vectors, 2 kLanes of them, come in order out of pack(); a last one alone as in `single`
 //    single   those of each vector come in order
 //    woven    as woven() says (pairs.h): nothing changes places
 enum class Order { pairs, single, woven };
@@ -139,8 +139,8 @@ inline int64_t store_some(Lanes exact, Lanes inside, int8_t* to, int64_t count) 
 }
 #endif
 
-// Which sums from `least` to `most` make x slope + constant a multiple of 2^bits: none, some of one sign or the other of
-// x slope + constant - added, or of both. With slope = 2^t odd there are none unless 2^t divides the constant; then
+// Which sums from `least` to `most` make x slope + constant a multiple of 2^bits: none, some of one sign or the other
+// of x slope + constant - added, or of both. With slope = 2^t odd there are none unless 2^t divides the constant; then
 // x = -(constant / 2^t) / odd modulo 2^(bits - t). The inverse of an odd number modulo 2^3 is itself, and each step
 // doubles the bits that are right: 96 after five.
 enum class Ties { none, above, below, both };

@@ -1,5 +1,5 @@
-// Integer convolution with AVX-512: bytes by vpdpbusd, pairs of 16-bit numbers by vpdpwssd (integer_conv_tiles.h). Eight
-// or nine pixels by 32 outputs: their sums wait for no product before.
+// Integer convolution with AVX-512: bytes by vpdpbusd, pairs of 16-bit numbers by vpdpwssd (integer_conv_tiles.h).
+// Eight or nine pixels by 32 outputs: their sums wait for no product before.
 #include <immintrin.h>
 
 #include "kernels/integer_conv/integer_conv_input_grad_pairs.h"

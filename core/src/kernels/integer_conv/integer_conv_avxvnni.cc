@@ -1,5 +1,5 @@
-// Integer convolution with AVX-VNNI: bytes by vpdpbusd in vectors of 256 bits, all else as on AVX2. Ten sums or more wait
-// for no product before.
+// Integer convolution with AVX-VNNI: bytes by vpdpbusd in vectors of 256 bits, all else as on AVX2. Ten sums or more
+// wait for no product before.
 #include "kernels/integer_conv/integer_conv_lanes_avx2.h"
 
 namespace bitreplay {

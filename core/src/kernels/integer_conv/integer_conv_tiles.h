@@ -4,7 +4,7 @@
 // Kind     Vector, kLanes; Input, as which inputs are read, and Weight; kNumbers of a lane in a step, 32 bits together;
 //          kPixels of a tile, which may be one more; spread(from): the next kNumbers in all lanes; dot(sums, x, w);
 //          kTaken: whether sums begin with what is taken from them, one number an output, taken(a, sum of weights).
-//          gather(a, pixel, to): the bytes of a pixel's row. kDense: dense rows (below) are read where they lie, widened else.
+//          gather(a, pixel, to): the bytes of a pixel's row. kDense: dense rows (below) are read where they lie.
 // Weights  two vectors of outputs side by side, the last by itself where there is one more; in each the steps of a row,
 //          in each the vectors. Channels are in Order::pairs (affine_of_sums.h). Behind them what is taken.
 // Rows     of 16-bit inputs whose taps are all inside are read where they lie, a row of taps after the other; bytes are
