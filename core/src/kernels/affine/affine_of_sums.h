@@ -229,8 +229,8 @@ struct AffineOfSums {
         const int64_t own = there ? constant_of(channel) : 0, raise = there ? a.a[channel] * scale : 0;
         const bool less = there && !ties && tied(channel) == Ties::below;
         constants[lane] = own - less;
-        (lane % 2 ? odd : even)[lane / 2 * 2] = int32_t(raise >> (up - raised));
-        (lane % 2 ? odd : even)[lane / 2 * 2 + 1] = 0;
+        int32_t* const products = (lane % 2 ? odd : even) + lane / 2 * 2;
+        products[0] = int32_t(raise >> (up - raised)), products[1] = 0;
       }
       columns[vector] = {load_lanes(even), load_lanes(odd), load_wide(constants)};
     }
