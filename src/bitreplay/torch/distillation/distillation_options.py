@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
         help="weights to start from: a file or any of its parts, a shipped network by name, or "
         "efficientnet-lite0 for that network's ImageNet weights",
     )
-    p.add_argument("--head", metavar="WEIGHTS", help="where --init has no head: weights, named alike, that have one")
+    p.add_argument("--head", metavar="WEIGHTS", help="weights, named as for --init, to take the head from")
     p.add_argument(
         "--also", nargs=2, action="append", metavar=("MODEL", "FILE"), default=[],
         help="another network that learns from the same views, as react_tiny or react_tiny:64 for its size, and its "
