@@ -20,7 +20,7 @@ FIRST = [name for name in EVERY if zoo.find(name).about["training"]["data"] == "
 # Of networks taught without labels: the teacher, and more than so many views and pictures.
 TAUGHT = {
     "efficientnet_lite0@1": ("efficientnet-lite2", 4_900_000, 310_000),  # began with ImageNet's weights
-    "efficientnet_tiny@1": ("efficientnet-lite2", 4_900_000, 310_000),  # began with half of efficientnet_lite0
+    "efficientnet_tiny@1": ("efficientnet-lite2", 20_000_000, 280_000),  # began with half of efficientnet_lite0
     "quicknet@2": ("efficientnet-lite2", 10**7, 10**5),
 }
 LATER = [name for name in EVERY if name not in FIRST]  # without labels
