@@ -118,8 +118,7 @@ def grid(rows: Rows) -> list[str]:
     text = (
         f"Final accuracy of replay / BNN+CWR\\* in the cells of the paper's six accuracy figures. {len(found)} of "
         f"{count} cells have figures; replay is better in {better} of these. (a): 200 images per class, codes computed "
-        "once, in place of all images, cropped and flipped. (b): fewer than three seeds. (c): as (a), with 100 images. "
-        "-: not run, see below."
+        "once, in place of all images, cropped and flipped. (b): fewer than three seeds. (c): as (a), with 100 images."
     )
     return [text, "", *markdown(["", "float", "32 bits", "16 bits", "8 bits"], body)]
 
@@ -138,7 +137,12 @@ def claims(rows: Rows) -> list[Claim]:
         gaps = [ours - base for ours, base, _ in cells]
         measured = f"{sum(gap > 0 for gap in gaps)} of the {len(gaps)} settings that were run ([grid](#the-grid)), "
         measured += f"by {span(gaps, '.1f')} points"
-        verdict = "holds where it was run" if min(gaps) > 0 else "does not hold everywhere"
+        whole = (
+            "holds, CORe50's settings on a stand-in"
+            if len(cells) == len(CELLS) * len(PAPER)
+            else "holds where it was run"
+        )
+        verdict = whole if min(gaps) > 0 else "does not hold everywhere"
         everywhere = replace(everywhere, ours=measured, verdict=verdict)
     return [everywhere, eight_bits(rows)]
 

@@ -46,8 +46,7 @@ LEFT_OUT = """## What was not possible, and what was left out
 - At full size (all images, cropped and flipped) there are replay and BNN+CWR* at 8/1/16 and in floating point; other
   sweeps take 200 or 500 images per class, whose codes are computed once, CIFAR-100 at 32 bits 100, and say so. Replay
   at 16 bits or 8 for all layers takes up to an hour of a core per run at full size, at 32 bits four; with 100 images of
-  CIFAR-100 per class, at 32 bits, most of an hour. Cells of [the grid](#the-grid) without figures lack that time, no
-  data.
+  CIFAR-100 per class, at 32 bits, half an hour to an hour.
 - Binary weights that move were run with 200 images per class: the verdict on 8 bits is of that size.
 - BNN+CWR* in floating point at full size takes about half an hour of a core per run: it has fewer seeds or none.
   With 200 images per class BNN+CWR* in floating point has all.
