@@ -26,10 +26,22 @@ from figures.committed import (
     table,
     title_of,
 )
-from figures.shared import at_work, demo, five, forgetting, minibatch_memory, planned, small_axes, step_memory
+from figures.shared import (
+    at_work,
+    demo,
+    five,
+    forgetting,
+    fruit,
+    minibatch_memory,
+    planned,
+    small_axes,
+    step_memory,
+    whole,
+)
 
 PAGE = "README.md"
-__all__ = ["at_work", "demo", "five", "forgetting", "minibatch_memory", "planned", "small_axes", "step_memory"]
+__all__ = ["at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned", "small_axes", "step_memory",
+           "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip

@@ -33,6 +33,16 @@ def exact(data: str, model: str, feature_layers: str = "") -> str:
     return format_number(committed.exact(data, model, **fields)["final"])
 
 
+def whole(data: str) -> str:
+    """The default network on all pictures of a set, with all features of its layers."""
+    return exact(data, zoo.DEFAULT)
+
+
+def fruit(name: str) -> str:
+    """All training photographs of the shipped fruit, whatever their order."""
+    return exact("groceries", name)
+
+
 def gradients(data: str, model: str, strategy: str) -> str:
     """Mean over the seeds."""
     return format_number(mean(finals(data, model, strategy)))

@@ -27,10 +27,10 @@ from figures.committed import (
     weights,
 )
 from figures.five_sets import mean_of
-from figures.shared import five, megabytes, state
+from figures.shared import five, fruit, megabytes, state, whole
 
 PAGE = "docs/zoo.md"
-__all__ = ["five", "megabytes", "state"]
+__all__ = ["five", "fruit", "megabytes", "state", "whole"]
 TITLES = {name: title for title, name in MODELS.items()}
 STAGES = {
     "146": "62 + 84",
@@ -102,11 +102,6 @@ def _in_order() -> list[str]:
 def _with_labels() -> set[str]:
     """Networks whose first generation learned the labels of Tiny-ImageNet."""
     return {name for name in zoo.names() if zoo.find(f"{name}@1").about["training"]["data"] == "Tiny-ImageNet"}
-
-
-def whole(data: str) -> str:
-    """The default network on all pictures of a set, with all features of its layers."""
-    return format_number(exact(data, zoo.DEFAULT)["final"], 1)
 
 
 def files() -> str:
@@ -195,8 +190,3 @@ def _views(row: Row) -> str:
 
 def joint(name: str) -> str:
     return format_number(single_row(runs("cifar10", name, "joint"))["final"], 2)
-
-
-def fruit(name: str) -> str:
-    """All training photographs of the shipped fruit, whatever their order."""
-    return format_number(Decimal(exact("groceries", name)["final"]), 1)
