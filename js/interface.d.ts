@@ -16,7 +16,7 @@ export const br_operation_info: { bytes: number; fields: { name: [number, string
   };
 export const br_sums: { bytes: number; fields: { features: [number, string | Layout]; classes: [number, string |
   Layout]; bits: [number, string | Layout]; counts: [number, string | Layout]; class_sums: [number, string | Layout];
-  products: [number, string | Layout] } };
+  products: [number, string | Layout]; class_products: [number, string | Layout] } };
 export const br_shrinkage: { bytes: number; fields: { cap: [number, string | Layout]; top: [number, string | Layout];
   bottom: [number, string | Layout]; pictures: [number, string | Layout] } };
 export const br_sums_part: { bytes: number; fields: { length: [number, string | Layout]; top: [number, string | Layout];
@@ -59,7 +59,7 @@ export const br_section: { bytes: number; fields: { shape: [number, string | Lay
   size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
   string | Layout] } };
 
-export const BR_ABI: 7;
+export const BR_ABI: 8;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_ROOM: 320;

@@ -50,7 +50,7 @@ export const br_operation_info = {
 };
 
 export const br_sums = {
-  bytes: 24,
+  bytes: 28,
   fields: {
     features: [0, "Uint32"],
     classes: [4, "Uint32"],
@@ -58,6 +58,7 @@ export const br_sums = {
     counts: [12, "Uint32"],
     class_sums: [16, "Uint32"],
     products: [20, "Uint32"],
+    class_products: [24, "Uint32"],
   },
 };
 
@@ -234,7 +235,7 @@ export const br_section = {
   },
 };
 
-export const BR_ABI = 7;
+export const BR_ABI = 8;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
 export const BR_SECTION_ROOM = 320;

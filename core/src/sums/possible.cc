@@ -19,11 +19,8 @@ int br_sums_possible(const br_sums* sums, int forgot, void* work) {
   const int64_t pictures = checked_pictures(sums);
   if (pictures < 0 || !work) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 8) return BR_MISALIGNED;
-  int64_t *const min_squares = static_cast<int64_t*>(work), largest;
-  for (int64_t i = 0; i < sums->features; ++i) min_squares[i] = 0;
-  Numbers rows = {sums->class_sums, sums->bits, 0};
-  for (uint32_t c = 0; c < sums->classes; ++c)
-    if (const int wrong = add_min_squares(rows, sums->counts[c], sums->features, min_squares)) return wrong;
-  const Numbers products = {sums->products, sums->bits, 0};
-  return check_products(products, sums->features, pictures, forgot != 0, min_squares, &largest, nullptr);
+  int64_t *const scratch = static_cast<int64_t*>(work), largest;
+  const InMemory all = {*sums};
+  const int wrong = check_sums(all, sums->classes, sums->features, pictures, forgot != 0, scratch, &largest);
+  return wrong || !sums->class_products ? wrong : check_class_products(all, sums->classes, sums->features, scratch);
 }

@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 7
+BR_ABI = 8
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
 BR_SECTION_ROOM = 320
@@ -131,6 +131,7 @@ class br_sums(Structure):
         ("counts", c_void_p),
         ("class_sums", c_void_p),
         ("products", c_void_p),
+        ("class_products", c_void_p),
     ]
 
 

@@ -77,7 +77,7 @@ void place_state(ExactLearner* l, BumpAllocator& allocator) {
   l->sums.class_sums = allocator.next<uint8_t>(width * classes * features);
   l->sums.products = allocator.next<uint8_t>(width * size_t(triangle(int64_t(features))));
   if (l->keeps_class_products)
-    l->class_products = allocator.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
+    l->sums.class_products = allocator.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
   if (l->keeps_digests) l->digests = {allocator.next<uint64_t>(o.pictures), int64_t(o.pictures)};
   l->known.names = Names(allocator.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->known.lineage = Lineage(allocator.next<uint64_t>(o.marks), o.marks);
