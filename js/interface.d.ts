@@ -242,4 +242,5 @@ export interface CoreFunctions {
   br_learner_take_out_bytes(learner: number, from: number, size: number): number;
   br_learner_take_out_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
   br_learner_merge_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
+  br_state_section_bytes(from: number, size: number, name: number, to: number, room: number, place: number): number;
 }
