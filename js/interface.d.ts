@@ -235,6 +235,7 @@ export interface CoreFunctions {
     number): number;
   br_state_sections(bytes: number, size: number, sections: number, room: number, count: number): number;
   br_state_lay_out(sections: number, count: number, offset: bigint, heads: number, ends: number): number;
+  br_mark(before: number, before_size: number, bytes: number, size: number): bigint;
   br_learner_write_bytes(learner: number, to: number, size: number): number;
   br_learner_read_bytes(learner: number, from: number, size: number): number;
   br_learner_verify_bytes(learner: number, from: number, size: number): number;

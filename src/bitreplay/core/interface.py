@@ -407,4 +407,5 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
     "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
     "br_state_lay_out": (c_int, [POINTER(br_section), c_uint32, c_uint64, c_void_p, c_void_p]),
+    "br_mark": (c_uint64, [c_void_p, c_size_t, c_void_p, c_size_t]),
 }

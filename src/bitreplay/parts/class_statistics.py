@@ -19,9 +19,9 @@ from bitreplay.engine import native_sums
 from bitreplay.engine.sums import MAX_PICTURES, Sums, width
 from bitreplay.learning.classes import Name
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
-from bitreplay.parts.possible_sums import need_factor, need_possible
 
 ARRAYS = ("counts", "class_sums", "products", "class_products")
+NOT_SUMS = "These are not sums of images."
 NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
 
 
@@ -201,3 +201,17 @@ def renamed(state: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassSta
 
 def _arrays_of(sums: Sums) -> dict[str, NDArray]:
     return dict(zip(ARRAYS, sums.arrays, strict=False))
+
+
+def need_possible(sums: Sums, otherwise: str = NOT_SUMS) -> None:
+    """Raise ValueError(`otherwise`) for sums that no images have."""
+    try:
+        sums.check_types()
+    except ValueError:
+        raise ValueError(otherwise) from None
+    need(native_sums.possible(sums), otherwise)
+
+
+def need_factor(sums: Sums, otherwise: str = NOT_SUMS) -> None:
+    """The same of the scatter within classes; of sums that are possible. What a forgotten class left may have none."""
+    need(sums.forgot or native_sums.has_factor(sums), otherwise)

@@ -88,7 +88,8 @@ int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
     return failed;
   }
   if (l->digests.values)
-    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->features));
+    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1,
+                      br_mark(nullptr, 0, x, l->features));
   l->experience.update(x, l->features);
   l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
   if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
@@ -120,7 +121,8 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
   const int64_t all = pictures_of(*l), first = first_of(*l, row);
-  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->features)) : 0;
+  const int64_t digest =
+      l->digests.values ? l->digests.find(first, l->sums.counts[row], br_mark(nullptr, 0, x, l->features)) : 0;
   if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
   if (!has_room_for(*l, extent_of(*l), 0)) {
