@@ -1,4 +1,4 @@
-// State files in linear memory: a JavaScript function is no pointer that C could call.
+// Files in linear memory: a JavaScript function is no pointer that C could call.
 #include <cstdlib>
 
 #include "learner/state/frame.h"
@@ -6,6 +6,14 @@
 using namespace bitreplay;
 
 namespace {
+
+// The context is a Section.
+int read_bytes(void* context, size_t offset, void* bytes, size_t size) {
+  const Section* file = static_cast<const Section*>(context);
+  if (offset > file->size || size > file->size - offset) return 1;
+  memcpy(bytes, file->bytes + offset, size);
+  return 0;
+}
 
 int write_bytes(void* context, size_t offset, const void* bytes, size_t size) {
   const Section* file = static_cast<const Section*>(context);
@@ -31,48 +39,9 @@ int find(const File& file, const char* name, uint8_t* to, size_t room, uint64_t*
 
 extern "C" {
 
-BR_API int br_learner_write_bytes(br_learner* learner, uint8_t* to, size_t size) {
-  Section file = {reinterpret_cast<const char*>(to), size};
-  return br_learner_write(learner, write_bytes, &file);
-}
-
-BR_API int br_learner_read_bytes(br_learner* learner, uint8_t* from, size_t size) {
-  MemoryFile memory = {from, size};
-  const File file = memory.file();
-  return br_learner_read(learner, file.read, file.context, size);
-}
-
-BR_API int br_learner_verify_bytes(br_learner* learner, uint8_t* from, size_t size) {
-  MemoryFile memory = {from, size};
-  const File file = memory.file();
-  return br_learner_verify(learner, file.read, file.context, size);
-}
-
-BR_API int br_learner_merge_bytes(br_learner* learner, uint8_t* from, size_t size) {
-  MemoryFile memory = {from, size};
-  const File file = memory.file();
-  return br_learner_merge(learner, file.read, file.context, size);
-}
-
-BR_API int br_learner_take_out_bytes(br_learner* learner, uint8_t* from, size_t size) {
-  MemoryFile memory = {from, size};
-  const File file = memory.file();
-  return br_learner_take_out(learner, file.read, file.context, size);
-}
-
-BR_API int br_learner_take_out_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
-                                           size_t base_size) {
-  MemoryFile memory = {from, size}, common = {base, base_size};
-  const File file = memory.file(), other = common.file();
-  return br_learner_take_out_since(learner, file.read, file.context, size, other.read, other.context, base_size);
-}
-
-BR_API int br_learner_merge_since_bytes(br_learner* learner, uint8_t* from, size_t size, uint8_t* base,
-                                        size_t base_size) {
-  MemoryFile memory = {from, size}, common = {base, base_size};
-  const File file = memory.file(), other = common.file();
-  return br_learner_merge_since(learner, file.read, file.context, size, other.read, other.context, base_size);
-}
+// For functions that read or write a file: their context is its address and its size.
+BR_API br_read* br_memory_read(void) { return read_bytes; }
+BR_API br_write* br_memory_write(void) { return write_bytes; }
 
 // A section of a state file of any format whose checksum is right, of whichever model: `find`.
 BR_API int br_state_section_bytes(uint8_t* from, size_t size, const char* name, uint8_t* to, size_t room,
