@@ -26,6 +26,7 @@ from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learning.rates import feature_power
 from bitreplay.parts.part import ArrayState, Names, PartState
+from bitreplay.parts.part import with_rows as with_rows
 
 Logits = Callable[[NDArray[np.uint64]], NDArray]
 ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing
@@ -176,13 +177,6 @@ class Tail:
             self._machine.write(name, values)
         self._machine.run("prepare", Run(1))
         self.steps = state.counters["steps"]
-
-
-def with_rows(array: NDArray, rows: int) -> NDArray:
-    """The first `rows` rows, zeros where there are no more."""
-    result = np.zeros((rows, *array.shape[1:]), array.dtype)
-    result[: len(array)] = array[:rows]
-    return result
 
 
 def same_kind(state: PartState, tensors: dict[str, NDArray]) -> bool:

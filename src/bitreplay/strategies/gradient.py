@@ -89,10 +89,7 @@ class Gradient(Strategy):
     def requirements(cls, context: StrategyContext, classes: int) -> Requirements | None:
         if cls.kinds != Gradient.kinds:  # nothing is known of other parts
             return None
-        room = FIRST_ROOM
-        while room < classes:
-            room *= 2
-        return gradient_requirements.planned(cls, context, classes, room)
+        return gradient_requirements.planned(cls, context, classes, room_for(classes))
 
     def memory_items(self) -> dict[tuple[str, str], int]:
         if self.kinds != Gradient.kinds or not isinstance(self.tail, Tail):
@@ -180,10 +177,7 @@ class Gradient(Strategy):
         """Class numbers, and the new names; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
-        room = len(self.head.past)
-        while room < len(self.classes):
-            room *= 2
-        self._resize(room)
+        self._resize(room_for(len(self.classes), len(self.head.past)))
         return self.classes.indices(names), [name for name in self.classes.known if name not in old]
 
     def _resize(self, room: int) -> None:
@@ -323,6 +317,11 @@ class Gradient(Strategy):
             origins = np.array(list(memory.experiences), np.int64)
             need(between(origins, 0, experiences), "Its memory holds samples that were never seen.")
         return state
+
+
+def room_for(classes: int, room: int = FIRST_ROOM) -> int:
+    """It doubles until this many classes fit."""
+    return room if classes <= room else room_for(classes, 2 * room)
 
 
 def _check_mask(state: State) -> None:
