@@ -247,7 +247,7 @@ BR_API uint32_t br_sums_bits(int64_t pictures);
  * are invalid. */
 BR_API int64_t br_sums_extent(const br_sums* sums);
 /* BR_OK if images with these sums can exist as far as single features and pairs tell, else BR_IMPOSSIBLE. `forgot` is 1
- * if a class may have left its scatter. `work` holds 8 bytes per feature, with class_products another 8 per product. */
+ * if a class may have left its scatter. `work` holds 8 bytes per feature. */
 BR_API int br_sums_possible(const br_sums* sums, int forgot, void* work);
 /* BR_OK if the sums can be those of a part's images and of more, as far as counts, class sums and squares tell, else
  * BR_OTHER_BASE. Class number c is class rows[c] of the part, or not in it (-1); `forgot` is 1 if a class was forgotten

@@ -88,6 +88,15 @@ Strategy strategy_of(const void* model, size_t size) {
 }
 
 template <class Learner>
+int plan(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+         br_learner_memory* memory) {
+  Learner learner = {};
+  const int code = lay_out(&learner, model, size, options, at);
+  *memory = code ? br_learner_memory{} : learner.memory_used;
+  return code;
+}
+
+template <class Learner>
 int open(const void* model, size_t size, const br_learner_options* options, const Opening& at, br_learner** learner,
          Strategy strategy) {
   Learner* own = nullptr;
@@ -113,11 +122,14 @@ using namespace bitreplay;
 
 int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
                     char* error, size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
+  if (!kHasHeap) return BR_NO_MEMORY;
+  const Opening at = {nullptr, 0, error, error_size};
 #if BITREPLAY_REPLAY
-  if (strategy_of(model, size) == Strategy::replay) return plan_replay(model, size, options, memory, error, error_size);
+  if (strategy_of(model, size) == Strategy::replay) return plan<ReplayLearner>(model, size, options, at, memory);
 #endif
 #if BITREPLAY_EXACT
-  return plan_exact(model, size, options, memory, error, error_size);
+  return plan<ExactLearner>(model, size, options, at, memory);
 #endif
 }
 

@@ -9,6 +9,11 @@
 namespace bitreplay {
 
 constexpr uint32_t kMaxSettingsBytes = 1 << 16;
+#if defined(BITREPLAY_EMBEDDED)
+constexpr bool kHasHeap = false;
+#else
+constexpr bool kHasHeap = true;
+#endif
 
 // Where a learner is opened: in the caller's memory; or, without memory, what it takes is added up, and programs are
 // opened on the heap meanwhile. Functions return BR_OK, or the code of what is wrong, of which `error` has a sentence.
@@ -36,14 +41,14 @@ struct Opening {
   }
   // Opens a program behind what was handed out so far.
   int open(const Section& section, const BumpAllocator& allocator, br_program** program) const {
-    if (!memory) return br_program_open(section.bytes, section.size, program, error, error_size);
+    if (kHasHeap && !memory) return br_program_open(section.bytes, section.size, program, error, error_size);
     if (const int code = check_size(allocator)) return code;
     return br_program_open_in(section.bytes, section.size, memory + allocator.used(), size - allocator.used(), program,
                               error, error_size);
   }
   // Of a program on the heap.
   void close(br_program* program) const {
-    if (!memory) br_program_close(program);
+    if (kHasHeap && !memory) br_program_close(program);
   }
 };
 

@@ -46,11 +46,7 @@ static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by)
 }
 
 // Adds the products of a class to those of all, or takes them out.
-static inline void change_all_products(const br_sums& sums, int64_t row, int64_t sign) {
-  const uint8_t* const own = class_products_at(sums, row);
-  for (int64_t at = 0; at < triangle(sums.features); ++at)
-    change_sum(sums.products, sums.bits, at, sign * sum_at(own, sums.bits, at));
-}
+void change_all_products(const br_sums& sums, int64_t row, int64_t sign);
 
 // The number of pictures, or -1 if the description does not hold together.
 static inline int64_t checked_pictures(const br_sums* sums) {

@@ -50,6 +50,13 @@ void clear(void* sums, uint32_t bits, int64_t first, int64_t count) {
 }
 
 }  // namespace
+
+void change_all_products(const br_sums& sums, int64_t row, int64_t sign) {
+  const uint8_t* const own = class_products_at(sums, row);
+  for (int64_t at = 0; at < triangle(sums.features); ++at)
+    change_sum(sums.products, sums.bits, at, sign * sum_at(own, sums.bits, at));
+}
+
 }  // namespace bitreplay
 
 using namespace bitreplay;

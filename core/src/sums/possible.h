@@ -94,7 +94,7 @@ int check_products(const Source& products, int64_t features, int64_t pictures, b
   return BR_OK;
 }
 
-// Sums `all`, in memory or in a file, have count(row), class_sums(row), products() and class_products(row).
+// Sums `all`, in memory or in a file, have count(row), class_sums(row) and products().
 // All but the products of classes; min_squares[features] is scratch. Writes the largest product.
 template <class All>
 int check_sums(const All& all, int64_t classes, int64_t features, int64_t pictures, bool forgot, int64_t* min_squares,
@@ -106,33 +106,12 @@ int check_sums(const All& all, int64_t classes, int64_t features, int64_t pictur
   return check_products(all.products(), features, pictures, forgot, min_squares, largest, nullptr);
 }
 
-// Each class's products are possible, and they add up to those of all. scratch[features + products].
-template <class All>
-int check_class_products(const All& all, int64_t classes, int64_t features, int64_t* scratch) {
-  int64_t *const totals = scratch + features, product, largest;
-  for (int64_t at = 0; at < triangle(features); ++at) totals[at] = 0;
-  for (int64_t c = 0; c < classes; ++c) {
-    for (int64_t i = 0; i < features; ++i) scratch[i] = 0;
-    auto row = all.class_sums(c);
-    if (const int wrong = add_min_squares(row, all.count(c), features, scratch)) return wrong;
-    const auto own = all.class_products(c);
-    if (const int wrong = check_products(own, features, all.count(c), false, scratch, &largest, totals)) return wrong;
-  }
-  auto products = all.products();
-  for (int64_t at = 0; at < triangle(features); ++at) {
-    if (!products.next(&product)) return BR_STORAGE;
-    if (product != totals[at]) return BR_IMPOSSIBLE;
-  }
-  return BR_OK;
-}
-
 struct InMemory {
   const br_sums& sums;
 
   int64_t count(int64_t row) const { return sums.counts[row]; }
   Numbers class_sums(int64_t row) const { return {sums.class_sums, sums.bits, row * sums.features}; }
   Numbers products() const { return {sums.products, sums.bits, 0}; }
-  Numbers class_products(int64_t row) const { return {sums.class_products, sums.bits, row * triangle(sums.features)}; }
 };
 
 }  // namespace bitreplay

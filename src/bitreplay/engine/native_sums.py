@@ -96,7 +96,7 @@ def possible(sums: Sums) -> bool:
     core = library()
     if core is None or not sums.classes:
         return reference_possible.possible(sums)
-    work = aligned_zeros(8 * (sums.n_features + (0 if sums.class_products is None else len(sums.products))))
+    work = aligned_zeros(8 * sums.n_features)
     return _holds(core.br_sums_possible(info_of(together(sums)), int(sums.forgot), work.ctypes.data))
 
 

@@ -7,8 +7,8 @@ namespace bitreplay {
 
 struct ExactLearner;
 
-int plan_exact(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-               char* error, size_t error_size);
+// Describes a learner, and divides its memory or adds up what it takes.
+int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at);
 int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
                  ExactLearner** learner);
 int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x);

@@ -116,7 +116,8 @@ void place_rest(ExactLearner* l, BumpAllocator& allocator, size_t arena, size_t 
   l->memory_used.total = allocator.used();
 }
 
-// Describes the learner and divides its memory.
+}  // namespace
+
 int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at) {
   if (const int code = begin(l, model, size, options, at)) return code;
   BumpAllocator allocator(at.memory);
@@ -132,17 +133,6 @@ int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_op
   l->memory_used.network = allocator.used();
   place_rest(l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
   return at.check_size(allocator);
-}
-
-}  // namespace
-
-int plan_exact(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-               char* error, size_t error_size) {
-  if (!memory) return BR_BAD_ARGUMENT;
-  ExactLearner l = {};
-  const int code = lay_out(&l, model, size, options, {nullptr, 0, error, error_size});
-  *memory = code ? br_learner_memory{} : l.memory_used;
-  return code;
 }
 
 int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,

@@ -41,8 +41,7 @@ class Reader {
     if (const int wrong = sums()) return wrong;
     if (const int wrong = parsed_.shape.has(kValues) ? digests() : BR_OK) return wrong;
     if (!parsed_.shape.has(kClassProducts)) return BR_OK;
-    if (parsed_.known.forgotten) return BR_MALFORMED;
-    return check_class_products(parsed_, parsed_.shape.classes, l_.features, scratch_);
+    return parsed_.known.forgotten ? BR_MALFORMED : class_products();
   }
 
   int counts() {
@@ -112,6 +111,26 @@ class Reader {
     if (wrong) return wrong;
     const int64_t extent = forgot ? extent_of(parsed_.pictures, largest) : parsed_.pictures;
     return br_sums_bits(extent) == parsed_.shape.bits ? BR_OK : BR_MALFORMED;
+  }
+
+  // br_sums_possible, of a file: each class's are possible, and they add up to those of all.
+  int class_products() {
+    const int64_t entries = triangle(l_.features);
+    int64_t *const totals = scratch_ + l_.features, product, largest;
+    memset(totals, 0, size_t(entries) * sizeof *totals);
+    Values sums = parsed_.class_sums(0), products = parsed_.products();
+    for (uint32_t c = 0; c < parsed_.shape.classes; ++c) {
+      memset(scratch_, 0, l_.features * sizeof *scratch_);
+      if (const int wrong = add_min_squares(sums, parsed_.counts[c], l_.features, scratch_)) return wrong;
+      if (const int wrong = check_products(parsed_.class_products(c), l_.features, parsed_.counts[c], false, scratch_,
+                                           &largest, totals))
+        return wrong;
+    }
+    for (int64_t at = 0; at < entries; ++at) {
+      if (!products.next(&product)) return BR_STORAGE;
+      if (product != totals[at]) return BR_IMPOSSIBLE;
+    }
+    return BR_OK;
   }
 
   // As many as there are pictures, in order within a class.

@@ -125,27 +125,6 @@ bool fits_addresses(const ReplayLearner& l) {
   return together <= SIZE_MAX / 4;
 }
 
-// Describes the learner and divides its memory.
-int lay_out(ReplayLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at) {
-  if (const int code = begin(l, model, size, options, at)) return code;
-  BumpAllocator allocator(at.memory);
-  allocator.next<ReplayLearner>(1);
-  if (const int code = at.open(l->model.backbone, allocator, &l->backbone)) return code;
-  br_memory network;
-  br_program_memory(l->backbone, &network);
-  const char* const wrong = describe_backbone(l);
-  at.close(l->backbone);
-  if (wrong) return at.fail(BR_MALFORMED, wrong);
-  l->backbone_arena_bytes = held(network.arena + network.scratch);
-  allocator.next<uint8_t>(size_t(network.tables));
-  allocator.next<uint8_t>(size_t(network.packed_weights));
-  if (const int code = measure_tails(l, at, allocator)) return code;
-  if (!fits_addresses(*l)) return at.fail(BR_NO_MEMORY, "the learner is too large for this machine");
-  l->tail_tables = allocator.next<uint8_t>(l->tail_tables_bytes);
-  place_rest(l, allocator, size_t(network.parameters));
-  return at.check_size(allocator);
-}
-
 }  // namespace
 
 uint32_t room_for(uint32_t classes) {
@@ -212,13 +191,24 @@ void clear(ReplayLearner* l) {
   l->phase = Phase::idle;
 }
 
-int plan_replay(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-                char* error, size_t error_size) {
-  if (!memory) return BR_BAD_ARGUMENT;
-  ReplayLearner l = {};
-  const int code = lay_out(&l, model, size, options, {nullptr, 0, error, error_size});
-  *memory = code ? br_learner_memory{} : l.memory_used;
-  return code;
+int lay_out(ReplayLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at) {
+  if (const int code = begin(l, model, size, options, at)) return code;
+  BumpAllocator allocator(at.memory);
+  allocator.next<ReplayLearner>(1);
+  if (const int code = at.open(l->model.backbone, allocator, &l->backbone)) return code;
+  br_memory network;
+  br_program_memory(l->backbone, &network);
+  const char* const wrong = describe_backbone(l);
+  at.close(l->backbone);
+  if (wrong) return at.fail(BR_MALFORMED, wrong);
+  l->backbone_arena_bytes = held(network.arena + network.scratch);
+  allocator.next<uint8_t>(size_t(network.tables));
+  allocator.next<uint8_t>(size_t(network.packed_weights));
+  if (const int code = measure_tails(l, at, allocator)) return code;
+  if (!fits_addresses(*l)) return at.fail(BR_NO_MEMORY, "the learner is too large for this machine");
+  l->tail_tables = allocator.next<uint8_t>(l->tail_tables_bytes);
+  place_rest(l, allocator, size_t(network.parameters));
+  return at.check_size(allocator);
 }
 
 int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
