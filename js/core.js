@@ -16,6 +16,9 @@ const SIMD_MODULE = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 ]);
 
+/** Bytes before those of a file: its address and its size. */
+export const FILE_HEAD = 64;
+
 /** Whether this engine runs bitreplay.wasm; others need bitreplay-plain.wasm. */
 export const hasSimd = () => WebAssembly.validate(SIMD_MODULE);
 
@@ -80,6 +83,18 @@ export class Core {
   copyIn(bytes) {
     const at = this.allocate(bytes.length);
     this.bytes.set(bytes, at);
+    return at;
+  }
+
+  /**
+   * The address of a file, for `br_memory_read()` and `br_memory_write()`; its bytes begin FILE_HEAD behind.
+   * @param {number} size @param {Uint8Array} [bytes] zeros otherwise
+   */
+  allocateFile(size, bytes = new Uint8Array(0)) {
+    const at = this.allocate(FILE_HEAD + size);
+    this.view.setUint32(at, at + FILE_HEAD, true);
+    this.view.setUint32(at + 4, size, true);
+    this.bytes.set(bytes, at + FILE_HEAD);
     return at;
   }
 

@@ -2,64 +2,28 @@
 
 export type Layout = { bytes: number; fields: Record<string, [number, string | Layout]> };
 
-export const br_run_args: { bytes: number; fields: { seed: [number, string | Layout]; step: [number, string | Layout];
-  samples: [number, string | Layout]; rate_mantissa: [number, string | Layout]; rate_shift: [number, string | Layout] }
-  };
-export const br_tensor_info: { bytes: number; fields: { offset: [number, string | Layout]; region: [number, string |
-  Layout]; dtype: [number, string | Layout]; per_sample: [number, string | Layout]; dimensions: [number, string |
-  Layout]; shape: [number, string | Layout] } };
-export const br_memory: { bytes: number; fields: { image: [number, string | Layout]; tables: [number, string | Layout];
-  packed_weights: [number, string | Layout]; parameters: [number, string | Layout]; arena: [number, string | Layout];
-  scratch: [number, string | Layout] } };
-export const br_operation_info: { bytes: number; fields: { name: [number, string | Layout]; reads: [number, string |
-  Layout]; writes: [number, string | Layout]; attributes: [number, string | Layout]; code: [number, string | Layout] }
-  };
-export const br_sums: { bytes: number; fields: { features: [number, string | Layout]; classes: [number, string |
-  Layout]; bits: [number, string | Layout]; counts: [number, string | Layout]; class_sums: [number, string | Layout];
-  products: [number, string | Layout] } };
-export const br_shrinkage: { bytes: number; fields: { cap: [number, string | Layout]; top: [number, string | Layout];
-  bottom: [number, string | Layout]; pictures: [number, string | Layout] } };
-export const br_sums_part: { bytes: number; fields: { length: [number, string | Layout]; top: [number, string | Layout];
-  bottom: [number, string | Layout] } };
-export const br_solution: { bytes: number; fields: { weights: [number, string | Layout]; biases: [number, string |
-  Layout]; features: [number, string | Layout]; classes: [number, string | Layout]; pictures: [number, string | Layout];
-  exponent: [number, string | Layout]; dropped_features: [number, string | Layout] } };
-export const br_factor: { bytes: number; fields: { rows: [number, string | Layout]; halves: [number, string | Layout];
-  centre: [number, string | Layout]; ridges: [number, string | Layout]; pictures: [number, string | Layout]; features:
-  [number, string | Layout]; dropped_features: [number, string | Layout]; point: [number, string | Layout] } };
-export const br_ood: { bytes: number; fields: { fitted: [number, string | Layout]; ratio: [number, string | Layout];
-  expected: [number, string | Layout]; temperature: [number, string | Layout]; weights: [number, string | Layout]; bias:
-  [number, string | Layout] } };
-export const br_discriminant: { bytes: number; fields: { sums: [number, string | Layout]; parts: [number, string |
-  Layout]; part_count: [number, string | Layout]; keeps_factor: [number, string | Layout]; shrinkage: [number, string |
-  Layout]; is_expected: [number, string | Layout]; solution: [number, string | Layout]; factor: [number, string |
-  Layout]; ood: [number, string | Layout] } };
-export const br_answers: { bytes: number; fields: { labels: [number, string | Layout]; scores: [number, string |
-  Layout]; probabilities: [number, string | Layout]; unknown: [number, string | Layout]; share: [number, string |
-  Layout] } };
-export const br_learner_options: { bytes: number; fields: { classes: [number, string | Layout]; name_bytes: [number,
-  string | Layout]; marks: [number, string | Layout]; wide: [number, string | Layout]; settings_bytes: [number, string |
-  Layout]; factor: [number, string | Layout]; pictures: [number, string | Layout]; samples: [number, string | Layout] }
-  };
-export const br_learner_memory: { bytes: number; fields: { total: [number, string | Layout]; network: [number, string |
-  Layout]; state: [number, string | Layout]; answers: [number, string | Layout]; experience: [number, string | Layout];
-  work: [number, string | Layout] } };
-export const br_picture: { bytes: number; fields: { pixels: [number, string | Layout]; width: [number, string | Layout];
-  height: [number, string | Layout]; pixel_bytes: [number, string | Layout]; row_bytes: [number, string | Layout] } };
-export const br_name: { bytes: number; fields: { text: [number, string | Layout]; length: [number, string | Layout];
-  number: [number, string | Layout] } };
-export const br_answer: { bytes: number; fields: { label: [number, string | Layout]; scores: [number, string | Layout];
-  probabilities: [number, string | Layout]; share: [number, string | Layout]; unknown: [number, string | Layout] } };
-export const br_progress: { bytes: number; fields: { done: [number, string | Layout]; steps: [number, string | Layout] }
-  };
-export const br_slots: { bytes: number; fields: { context: [number, string | Layout]; size: [number, string | Layout];
-  read: [number, string | Layout]; erase: [number, string | Layout]; write: [number, string | Layout]; sync: [number,
-  string | Layout] } };
-export const br_section: { bytes: number; fields: { shape: [number, string | Layout]; offset: [number, string | Layout];
-  size: [number, string | Layout]; type: [number, string | Layout]; rank: [number, string | Layout]; name: [number,
-  string | Layout] } };
+export const br_run_args: Layout;
+export const br_tensor_info: Layout;
+export const br_memory: Layout;
+export const br_operation_info: Layout;
+export const br_sums: Layout;
+export const br_shrinkage: Layout;
+export const br_sums_part: Layout;
+export const br_solution: Layout;
+export const br_factor: Layout;
+export const br_ood: Layout;
+export const br_discriminant: Layout;
+export const br_answers: Layout;
+export const br_learner_options: Layout;
+export const br_learner_memory: Layout;
+export const br_picture: Layout;
+export const br_name: Layout;
+export const br_answer: Layout;
+export const br_progress: Layout;
+export const br_slots: Layout;
+export const br_section: Layout;
 
-export const BR_ABI: 7;
+export const BR_ABI: 8;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_ROOM: 320;
@@ -235,11 +199,8 @@ export interface CoreFunctions {
     number): number;
   br_state_sections(bytes: number, size: number, sections: number, room: number, count: number): number;
   br_state_lay_out(sections: number, count: number, offset: bigint, heads: number, ends: number): number;
-  br_learner_write_bytes(learner: number, to: number, size: number): number;
-  br_learner_read_bytes(learner: number, from: number, size: number): number;
-  br_learner_verify_bytes(learner: number, from: number, size: number): number;
-  br_learner_merge_bytes(learner: number, from: number, size: number): number;
-  br_learner_take_out_bytes(learner: number, from: number, size: number): number;
-  br_learner_take_out_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
-  br_learner_merge_since_bytes(learner: number, from: number, size: number, base: number, base_size: number): number;
+  br_mark(before: number, before_size: number, bytes: number, size: number): bigint;
+  br_memory_read(): number;
+  br_memory_write(): number;
+  br_state_section_bytes(from: number, size: number, name: number, to: number, room: number, place: number): number;
 }

@@ -5,236 +5,122 @@
 
 export const br_run_args = {
   bytes: 40,
-  fields: {
-    seed: [0, "BigUint64"],
-    step: [8, "BigUint64"],
-    samples: [16, "BigInt64"],
-    rate_mantissa: [24, "BigInt64"],
-    rate_shift: [32, "BigInt64"],
-  },
+  fields: { seed: [0, "BigUint64"], step: [8, "BigUint64"], samples: [16, "BigInt64"], rate_mantissa: [24, "BigInt64"],
+    rate_shift: [32, "BigInt64"] },
 };
 
 export const br_tensor_info = {
   bytes: 40,
-  fields: {
-    offset: [0, "BigUint64"],
-    region: [8, "Uint32"],
-    dtype: [12, "Uint32"],
-    per_sample: [16, "Uint32"],
-    dimensions: [20, "Uint32"],
-    shape: [24, "Uint32"],
-  },
+  fields: { offset: [0, "BigUint64"], region: [8, "Uint32"], dtype: [12, "Uint32"], per_sample: [16, "Uint32"],
+    dimensions: [20, "Uint32"], shape: [24, "Uint32"] },
 };
 
 export const br_memory = {
   bytes: 48,
-  fields: {
-    image: [0, "BigUint64"],
-    tables: [8, "BigUint64"],
-    packed_weights: [16, "BigUint64"],
-    parameters: [24, "BigUint64"],
-    arena: [32, "BigUint64"],
-    scratch: [40, "BigUint64"],
-  },
+  fields: { image: [0, "BigUint64"], tables: [8, "BigUint64"], packed_weights: [16, "BigUint64"], parameters: [24,
+    "BigUint64"], arena: [32, "BigUint64"], scratch: [40, "BigUint64"] },
 };
 
 export const br_operation_info = {
   bytes: 20,
-  fields: {
-    name: [0, "Uint32"],
-    reads: [4, "Uint32"],
-    writes: [8, "Uint32"],
-    attributes: [12, "Uint32"],
-    code: [16, "Uint32"],
-  },
+  fields: { name: [0, "Uint32"], reads: [4, "Uint32"], writes: [8, "Uint32"], attributes: [12, "Uint32"], code: [16,
+    "Uint32"] },
 };
 
 export const br_sums = {
-  bytes: 24,
-  fields: {
-    features: [0, "Uint32"],
-    classes: [4, "Uint32"],
-    bits: [8, "Uint32"],
-    counts: [12, "Uint32"],
-    class_sums: [16, "Uint32"],
-    products: [20, "Uint32"],
-  },
+  bytes: 28,
+  fields: { features: [0, "Uint32"], classes: [4, "Uint32"], bits: [8, "Uint32"], counts: [12, "Uint32"], class_sums:
+    [16, "Uint32"], products: [20, "Uint32"], class_products: [24, "Uint32"] },
 };
 
 export const br_shrinkage = {
   bytes: 16,
-  fields: {
-    cap: [0, "Uint32"],
-    top: [4, "Uint32"],
-    bottom: [8, "Uint32"],
-    pictures: [12, "Uint32"],
-  },
+  fields: { cap: [0, "Uint32"], top: [4, "Uint32"], bottom: [8, "Uint32"], pictures: [12, "Uint32"] },
 };
 
 export const br_sums_part = {
   bytes: 24,
-  fields: {
-    length: [0, "BigInt64"],
-    top: [8, "BigInt64"],
-    bottom: [16, "BigInt64"],
-  },
+  fields: { length: [0, "BigInt64"], top: [8, "BigInt64"], bottom: [16, "BigInt64"] },
 };
 
 export const br_solution = {
   bytes: 32,
-  fields: {
-    weights: [0, "Uint32"],
-    biases: [4, "Uint32"],
-    features: [8, "Uint32"],
-    classes: [12, "Uint32"],
-    pictures: [16, "BigInt64"],
-    exponent: [24, "Int32"],
-    dropped_features: [28, "Uint32"],
-  },
+  fields: { weights: [0, "Uint32"], biases: [4, "Uint32"], features: [8, "Uint32"], classes: [12, "Uint32"], pictures:
+    [16, "BigInt64"], exponent: [24, "Int32"], dropped_features: [28, "Uint32"] },
 };
 
 export const br_factor = {
   bytes: 40,
-  fields: {
-    rows: [0, "Uint32"],
-    halves: [4, "Uint32"],
-    centre: [8, "Uint32"],
-    ridges: [12, "Uint32"],
-    pictures: [16, "BigInt64"],
-    features: [24, "Uint32"],
-    dropped_features: [28, "Uint32"],
-    point: [32, "Int32"],
-  },
+  fields: { rows: [0, "Uint32"], halves: [4, "Uint32"], centre: [8, "Uint32"], ridges: [12, "Uint32"], pictures: [16,
+    "BigInt64"], features: [24, "Uint32"], dropped_features: [28, "Uint32"], point: [32, "Int32"] },
 };
 
 export const br_ood = {
   bytes: 48,
-  fields: {
-    fitted: [0, "BigInt64"],
-    ratio: [8, "BigInt64"],
-    expected: [16, "BigInt64"],
-    temperature: [24, "BigInt64"],
-    weights: [32, "Uint32"],
-    bias: [40, "BigInt64"],
-  },
+  fields: { fitted: [0, "BigInt64"], ratio: [8, "BigInt64"], expected: [16, "BigInt64"], temperature: [24, "BigInt64"],
+    weights: [32, "Uint32"], bias: [40, "BigInt64"] },
 };
 
 export const br_discriminant = {
   bytes: 160,
-  fields: {
-    sums: [0, "Uint32"],
-    parts: [4, "Uint32"],
-    part_count: [8, "Uint32"],
-    keeps_factor: [12, "Uint32"],
-    shrinkage: [16, br_shrinkage],
-    is_expected: [32, "Uint32"],
-    solution: [40, br_solution],
-    factor: [72, br_factor],
-    ood: [112, br_ood],
-  },
+  fields: { sums: [0, "Uint32"], parts: [4, "Uint32"], part_count: [8, "Uint32"], keeps_factor: [12, "Uint32"],
+    shrinkage: [16, br_shrinkage], is_expected: [32, "Uint32"], solution: [40, br_solution], factor: [72, br_factor],
+    ood: [112, br_ood] },
 };
 
 export const br_answers = {
   bytes: 20,
-  fields: {
-    labels: [0, "Uint32"],
-    scores: [4, "Uint32"],
-    probabilities: [8, "Uint32"],
-    unknown: [12, "Uint32"],
-    share: [16, "Uint32"],
-  },
+  fields: { labels: [0, "Uint32"], scores: [4, "Uint32"], probabilities: [8, "Uint32"], unknown: [12, "Uint32"], share:
+    [16, "Uint32"] },
 };
 
 export const br_learner_options = {
   bytes: 32,
-  fields: {
-    classes: [0, "Uint32"],
-    name_bytes: [4, "Uint32"],
-    marks: [8, "Uint32"],
-    wide: [12, "Uint32"],
-    settings_bytes: [16, "Uint32"],
-    factor: [20, "Uint32"],
-    pictures: [24, "Uint32"],
-    samples: [28, "Uint32"],
-  },
+  fields: { classes: [0, "Uint32"], name_bytes: [4, "Uint32"], marks: [8, "Uint32"], wide: [12, "Uint32"],
+    settings_bytes: [16, "Uint32"], factor: [20, "Uint32"], pictures: [24, "Uint32"], samples: [28, "Uint32"] },
 };
 
 export const br_learner_memory = {
   bytes: 24,
-  fields: {
-    total: [0, "Uint32"],
-    network: [4, "Uint32"],
-    state: [8, "Uint32"],
-    answers: [12, "Uint32"],
-    experience: [16, "Uint32"],
-    work: [20, "Uint32"],
-  },
+  fields: { total: [0, "Uint32"], network: [4, "Uint32"], state: [8, "Uint32"], answers: [12, "Uint32"], experience:
+    [16, "Uint32"], work: [20, "Uint32"] },
 };
 
 export const br_picture = {
   bytes: 20,
-  fields: {
-    pixels: [0, "Uint32"],
-    width: [4, "Uint32"],
-    height: [8, "Uint32"],
-    pixel_bytes: [12, "Uint32"],
-    row_bytes: [16, "Uint32"],
-  },
+  fields: { pixels: [0, "Uint32"], width: [4, "Uint32"], height: [8, "Uint32"], pixel_bytes: [12, "Uint32"], row_bytes:
+    [16, "Uint32"] },
 };
 
 export const br_name = {
   bytes: 16,
-  fields: {
-    text: [0, "Uint32"],
-    length: [4, "Uint32"],
-    number: [8, "BigInt64"],
-  },
+  fields: { text: [0, "Uint32"], length: [4, "Uint32"], number: [8, "BigInt64"] },
 };
 
 export const br_answer = {
   bytes: 20,
-  fields: {
-    label: [0, "Uint32"],
-    scores: [4, "Uint32"],
-    probabilities: [8, "Uint32"],
-    share: [12, "Uint32"],
-    unknown: [16, "Uint32"],
-  },
+  fields: { label: [0, "Uint32"], scores: [4, "Uint32"], probabilities: [8, "Uint32"], share: [12, "Uint32"], unknown:
+    [16, "Uint32"] },
 };
 
 export const br_progress = {
   bytes: 16,
-  fields: {
-    done: [0, "BigUint64"],
-    steps: [8, "BigUint64"],
-  },
+  fields: { done: [0, "BigUint64"], steps: [8, "BigUint64"] },
 };
 
 export const br_slots = {
   bytes: 24,
-  fields: {
-    context: [0, "Uint32"],
-    size: [4, "Uint32"],
-    read: [8, "Uint32"],
-    erase: [12, "Uint32"],
-    write: [16, "Uint32"],
-    sync: [20, "Uint32"],
-  },
+  fields: { context: [0, "Uint32"], size: [4, "Uint32"], read: [8, "Uint32"], erase: [12, "Uint32"], write: [16,
+    "Uint32"], sync: [20, "Uint32"] },
 };
 
 export const br_section = {
   bytes: 328,
-  fields: {
-    shape: [0, "BigUint64"],
-    offset: [48, "BigUint64"],
-    size: [56, "BigUint64"],
-    type: [64, "Uint32"],
-    rank: [68, "Uint32"],
-    name: [72, "Int8"],
-  },
+  fields: { shape: [0, "BigUint64"], offset: [48, "BigUint64"], size: [56, "BigUint64"], type: [64, "Uint32"], rank:
+    [68, "Uint32"], name: [72, "Int8"] },
 };
 
-export const BR_ABI = 7;
+export const BR_ABI = 8;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
 export const BR_SECTION_ROOM = 320;

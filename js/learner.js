@@ -11,6 +11,7 @@
  * A picture is ImageData, or { data, width, height } with 3 or 4 bytes per pixel. A call that fails throws the core's
  * error text and changes nothing.
  */
+import { FILE_HEAD } from "./core.js";
 import { fit } from "./fit.js";
 import { br_answer, br_learner_memory, br_learner_options, br_name, br_picture, br_progress } from "./interface.js";
 import { decodeText, encodeText } from "./names.js";
@@ -338,13 +339,13 @@ export class Learner {
   save() {
     const { call } = this.core;
     const size = call.br_learner_state_bytes(this.handle);
-    const at = this.core.allocate(size);
+    const file = this.core.allocateFile(size);
     try {
-      this.core.check(call.br_learner_write_bytes(this.handle, at, size));
-      this.core.check(call.br_learner_verify_bytes(this.handle, at, size));
-      return this.core.bytes.slice(at, at + size);
+      this.core.check(call.br_learner_write(this.handle, call.br_memory_write(), file));
+      this.core.check(call.br_learner_verify(this.handle, call.br_memory_read(), file, size));
+      return this.core.bytes.slice(file + FILE_HEAD, file + FILE_HEAD + size);
     } finally {
-      this.core.free(at);
+      this.core.free(file);
     }
   }
 
@@ -379,10 +380,10 @@ export class Learner {
   /** Passes state files to a function of the core. @param {string} what @param {Uint8Array} bytes @param {Uint8Array} [base] */
   _read(what, bytes, base) {
     const files = base ? [bytes, base] : [bytes];
-    const places = files.map((file) => this.core.copyIn(file));
-    const words = files.flatMap((file, k) => [places[k], file.length]);
+    const places = files.map((file) => this.core.allocateFile(file.length, file));
+    const words = files.flatMap((file, k) => [this.core.call.br_memory_read(), places[k], file.length]);
     try {
-      this.core.check(this.core.call[`br_learner_${what}${base ? "_since" : ""}_bytes`](this.handle, ...words));
+      this.core.check(this.core.call[`br_learner_${what}${base ? "_since" : ""}`](this.handle, ...words));
     } finally {
       for (const at of places) this.core.free(at);
     }

@@ -8,10 +8,9 @@ import { ofBlob, thumbnail } from "./frames.js";
 import { drawProgress } from "./progress.js";
 import { RemoteSession, RemoteWorkerClient, useServedTexts } from "./remote.js";
 import { Session } from "./session.js";
-import { equal, isLink, stateOf } from "./link.js";
+import { isLink, stateOf } from "./link.js";
 import { askToOpen, openSharing } from "./sharing.js";
 import { Source } from "./source.js";
-import { readStateHead } from "./state_head.js";
 import { Store } from "./store.js";
 import { WorkerClient } from "./worker_client.js";
 import { drawChart, drawMatrix } from "./evaluation.js";
@@ -221,8 +220,8 @@ async function use(model) {
 
 /** Switches to the network and the strategy of a state. @param {Uint8Array} state */
 async function useModelOf(state) {
-  const head = readStateHead(state);
-  if (!head || models.some(({ remote }) => remote)) return;
+  const head = remote ? null : await client.call("stateHead", state);
+  if (!head) return;
   const model = models.find(
     (one) => one.name === head.name && one.strategy === head.strategy && (one.components ?? 0) === head.components,
   );
@@ -261,10 +260,11 @@ async function openLink() {
   const fragment = location.hash;
   if (remote || !isLink(fragment)) return;
   history.replaceState(null, "", location.pathname + location.search); // neither kept in the history nor opened again
-  const state = await stateOf(fragment);
+  const state = await stateOf((method, ...args) => client.call(method, ...args), fragment);
   await openState(state, async () => {
     const { classes } = session;
-    return !equal(state, session.state) && (!classes.length || askToOpen(classes.length));
+    const isThere = session.state?.length === state.length && state.every((byte, k) => byte === session.state?.[k]);
+    return !isThere && (!classes.length || askToOpen(classes.length));
   });
 }
 

@@ -73,7 +73,8 @@ async function linkOf(session) {
   if (!session.classes.length) return { link: "", note: texts.linkNothing };
   const learned = session.pictures.filter(({ held }) => !held);
   learned.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))); // those of a class are alike: fewer bytes
-  const fragment = await fragmentOf(await session.file(), learned.map(({ x }) => x));
+  const call = (/** @type {string} */ method, /** @type {any[]} */ ...args) => session.client.call(method, ...args);
+  const fragment = await fragmentOf(call, await session.file(), learned.map(({ x }) => x));
   const link = new URL(fragment, location.href).href;
   if (link.length > MAX_LINK) return { link: "", note: texts.linkTooLongToMake(link.length, MAX_LINK) };
   return { link, note: texts.linkNote(link.length) };

@@ -5,6 +5,7 @@
  */
 import { Core, hasSimd } from "./bitreplay/core.js";
 import { Learner } from "./bitreplay/learner.js";
+import { pack, stateHead, unpack } from "./packing.js";
 
 /** @typedef {{x: any, name: string}} Sample an encoded picture and its class */
 
@@ -115,6 +116,9 @@ const methods = {
     learner.clear();
     return summary();
   },
+  stateHead: (/** @type {Uint8Array} */ state) => stateHead(learner.core, state),
+  pack: (/** @type {Uint8Array} */ state, /** @type {any[]} */ pictures) => pack(learner.core, state, pictures),
+  unpack: (/** @type {Uint8Array} */ bytes) => unpack(learner.core, bytes),
   requests: () => performance.getEntriesByType("resource").map(({ name }) => name),
 };
 

@@ -211,8 +211,9 @@ def javascript(interface: Interface) -> str:
     ]
     for name in interface.structures:
         size, _, places = placed(interface, name)
-        rows = [f"    {field}: [{at}, {_view(interface, kind)}]," for field, (at, kind) in places.items()]
-        lines += [f"export const {name} = {{", f"  bytes: {size},", "  fields: {", *rows, "  },", "};", ""]
+        fields = ", ".join(f"{field}: [{at}, {_view(interface, kind)}]" for field, (at, kind) in places.items())
+        rows = textwrap.wrap(f"fields: {{ {fields} }},", 120, initial_indent="  ", subsequent_indent="    ")
+        lines += [f"export const {name} = {{", f"  bytes: {size},", *rows, "};", ""]
     lines += [f"export const {name} = {value};" for name, value in interface.values.items()]
     return "\n".join(lines) + "\n"
 
@@ -226,12 +227,7 @@ def _view(interface: Interface, field: Field | Function) -> str:
 def typescript(interface: Interface) -> str:
     lines = ["// What js/interface.js has, and the functions of the module. Written by tools/make_bindings.py.", ""]
     lines += ["export type Layout = { bytes: number; fields: Record<string, [number, string | Layout]> };", ""]
-    for name in interface.structures:
-        _, _, places = placed(interface, name)
-        fields = "; ".join(f"{field}: [number, string | Layout]" for field in places)
-        lines += textwrap.wrap(
-            f"export const {name}: {{ bytes: number; fields: {{ {fields} }} }};", 120, subsequent_indent="  "
-        )
+    lines += [f"export const {name}: Layout;" for name in interface.structures]
     lines += ["", *(f"export const {name}: {value};" for name, value in interface.values.items())]
     lines += ["", "/** Addresses are numbers, 64-bit integers BigInt. */", "export interface CoreFunctions {"]
     for function in [*interface.functions, *interface.wasm_functions]:

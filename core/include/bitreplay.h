@@ -204,12 +204,13 @@ BR_API int br_set_isa(const char* name);
 
 /* Per class the number of images and the sum of their features; for all classes together the sums of products. */
 typedef struct br_sums {
-  uint32_t features; /* d: 1 to 8192 */
-  uint32_t classes;  /* 1 or more */
-  uint32_t bits;     /* of class_sums and products: 32 or 64; states use br_sums_bits of the extent */
-  int64_t* counts;   /* [classes] */
-  void* class_sums;  /* [classes][features] */
-  void* products;    /* [features (features + 1) / 2], the lower triangle by rows */
+  uint32_t features;    /* d: 1 to 8192 */
+  uint32_t classes;     /* 1 or more */
+  uint32_t bits;        /* of class_sums and products: 32 or 64; states use br_sums_bits of the extent */
+  int64_t* counts;      /* [classes] */
+  void* class_sums;     /* [classes][features] */
+  void* products;       /* [features (features + 1) / 2], the lower triangle by rows */
+  void* class_products; /* [classes][features (features + 1) / 2], which add up to `products`; or null */
 } br_sums;
 
 /* The constants of shrinkage: lambda = min(cap, top d / bottom n), at least 1/1024, for d features and n images; means
@@ -259,13 +260,14 @@ BR_API int br_sums_has_factor(const br_sums* sums, void* work);
  * 131,072 images at most. `work` holds br_sums_add_bytes. */
 BR_API int br_sums_add(br_sums* sums, const int8_t* x, const int32_t* labels, uint64_t pictures, int sign, void* work);
 BR_API uint64_t br_sums_add_bytes(uint32_t features);
-/* Adds or subtracts other sums, which may have another width. Adding to zeros thus widens or narrows. */
+/* Adds or subtracts other sums, which may have another width. Adding to zeros thus widens or narrows. Both have
+ * class_products, or neither. */
 BR_API int br_sums_combine(br_sums* sums, const br_sums* other, int sign);
 /* The extent of the sums without class number `row`, for br_sums_forget. `work` holds 8 bytes per feature. */
 BR_API int64_t br_sums_extent_without(const br_sums* sums, uint32_t row, void* work);
-/* Removes what the sum s of a class of n images makes of the products, s s^T / n, rounded; its scatter stays. The sums'
- * width must be that of br_sums_extent_without, or wider. The class's count and sum become 0. `work` holds 8 bytes per
- * feature. */
+/* Removes what the sum s of a class of n images makes of the products, s s^T / n, rounded; its scatter stays. With
+ * class_products it goes too. The sums' width must be that of br_sums_extent_without, or wider. The class's count, sum
+ * and own products become 0. `work` holds 8 bytes per feature. */
 BR_API int br_sums_forget(br_sums* sums, uint32_t row, void* work);
 /* lambda = top / bottom of these constants; null: of the default ones, min(1, d / 4n). BR_BAD_ARGUMENT if one of them
  * is out of range. */
@@ -287,7 +289,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 7
+#define BR_ABI 8
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

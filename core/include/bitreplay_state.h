@@ -49,6 +49,9 @@ BR_API int br_state_sections(const void* bytes, size_t size, br_section* section
  * the zeros behind the last. `heads` holds BR_SECTION_ROOM bytes per section, `ends` count + 1 numbers. BR_MALFORMED if
  * there are no such sections. */
 BR_API int br_state_lay_out(br_section* sections, uint32_t count, uint64_t offset, uint8_t* heads, uint64_t* ends);
+/* The first 8 bytes of the SHA-256 of two pieces, one behind the other: the marks before an experience and the SHA-256
+ * of what it brought are its mark in the lineage; nothing and an image's features are its digest. */
+BR_API uint64_t br_mark(const void* before, size_t before_size, const void* bytes, size_t size);
 
 #ifdef __cplusplus
 }

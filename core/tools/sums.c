@@ -51,7 +51,7 @@ int main(int count, char** words) {
       memcpy(memory[k], file + at, sizes[k]);
       at += padded_to_8(sizes[k]);
     }
-    br_sums sums = {(uint32_t)d, (uint32_t)c, (uint32_t)head.bits, memory[1], memory[2], memory[3]};
+    br_sums sums = {(uint32_t)d, (uint32_t)c, (uint32_t)head.bits, memory[1], memory[2], memory[3], NULL};
     const size_t add_bytes = br_sums_add_bytes((uint32_t)d),
                  solve_bytes = br_sums_solve_bytes((uint32_t)d, (uint32_t)c);
     void *add_work = ending(add_bytes), *solve_work = ending(solve_bytes);

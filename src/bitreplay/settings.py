@@ -25,7 +25,6 @@ MAX_NUMBER_TEXT = 1000
 MAX_FEATURE_LAYERS_TEXT = 400
 MAX_EXPONENT_TEXT = 4  # of any float: 5e-324
 DIGEST = re.compile(r"[0-9a-f]{64}")
-COMPONENTS = re.compile(r"(?P<count>[0-9]{1,5})( of (?P<layers>.+))?")
 
 
 class Unset(Enum):

@@ -78,7 +78,7 @@ def test_a_new_function_and_a_new_field_reach_every_language(tmp_path):
     headers = written(f"{structure}BR_API int64_t br_made(const br_new* it, size_t n);\n", tmp_path)
     assert '"br_made": (c_int64, [POINTER(br_new), c_size_t]),' in make_bindings.python(headers)
     assert "  br_made(it: number, n: number): bigint;" in make_bindings.typescript(headers)
-    assert '    field: [0, "BigUint64"],' in make_bindings.javascript(headers)
+    assert '  fields: { field: [0, "BigUint64"] },' in make_bindings.javascript(headers)
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay.engine import method, native_method
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from tests.engine.law import method as oracle
 
 SEEDS, COUNTS = st.integers(0, 2**64 - 1), st.integers(0, 40)
@@ -53,3 +56,11 @@ def test_consolidation(data):
         merged, seen = np.array(cw, np.int32), np.array(past, np.int64)
         module.consolidate(merged, np.array(tw, np.int32), seen, np.array(present, np.int64))
         assert (merged.tolist(), seen.tolist()) == tuple(expected), module.__name__
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.fractions(Fraction(1, 2**200), 2**20), st.sampled_from(range(3)), st.integers(1, 2**40), st.data())
+def test_rates(base, kind, steps, data):
+    """Of fractions that are too long for the core, too."""
+    done = data.draw(st.integers(0, steps - 1))
+    assert native_method.rate(base, kind, done, steps) == Multiplier.of(method.rate(base, kind, done, steps))

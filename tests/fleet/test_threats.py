@@ -14,7 +14,8 @@ from bitreplay import Learner
 from bitreplay.fleet import Gathering, Message, begun, since
 from bitreplay.fleet.device import Device
 from bitreplay.fleet.since import marks_of
-from bitreplay.parts.lineage import Lineage, brought, mark_of
+from bitreplay.parts.lineage import Lineage, brought
+from bitreplay.sections.native import mark_of
 from tests.fleet.test_gathering import lot
 from tests.fleet.test_message import COLOURS, POOL, learner_of
 

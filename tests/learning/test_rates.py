@@ -7,12 +7,14 @@ import pytest
 
 from bitreplay import zoo
 from bitreplay.data.groceries import groceries
+from bitreplay.engine.arithmetic.fixedpoint import Multiplier
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_tail
+from bitreplay.engine.method import FITTED, FITTED_WITH_FLIPS, GIVEN, rate
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learner import Learner
-from bitreplay.learning.rates import feature_power, first_rate, rate_at
+from bitreplay.learning.rates import feature_power
 from bitreplay.strategies.cwr import Cwr
 from bitreplay.strategies.naive import Naive
 from bitreplay.strategies.replay import Replay
@@ -20,14 +22,14 @@ from tests import tiny
 
 
 def test_a_rate_falls_evenly_and_its_last_step_still_moves():
-    rates = [rate_at(Fraction(1, 10), done, 4) for done in range(4)]
+    rates = [rate(Fraction(1, 10), GIVEN, done, 4) for done in range(4)]
     assert rates == [Fraction(1, 10), Fraction(3, 40), Fraction(1, 20), Fraction(1, 40)]
 
 
 def test_four_times_the_steps_halve_the_first_rate():
-    one, four = (first_rate(Fraction(40), Fraction(500), steps, eased=True) for steps in (20, 80))
+    one, four = (rate(Fraction(40, 500), FITTED, 0, steps) for steps in (20, 80))
     assert one == Fraction(40, 500) and four == one / 2
-    assert first_rate(Fraction(3), Fraction(500), 20) == first_rate(Fraction(3), Fraction(500), 80) == Fraction(3, 500)
+    assert rate(Fraction(3, 500), GIVEN, 0, 20) == rate(Fraction(3, 500), GIVEN, 0, 80) == Fraction(3, 500)
 
 
 def test_each_strategy_has_its_gain_and_replay_alone_eases_long_experiences():
@@ -38,25 +40,28 @@ def test_each_strategy_has_its_gain_and_replay_alone_eases_long_experiences():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [Replay, Cwr, Naive])
-def test_a_rate_is_never_above_one_and_never_zero(kind):
-    assert first_rate(kind.gain, Fraction(1, 10**9), 1, eased=kind.eased) == 1
-    assert 0 < first_rate(kind.gain, Fraction(10**12), 10**6, eased=kind.eased) < Fraction(1, 10**8)
+@pytest.mark.parametrize("strategy", ["replay", "cwr", "naive"])
+def test_a_rate_is_never_above_one_and_never_zero(strategy, tiny_model):
+    inside = tiny.inside(Learner.from_pretrained(tiny_model, strategy=strategy))
+    inside.tail.feature_power = Fraction(1, 10**9)
+    assert inside._first_rate(1) == 1
+    inside.tail.feature_power = Fraction(10**12)
+    assert 0 < inside._first_rate(10**6) < Fraction(1, 10**8)
 
 
 def test_binary_weights_that_learn_set_a_lower_limit(tiny_model, monkeypatch):
-    assert first_rate(Fraction(40), Fraction(1), 1, flips=True) == Fraction(1, 10)
+    assert rate(Fraction(40), FITTED_WITH_FLIPS, 0, 1) == Fraction(1, 10)
     for strategy, bits, most in (
         ("replay", "8/1/16", 1), ("replay", "8/4/16", Fraction(1, 10)), ("naive", "8/8/16", Fraction(1, 10)),
         ("cwr", "8/8/16", 1),
     ):  # fmt: skip
-        learner, taken = Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits), list[Fraction]()
+        learner, taken = Learner.from_pretrained(tiny_model, strategy=strategy, bits=bits), list[Multiplier]()
         tail = tiny.inside(learner).tail
         tail.feature_power = Fraction(1, 1000)
         with monkeypatch.context() as patch:
             patch.setattr(tail, "step", lambda latents, labels, rate, taken=taken: taken.append(rate))
             learner.learn(*tiny.pictures("red"))
-        assert taken[0] == most, (strategy, bits)
+        assert taken[0] == Multiplier.of(Fraction(most)), (strategy, bits)
 
 
 def test_the_power_follows_the_square_of_the_range():
@@ -88,9 +93,9 @@ def test_the_power_is_about_the_measured_one(name):
 
 def test_a_learner_takes_the_rate_of_its_model_and_experience(tiny_model, monkeypatch):
     learner = Learner.from_pretrained(tiny_model, batch_size=4, epochs=2, min_steps=1)
-    taken: list[Fraction] = []
+    taken: list[Multiplier] = []
     monkeypatch.setattr(tiny.inside(learner).tail, "step", lambda latents, labels, rate: taken.append(rate))
     learner.learn(*tiny.pictures("red", "green", each=5, seed=1))
-    first = first_rate(Fraction(40), tiny.inside(learner).tail.feature_power, 6, eased=True)
-    assert taken == [rate_at(first, done, 6) for done in range(6)]
-    assert sorted(taken, reverse=True) == taken
+    base = 40 / tiny.inside(learner).tail.feature_power
+    assert taken == [Multiplier.of(rate(base, FITTED, done, 6)) for done in range(6)]
+    assert sorted(taken, key=lambda one: one.value, reverse=True) == taken

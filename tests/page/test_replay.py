@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import struct
-
 import numpy as np
 from PIL import Image
 
 import bitreplay
+from bitreplay import statefile
 from bitreplay.data.groceries import groceries
+from tests.corpus.make_corpus import HERE as CORPUS
 from tests.page.browser import Page, chromium, needs_page, served
 
 PICTURES, HELD_BACK = 15, 5
@@ -86,10 +85,11 @@ def test_replay_learns_in_steps_and_answers_meanwhile(tmp_path):
         page.own.set_input_files("#open", str(tmp_path / "page.state"))
         page.own.wait_for_function("h => document.getElementById('hash').textContent === h", arg=three)
         assert page.own.input_value("#strategy") == "replay" and "Conference" in page.classes()
-        texts = {"model": '{"name": "other"}', "settings": '{"strategy": "exact"}'}
-        head = json.dumps({"__metadata__": texts}).encode()
-        (tmp_path / "other.state").write_bytes(struct.pack("<Q", len(head)) + head)
-        page.own.set_input_files("#open", str(tmp_path / "other.state"))
-        page.own.wait_for_selector("#status:text('belongs to the network other with the strategy exact')")
+        for folder in ("states", "states-2"):  # of format 3, and of format 2
+            state = CORPUS / folder / "whole.state"
+            other = statefile.from_bytes(state.read_bytes(), "The state").model
+            page.own.set_input_files("#open", str(state))
+            page.own.wait_for_selector(f"#status:text('belongs to the network {other} with the strategy exact')")
+            page.own.evaluate("document.getElementById('status').textContent = ''")
         assert page.hash == three
         assert page.errors == []

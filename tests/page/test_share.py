@@ -170,7 +170,7 @@ def hostile(link: str, state: bytes) -> dict[str, str]:
     text, packed = link.partition("#state=")[2], content_of(link)
     counts = state.index(b"learned/parts/sums.counts") + 36  # name, its zeros, shape
     model = state.index(b"model/name") + len("model/name") + 10
-    length = (16).to_bytes(8, "little")
+    length = b"".join(number.to_bytes(8, "little") for number in (16, 8, 4))
     return {
         "empty": "",
         "no letters of base64": "%00!!",

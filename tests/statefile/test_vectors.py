@@ -92,3 +92,10 @@ def test_what_no_section_holds_is_refused(value):
     for name in ("", "a\nb", "a" * 256, "\ud800"):
         with pytest.raises(sections.FormError):
             sections.packed({name: np.int64(1)})
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 64, 1000])
+def test_marks_are_made_alike(size):
+    """Across the block of SHA-256, and from one piece or from two."""
+    data = bytes(range(256))[: size % 256] * (1 + size // 256)
+    assert native.mark_of(data, b"before") == reference.mark_of(data, b"before") == native.mark_of(b"before" + data)

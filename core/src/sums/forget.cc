@@ -1,4 +1,5 @@
-// A class that is forgotten: what its sum s makes of the products goes, s s^T / n, rounded; its scatter stays.
+// A class that is forgotten: its products go, where they are kept. Else what its sum s makes of the products goes,
+// s s^T / n, rounded; its scatter stays.
 // docs/law.md section 13, "Forgetting"; engine/sums.py, `forget`, is the reference.
 //
 // With s = q n + r, |r| <= n / 2, it is s_i q_j + q_i r_j + r_i r_j / n. Of sums of pictures no square falls below
@@ -44,13 +45,25 @@ bool is_row(const br_sums* sums, uint32_t row, const void* work) {
   return checked_pictures(sums) >= 0 && row < sums->classes && sums->counts[row] > 0 && work;
 }
 
+void clear(void* sums, uint32_t bits, int64_t first, int64_t count) {
+  for (int64_t at = first; at < first + count; ++at) change_sum(sums, bits, at, -sum_at(sums, bits, at));
+}
+
 }  // namespace
+
+void change_all_products(const br_sums& sums, int64_t row, int64_t sign) {
+  const uint8_t* const own = class_products_at(sums, row);
+  for (int64_t at = 0; at < triangle(sums.features); ++at)
+    change_sum(sums.products, sums.bits, at, sign * sum_at(own, sums.bits, at));
+}
+
 }  // namespace bitreplay
 
 using namespace bitreplay;
 
 int64_t br_sums_extent_without(const br_sums* sums, uint32_t row, void* work) {
   if (!is_row(sums, row, work)) return -1;
+  if (sums->class_products) return checked_pictures(sums) - sums->counts[row];
   const Share share(*sums, row, work);
   int64_t largest = 0;
   for (int64_t i = 0; i < share.features; ++i)
@@ -60,17 +73,19 @@ int64_t br_sums_extent_without(const br_sums* sums, uint32_t row, void* work) {
 
 int br_sums_forget(br_sums* sums, uint32_t row, void* work) {
   if (!is_row(sums, row, work)) return BR_BAD_ARGUMENT;
-  const Share share(*sums, row, work);
-  const int64_t bound = share.bound();
-  for (int64_t i = 0, at = 0; i < share.features; ++i)
-    for (int64_t j = 0; j <= i; ++j, ++at) {
-      const int64_t product = sum_at(sums->products, sums->bits, at);
-      change_sum(sums->products, sums->bits, at, saturate(share.left_at(i, j), -bound, bound) - product);
-    }
-  for (int64_t i = 0; i < share.features; ++i) {
-    const int64_t at = row * share.features + i;
-    change_sum(sums->class_sums, sums->bits, at, -sum_at(sums->class_sums, sums->bits, at));
+  if (sums->class_products) {
+    change_all_products(*sums, row, -1);
+    clear(class_products_at(*sums, row), sums->bits, 0, triangle(sums->features));
+  } else {
+    const Share share(*sums, row, work);
+    const int64_t bound = share.bound();
+    for (int64_t i = 0, at = 0; i < share.features; ++i)
+      for (int64_t j = 0; j <= i; ++j, ++at) {
+        const int64_t product = sum_at(sums->products, sums->bits, at);
+        change_sum(sums->products, sums->bits, at, saturate(share.left_at(i, j), -bound, bound) - product);
+      }
   }
+  clear(sums->class_sums, sums->bits, int64_t(row) * sums->features, sums->features);
   sums->counts[row] = 0;
   return BR_OK;
 }

@@ -19,11 +19,24 @@ int br_sums_possible(const br_sums* sums, int forgot, void* work) {
   const int64_t pictures = checked_pictures(sums);
   if (pictures < 0 || !work) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 8) return BR_MISALIGNED;
-  int64_t *const min_squares = static_cast<int64_t*>(work), largest;
-  for (int64_t i = 0; i < sums->features; ++i) min_squares[i] = 0;
-  Numbers rows = {sums->class_sums, sums->bits, 0};
-  for (uint32_t c = 0; c < sums->classes; ++c)
-    if (const int wrong = add_min_squares(rows, sums->counts[c], sums->features, min_squares)) return wrong;
-  const Numbers products = {sums->products, sums->bits, 0};
-  return check_products(products, sums->features, pictures, forgot != 0, min_squares, &largest, nullptr);
+  int64_t largest;
+  const int wrong = check_sums(InMemory{*sums}, sums->classes, sums->features, pictures, forgot != 0,
+                               static_cast<int64_t*>(work), &largest);
+  if (wrong || !sums->class_products) return wrong;
+  br_sums one = *sums;
+  one.classes = 1;
+  one.class_products = nullptr;
+  for (uint32_t c = 0; c < sums->classes; ++c) {
+    one.counts = sums->counts + c;
+    one.class_sums = static_cast<uint8_t*>(sums->class_sums) + size_t(sums->bits / 8) * c * sums->features;
+    one.products = class_products_at(*sums, c);
+    if (const int impossible = br_sums_possible(&one, 0, work)) return impossible;
+  }
+  const int64_t entries = triangle(sums->features);
+  for (int64_t at = 0; at < entries; ++at) {
+    int64_t left = sum_at(sums->products, sums->bits, at);
+    for (int64_t c = 0; c < sums->classes; ++c) left -= sum_at(sums->class_products, sums->bits, c * entries + at);
+    if (left) return BR_IMPOSSIBLE;
+  }
+  return BR_OK;
 }

@@ -94,4 +94,24 @@ int check_products(const Source& products, int64_t features, int64_t pictures, b
   return BR_OK;
 }
 
+// Sums `all`, in memory or in a file, have count(row), class_sums(row) and products().
+// All but the products of classes; min_squares[features] is scratch. Writes the largest product.
+template <class All>
+int check_sums(const All& all, int64_t classes, int64_t features, int64_t pictures, bool forgot, int64_t* min_squares,
+               int64_t* largest) {
+  for (int64_t i = 0; i < features; ++i) min_squares[i] = 0;
+  auto rows = all.class_sums(0);
+  for (int64_t c = 0; c < classes; ++c)
+    if (const int wrong = add_min_squares(rows, all.count(c), features, min_squares)) return wrong;
+  return check_products(all.products(), features, pictures, forgot, min_squares, largest, nullptr);
+}
+
+struct InMemory {
+  const br_sums& sums;
+
+  int64_t count(int64_t row) const { return sums.counts[row]; }
+  Numbers class_sums(int64_t row) const { return {sums.class_sums, sums.bits, row * sums.features}; }
+  Numbers products() const { return {sums.products, sums.bits, 0}; }
+};
+
 }  // namespace bitreplay

@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 7
+BR_ABI = 8
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
 BR_SECTION_ROOM = 320
@@ -131,6 +131,7 @@ class br_sums(Structure):
         ("counts", c_void_p),
         ("class_sums", c_void_p),
         ("products", c_void_p),
+        ("class_products", c_void_p),
     ]
 
 
@@ -406,4 +407,5 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
     "br_state_sections": (c_int, [c_void_p, c_size_t, POINTER(br_section), c_uint32, c_void_p]),
     "br_state_lay_out": (c_int, [POINTER(br_section), c_uint32, c_uint64, c_void_p, c_void_p]),
+    "br_mark": (c_uint64, [c_void_p, c_size_t, c_void_p, c_size_t]),
 }

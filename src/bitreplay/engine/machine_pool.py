@@ -15,9 +15,13 @@ from __future__ import annotations
 from itertools import count
 from threading import Lock
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bitreplay.core import cores
 from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.native import NativeMachine, SlowMachine
+from bitreplay.engine.operations import Run
 
 Machine = NativeMachine | SlowMachine
 MAX_ARENAS = 8
@@ -68,3 +72,16 @@ class Arenas:
         """A free arena, or else each in turn; another thread may be faster, then the lock waits for it."""
         free = (arena for arena in self._arenas if not arena.lock.locked())
         return next(free, None) or self._arenas[next(self._next) % len(self._arenas)]
+
+    def forward(self, images: NDArray[np.uint8], name: str, results: NDArray) -> NDArray:
+        """The tensor of this name for each image, as many at a time as an arena has room for."""
+        at_once = self._first.program.max_samples
+        for start in range(0, len(images), at_once):
+            part = images[start : start + at_once]
+            arena = self.lend()
+            with arena.lock:
+                arena.machine.write("images", np.ascontiguousarray(part))
+                arena.machine.run("forward", Run(len(part)))
+                found = arena.machine.read(name, len(part))
+            results[start : start + len(part)] = found.reshape(len(part), *results.shape[1:])
+        return results

@@ -1,9 +1,10 @@
-"""What replay does around its tail, in integers (docs/law.md section 10): reservoirs, draws, minibatches, CWR*.
+"""What replay does around its tail (docs/law.md section 10): reservoirs, draws, minibatches, CWR*, learning rates.
 
     slots(seed, c, seen, held, room, offered)      the slot of each sample of class c that is offered; -1: dropped
     drawn(seed, draw, stored, count)               places of stored samples: all different if there are that many
     epoch_order(seed, experience, epoch, samples)  sample numbers in a fresh order
     consolidate(cw, tw, past, present)             the head after an experience, in place
+    rate(base, kind, done, steps)                  the learning rate of the step after `done` of `steps`
 
 This is the reference; native_method.py has the same functions in the core. Random numbers come from the counter
 generator, so that nothing is kept between calls.
@@ -11,6 +12,7 @@ generator, so that nothing is kept between calls.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isqrt
 
 import numpy as np
@@ -20,7 +22,10 @@ from bitreplay.engine.arithmetic.counter import key, random_bits
 from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_round
 
 RESERVOIR, DRAW, SHUFFLE = 0x5EED0001, 0x5EED0002, 0x5EED0003
-ROOT_POINT = 16
+ROOT_POINT, RATE_POINT = 16, 32
+REFERENCE_STEPS = 20
+GIVEN, FITTED, FITTED_WITH_FLIPS = range(3)  # br_rate_kind
+MOST, MAX_WITH_FLIPS = Fraction(1), Fraction(1, 10)
 
 
 def slots(seed: int, c: int, seen: int, held: int, room: int, offered: int) -> Int64:
@@ -68,6 +73,16 @@ def consolidate(cw: NDArray[np.int32], tw: NDArray[np.int32], past: Int64, prese
         numerator = cw[c].astype(np.int64) * root + ((trained[row] - mean) << ROOT_POINT)
         cw[c] = _divide(numerator, root + (1 << ROOT_POINT))
     past += present
+
+
+def rate(base: Fraction, kind: int, done: int, steps: int) -> Fraction:
+    """The rate falls evenly from the first one, so that an experience ends settled. `base` is that one, if it is GIVEN,
+    or what it is fitted from: long experiences take smaller steps, which was found by measuring, and where binary
+    weights learn (FITTED_WITH_FLIPS) there is a lower limit, since at a high rate they flip too often."""
+    if kind != GIVEN:
+        root = isqrt((REFERENCE_STEPS << 2 * RATE_POINT) // steps)
+        base = min(base * Fraction(root, 1 << RATE_POINT), MAX_WITH_FLIPS if kind == FITTED_WITH_FLIPS else MOST)
+    return base * Fraction(steps - done, steps)
 
 
 def _divide(numerator: Int64, divisor: int) -> NDArray[np.int32]:

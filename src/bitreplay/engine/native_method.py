@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from ctypes import byref, c_int64
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.core import available
 from bitreplay.core.interface import BR_OK
 from bitreplay.engine import method
-from bitreplay.engine.arithmetic.fixedpoint import Int64
+from bitreplay.engine.arithmetic.fixedpoint import Int64, Multiplier
 
 _32, _64 = (1 << 32) - 1, (1 << 64) - 1
 
@@ -52,3 +55,12 @@ def consolidate(cw: NDArray[np.int32], tw: NDArray[np.int32], past: Int64, prese
     places = (array.ctypes.data for array in (cw, tw, past, present))
     failed = core.br_consolidate(*places, *cw.shape)
     assert failed == BR_OK, failed
+
+
+def rate(base: Fraction, kind: int, done: int, steps: int) -> Multiplier:
+    """Fractions that are too long for the core are left to the reference."""
+    core, text = available(), str(base).encode()
+    mantissa, shift = c_int64(), c_int64()
+    if core is None or core.br_rate(text, len(text), kind, done, steps, byref(mantissa), byref(shift)) != BR_OK:
+        return Multiplier.of(method.rate(base, kind, done, steps))
+    return Multiplier(mantissa.value, shift.value)

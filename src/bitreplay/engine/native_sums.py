@@ -5,7 +5,7 @@ native_discriminant.py has what answers.
     add(sums, x, labels)                          x (pictures, 512) int8 in [-127, 127], labels (pictures,) integers
     add(sums, x, labels, sign=-1)                 takes them away
     combine(sums, other); combine(sums, other, sign=-1)
-    forget(sums, row)                             a class goes; its scatter stays
+    forget(sums, row)                             a class goes
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
     contain(sums, part, rows, forgot)             whether they can be those of a part and of more
 
@@ -57,6 +57,9 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     if core is None:
         return reference.add(sums, x, labels, sign)
     x, labels = checked(sums, x, labels, sign)
+    if sums.class_products is not None:  # pictures of one class are added together
+        order = np.argsort(labels, kind="stable")
+        x, labels = x[order], labels[order]
     _to_width(sums, sums.extent + len(x))
     work = aligned_zeros(core.br_sums_add_bytes(sums.n_features))
     info = info_of(sums)
@@ -76,14 +79,15 @@ def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
 
 
 def forget(sums: Sums, row: int) -> None:
-    """Remove a class and what its sum makes of the products; its scatter stays in them: sums.py."""
+    """Remove a class: sums.py."""
     core = library()
     if core is None:
         return reference.forget(sums, row)
     work = aligned_zeros(8 * sums.n_features)
     _to_width(sums, max(sums.extent, core.br_sums_extent_without(info_of(sums), row, work.ctypes.data)))
     done(core.br_sums_forget(info_of(sums), row, work.ctypes.data))
-    sums.counts, sums.class_sums, sums.forgot = np.delete(sums.counts, row), np.delete(sums.class_sums, row, 0), True
+    sums.become(sums.without(row))
+    sums.forgot = sums.forgot or sums.class_products is None
     _to_width(sums, sums.extent)
 
 
@@ -126,8 +130,8 @@ def solve_bytes(n_features: int, classes: int) -> int:
 def _to_width(sums: Sums, pictures: int) -> None:
     """Store the sums with the width of so many pictures, contiguous and writable, as the core takes them."""
     stored = width(pictures)
-    sums.counts = _own(sums.counts, np.dtype(np.int64))
-    sums.class_sums, sums.products = _own(sums.class_sums, stored), _own(sums.products, stored)
+    counts = _own(sums.counts, np.dtype(np.int64))
+    sums.become(Sums.of([counts, *(_own(array, stored) for array in sums.arrays[1:])], sums.forgot))
 
 
 def _own(array: NDArray, stored: np.dtype) -> NDArray:
@@ -137,16 +141,14 @@ def _own(array: NDArray, stored: np.dtype) -> NDArray:
 
 def info_of(sums: Sums) -> br_sums:
     """As the core takes them; it points into the arrays."""
-    for array in (sums.counts, sums.class_sums, sums.products):
-        assert array.flags.c_contiguous
-    arrays = (sums.counts.ctypes.data, sums.class_sums.ctypes.data, sums.products.ctypes.data)
-    return br_sums(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *arrays)
+    assert all(array.flags.c_contiguous for array in sums.arrays)
+    places = (array.ctypes.data for array in sums.arrays)
+    return br_sums(sums.n_features, sums.classes, 8 * sums.products.dtype.itemsize, *places)
 
 
 def together(sums: Sums) -> Sums:
     """The same with arrays that lie together; those of a file do, and are not copied."""
-    counts, rows, products = (np.ascontiguousarray(array) for array in (sums.counts, sums.class_sums, sums.products))
-    return Sums(counts, rows, products, sums.forgot)
+    return Sums.of(map(np.ascontiguousarray, sums.arrays), sums.forgot)
 
 
 def _holds(code: int, otherwise: int = BR_IMPOSSIBLE) -> bool:

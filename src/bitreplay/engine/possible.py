@@ -4,6 +4,7 @@ Of pictures x with integers |x_i| <= 127, for counts n_c, class sums s_c and pro
 and r = s_ci - q n_c (integers of the sum s have the least squares where they are q and q + 1):
 
     |s_c| <= 127 n_c,   sum over c of (s_ci q + q r + r) <= G_ii <= 127^2 n,   |G_ij| <= sqrt(G_ii G_jj)      possible
+    the products of classes, where they are kept, are those of pictures and add up to G                       possible
     G - sum_c s_c s_c^T / n_c has no negative eigenvalue, within rounding                                     has_factor
 
 A class that was forgotten may have left its scatter in G: then squares have no bound but 127^2 (2^31 - 1), and products
@@ -33,6 +34,11 @@ LITTLE = 1024
 
 def possible(sums: Sums) -> bool:
     """Of sums whose types and shapes are right."""
+    if sums.class_products is not None:
+        rows = zip(sums.counts[:, None], sums.class_sums[:, None], sums.class_products, strict=True)
+        total = sums.class_products.sum(axis=0, dtype=np.int64)
+        if not np.array_equal(total, sums.products) or not all(possible(Sums(*row)) for row in rows):
+            return False
     squares = wide(sums.products[diagonal(sums.n_features)])
     if not possible_rows(sums.counts, sums.class_sums, squares, sums.forgot):
         return False

@@ -5,8 +5,10 @@ A picture is d integers x in [-127, 127] and a class. Over all pictures, and not
     counts      n_c                      (classes,) int64
     class_sums  s_c = sum of x           (classes, d)
     products    G = sum of x x^T         (d (d + 1) / 2,), the lower triangle by rows: G_ij at i (i + 1) / 2 + j
+    class_products                       (classes, d (d + 1) / 2), the same of each class, where classes are to be
+                                         forgotten exactly; else None
 
-class_sums and products are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64. A class that is forgotten
+Sums are int32 up to 131,072 pictures (127^2 * 131,072 < 2^31), then int64. A class that is forgotten
 may leave its scatter in G (parts/class_statistics.py); so the pictures that decide are the extent
 
     m = n, or max(n, ceil(max |G_ij| / 127^2)) where something was forgotten so;   |G_ij| <= 127^2 m
@@ -17,13 +19,14 @@ Order and grouping of the pictures do not matter, and what was added can be take
     add(sums, x, labels)                 x (pictures, 512) int8, labels (pictures,) class numbers
     add(sums, x, labels, sign=-1)        as if they had never been there
     combine(sums, other)                 the sums of both; sign=-1 takes `other` out again
-    forget(sums, row)                    a class goes with what its sum makes of the products; its scatter stays
+    forget(sums, row)                    a class goes: with its products, or else with what its sum makes of them
 
 This is the reference; native_sums.py has the same functions, faster. Both change `sums` in place.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +47,7 @@ def width(pictures: int) -> np.dtype:
 
 @dataclass
 class Sums:
-    """Sums over pictures; the three arrays are the whole state. Two of equal arrays saw the same pictures' sums.
+    """Sums over pictures; the arrays are the whole state. Two of equal arrays saw the same pictures' sums.
 
     `forgot`: a class was forgotten that may have left its scatter in the products.
     """
@@ -53,15 +56,17 @@ class Sums:
     class_sums: NDArray
     products: NDArray
     forgot: bool = False
+    class_products: NDArray | None = None
 
     @staticmethod
-    def empty(n_features: int, classes: int) -> Sums:
+    def empty(n_features: int, classes: int, by_class: bool = False) -> Sums:
         """No pictures yet, of `n_features` numbers each (1 to 8,192), for so many classes."""
         if not 1 <= n_features <= MAX_FEATURES:
             raise ValueError(f"There must be 1 to {MAX_FEATURES} features, got {n_features}.")
         narrow = width(0)
         triangle = np.zeros(n_features * (n_features + 1) // 2, narrow)
-        return Sums(np.zeros(classes, np.int64), np.zeros((classes, n_features), narrow), triangle)
+        own = np.zeros((classes, len(triangle)), narrow) if by_class else None
+        return Sums(np.zeros(classes, np.int64), np.zeros((classes, n_features), narrow), triangle, False, own)
 
     @property
     def n_features(self) -> int:
@@ -90,21 +95,52 @@ class Sums:
         squares = int(wide(self.products[diagonal(self.n_features)]).sum()) if self.forgot else 0
         return LARGEST**2 * self.pictures + squares
 
+    @staticmethod
+    def of(arrays: Iterable[NDArray], forgot: bool = False) -> Sums:
+        """Of counts, class sums, products and, if they are kept, products of classes."""
+        counts, class_sums, products, *own = arrays
+        return Sums(counts, class_sums, products, forgot, *own)
+
+    @property
+    def arrays(self) -> list[NDArray]:
+        own = [] if self.class_products is None else [self.class_products]
+        return [self.counts, self.class_sums, self.products, *own]
+
     def copy(self) -> Sums:
-        return Sums(self.counts.copy(), self.class_sums.copy(), self.products.copy(), self.forgot)
+        return Sums.of((array.copy() for array in self.arrays), self.forgot)
 
     def shared(self) -> Sums:
         """The same arrays, which nobody writes to from now on: whoever adds to them copies them first."""
-        for array in (self.counts, self.class_sums, self.products):
+        for array in self.arrays:
             array.flags.writeable = False
-        return Sums(self.counts, self.class_sums, self.products, self.forgot)
+        return Sums.of(self.arrays, self.forgot)
 
     def placed(self, places: NDArray, classes: int) -> Sums:
-        """The same sums for `classes` classes, class c of these at place places[c]; the others have no pictures. The
-        products are not copied."""
-        counts, class_sums = np.zeros(classes, np.int64), np.zeros((classes, self.n_features), self.class_sums.dtype)
-        counts[places], class_sums[places] = self.counts, self.class_sums
-        return Sums(counts, class_sums, self.products, self.forgot)
+        """The same sums for `classes` classes, class c of these at place places[c]; those that come together are
+        added, the others have no pictures. The products of all are not copied."""
+
+        apart = len(np.unique(places)) == len(places)
+
+        def moved(rows: NDArray) -> NDArray:
+            result = np.zeros((classes, *rows.shape[1:]), rows.dtype)
+            if apart:
+                result[places] = rows
+            else:
+                np.add.at(result, places, rows)
+            return result
+
+        return self._with_rows(moved)
+
+    def without(self, rows: NDArray | int) -> Sums:
+        """Rows that are gone; the products of all are not copied."""
+        return self._with_rows(lambda array: np.delete(array, rows, 0))
+
+    def _with_rows(self, change: Callable[[NDArray], NDArray]) -> Sums:
+        arrays = (array if array is self.products else change(array) for array in self.arrays)
+        return Sums.of(arrays, self.forgot)
+
+    def become(self, other: Sums) -> None:
+        vars(self).update(vars(other))
 
     def check(self) -> None:
         """ValueError for what cannot be sums: wrong types, |s| > 127 n_c, |G| > 127^2 m, G_ii < 0, too many."""
@@ -120,8 +156,11 @@ class Sums:
 
     def check_types(self) -> None:
         """ValueError for numbers of pictures, types and shapes that do not fit together."""
-        if self.products.shape != (self.n_features * (self.n_features + 1) // 2,):
+        length = self.n_features * (self.n_features + 1) // 2
+        if self.products.shape != (length,):
             raise ValueError(f"Products of {self.n_features} features must be a triangle, got {self.products.shape}.")
+        if self.class_products is not None and self.class_products.shape != (self.classes, length):
+            raise ValueError(f"Products of classes must be a triangle each, got {self.class_products.shape}.")
         n, m = self.pictures, self.extent
         if (self.counts < 0).any() or m > MAX_PICTURES:
             raise ValueError(
@@ -129,7 +168,7 @@ class Sums:
                 f"smallest class, and m = {m}."
             )
         dtype = width(m)
-        if self.class_sums.dtype != dtype or self.products.dtype != dtype:
+        if any(array.dtype != dtype for array in self.arrays[1:]):
             raise ValueError(f"Sums of {m} images must be {dtype}, got {self.class_sums.dtype}, {self.products.dtype}.")
 
 
@@ -146,7 +185,8 @@ def add(sums: Sums, x: NDArray[np.int8], labels: NDArray, sign: int = 1) -> None
     class_sums = np.zeros((sums.classes, sums.n_features), np.int64)
     np.add.at(counts, labels, 1)
     np.add.at(class_sums, labels, wide(x))
-    _change(sums, counts, class_sums, triangle(x), sign)
+    own = None if sums.class_products is None else np.array([triangle(x[labels == c]) for c in range(sums.classes)])
+    _change(sums, Sums(counts, class_sums, triangle(x), class_products=own), sign)
 
 
 def triangle(x: NDArray[np.int8]) -> Int64:
@@ -164,21 +204,23 @@ def triangle(x: NDArray[np.int8]) -> Int64:
 def combine(sums: Sums, other: Sums, sign: int = 1) -> None:
     """Add the sums of other pictures over the same classes (sign 1), or take them away (sign -1)."""
     fits(sums, other.n_features, other.counts, sign)
-    _change(sums, other.counts, other.class_sums, other.products, sign)
+    _change(sums, other, sign)
 
 
 def forget(sums: Sums, row: int) -> None:
-    """Remove a class: n_c, s_c, and s_c s_c^T / n_c, rounded, from the products. Its scatter within the class stays.
+    """Remove a class: n_c, s_c and its products. Where these are not kept, s_c s_c^T / n_c, rounded, goes in their
+    place, and its scatter within the class stays.
 
     No square falls below those of the pictures that stay: a class's own is an integer, at least s_c^2 / n_c. Only what
     version 0.2.0 cut off before lies beyond the bound.
     """
-    products = wide(sums.products) - outer(wide(sums.class_sums[row]), int(sums.counts[row]))
-    sums.counts, sums.class_sums, sums.forgot = np.delete(sums.counts, row), np.delete(sums.class_sums, row, 0), True
-    sums.products = products
-    sums.products = np.clip(products, -sums.bound, sums.bound)
-    stored = width(sums.extent)
-    sums.class_sums, sums.products = narrowed(sums.class_sums, stored), narrowed(sums.products, stored)
+    exact = sums.class_products is not None
+    own = sums.class_products[row] if exact else outer(wide(sums.class_sums[row]), int(sums.counts[row]))  # type: ignore[index]
+    rest = sums.without(row)
+    rest.products, rest.forgot = wide(sums.products) - own, sums.forgot or not exact
+    rest.products = rest.products if exact else np.clip(rest.products, -rest.bound, rest.bound)
+    sums.become(rest)
+    _narrow(sums)
 
 
 def outer(total: Int64, count: int) -> Int64:
@@ -225,12 +267,16 @@ def fits(sums: Sums, n_features: int, counts: Int64, sign: int) -> None:
         raise ValueError(f"Sums hold at most {MAX_PICTURES} pictures, got {sums.extent + int(counts.sum())}.")
 
 
-def _change(sums: Sums, counts: Int64, class_sums: NDArray, products: NDArray, sign: int) -> None:
-    sums.counts = sums.counts + sign * counts
-    sums.class_sums = wide(sums.class_sums) + sign * wide(class_sums)
-    sums.products = wide(sums.products) + sign * wide(products)
+def _change(sums: Sums, other: Sums, sign: int) -> None:
+    changed = (wide(a) + sign * wide(b) for a, b in zip(sums.arrays, other.arrays, strict=True))
+    sums.become(Sums.of(changed, sums.forgot))
+    _narrow(sums)
+
+
+def _narrow(sums: Sums) -> None:
+    """Store the sums with the width of their extent."""
     stored = width(sums.extent)
-    sums.class_sums, sums.products = narrowed(sums.class_sums, stored), narrowed(sums.products, stored)
+    sums.become(Sums.of([sums.counts, *(narrowed(array, stored) for array in sums.arrays[1:])], sums.forgot))
 
 
 def narrowed(array: NDArray, stored: np.dtype) -> NDArray:

@@ -27,7 +27,8 @@ from bitreplay.fleet.message import Message, need_device
 from bitreplay.fleet.places import Place
 from bitreplay.fleet.since import MIN_PICTURES, marks_of, need_sendable, since
 from bitreplay.lifecycle.merging import MergedTwice, Total
-from bitreplay.parts.lineage import mark_of, united
+from bitreplay.parts.lineage import united
+from bitreplay.sections.native import mark_of
 from bitreplay.statefile import Content, Lock
 
 

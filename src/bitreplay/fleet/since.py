@@ -15,7 +15,8 @@ from bitreplay.arguments import short_repr
 from bitreplay.learner import Learner
 from bitreplay.learning.classes import Name
 from bitreplay.lifecycle.merging import Total
-from bitreplay.parts.lineage import Lineage, mark_of
+from bitreplay.parts.lineage import Lineage
+from bitreplay.sections.native import mark_of
 from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
 

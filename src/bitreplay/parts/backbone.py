@@ -12,7 +12,6 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
-from bitreplay.engine.operations import Run
 
 
 class Backbone:
@@ -35,13 +34,4 @@ class Backbone:
         return self.program.tensor("latents").shape
 
     def latents(self, images: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        latents = np.empty((len(images), *self.latent_shape), np.uint64)
-        for start in range(0, len(images), self.program.max_samples):
-            part = images[start : start + self.program.max_samples]
-            arena = self._arenas.lend()
-            with arena.lock:
-                network = arena.machine
-                network.write("images", np.ascontiguousarray(part))
-                network.run("forward", Run(len(part)))
-                latents[start : start + len(part)] = network.read("latents", len(part))
-        return latents
+        return self._arenas.forward(images, "latents", np.empty((len(images), *self.latent_shape), np.uint64))

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from bitreplay.arguments import short_repr
 from bitreplay.engine import native_sums
-from bitreplay.engine.arithmetic.fixedpoint import wide
 from bitreplay.engine.sums import MAX_PICTURES, Sums, width
 from bitreplay.learning.classes import Name
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
-from bitreplay.parts.possible_sums import need_factor, need_possible
 
+ARRAYS = ("counts", "class_sums", "products", "class_products")
+NOT_SUMS = "These are not sums of images."
 NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
 
 
@@ -39,8 +39,8 @@ class ClassStatisticsState(ArrayState):
     @property
     def sums(self) -> Sums:
         """They are never changed."""
-        forgot = bool(self.counters["forgotten"])
-        return Sums(self.arrays["counts"], self.arrays["class_sums"], self.arrays["products"], forgot)
+        arrays = (self.arrays[name] for name in ARRAYS if name in self.arrays)
+        return Sums.of(arrays, bool(self.counters["forgotten"]))
 
     @property
     def class_products(self) -> NDArray | None:
@@ -59,8 +59,11 @@ class ClassStatistics:
         self._begin(n_features)
 
     def _begin(self, n_features: int) -> None:
-        self.sums, self.forgotten = Sums.empty(n_features, 0), 0
-        self.class_products = np.zeros((0, *self.sums.products.shape), width(0)) if self.by_class else None
+        self.sums, self.forgotten = Sums.empty(n_features, 0, self.by_class), 0
+
+    @property
+    def class_products(self) -> NDArray | None:
+        return self.sums.class_products
 
     def make_room(self, names: Iterable[Name]) -> None:
         """Add a row without images for each new name."""
@@ -69,19 +72,6 @@ class ClassStatistics:
     def add(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         """Add images of classes that have a row."""
         native_sums.add(self.sums, x, self._rows(names))
-        self._change_class_products(x, names, 1)
-
-    def _change_class_products(self, x: NDArray[np.int8], names: Sequence[Name], sign: int) -> None:
-        """The bound of a class's products is below that of all: they have the same type."""
-        if self.class_products is None:
-            return
-        rows = self._rows(names)
-        changed = _of_type(self.class_products, self.sums.products.dtype)
-        for row in np.unique(rows):
-            class_sums = Sums.empty(self.sums.n_features, 1)
-            native_sums.add(class_sums, x[rows == row], np.zeros(np.count_nonzero(rows == row), np.int32))
-            changed[row] += sign * class_sums.products
-        self.class_products = changed
 
     def remove(self, x: NDArray[np.int8], names: Sequence[Name]) -> None:
         """Remove images, as if they had never been learned. ValueError if they cannot have been; the sums may have
@@ -95,17 +85,12 @@ class ClassStatistics:
                 "nothing is unlearned."
             )
         native_sums.add(self.sums, x, rows, sign=-1)
-        self._change_class_products(x, names, -1)
         self.settle()
 
     def settle(self, otherwise: str = NEVER) -> None:
         """Drop classes without images after a removal. ValueError for sums that no images have."""
         self._leave_out_the_empty()
         need_possible(self.sums, otherwise)
-        try:
-            self._check_class_products(self.sums, self.class_products)
-        except ValueError:
-            raise ValueError(otherwise) from None
 
     def prove(self, otherwise: str = NEVER) -> None:
         """ValueError for sums that are possible one by one, but not together."""
@@ -122,24 +107,16 @@ class ClassStatistics:
             need(bool(self.forgotten) or not self.sums.products.any(), NEVER)
             self._begin(self.sums.n_features)
             return
-        self.sums = Sums(self.sums.counts[~empty], self.sums.class_sums[~empty], self.sums.products, self.sums.forgot)
         if self.class_products is not None:
             need(not self.class_products[empty].any(), NEVER)
-            self.class_products = self.class_products[~empty]
+        self.sums = self.sums.without(np.flatnonzero(empty))
 
     def combine(self, state: ClassStatisticsState, sign: int = 1) -> None:
         """Add the statistics of another state, or subtract them; its products are not copied."""
         self.make_room(state.names)
-        other, rows = state.sums, self._rows(state.names)
-        class_sums = np.zeros(self.sums.class_sums.shape, other.class_sums.dtype)
-        counts = np.zeros(len(self.names), np.int64)
-        counts[rows], class_sums[rows] = other.counts, other.class_sums
+        other = state.sums.placed(self._rows(state.names), len(self.names))
         self.sums.forgot = self.sums.forgot or other.forgot
-        native_sums.combine(self.sums, Sums(counts, class_sums, other.products, other.forgot), sign)
-        if self.class_products is not None and state.class_products is not None:
-            self.class_products = _of_type(self.class_products, self.sums.products.dtype)
-            for row, products in zip(rows, state.class_products, strict=True):
-                self.class_products[row] += sign * products
+        native_sums.combine(self.sums, other, sign)
         self.forgotten += sign * state.counters["forgotten"]
         self.sums.forgot = bool(self.forgotten)
 
@@ -162,17 +139,10 @@ class ClassStatistics:
         self.names = self.names[:row] + self.names[row + 1 :]
         if not self.names:
             self._begin(self.sums.n_features)
-        elif self.class_products is None:
+        else:
             sums = self.sums.copy()
             native_sums.forget(sums, row)
-            self.sums, self.forgotten = sums, self.forgotten + 1
-        else:
-            products = wide(self.sums.products) - self.class_products[row]
-            counts, class_sums = np.delete(self.sums.counts, row), np.delete(self.sums.class_sums, row, 0)
-            sums = Sums(counts, class_sums, products, self.sums.forgot)
-            stored = width(sums.extent)
-            self.sums = Sums(counts, class_sums.astype(stored), products.astype(stored), sums.forgot)
-            self.class_products = np.delete(self.class_products, row, 0).astype(stored)
+            self.sums, self.forgotten = sums, self.forgotten + (not self.by_class)
 
     def _place(self, old: tuple[Name, ...], new: tuple[Name, ...]) -> None:
         """Rows that belong to `old` names move to the places of `new` ones."""
@@ -180,19 +150,12 @@ class ClassStatistics:
         if old != new or self.names != new:
             places = np.array([rows[name] for name in old], np.int64)
             self.sums = self.sums.placed(places, len(new))
-            if self.class_products is not None:
-                moved = np.zeros((len(new), *self.sums.products.shape), self.class_products.dtype)
-                moved[places] = self.class_products
-                self.class_products = moved
             self.names = new
 
     # as a part of a state
 
     def state_dict(self) -> ClassStatisticsState:
-        sums = self.sums.shared()
-        arrays = {"counts": sums.counts, "class_sums": sums.class_sums, "products": sums.products}
-        if self.class_products is not None:
-            arrays["class_products"] = _shared(self.class_products)
+        arrays = _arrays_of(self.sums.shared())
         return ClassStatisticsState(arrays, {"forgotten": self.forgotten}, self.version, self.names)
 
     def fits(self, state: ClassStatisticsState) -> bool:
@@ -201,18 +164,6 @@ class ClassStatistics:
 
     def load_state_dict(self, state: ClassStatisticsState) -> None:
         self.sums, self.names, self.forgotten = state.sums.shared(), state.names, state.counters["forgotten"]
-        self.class_products = None if state.class_products is None else _shared(state.class_products)
-
-    @staticmethod
-    def _check_class_products(sums: Sums, rows: NDArray | None) -> None:
-        """ValueError unless they are possible for each class and add up to the products of all."""
-        if rows is None:
-            return
-        need(rows.shape == (sums.classes, len(sums.products)), "Its products of classes do not fit its sums.")
-        need(np.array_equal(rows.sum(axis=0, dtype=np.int64), sums.products), "Its products of classes do not add up.")
-        for count, class_sum, products in zip(sums.counts, sums.class_sums, rows, strict=True):
-            one = Sums(np.array([count]), class_sum[None], products)
-            need(native_sums.possible(one), "Its products of a class are not sums of images.")
 
     @classmethod
     def read(cls, content: ArrayState, names: Names) -> ClassStatisticsState:
@@ -228,11 +179,10 @@ class ClassStatistics:
         need(len(names) == len(counts) == len(rows), "Its sums do not fit its names.")
         need(((counts > 0) & (counts <= MAX_PICTURES)).all(), "It has a class without pictures, or with too many.")
         state = ClassStatisticsState(dict(content.arrays), content.counters, cls.version, known)
-        need_possible(state.sums)
         if state.class_products is not None:
             array_of(content, "sums", "class_products", kind, 2)
             need(not content.counters["forgotten"], "It forgot a class inexactly and keeps products of classes.")
-            cls._check_class_products(state.sums, state.class_products)
+        need_possible(state.sums)
         nothing = not state.sums.products.any() and not content.counters["forgotten"]
         need(bool(known) or nothing, "It has sums without a class.")
         return state
@@ -245,24 +195,23 @@ def renamed(state: ClassStatisticsState, table: Mapping[Name, Name]) -> ClassSta
     if list(names) == list(state.names):
         return state
     rows = np.array([names.index(name) for name in new], np.int64)
-    counts = np.zeros(len(names), np.int64)
-    class_sums = np.zeros((len(names), state.sums.n_features), state.sums.class_sums.dtype)
-    np.add.at(counts, rows, state.sums.counts)
-    np.add.at(class_sums, rows, state.sums.class_sums)
-    arrays = {"counts": counts, "class_sums": class_sums, "products": state.sums.products}
-    if state.class_products is not None:
-        arrays["class_products"] = np.zeros((len(names), len(state.sums.products)), state.class_products.dtype)
-        np.add.at(arrays["class_products"], rows, state.class_products)
+    arrays = _arrays_of(state.sums.placed(rows, len(names)))
     return ClassStatisticsState(arrays, state.counters, state.version, names)
 
 
-def _shared(array: NDArray) -> NDArray:
-    """The array, which nobody writes to from now on (`_of_type` copies it first)."""
-    array.flags.writeable = False
-    return array
+def _arrays_of(sums: Sums) -> dict[str, NDArray]:
+    return dict(zip(ARRAYS, sums.arrays, strict=False))
 
 
-def _of_type(array: NDArray, stored: np.dtype) -> NDArray:
-    """The array in another width, or itself if it can be changed in place."""
-    same = array.dtype == stored and array.flags.writeable
-    return array if same else array.astype(stored)
+def need_possible(sums: Sums, otherwise: str = NOT_SUMS) -> None:
+    """Raise ValueError(`otherwise`) for sums that no images have."""
+    try:
+        sums.check_types()
+    except ValueError:
+        raise ValueError(otherwise) from None
+    need(native_sums.possible(sums), otherwise)
+
+
+def need_factor(sums: Sums, otherwise: str = NOT_SUMS) -> None:
+    """The same of the scatter within classes; of sums that are possible. What a forgotten class left may have none."""
+    need(sums.forgot or native_sums.has_factor(sums), otherwise)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine import native_method
-from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, PartState, array_of, between, need, only
+from bitreplay.parts.part import MAX_COUNTER, ArrayState, Names, PartState, array_of, between, need, only, with_rows
 
 
 class CwrHead:
@@ -38,11 +38,8 @@ class CwrHead:
 
     def resize(self, classes: int) -> None:
         """Make room for more classes, or for fewer: the last ones go."""
-        weights = np.zeros((classes, self.consolidated_weights.shape[1]), np.int32)
-        past = np.zeros(classes, np.int64)
-        stay = min(classes, len(self.past))
-        weights[:stay], past[:stay] = self.consolidated_weights[:stay], self.past[:stay]
-        self.consolidated_weights, self.past = weights, past
+        self.consolidated_weights = with_rows(self.consolidated_weights, classes)
+        self.past = with_rows(self.past, classes)
 
     def forget(self, c: int) -> None:
         """Become the head that never saw the class."""

@@ -7,7 +7,6 @@ state and of its hash, because they decide what the state answers to `unlearn`; 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +18,7 @@ from bitreplay.arguments import short_repr
 from bitreplay.learning.classes import Name
 from bitreplay.parts.class_statistics import in_order
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
+from bitreplay.sections.native import mark_of
 
 Values = NDArray[np.uint64]
 
@@ -117,11 +117,10 @@ def renamed(state: DigestsState, table: Mapping[Name, Name]) -> DigestsState:
 
 
 def _by_class(x: NDArray[np.int8], names: Sequence[Name]) -> dict[Name, Values]:
-    hashes: dict[Name, list[int]] = {}
-    for numbers, name in zip(np.ascontiguousarray(x), names, strict=True):
-        digest = hashlib.sha256(numbers.tobytes()).digest()[:8]
-        hashes.setdefault(name, []).append(int.from_bytes(digest, "little"))
-    return {name: np.array(values, np.uint64) for name, values in hashes.items()}
+    digests: dict[Name, list[int]] = {}
+    for features, name in zip(x, names, strict=True):
+        digests.setdefault(name, []).append(mark_of(features.tobytes()))
+    return {name: np.array(values, np.uint64) for name, values in digests.items()}
 
 
 def _without(have: Values, removed: Values, name: Name) -> Values:

@@ -12,7 +12,6 @@ from bitreplay.engine.graph import Graph
 from bitreplay.engine.machine_pool import Arenas
 from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
-from bitreplay.engine.operations import Run
 from bitreplay.engine.projection import Projection
 from bitreplay.engine.shrinkage import EXACT
 
@@ -44,13 +43,4 @@ class FeatureExtractor:
         return sum(self.lengths)
 
     def extract(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:
-        features = np.empty((len(images), len(self)), np.int8)
-        for start in range(0, len(images), self.program.max_samples):
-            part = images[start : start + self.program.max_samples]
-            arena = self._arenas.lend()
-            with arena.lock:
-                network = arena.machine
-                network.write("images", np.ascontiguousarray(part))
-                network.run("forward", Run(len(part)))
-                features[start : start + len(part)] = network.read("features", len(part)).reshape(len(part), -1)
-        return features
+        return self._arenas.forward(images, "features", np.empty((len(images), len(self)), np.int8))

@@ -11,7 +11,6 @@ everything that was learned before it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.learning.classes import Name
+from bitreplay.sections.native import mark_of
 from bitreplay.sections.reference import names_to_bytes
 
 MAX_OWN = 1 << 10  # later experiences have no mark: those before tell the state from others
@@ -46,7 +46,7 @@ class Lineage:
         if len(self.since) >= MAX_OWN:
             return self
         last = self.since[-1:] or tuple(sorted(self.merged))
-        return Lineage(self.merged, (*self.since, mark_of(_array(last).astype("<u8").tobytes() + experience)))
+        return Lineage(self.merged, (*self.since, mark_of(experience, _array(last).astype("<u8").tobytes())))
 
     def arrays(self) -> dict[str, NDArray[np.uint64]]:
         """What files keep."""
@@ -61,11 +61,6 @@ class Lineage:
         if len(since) > MAX_OWN or len(merged) > MAX_MERGED or not (merged[1:] > merged[:-1]).all():
             raise ValueError("Its lineage is too long or not in order.")
         return Lineage(frozenset(merged.tolist()), tuple(since.tolist()))
-
-
-def mark_of(data: bytes) -> int:
-    """The first 8 bytes of the SHA-256 of these bytes."""
-    return int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
 
 
 def united(marks: frozenset[int]) -> Lineage:

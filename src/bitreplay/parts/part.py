@@ -76,6 +76,13 @@ def only(state: PartState, part: str, *names: str) -> None:
         raise ValueError(f"Its part {part} has an array {more[0][:40]!r} that this program does not know.")
 
 
+def with_rows(array: NDArray, rows: int) -> NDArray:
+    """The first `rows` rows, zeros where there are no more."""
+    result = np.zeros((rows, *array.shape[1:]), array.dtype)
+    result[: len(array)] = array[:rows]
+    return result
+
+
 def between(values: NDArray, low: int, end: int) -> bool:
     """All at least `low` and below `end`."""
     return not len(values) or bool(low <= values.min() and values.max() < end)

@@ -26,6 +26,7 @@ from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learning.rates import feature_power
 from bitreplay.parts.part import ArrayState, Names, PartState
+from bitreplay.parts.part import with_rows as with_rows
 
 Logits = Callable[[NDArray[np.uint64]], NDArray]
 ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing
@@ -40,7 +41,7 @@ class TailLike(Protocol):
     @property
     def head_weights(self) -> NDArray[np.int32]: ...
     def load_head(self, weights: NDArray[np.int32], active: NDArray[np.uint8]) -> None: ...
-    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]: ...
+    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Any) -> NDArray[np.int32]: ...
     def answering(self) -> Logits: ...
     def resized(self, classes: int) -> Any: ...
     def state_dict(self) -> ArrayState: ...
@@ -104,9 +105,10 @@ class Tail:
         self._machine.write(self._active, active)
         self._machine.run("prepare", Run(1))
 
-    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Fraction) -> NDArray[np.int32]:
-        """Learn from one minibatch. Returns each sample's probability of its label, with 30 fractional bits."""
-        multiplier = Multiplier.of(Fraction(rate))
+    def step(self, latents: NDArray[np.uint64], labels: NDArray[np.int32], rate: Any) -> NDArray[np.int32]:
+        """Learn from one minibatch at a rate, a Multiplier or a fraction. Returns each sample's probability of its
+        label, with 30 fractional bits."""
+        multiplier = rate if isinstance(rate, Multiplier) else Multiplier.of(Fraction(rate))
         if len(latents) != len(labels):
             raise ValueError(f"There must be as many labels as latents, got {len(labels)} and {len(latents)}.")
         run = Run(len(latents), self.seed, self.steps, multiplier.mantissa, multiplier.shift)
@@ -175,13 +177,6 @@ class Tail:
             self._machine.write(name, values)
         self._machine.run("prepare", Run(1))
         self.steps = state.counters["steps"]
-
-
-def with_rows(array: NDArray, rows: int) -> NDArray:
-    """The first `rows` rows, zeros where there are no more."""
-    result = np.zeros((rows, *array.shape[1:]), array.dtype)
-    result[: len(array)] = array[:rows]
-    return result
 
 
 def same_kind(state: PartState, tensors: dict[str, NDArray]) -> bool:

@@ -1,4 +1,4 @@
-"""Sections laid out by the core, and the sections of a file; by Python (reference.py) where there is no core."""
+"""Sections laid out by the core, the sections of a file, and marks; by Python (reference.py) where there is no core."""
 
 from __future__ import annotations
 
@@ -59,3 +59,11 @@ def sections(data: memoryview) -> Iterable[Section]:
 def _of(section: br_section) -> Section:
     shape = tuple(section.shape[: section.rank])
     return Section(section.name.decode(), section.type, shape, section.offset, section.size)
+
+
+def mark_of(data: bytes, before: bytes = b"") -> int:
+    """The first 8 bytes of the SHA-256 of both, `before` first."""
+    core = available()
+    if core is None:
+        return reference.mark_of(data, before)
+    return int(core.br_mark(before, len(before), data, len(data)))

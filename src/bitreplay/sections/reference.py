@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import struct
 from collections.abc import Iterator, Sequence
@@ -128,6 +129,11 @@ def text_to_bytes(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise FormError(f"A text is not valid Unicode: {text[:40]!r}.") from None
+
+
+def mark_of(data: bytes, before: bytes = b"") -> int:
+    """The first 8 bytes of the SHA-256 of both: marks of experiences, digests of images."""
+    return int.from_bytes(hashlib.sha256(before + data).digest()[:8], "little")
 
 
 def names_to_bytes(names: tuple[Name | None, ...]) -> bytes:

@@ -24,12 +24,11 @@ from bitreplay.learning.classes import Classes, Name
 from bitreplay.learning.progress import Watch
 from bitreplay.learning.reports import Learned
 from bitreplay.learning.samples import ENCODED_AT_ONCE, Samples, at_once
-from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState
+from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState, need_factor, need_possible
 from bitreplay.parts.digests import Digests, DigestsState
 from bitreplay.parts.feature_extractor import FeatureExtractor
 from bitreplay.parts.lineage import Lineage, brought
 from bitreplay.parts.part import ArrayState, Part, need
-from bitreplay.parts.possible_sums import need_factor, need_possible
 from bitreplay.parts.state import State
 from bitreplay.prediction.discriminant_predictor import DiscriminantPredictor, FloatDiscriminant, IntegerDiscriminant
 from bitreplay.strategies import exact_requirements

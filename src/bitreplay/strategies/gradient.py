@@ -9,19 +9,18 @@ an experience begins and ends, what joins the new samples of a minibatch, and wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.engine import native, native_method
+from bitreplay.engine import method, native, native_method
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.graph import Fixed
 from bitreplay.learning.classes import Classes, Name
 from bitreplay.learning.progress import Watch
-from bitreplay.learning.rates import first_rate, rate_at
 from bitreplay.learning.reports import Learned, Stored
 from bitreplay.learning.samples import LatentsOf, Pictures, Samples
 from bitreplay.parts.backbone import Backbone
@@ -90,10 +89,7 @@ class Gradient(Strategy):
     def requirements(cls, context: StrategyContext, classes: int) -> Requirements | None:
         if cls.kinds != Gradient.kinds:  # nothing is known of other parts
             return None
-        room = FIRST_ROOM
-        while room < classes:
-            room *= 2
-        return gradient_requirements.planned(cls, context, classes, room)
+        return gradient_requirements.planned(cls, context, classes, room_for(classes))
 
     def memory_items(self) -> dict[tuple[str, str], int]:
         if self.kinds != Gradient.kinds or not isinstance(self.tail, Tail):
@@ -131,11 +127,11 @@ class Gradient(Strategy):
         self.begin(present)
         epochs = self._epochs(len(names))
         steps = epochs * -(-len(names) // self.settings.batch_size)
-        first = self._first_rate(steps)
+        rate = self._rates(steps)
         minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
         for done, chosen in enumerate(minibatches):
             watch.check()
-            self.tail.step(*self.join(fresh(chosen), labels[chosen]), rate_at(first, done, steps))
+            self.tail.step(*self.join(fresh(chosen), labels[chosen]), rate(done))
             watch.report("steps", done + 1, steps)
         self.end(present)
         offered = self.memory.offered
@@ -181,10 +177,7 @@ class Gradient(Strategy):
         """Class numbers, and the new names; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
-        room = len(self.head.past)
-        while room < len(self.classes):
-            room *= 2
-        self._resize(room)
+        self._resize(room_for(len(self.classes), len(self.head.past)))
         return self.classes.indices(names), [name for name in self.classes.known if name not in old]
 
     def _resize(self, room: int) -> None:
@@ -204,12 +197,26 @@ class Gradient(Strategy):
         steps = -(-samples // self.settings.batch_size)
         return max(self.settings.epochs, -(-self.settings.min_steps // steps))
 
+    def _rates(self, steps: int) -> Callable[[int], Any]:
+        """The rate after so many steps: of a tail in floating point a fraction, which the core does not know."""
+        if isinstance(self.tail, Tail):
+            base, kind = self._base_rate()
+            return lambda done: native_method.rate(base, kind, done, steps)
+        first = self._first_rate(steps)
+        return lambda done: method.rate(first, method.GIVEN, done, steps)
+
     def _first_rate(self, steps: int) -> Fraction:
+        return method.rate(*self._base_rate(), 0, steps)
+
+    def _base_rate(self) -> tuple[Fraction, int]:
+        """What the first rate follows from, and how: engine/method.py."""
         if self.settings.learning_rate is not None:
-            return self.settings.learning_rate
-        bits = self.settings.bits
+            return self.settings.learning_rate, method.GIVEN
+        bits, fitted = self.settings.bits, self.gain / self.tail.feature_power
         flips = isinstance(bits, Bits) and bits.backward_binary > 1 and self.trains == "tail"
-        return first_rate(self.gain, self.tail.feature_power, steps, eased=self.eased, flips=flips)
+        if self.eased:
+            return fitted, method.FITTED_WITH_FLIPS if flips else method.FITTED
+        return min(fitted, method.MAX_WITH_FLIPS if flips else method.MOST), method.GIVEN
 
     def _minibatches(self, samples: int, epoch: int) -> Iterator[NDArray[np.int64]]:
         """Sample numbers in a fresh order each epoch; the last minibatch may be short."""
@@ -310,6 +317,11 @@ class Gradient(Strategy):
             origins = np.array(list(memory.experiences), np.int64)
             need(between(origins, 0, experiences), "Its memory holds samples that were never seen.")
         return state
+
+
+def room_for(classes: int, room: int = FIRST_ROOM) -> int:
+    """It doubles until this many classes fit."""
+    return room if classes <= room else room_for(classes, 2 * room)
 
 
 def _check_mask(state: State) -> None:

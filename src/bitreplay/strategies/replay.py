@@ -14,7 +14,7 @@ from bitreplay.learning.rates import feature_power
 from bitreplay.learning.samples import LatentsOf
 from bitreplay.parts.part import need
 from bitreplay.parts.state import State
-from bitreplay.strategies.gradient import FIRST_ROOM, Gradient
+from bitreplay.strategies.gradient import FIRST_ROOM, Gradient, room_for
 from bitreplay.strategies.requirements import DevicePrograms
 from bitreplay.strategies.strategy import StrategyContext
 
@@ -54,13 +54,9 @@ class Replay(Gradient):
         need(1 <= classes <= limit, f"classes must be an integer from 1 to {limit}, got {classes}.")
         layer, bits, latent_bits = context.replay_layer, settings.bits, settings.latent_bits
         programs = {"backbone": compile_backbone(graph, layer, bits, 1, latent_bits)}
-        room = FIRST_ROOM
-        while True:
-            tail = compile_tail(graph, layer, bits, settings.minibatch_size, room, latent_bits)
-            programs[f"tail{len(programs) - 1}"] = tail
-            if room >= classes:
-                break
-            room *= 2
+        for number in range((room_for(classes) // FIRST_ROOM).bit_length()):
+            tail = compile_tail(graph, layer, bits, settings.minibatch_size, FIRST_ROOM << number, latent_bits)
+            programs[f"tail{number}"] = tail
         features = tail.tensor(f"{graph.nodes[-1].name}.weights").shape[1] - 1
         rate = cls.gain / feature_power(graph, features)
         return DevicePrograms(programs, {"rate": str(rate).encode()})

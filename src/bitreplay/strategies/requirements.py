@@ -13,7 +13,7 @@ from bitreplay.engine.footprint import Footprint
 from bitreplay.engine.program import Program
 
 FLASH, RAM = "flash", "ram"
-FROZEN_BATCH = 8  # images that the frozen network takes at a time (parts/backbone.py, parts/feature_network.py)
+FROZEN_BATCH = 8  # images that the frozen network takes at a time (parts/backbone.py, parts/feature_extractor.py)
 LEARNED = "what learns"
 LATENT_WEIGHTS = "latent weights"
 

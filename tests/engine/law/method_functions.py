@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from bitreplay.engine import method as reference
+from bitreplay.engine import native_method
 from bitreplay.engine.arithmetic.fixedpoint import Multiplier
-from bitreplay.learning.rates import first_rate, rate_at
 from bitreplay.parts.cwr_head import CwrHead
 from bitreplay.parts.replay_memory import ReplayMemory
 from tests.engine.law import method
+
+KINDS = ("given", "fitted", "fitted with flips")  # of br_rate_kind
 
 
 def consolidate(cw: Any, tw: Any, past: Any, present: Any) -> Any:
@@ -50,8 +53,7 @@ def minibatches(samples: int, size: int, seed: int, experience: int, epoch: int)
 
 
 def rate(fraction: Any, kind: str, done: int, steps: int) -> Any:
-    first = Fraction(*fraction)
-    if kind != "given":
-        first = first_rate(first, Fraction(1), steps, eased=True, flips=kind == "fitted with flips")
-    found = Multiplier.of(rate_at(first, done, steps))
+    arguments = Fraction(*fraction), KINDS.index(kind), done, steps
+    found = native_method.rate(*arguments)
+    assert found == Multiplier.of(reference.rate(*arguments))
     return [found.mantissa, found.shift]

@@ -23,8 +23,8 @@ int main(void) {
     labels[k] = k % CLASSES;
     for (int i = 0; i < NUMBERS; ++i) x[k * NUMBERS + i] = (int8_t)(40 * labels[k] * (i % 3 - 1) + (7 * k + 5 * i * k) % 11);
   }
-  br_sums sums = {NUMBERS, CLASSES, 32, counts, class_sums, products};
-  br_sums wide = {NUMBERS, CLASSES, 64, other_counts, other_class_sums, other_products};
+  br_sums sums = {NUMBERS, CLASSES, 32, counts, class_sums, products, NULL};
+  br_sums wide = {NUMBERS, CLASSES, 64, other_counts, other_class_sums, other_products, NULL};
   br_solution solution = {weights, biases, 0, 0, 0, 0, 0};
   void* add_work = aligned_alloc(64, br_sums_add_bytes(NUMBERS));
   void* solve_work = aligned_alloc(64, br_sums_solve_bytes(NUMBERS, CLASSES));

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "arithmetic/fixedpoint.h"
-#include "learner/exact/class_products.h"
 #include "learner/exact/learner.h"
 #include "learner/fit.h"
 #include "learner/state/sections.h"
@@ -30,7 +29,6 @@ int change(ExactLearner* l, const int8_t* x, uint32_t row, int sign) {
   set_width(l, extent_of(*l) + (sign > 0));
   const int32_t label = int32_t(row);
   const int failed = br_sums_add(&l->sums, x, &label, 1, sign, l->use_work());
-  if (!failed) change_class_products(l, x, row, sign);
   // A picture that was not in the sums may make products larger: learner_unlearn_encoded asks whether there is room for
   // them.
   if (has_room_for(*l, extent_of(*l), 0)) set_width(l, extent_of(*l));
@@ -54,7 +52,7 @@ int known_row(const ExactLearner& l, const br_name* name, uint32_t* row) {
 // A class whose products are kept, if what stays can be the sums of pictures.
 bool take_class_out(ExactLearner* l, uint32_t row) {
   const uint32_t last = l->sums.classes - 1;
-  change_all_products(l, row, -1);
+  change_all_products(l->sums, row, -1);
   move_row(l, row, last);
   l->sums.classes = last;
   if (are_possible(*l, l->use_work()) && have_factor(l)) {
@@ -63,7 +61,7 @@ bool take_class_out(ExactLearner* l, uint32_t row) {
   }
   l->sums.classes = last + 1;
   move_row(l, last, row);
-  change_all_products(l, row, 1);
+  change_all_products(l->sums, row, 1);
   return false;
 }
 
@@ -90,7 +88,8 @@ int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
     return failed;
   }
   if (l->digests.values)
-    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1, digest_of(x, l->features));
+    l->digests.insert(first_of(*l, row), l->sums.counts[row] - 1, pictures_of(*l) - 1,
+                      br_mark(nullptr, 0, x, l->features));
   l->experience.update(x, l->features);
   l->labels[l->brought++ % kBroughtAtOnce] = uint16_t(row);
   if (l->brought % kBroughtAtOnce == 0) bring_names(l, kBroughtAtOnce);
@@ -122,7 +121,8 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
   uint32_t row;
   if (const int failed = known_row(*l, name, &row)) return failed;
   const int64_t all = pictures_of(*l), first = first_of(*l, row);
-  const int64_t digest = l->digests.values ? l->digests.find(first, l->sums.counts[row], digest_of(x, l->features)) : 0;
+  const int64_t digest =
+      l->digests.values ? l->digests.find(first, l->sums.counts[row], br_mark(nullptr, 0, x, l->features)) : 0;
   if (digest < 0) return BR_NEVER_LEARNED;
   if (const int failed = change(l, x, row, -1)) return failed;
   if (!has_room_for(*l, extent_of(*l), 0)) {
@@ -130,12 +130,10 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
     return failed ? failed : BR_FULL;
   }
   const bool last = l->sums.classes == 1 && !l->sums.counts[row];
-  uint8_t* const work = l->use_work();
-  bool right =
-      are_possible(*l, work) && (l->sums.counts[row] || has_no_sums(*l, row)) && are_class_products(*l, row, work);
-  if (last && !l->known.forgotten) right = right && has_no_products(*l);
-  right = right && have_factor(l);
-  if (!right && !(last && l->known.forgotten && has_no_sums(*l, row))) {
+  const bool right = last && l->known.forgotten
+                         ? has_no_sums(*l, row)
+                         : are_possible(*l, l->use_work()) && (!last || has_no_products(*l)) && have_factor(l);
+  if (!right) {
     const int failed = change(l, x, row, 1);
     return failed ? failed : BR_NEVER_LEARNED;
   }
@@ -165,7 +163,7 @@ int learner_forget(ExactLearner* l, const br_name* name) {
   }
   const int64_t count = l->sums.counts[row], stay = pictures_of(*l) - count;
   l->ready = false;
-  if (l->class_products) {
+  if (l->sums.class_products) {
     if (!take_class_out(l, row)) return BR_IMPOSSIBLE;
     if (l->digests.values) l->digests.erase(stay, count, stay + count);
   } else {

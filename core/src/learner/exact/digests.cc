@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "learner/state/sha256.h"
-
 namespace bitreplay {
 namespace {
 
@@ -30,16 +28,6 @@ int64_t place_of(const uint64_t* values, int64_t first, int64_t count, uint64_t 
 }
 
 }  // namespace
-
-uint64_t digest_of(const int8_t* x, uint32_t features) {
-  Sha256 digest;
-  digest.update(x, features);
-  uint8_t hash[32];
-  digest.finish(hash);
-  uint64_t value = 0;
-  for (int i = 8; i-- > 0;) value = value << 8 | hash[i];
-  return value;
-}
 
 int64_t Digests::find(int64_t first, int64_t count, uint64_t value) const {
   const int64_t at = place_of(values, first, count, value);

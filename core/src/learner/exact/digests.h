@@ -1,12 +1,10 @@
-// Digests of all images that were learned, 8 bytes each: the twin of parts/digests.py, only with the setting `digests`.
+// Digests (br_mark) of all images that were learned: parts/digests.py, only with the setting `digests`.
 // They are stored class after class, sorted within a class. Functions take the index of the first digest of a class,
 // the number of its digests, and the number of all.
 #pragma once
 #include <cstdint>
 
 namespace bitreplay {
-
-uint64_t digest_of(const int8_t* x, uint32_t features);
 
 struct Digests {
   uint64_t* values;

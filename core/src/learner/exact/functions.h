@@ -1,15 +1,16 @@
 // What the strategy exact has for each function of bitreplay_learner.h; learner.cc calls it.
 #pragma once
 #include "learner/handle.h"
+#include "learner/opening.h"
 
 namespace bitreplay {
 
 struct ExactLearner;
 
-int plan_exact(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-               char* error, size_t error_size);
-int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-                 ExactLearner** learner, char* error, size_t error_size);
+// Describes a learner, and divides its memory or adds up what it takes.
+int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at);
+int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+                 ExactLearner** learner);
 int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x);
 int learner_begin(ExactLearner* l);
 int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name);

@@ -3,7 +3,7 @@
 //     open.cc          memory, and where everything lies in it
 //     change.cc        learning, unlearning, forgetting, renaming
 //     rows.cc          classes that come and go, and the width of the sums
-//     digests.cc, class_products.cc   what the settings digests and exact_forget keep in addition
+//     digests.cc       what the setting digests keeps in addition
 //     answer.cc        features of pictures, and what the discriminant answers
 //     state_write.cc   hash and bytes of a state
 //     state_check.cc   parses and checks a state file
@@ -65,9 +65,8 @@ struct ExactLearner : br_learner {
   Known known;
   br_sums sums;
   bool keeps_digests, keeps_class_products;
-  uint8_t* class_products;  // [classes][features (features + 1) / 2] of the sums' width, or null: class_products.h
-  Digests digests;          // values are null without them
-  char* settings;           // [options.settings_bytes]
+  Digests digests;  // values are null without them
+  char* settings;   // [options.settings_bytes]
   size_t settings_size;
 
   // an experience
@@ -112,7 +111,7 @@ int row_of(ExactLearner* learner, const br_name& name, uint32_t* row);
 void erase_row(ExactLearner* learner, uint32_t row);
 void move_row(ExactLearner* learner, uint32_t from, uint32_t to);
 bool has_no_products(const ExactLearner& learner);
-// Whether images with these sums can exist: sums/possible.h. `work` holds 8 bytes per feature.
+// Whether images with these sums can exist: br_sums_possible.
 bool are_possible(const ExactLearner& learner, void* work);
 // Whether the sums have a factor; uses all of the work memory.
 bool have_factor(ExactLearner* learner);

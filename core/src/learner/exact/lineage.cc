@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "learner/state/sha256.h"
+#include "bitreplay_state.h"
 
 namespace bitreplay {
 namespace {
@@ -13,13 +13,8 @@ constexpr uint32_t kMaxOwn = 1 << 10, kMaxMerged = 1 << 16;
 
 void Lineage::learned(const uint8_t experience[32]) {
   if (own_ >= kMaxOwn || merged_ + own_ >= room_) return;
-  Sha256 digest;
-  const uint32_t first = own_ ? merged_ + own_ - 1 : 0;
-  digest.update(marks_ + first, (merged_ + own_ - first) * sizeof *marks_);
-  digest.update(experience, 32);
-  uint8_t hash[32];
-  digest.finish(hash);
-  memcpy(&marks_[merged_ + own_++], hash, sizeof *marks_);
+  const uint32_t first = own_ ? merged_ + own_ - 1 : 0, end = merged_ + own_++;
+  marks_[end] = br_mark(marks_ + first, (end - first) * sizeof *marks_, experience, 32);
 }
 
 uint64_t* Lineage::reserve(uint64_t merged, uint64_t own) {

@@ -1,4 +1,4 @@
-// What a state has learned and merged: the twin of parts/lineage.py.
+// What a state has learned and merged: parts/lineage.py.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -9,28 +9,20 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10), kMaxSettingsBytes = 1 << 16;
+constexpr uint32_t kMaxClasses = 65535, kMaxMarks = (1 << 16) + (1 << 10);
 
-uint32_t or_default(uint32_t requested, uint32_t default_value) { return requested ? requested : default_value; }
-
-br_learner_options checked_options(const br_learner_options* requested, bool* right) {
-  br_learner_options options = requested ? *requested : br_learner_options{};
-  options.classes = or_default(options.classes, 16);
-  options.name_bytes = or_default(options.name_bytes, 64);
-  options.marks = or_default(options.marks, 1024);
-  options.settings_bytes = or_default(options.settings_bytes, 2048);
-  options.pictures = or_default(options.pictures, 4096);
-  *right = options.classes <= kMaxClasses && options.name_bytes <= kMaxNameBytes && options.marks <= kMaxMarks &&
-           options.settings_bytes <= kMaxSettingsBytes && options.wide <= 1 && options.factor <= 1 &&
-           options.pictures <= kMaxPictures;
-  return options;
-}
-
-int failed(char* error, size_t error_size, int code, const char* sentence) {
-  if (!error || !error_size) return code;
-  strncpy(error, sentence, error_size - 1);
-  error[error_size - 1] = 0;
-  return code;
+int begin(ExactLearner* l, const void* model, size_t size, const br_learner_options* requested, const Opening& at) {
+  br_learner_options& o = l->options;
+  if (requested) o = *requested;
+  set_default(&o.classes, 16);
+  set_default(&o.marks, 1024);
+  set_default(&o.pictures, 4096);
+  const bool right =
+      o.classes <= kMaxClasses && o.marks <= kMaxMarks && o.wide <= 1 && o.factor <= 1 && o.pictures <= kMaxPictures;
+  if (const int code = read_model(at, model, size, false, &o, right, &l->model)) return code;
+  l->keeps_digests = is_on(l->model.settings, "digests");
+  l->keeps_class_products = is_on(l->model.settings, "exact_forget");
+  return BR_OK;
 }
 
 // The features, from the program's tensors: `features.0` and so on are its parts.
@@ -77,7 +69,7 @@ void place_state(ExactLearner* l, BumpAllocator& allocator) {
   l->sums.class_sums = allocator.next<uint8_t>(width * classes * features);
   l->sums.products = allocator.next<uint8_t>(width * size_t(triangle(int64_t(features))));
   if (l->keeps_class_products)
-    l->class_products = allocator.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
+    l->sums.class_products = allocator.next<uint8_t>(width * classes * size_t(triangle(int64_t(features))));
   if (l->keeps_digests) l->digests = {allocator.next<uint64_t>(o.pictures), int64_t(o.pictures)};
   l->known.names = Names(allocator.next<uint8_t>(classes * Names::row_bytes(o.name_bytes)), o.name_bytes);
   l->known.lineage = Lineage(allocator.next<uint64_t>(o.marks), o.marks);
@@ -124,78 +116,33 @@ void place_rest(ExactLearner* l, BumpAllocator& allocator, size_t arena, size_t 
   l->memory_used.total = allocator.used();
 }
 
-// The sentence and the code of what is wrong.
-struct OpenError {
-  int code;
-  const char* sentence;
-};
-
-OpenError begin(ExactLearner* l, const void* model, size_t size, const br_learner_options* options) {
-  bool right;
-  l->options = checked_options(options, &right);
-  if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
-  if (const char* wrong = l->model.read(model, size)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > l->options.settings_bytes)
-    return {BR_BAD_ARGUMENT, "the option settings_bytes is too small for the model's settings"};
-  l->keeps_digests = is_on(l->model.settings, "digests");
-  l->keeps_class_products = is_on(l->model.settings, "exact_forget");
-  return {BR_OK, nullptr};
-}
-
 }  // namespace
 
-int plan_exact(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-               char* error, size_t error_size) {
-  if (!memory) return BR_BAD_ARGUMENT;
-  *memory = {};
-  ExactLearner l = {};
-  const OpenError open_error = begin(&l, model, size, options);
-  if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
-  if (const int code = br_program_open(l.model.features.bytes, l.model.features.size, &l.program, error, error_size))
-    return code;
-  br_memory network;
-  br_program_memory(l.program, &network);
-  const char* wrong = describe(&l);
-  br_program_close(l.program);
-  if (wrong) return failed(error, error_size, BR_MALFORMED, wrong);
-  BumpAllocator allocator(nullptr);
+int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at) {
+  if (const int code = begin(l, model, size, options, at)) return code;
+  BumpAllocator allocator(at.memory);
   allocator.next<ExactLearner>(1);
+  if (const int code = at.open(l->model.features, allocator, &l->program)) return code;
+  br_memory network;
+  br_program_memory(l->program, &network);
+  const char* const wrong = describe(l);
+  at.close(l->program);
+  if (wrong) return at.fail(BR_MALFORMED, wrong);
   allocator.next<uint8_t>(size_t(network.tables));
   allocator.next<uint8_t>(size_t(network.packed_weights));
-  l.memory_used.network = allocator.used();
-  place_rest(&l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
-  *memory = l.memory_used;
-  return BR_OK;
+  l->memory_used.network = allocator.used();
+  place_rest(l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
+  return at.check_size(allocator);
 }
 
-int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-                 ExactLearner** learner, char* error, size_t error_size) {
-  if (!learner) return BR_BAD_ARGUMENT;
-  *learner = nullptr;
-  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
-    return failed(error, error_size, BR_MISALIGNED, "the learner's memory must be aligned to 64");
+int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+                 ExactLearner** learner) {
   ExactLearner l = {};
-  const OpenError open_error = begin(&l, model, size, options);
-  if (open_error.code) return failed(error, error_size, open_error.code, open_error.sentence);
-  uint8_t* const bytes = static_cast<uint8_t*>(memory);
-  BumpAllocator allocator(bytes);
-  ExactLearner* const own = allocator.next<ExactLearner>(1);
-  const char* const little = "the learner's memory is too small";
-  if (memory_size < allocator.used()) return failed(error, error_size, BR_NO_MEMORY, little);
-  if (const int code = br_program_open_in(l.model.features.bytes, l.model.features.size, bytes + allocator.used(),
-                                          memory_size - allocator.used(), &l.program, error, error_size))
-    return code;
-  if (const char* wrong = describe(&l)) return failed(error, error_size, BR_MALFORMED, wrong);
-  br_memory network;
-  br_program_memory(l.program, &network);
-  allocator.next<uint8_t>(size_t(network.tables));
-  allocator.next<uint8_t>(size_t(network.packed_weights));
-  l.memory_used.network = allocator.used();
-  place_rest(&l, allocator, size_t(network.arena + network.scratch), size_t(network.parameters));
-  if (l.memory_used.total > memory_size) return failed(error, error_size, BR_NO_MEMORY, little);
+  if (const int code = lay_out(&l, model, size, options, at)) return code;
+  ExactLearner* const own = reinterpret_cast<ExactLearner*>(at.memory);
   memcpy(own, &l, sizeof l);
-  if (network.parameters)
-    memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(network.parameters));
+  if (const uint64_t bytes = br_program_parameter_bytes(own->program))
+    memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(bytes));
   own->sums.features = own->features;
   own->discriminant.sums = &own->sums;
   own->discriminant.parts = own->parts;

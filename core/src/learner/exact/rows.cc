@@ -16,8 +16,8 @@ uint8_t* row_at(const ExactLearner& l, uint32_t row) {
   return static_cast<uint8_t*>(l.sums.class_sums) + row * row_bytes(l);
 }
 
-void move_rows(uint8_t* rows, uint32_t to, uint32_t from, uint32_t count, size_t size) {
-  if (rows) memmove(rows + to * size, rows + from * size, count * size);
+void move_products(const br_sums& sums, uint32_t to, uint32_t from, uint32_t count, size_t size) {
+  if (sums.class_products) memmove(class_products_at(sums, to), class_products_at(sums, from), count * size);
 }
 
 // Of a multiple of 4.
@@ -91,7 +91,7 @@ void set_width(ExactLearner* l, int64_t extent) {
   const auto change = bits == 64 ? widen : narrow;
   change(l->sums.class_sums, rows);
   change(l->sums.products, products);
-  if (l->class_products) change(l->class_products, int64_t(l->sums.classes) * products);
+  if (l->sums.class_products) change(l->sums.class_products, int64_t(l->sums.classes) * products);
   l->sums.bits = bits;
 }
 
@@ -104,10 +104,10 @@ int row_of(ExactLearner* l, const br_name& name, uint32_t* row) {
   const uint32_t behind = l->sums.classes++ - *row;
   memmove(l->sums.counts + *row + 1, l->sums.counts + *row, behind * sizeof *l->sums.counts);
   memmove(row_at(*l, *row + 1), row_at(*l, *row), behind * row_bytes(*l));
-  move_rows(l->class_products, *row + 1, *row, behind, products_bytes(*l));
+  move_products(l->sums, *row + 1, *row, behind, products_bytes(*l));
   l->sums.counts[*row] = 0;
   memset(row_at(*l, *row), 0, row_bytes(*l));
-  if (l->class_products) memset(l->class_products + *row * products_bytes(*l), 0, products_bytes(*l));
+  if (l->sums.class_products) memset(class_products_at(l->sums, *row), 0, products_bytes(*l));
   for (int64_t i = 0; i < l->brought % kBroughtAtOnce; ++i)
     l->labels[i] = uint16_t(l->labels[i] + (l->labels[i] >= *row));
   return BR_OK;
@@ -118,7 +118,7 @@ void erase_row(ExactLearner* l, uint32_t row) {
   const uint32_t behind = --l->sums.classes - row;
   memmove(l->sums.counts + row, l->sums.counts + row + 1, behind * sizeof *l->sums.counts);
   memmove(row_at(*l, row), row_at(*l, row + 1), behind * row_bytes(*l));
-  move_rows(l->class_products, row, row + 1, behind, products_bytes(*l));
+  move_products(l->sums, row, row + 1, behind, products_bytes(*l));
 }
 
 void move_row(ExactLearner* l, uint32_t from, uint32_t to) {
@@ -132,8 +132,8 @@ void move_row(ExactLearner* l, uint32_t from, uint32_t to) {
     l->sums.counts[row] = l->sums.counts[other];
     l->sums.counts[other] = count;
     swap_bytes(row_at(*l, row), row_at(*l, other), row_bytes(*l));
-    const size_t size = products_bytes(*l);
-    if (l->class_products) swap_bytes(l->class_products + row * size, l->class_products + other * size, size);
+    if (l->sums.class_products)
+      swap_bytes(class_products_at(l->sums, row), class_products_at(l->sums, other), products_bytes(*l));
   }
 }
 

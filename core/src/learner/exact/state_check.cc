@@ -40,7 +40,8 @@ class Reader {
     if (parsed_.shape.has(kValues) && uint64_t(parsed_.pictures) != parsed_.shape.pictures) return BR_MALFORMED;
     if (const int wrong = sums()) return wrong;
     if (const int wrong = parsed_.shape.has(kValues) ? digests() : BR_OK) return wrong;
-    return parsed_.shape.has(kClassProducts) ? class_products() : BR_OK;
+    if (!parsed_.shape.has(kClassProducts)) return BR_OK;
+    return parsed_.known.forgotten ? BR_MALFORMED : class_products();
   }
 
   int counts() {
@@ -103,18 +104,33 @@ class Reader {
 
   // sums/possible.h, feature by feature.
   int sums() {
-    int64_t* const min_squares = scratch_;
-    memset(min_squares, 0, l_.features * sizeof *min_squares);
-    Values rows = parsed_.values(kClassSums);
-    for (uint32_t c = 0; c < parsed_.shape.classes; ++c)
-      if (const int wrong = add_min_squares(rows, parsed_.counts[c], l_.features, min_squares)) return wrong;
     const bool forgot = parsed_.known.forgotten > 0;
     int64_t largest;
-    const int wrong = check_products(parsed_.values(kProducts), l_.features, parsed_.pictures, forgot, min_squares,
-                                     &largest, nullptr);
+    const int wrong =
+        check_sums(parsed_, parsed_.shape.classes, l_.features, parsed_.pictures, forgot, scratch_, &largest);
     if (wrong) return wrong;
     const int64_t extent = forgot ? extent_of(parsed_.pictures, largest) : parsed_.pictures;
     return br_sums_bits(extent) == parsed_.shape.bits ? BR_OK : BR_MALFORMED;
+  }
+
+  // br_sums_possible, of a file: each class's are possible, and they add up to those of all.
+  int class_products() {
+    const int64_t entries = triangle(l_.features);
+    int64_t *const totals = scratch_ + l_.features, product, largest;
+    memset(totals, 0, size_t(entries) * sizeof *totals);
+    Values sums = parsed_.class_sums(0), products = parsed_.products();
+    for (uint32_t c = 0; c < parsed_.shape.classes; ++c) {
+      memset(scratch_, 0, l_.features * sizeof *scratch_);
+      if (const int wrong = add_min_squares(sums, parsed_.counts[c], l_.features, scratch_)) return wrong;
+      if (const int wrong = check_products(parsed_.class_products(c), l_.features, parsed_.counts[c], false, scratch_,
+                                           &largest, totals))
+        return wrong;
+    }
+    for (int64_t at = 0; at < entries; ++at) {
+      if (!products.next(&product)) return BR_STORAGE;
+      if (product != totals[at]) return BR_IMPOSSIBLE;
+    }
+    return BR_OK;
   }
 
   // As many as there are pictures, in order within a class.
@@ -128,28 +144,6 @@ class Reader {
         if (!values.next(&value)) return BR_STORAGE;
         if (uint64_t(value) < uint64_t(last)) return BR_MALFORMED;
       }
-    }
-    return BR_OK;
-  }
-
-  // Each is possible, and they add up to the products of all.
-  int class_products() {
-    if (parsed_.known.forgotten) return BR_MALFORMED;
-    const int64_t entries = triangle(l_.features);
-    int64_t *const totals = scratch_, *const min_squares = scratch_ + entries;
-    memset(totals, 0, size_t(entries) * sizeof *totals);
-    Values sums = parsed_.values(kClassSums), products = parsed_.values(kProducts);
-    int64_t product, largest;
-    for (uint32_t c = 0; c < parsed_.shape.classes; ++c) {
-      memset(min_squares, 0, l_.features * sizeof *min_squares);
-      if (const int wrong = add_min_squares(sums, parsed_.counts[c], l_.features, min_squares)) return wrong;
-      if (const int wrong = check_products(parsed_.values(kClassProducts, c * entries), l_.features, parsed_.counts[c],
-                                           false, min_squares, &largest, totals))
-        return wrong;
-    }
-    for (int64_t at = 0; at < entries; ++at) {
-      if (!products.next(&product)) return BR_STORAGE;
-      if (product != totals[at]) return BR_MALFORMED;
     }
     return BR_OK;
   }
@@ -239,7 +233,7 @@ int check_factor(ExactLearner* l, const ParsedState& parsed) {
   s.pictures = parsed.pictures;
   s.point = point_of(parsed.pictures);
   bitreplay::place(s, l->use_work(), s.features, classes);
-  const int wrong = scatter(s, parsed.values(kProducts), parsed.values(kCounts), parsed.values(kClassSums), classes);
+  const int wrong = scatter(s, parsed.products(), parsed.values(kCounts), parsed.class_sums(0), classes);
   return wrong ? wrong : has_factor(s) ? BR_OK : BR_IMPOSSIBLE;
 }
 

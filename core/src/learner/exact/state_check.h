@@ -51,6 +51,9 @@ struct ParsedState {
     return {file.in(at[array] + bits(array) / 8 * uint64_t(first)), {nullptr, bits(array), 0}};
   }
   int64_t count(int64_t row) const { return counts[row]; }
+  Values class_sums(int64_t row) const { return values(kClassSums, row * int64_t(shape.features)); }
+  Values products() const { return values(kProducts); }
+  Values class_products(int64_t row) const { return values(kClassProducts, row * triangle(int64_t(shape.features))); }
 };
 
 // The work memory of reading: two parsed files, and scratch for sums.

@@ -6,7 +6,6 @@
 // Sums are changed in the width of the result, modulo 2^32 or 2^64: what is taken out before more comes in does no
 // harm.
 #include "arithmetic/fixedpoint.h"
-#include "learner/exact/class_products.h"
 #include "learner/exact/state_check.h"
 #include "sums/contain.h"
 
@@ -20,20 +19,16 @@ struct State {
 
   const Known& known() const { return own ? own->known : parsed->known; }
   int64_t count(int64_t row) const { return own ? own->sums.counts[row] : parsed->counts[row]; }
-  Values values(Array array, const void* memory, uint32_t bits, int64_t first) const {
-    if (!own) return parsed->values(array, first);
-    return {Input(nullptr, nullptr, 0), {memory, bits, first}};
-  }
   Values class_sums(int64_t row) const {
-    const int64_t features = own ? own->features : int64_t(parsed->shape.features);
-    return values(kClassSums, own ? own->sums.class_sums : nullptr, own ? own->sums.bits : 0, row * features);
+    return own ? in_memory(InMemory{own->sums}.class_sums(row)) : parsed->class_sums(row);
   }
-  Values products() const { return values(kProducts, own ? own->sums.products : nullptr, own ? own->sums.bits : 0, 0); }
+  Values products() const { return own ? in_memory(InMemory{own->sums}.products()) : parsed->products(); }
   Values digests(uint32_t row) const {
     int64_t first = 0;
     for (uint32_t c = 0; c < row; ++c) first += count(c);
-    return values(kValues, own ? own->digests.values : nullptr, 64, first);
+    return own ? in_memory({own->digests.values, 64, first}) : parsed->values(kValues, first);
   }
+  static Values in_memory(const Numbers& numbers) { return {Input(nullptr, nullptr, 0), numbers}; }
 };
 
 // Whether all of the base's digests of a class are among the state's, as often: both are in order.
@@ -123,14 +118,13 @@ bool change(ExactLearner* l, const ParsedState& parsed, int sign) {
     }
     before += count;
     l->sums.counts[to] += sign * count;
-    if (!change_array(parsed.values(kClassSums, int64_t(row) * l->features), l->sums.class_sums, bits,
-                      int64_t(to) * l->features, l->features, sign))
+    if (!change_array(parsed.class_sums(row), l->sums.class_sums, bits, int64_t(to) * l->features, l->features, sign))
       return false;
-    if (l->class_products && !change_array(parsed.values(kClassProducts, row * entries), l->class_products, bits,
-                                           to * entries, entries, sign))
+    if (l->sums.class_products &&
+        !change_array(parsed.class_products(row), l->sums.class_products, bits, to * entries, entries, sign))
       return false;
   }
-  return change_array(parsed.values(kProducts), l->sums.products, bits, 0, entries, sign);
+  return change_array(parsed.products(), l->sums.products, bits, 0, entries, sign);
 }
 
 uint32_t missing(const ExactLearner& l, const Names& others) {
@@ -176,8 +170,6 @@ void count(ExactLearner* l, const ReadMemory& memory, int sign) {
 // Whether what is left can be the sums of pictures: classes without pictures have nothing left.
 // parts/class_statistics.py, `settle`.
 bool is_settled(const ExactLearner& l, void* work) {
-  for (uint32_t row = 0; row < l.sums.classes; ++row)
-    if (!are_class_products(l, row, work)) return false;
   return pictures_of(l) ? are_possible(l, work) : l.known.forgotten || has_no_products(l);
 }
 

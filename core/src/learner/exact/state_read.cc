@@ -27,7 +27,7 @@ int learner_read(ExactLearner* l, const File& file, bool untrusted) {
   const uint32_t classes = parsed.known.names.count();
   clear(l);
   const bool loaded = load(parsed, kClassSums, l->sums.class_sums) && load(parsed, kProducts, l->sums.products) &&
-                      load(parsed, kClassProducts, l->class_products) && load(parsed, kValues, l->digests.values);
+                      load(parsed, kClassProducts, l->sums.class_products) && load(parsed, kValues, l->digests.values);
   if (!loaded) {
     clear(l);
     return BR_STORAGE;

@@ -7,7 +7,7 @@ namespace {
 const void* content_of(const ExactLearner& l, int array) {
   switch (array) {
     case kValues: return l.digests.values;
-    case kClassProducts: return l.class_products;
+    case kClassProducts: return l.sums.class_products;
     case kClassSums: return l.sums.class_sums;
     case kProducts: return l.sums.products;
     default: return l.sums.counts;

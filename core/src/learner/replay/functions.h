@@ -5,15 +5,16 @@
 // instruction set, starts anew.
 #pragma once
 #include "learner/handle.h"
+#include "learner/opening.h"
 
 namespace bitreplay {
 
 struct ReplayLearner;
 
-int plan_replay(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-                char* error, size_t error_size);
-int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-                 ReplayLearner** learner, char* error, size_t error_size);
+// Describes a learner, and divides its memory or adds up what it takes.
+int lay_out(ReplayLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at);
+int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+                 ReplayLearner** learner);
 int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code);
 int learner_begin(ReplayLearner* l);
 int learner_add(ReplayLearner* l, const br_picture* picture, const br_name* name);

@@ -10,46 +10,26 @@
 namespace bitreplay {
 namespace {
 
-constexpr uint32_t kMaxSamples = 1 << 20, kMaxSettingsBytes = 1 << 16;
+constexpr uint32_t kMaxSamples = 1 << 20;
 constexpr size_t kShared = 8;  // a tail's arena so many times the backbone's has it beside, not over it
 
 uint32_t tail_of(uint32_t room) { return uint32_t(__builtin_ctz(room / kFirstRoom)); }
 
-struct OpenError {
-  int code;
-  const char* sentence;
-};
-constexpr OpenError kNone = {BR_OK, nullptr};
-
-int failed(char* error, size_t error_size, OpenError open_error) {
-  if (!error || !error_size) return open_error.code;
-  strncpy(error, open_error.sentence, error_size - 1);
-  error[error_size - 1] = 0;
-  return open_error.code;
-}
-
-uint32_t or_default(uint32_t requested, uint32_t default_value) { return requested ? requested : default_value; }
-
-OpenError begin(ReplayLearner* l, const void* model, size_t size, const br_learner_options* requested) {
+int begin(ReplayLearner* l, const void* model, size_t size, const br_learner_options* requested, const Opening& at) {
   br_learner_options& o = l->options;
   if (requested) o = *requested;
-  o.classes = or_default(o.classes, kFirstRoom);
-  o.name_bytes = or_default(o.name_bytes, 64);
-  o.samples = or_default(o.samples, 64);
-  o.settings_bytes = or_default(o.settings_bytes, 2048);
-  const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.name_bytes <= kMaxNameBytes &&
-                     o.samples <= kMaxSamples && o.settings_bytes <= kMaxSettingsBytes;
-  if (!right) return {BR_BAD_ARGUMENT, "an option of the learner is out of range"};
-  if (const char* wrong = l->model.read(model, size, true)) return {BR_MALFORMED, wrong};
-  if (l->model.settings.size > o.settings_bytes)
-    return {BR_BAD_ARGUMENT, "the option settings_bytes is too small for the model's settings"};
+  set_default(&o.classes, kFirstRoom);
+  set_default(&o.samples, 64);
+  const bool right = o.classes <= kFirstRoom << (kMaxTails - 1) && o.samples <= kMaxSamples;
+  if (const int code = read_model(at, model, size, true, &o, right, &l->model)) return code;
   if (!read_method(l->model.settings, l->model.rate, &l->method))
-    return {BR_MALFORMED,
-            "the model's settings are not supported by replay in C, which has no augment, no unknown and no float"};
-  if (!has_tail(*l, room_for(o.classes))) return {BR_FULL, "the model was exported for fewer classes"};
+    return at.fail(
+        BR_MALFORMED,
+        "the model's settings are not supported by replay in C, which has no augment, no unknown and no float");
+  if (!has_tail(*l, room_for(o.classes))) return at.fail(BR_FULL, "the model was exported for fewer classes");
   if (uint64_t(o.classes) * l->method.memory_per_class > INT32_MAX)
-    return {BR_FULL, "too many stored samples: classes times memory_per_class must be below 2^31"};
-  return kNone;
+    return at.fail(BR_FULL, "too many stored samples: classes times memory_per_class must be below 2^31");
+  return BR_OK;
 }
 
 // What a machine's addresses cannot hold stays too large for them: `fits_addresses` refuses it.
@@ -59,27 +39,11 @@ void max_of(size_t* so_far, uint64_t size) {
   if (held(size) > *so_far) *so_far = held(size);
 }
 
-// How a program takes memory: by the caller's (open) or by the heap's (plan).
-struct Opened {
-  uint8_t* memory;
-  size_t size;
-  char* error;
-  size_t error_size;
-
-  int open(const Section& section, br_program** program) const {
-    return memory ? br_program_open_in(section.bytes, section.size, memory, size, program, error, error_size)
-                  : br_program_open(section.bytes, section.size, program, error, error_size);
-  }
-  void close(br_program* program) const {
-    if (!memory) br_program_close(program);
-  }
-};
-
 // Looks at every tail that options ask for, one after the other in the same memory: the largest of each size.
-int measure_tails(ReplayLearner* l, const Opened& place) {
+int measure_tails(ReplayLearner* l, const Opening& at, const BumpAllocator& allocator) {
   ParameterShape first = {};
   for (uint32_t room = kFirstRoom; room <= room_for(l->options.classes); room *= 2) {
-    if (const int code = place.open(l->model.tails[tail_of(room)], &l->tail)) return code;
+    if (const int code = at.open(l->model.tails[tail_of(room)], allocator, &l->tail)) return code;
     const char* wrong = describe_tail(l, room);
     if (!wrong) wrong = list_tensors(l);
     br_memory memory;
@@ -88,8 +52,8 @@ int measure_tails(ReplayLearner* l, const Opened& place) {
     if (room == kFirstRoom) first = shape;
     if (!wrong && (shape.count != first.count || shape.digest != first.digest))
       wrong = "the model's tails have different parameters";
-    place.close(l->tail);
-    if (wrong) return failed(place.error, place.error_size, {BR_MALFORMED, wrong});
+    at.close(l->tail);
+    if (wrong) return at.fail(BR_MALFORMED, wrong);
     max_of(&l->tail_tables_bytes, (memory.tables + 63) / 64 * 64 + (memory.packed_weights + 63) / 64 * 64);
     max_of(&l->parameter_bytes, memory.parameters);
     max_of(&l->tail_arena_bytes, memory.arena + memory.scratch);
@@ -227,65 +191,34 @@ void clear(ReplayLearner* l) {
   l->phase = Phase::idle;
 }
 
-int plan_replay(const void* model, size_t size, const br_learner_options* options, br_learner_memory* memory,
-                char* error, size_t error_size) {
-  if (!memory) return BR_BAD_ARGUMENT;
-  *memory = {};
-  ReplayLearner l = {};
-  const OpenError open_error = begin(&l, model, size, options);
-  if (open_error.code) return failed(error, error_size, open_error);
-  const Opened heap = {nullptr, 0, error, error_size};
-  if (const int code = heap.open(l.model.backbone, &l.backbone)) return code;
-  br_memory network;
-  br_program_memory(l.backbone, &network);
-  const char* const wrong = describe_backbone(&l);
-  heap.close(l.backbone);
-  if (wrong) return failed(error, error_size, {BR_MALFORMED, wrong});
-  l.backbone_arena_bytes = held(network.arena + network.scratch);
-  if (const int code = measure_tails(&l, heap)) return code;
-  if (!fits_addresses(l)) return failed(error, error_size, {BR_NO_MEMORY, "the learner is too large for this machine"});
-  BumpAllocator allocator(nullptr);
+int lay_out(ReplayLearner* l, const void* model, size_t size, const br_learner_options* options, const Opening& at) {
+  if (const int code = begin(l, model, size, options, at)) return code;
+  BumpAllocator allocator(at.memory);
   allocator.next<ReplayLearner>(1);
+  if (const int code = at.open(l->model.backbone, allocator, &l->backbone)) return code;
+  br_memory network;
+  br_program_memory(l->backbone, &network);
+  const char* const wrong = describe_backbone(l);
+  at.close(l->backbone);
+  if (wrong) return at.fail(BR_MALFORMED, wrong);
+  l->backbone_arena_bytes = held(network.arena + network.scratch);
   allocator.next<uint8_t>(size_t(network.tables));
   allocator.next<uint8_t>(size_t(network.packed_weights));
-  allocator.next<uint8_t>(l.tail_tables_bytes);
-  place_rest(&l, allocator, size_t(network.parameters));
-  *memory = l.memory_used;
-  return BR_OK;
+  if (const int code = measure_tails(l, at, allocator)) return code;
+  if (!fits_addresses(*l)) return at.fail(BR_NO_MEMORY, "the learner is too large for this machine");
+  l->tail_tables = allocator.next<uint8_t>(l->tail_tables_bytes);
+  place_rest(l, allocator, size_t(network.parameters));
+  return at.check_size(allocator);
 }
 
-int learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
-                 ReplayLearner** learner, char* error, size_t error_size) {
-  if (!learner) return BR_BAD_ARGUMENT;
-  *learner = nullptr;
-  if (!memory || reinterpret_cast<uintptr_t>(memory) % 64)
-    return failed(error, error_size, {BR_MISALIGNED, "the learner's memory must be aligned to 64"});
+int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+                 ReplayLearner** learner) {
   ReplayLearner l = {};
-  OpenError open_error = begin(&l, model, size, options);
-  if (open_error.code) return failed(error, error_size, open_error);
-  const OpenError little = {BR_NO_MEMORY, "the learner's memory is too small"};
-  uint8_t* const bytes = static_cast<uint8_t*>(memory);
-  BumpAllocator allocator(bytes);
-  ReplayLearner* const own = allocator.next<ReplayLearner>(1);
-  if (memory_size < allocator.used()) return failed(error, error_size, little);
-  const Opened here = {bytes + allocator.used(), memory_size - allocator.used(), error, error_size};
-  if (const int code = here.open(l.model.backbone, &l.backbone)) return code;
-  if (const char* wrong = describe_backbone(&l)) return failed(error, error_size, {BR_MALFORMED, wrong});
-  br_memory network;
-  br_program_memory(l.backbone, &network);
-  l.backbone_arena_bytes = held(network.arena + network.scratch);
-  allocator.next<uint8_t>(size_t(network.tables));
-  allocator.next<uint8_t>(size_t(network.packed_weights));
-  if (memory_size < allocator.used()) return failed(error, error_size, little);
-  if (const int code = measure_tails(&l, {bytes + allocator.used(), memory_size - allocator.used(), error, error_size}))
-    return code;
-  if (!fits_addresses(l)) return failed(error, error_size, little);
-  l.tail_tables = allocator.next<uint8_t>(l.tail_tables_bytes);
-  place_rest(&l, allocator, size_t(network.parameters));
-  if (l.memory_used.total > memory_size) return failed(error, error_size, little);
+  if (const int code = lay_out(&l, model, size, options, at)) return code;
+  ReplayLearner* const own = reinterpret_cast<ReplayLearner*>(at.memory);
   memcpy(own, &l, sizeof l);
-  if (network.parameters)
-    memcpy(own->backbone_parameters, br_program_initial_parameters(own->backbone), size_t(network.parameters));
+  if (const uint64_t bytes = br_program_parameter_bytes(own->backbone))
+    memcpy(own->backbone_parameters, br_program_initial_parameters(own->backbone), size_t(bytes));
   if (const int code = open_tail(own, kFirstRoom)) return code;
   list_tensors(own);
   clear(own);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "bitreplay_state.h"
+
 namespace bitreplay {
 namespace {
 
@@ -86,3 +88,14 @@ void Sha256::finish_hex(char digits[64]) {
 }
 
 }  // namespace bitreplay
+
+uint64_t br_mark(const void* before, size_t before_size, const void* bytes, size_t size) {
+  bitreplay::Sha256 sha;
+  sha.update(before, before_size);
+  sha.update(bytes, size);
+  uint8_t digest[32];
+  sha.finish(digest);
+  uint64_t mark;
+  memcpy(&mark, digest, sizeof mark);
+  return mark;
+}
