@@ -60,18 +60,28 @@ def integer_conv_maps() -> Iterator[Case]:
 def integer_conv_byte_sums() -> Iterator[Case]:
     """Windows of 1x1 whose weights come to what fits 16 bits as products of bytes, to one more, or to far less."""
     rng = np.random.default_rng(16)
-    shapes = [(4, 5, 1), (8, 40, 2), (64, 8, 3), (100, 24, 7), (192, 33, 9), (480, 16, 11), (1216, 7, 4), (1220, 6, 4)]
+    shapes = [
+        (4, 5, 1),
+        (8, 72, 2),
+        (64, 40, 3),
+        (100, 24, 7),
+        (192, 57, 9),
+        (480, 72, 11),
+        (1216, 48, 4),
+        (1220, 6, 4),
+    ]
     pairs = np.array([(64, 64), (128 - 1, 1), (-128, 0), (-64, -64), (64, -64), (127, -128), (0, 0), (1, -1)], np.int8)
     beyond = np.array([(64, 65), (127, 2), (-128, -1), (-65, -64), (127, 127), (-128, -128)], np.int8)
     for (channels, outputs, pixels), kind in product(shapes, ("at", "beyond", "small", "some", "large")):
         w = numbers(rng, np.int8, (outputs, 1, 1, channels), {"small": 20, "some": 25}.get(kind, 127))
         of_pairs = w.reshape(outputs, channels // 2, 2)
-        if kind in ("at", "beyond"):  # in half of the quads, among small weights
+        if kind in ("at", "beyond"):  # in some of the quads, among small weights
             w[...] = numbers(rng, np.int8, w.shape, 3)
-            choice = pairs if kind == "at" else beyond
-            of_pairs[:, ::4] = choice[rng.integers(0, len(choice), of_pairs[:, ::4].shape[:2])]
+            choice, some = (pairs, of_pairs[:, ::6]) if kind == "at" else (beyond, of_pairs[:, ::14])
+            some[...] = choice[rng.integers(0, len(choice), some.shape[:2])]
         elif kind == "some":
-            of_pairs[0, rng.integers(0, channels // 2, 3)] = beyond[:3]
+            places = rng.integers(0, channels // 2, 3)
+            of_pairs[0, places], of_pairs[1, places[:2]] = beyond[:3], (0, -128)  # which has no other sign
         x = numbers(rng, np.int8, (1, 2, pixels, channels))
         x[:, 0] = rng.choice(np.array([-128, 127], np.int8), (pixels, 1))  # the largest sums
         operands = {
