@@ -139,9 +139,13 @@ def vectors(program: Program, record: Record, samples: int, width: int) -> tuple
     return sizes[False] / width, sizes[True] / width
 
 
-def products_to_a_lane(program: Program, record: Record) -> int:
-    """As a multiple of vpdpwssd's: 2 where x is of bytes, since vpdpbusd adds four products and starts as often."""
-    return 2 if program.tensors[record.tensors[0]].dtype == "int8" else 1
+def products_to_a_lane(path: str, program: Program, record: Record) -> float:
+    """As a multiple of those of pairs of words. Where x is of bytes, vpdpbusd adds four products and starts as often;
+    on AVX2 three vpmaddubsw and one vpmaddwd make as many as six vpmaddwd, at best and for 1x1 windows."""
+    x, w = (program.tensors[number] for number in record.tensors[:2])
+    if x.dtype != "int8":
+        return 1
+    return 2 if path == "avx512" else 1.5 if w.shape[1] == 1 else 1
 
 
 def measured_rates(path: str) -> dict[str, float]:
@@ -180,8 +184,8 @@ def on_this_core(path: str) -> Iterable[dict[str, object]]:
             work, products = work_of(program, record, samples)
             loads, stores = vectors(program, record, samples, bits // 8)
             name, each = LEAST[path].get(record.operation, (f"load {bits}", 0.0))
-            if path == "avx512" and record.operation == "integer_conv":
-                each /= products_to_a_lane(program, record)
+            if record.operation == "integer_conv":
+                each /= products_to_a_lane(path, program, record)
             cost = totals[record.operation]
             cost["taken"] += fastest(alone, record.list, run) - overhead
             cost["work"] += work

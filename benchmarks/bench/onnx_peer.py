@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench import held_to_avx2
+from bitreplay.engine import native
+
 CALIBRATION_IMAGES = 4
 
 
 def version() -> str:
-    """Raises ImportError where a part is missing."""
+    """Beside our AVX2 kernels it is held to AVX2. Raises ImportError where a part is missing."""
+    held = f", {held_to_avx2.hold()}" if native.isa() == "avx2" else ""
     import onnx
     import onnxruntime
 
-    return f"{onnxruntime.__version__} (onnx {onnx.__version__})"
+    return f"{onnxruntime.__version__} (onnx {onnx.__version__}){held}"
 
 
 def calibration(model: Any) -> list[dict[str, Any]]:

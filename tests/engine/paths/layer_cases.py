@@ -57,6 +57,40 @@ def integer_conv_maps() -> Iterator[Case]:
         yield Case("integer_conv", operands, attributes, 2, label)
 
 
+def integer_conv_byte_sums() -> Iterator[Case]:
+    """Windows of 1x1 whose weights come to what fits 16 bits as products of bytes, to one more, or to far less."""
+    rng = np.random.default_rng(16)
+    shapes = [
+        (4, 5, 1),
+        (8, 72, 2),
+        (64, 40, 3),
+        (100, 24, 7),
+        (192, 57, 9),
+        (480, 72, 11),
+        (1216, 48, 4),
+        (1220, 6, 4),
+    ]
+    pairs = np.array([(64, 64), (128 - 1, 1), (-128, 0), (-64, -64), (64, -64), (127, -128), (0, 0), (1, -1)], np.int8)
+    beyond = np.array([(64, 65), (127, 2), (-128, -1), (-65, -64), (127, 127), (-128, -128)], np.int8)
+    for (channels, outputs, pixels), kind in product(shapes, ("at", "beyond", "small", "some", "large")):
+        w = numbers(rng, np.int8, (outputs, 1, 1, channels), {"small": 20, "some": 25}.get(kind, 127))
+        of_pairs = w.reshape(outputs, channels // 2, 2)
+        if kind in ("at", "beyond"):  # in some of the quads, among small weights
+            w[...] = numbers(rng, np.int8, w.shape, 3)
+            choice, some = (pairs, of_pairs[:, ::6]) if kind == "at" else (beyond, of_pairs[:, ::14])
+            some[...] = choice[rng.integers(0, len(choice), some.shape[:2])]
+        elif kind == "some":
+            places = rng.integers(0, channels // 2, 3)
+            of_pairs[0, places], of_pairs[1, places[:2]] = beyond[:3], (0, -128)  # which has no other sign
+        x = numbers(rng, np.int8, (1, 2, pixels, channels))
+        x[:, 0] = rng.choice(np.array([-128, 127], np.int8), (pixels, 1))  # the largest sums
+        operands = {
+            "x": Operand(x), "w": Operand(w, False, "constant"), "sums": zeros(np.int32, (1, 2, pixels, outputs)),
+        }  # fmt: skip
+        attributes = {"x_zero": (-128, 0, 127)[channels % 3], "stride": 1, "pad": 0, "down": (0, 2)[pixels % 2]}
+        yield Case("integer_conv", operands, attributes, 1, f"{kind} {channels} {outputs} {pixels}")
+
+
 def clip_same_scale() -> Iterator[Case]:
     """Numbers of one scale on both sides, int16 and bytes, short rows and long ones."""
     rng = np.random.default_rng(14)
@@ -73,5 +107,6 @@ def clip_same_scale() -> Iterator[Case]:
 LAYERS = {
     "integer_conv_limits": integer_conv_limits,
     "integer_conv_maps": integer_conv_maps,
+    "integer_conv_byte_sums": integer_conv_byte_sums,
     "clip_same_scale": clip_same_scale,
 }

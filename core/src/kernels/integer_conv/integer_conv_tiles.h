@@ -305,12 +305,22 @@ struct Tiles {
     run(a, put);
   }
 
-  template <bool kPlain, bool kResidual, bool kTies>
-  static bool run_into(const IntegerConvArgs& a, const AffineArgs& args, const AffineOfSums& affine) {
+  // run(what takes sums to the affine's bytes); tells whether it was run.
+  template <bool kPlain, bool kResidual, bool kTies, class Run>
+  static bool finish_as(const AffineArgs& args, const AffineOfSums& affine, Run run) {
     PutBytes<kPlain, kResidual, kTies> put(args, affine);
-    run(a, put);
+    run(put);
     *args.saturated = add(*args.saturated, put.saturated());
     return true;
+  }
+  template <class Run>
+  static bool finish_with(const AffineArgs& args, const AffineOfSums& affine, Run run) {
+    if (!affine.fits) return false;
+    if (args.residual && affine.plain) return finish_as<true, true, true>(args, affine, run);
+    if (args.residual) return finish_as<false, true, true>(args, affine, run);
+    if (affine.ties) return finish_as<false, false, true>(args, affine, run);
+    if (affine.plain) return finish_as<true, false, false>(args, affine, run);
+    return finish_as<false, false, false>(args, affine, run);
   }
 
   static void prepare(const IntegerConvArgs& a, const AffineArgs& args, AffineOfSums& affine) {
@@ -319,12 +329,7 @@ struct Tiles {
   }
 
   static bool run_affine(const IntegerConvArgs& a, const AffineArgs& args, const AffineOfSums& affine) {
-    if (!affine.fits) return false;
-    if (args.residual && affine.plain) return run_into<true, true, true>(a, args, affine);
-    if (args.residual) return run_into<false, true, true>(a, args, affine);
-    if (affine.ties) return run_into<false, false, true>(a, args, affine);
-    if (affine.plain) return run_into<true, false, false>(a, args, affine);
-    return run_into<false, false, false>(a, args, affine);
+    return finish_with(args, affine, [&](auto& put) { run(a, put); });
   }
 };
 
@@ -386,7 +391,7 @@ struct QuadKind : QuadLanes {
   }
 };
 
-// The convolutions of an instruction set from its kinds: quads where it has them and they serve, pairs where these do,
+// The convolutions of an instruction set from its kinds: quads of bytes where they serve, pairs where these do,
 // and the wide lanes of integer_conv_pairs.h.
 template <class PairLanes, class Quads>
 struct TiledConv {
@@ -432,15 +437,6 @@ struct TiledConv {
   static constexpr IntegerConv table() {
     return {packed_weights_bytes, pack_weights, run, run_affine, prepared_bytes, prepare};
   }
-};
-
-// For sets without them.
-struct NoQuads {
-  static bool serves(const IntegerConvArgs&) { return false; }
-  static uint64_t packed_weights_bytes(const IntegerConvArgs&) { return 0; }
-  static void pack_weights(const IntegerConvArgs&, uint8_t*) {}
-  static void run_sums(const IntegerConvArgs&) {}
-  static bool run_affine(const IntegerConvArgs&, const AffineArgs&, const AffineOfSums&) { return false; }
 };
 
 }  // namespace
