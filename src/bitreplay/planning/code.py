@@ -10,7 +10,7 @@ from __future__ import annotations
 from bitreplay.engine.program import Program
 from bitreplay.export.targets import Core
 
-BASE = 91382
+BASE = 93126
 OPERATIONS = {
     "image_table": 0,
     "add": 1856,
