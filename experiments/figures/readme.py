@@ -27,6 +27,7 @@ from figures.committed import (
     title_of,
 )
 from figures.shared import (
+    ahead_int8,
     at_work,
     demo,
     five,
@@ -40,8 +41,8 @@ from figures.shared import (
 )
 
 PAGE = "README.md"
-__all__ = ["at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned", "small_axes", "step_memory",
-           "whole"]  # fmt: skip
+__all__ = ["ahead_int8", "at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned", "small_axes",
+           "step_memory", "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
@@ -132,6 +133,16 @@ def forward() -> str:
     rows = {peer: bench("bench_steps_avx512.json", work, peer) for peer in peers}
     others = ", ".join(f"{peer} {format_number(row['theirs'])}" for peer, row in rows.items())
     return f"{format_number(rows['PyTorch fp32']['ours'], 2)} ms, {others}"
+
+
+def default_ms() -> str:
+    """Of the default network and of ONNX Runtime's int8, a picture each, on a server's core."""
+    work = "`efficientnet_lite0` forward, one 192x192 image"
+    rows = [bench(f"bench_whole_{isa}.json", work, "EfficientNet-Lite0 at 224, ONNX Runtime int8")
+            for isa in ("avx512", "avx2")]  # fmt: skip
+    ours = [format_number(row["ours"]) for row in rows]
+    theirs = format_number(rows[0]["theirs"])
+    return f"{ours[0]} ms on AVX-512 and {ours[1]} on AVX2, ONNX Runtime's int8 at 224x224 {theirs} with AVX-512"
 
 
 def whole_cifar10() -> str:

@@ -116,6 +116,16 @@ def planned(model: str) -> str:
     return format_number(Decimal(plan(weights(model), Settings(), 10).ram) / 10**6, 0)
 
 
+def ahead(each: str, peer: str = "efficientnet-lite0") -> str:
+    """Points that the default network has more than EfficientNet-Lite0 in floating point with the same discriminant,
+    mean of the sets; negative where it has less."""
+    return format_number(mean_of(zoo.DEFAULT, "exact", each) - mean_of(peer, "discriminant", each), 1)
+
+
+def ahead_int8(each: str) -> str:
+    return ahead(each, "efficientnet-lite0 int8")
+
+
 def start_up(network: str, d: str) -> str:
     """CPU seconds of `bitreplay predict` with one picture."""
     row = single_row(rows_where(BENCHMARKS / "predict.csv", **{"network": network, "numbers of a picture": d}))
