@@ -35,14 +35,15 @@ from figures.shared import (
     fruit,
     minibatch_memory,
     planned,
+    planned_there,
     small_axes,
     step_memory,
     whole,
 )
 
 PAGE = "README.md"
-__all__ = ["ahead_int8", "at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned", "small_axes",
-           "step_memory", "whole"]  # fmt: skip
+__all__ = ["ahead_int8", "at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned",
+           "planned_there", "small_axes", "step_memory", "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip

@@ -110,6 +110,12 @@ def at_work(model: str, strategy: str) -> str:
     return format_number(Decimal(row["peak above base"]) / 10**6, 0)
 
 
+def planned_there(model: str, strategy: str) -> str:
+    """Megabytes that were planned for the process of `at_work`, on its instruction set."""
+    row = single_row(rows_where(BENCHMARKS / "at_work.csv", network=model, strategy=strategy))
+    return format_number(Decimal(row["planned bytes"]) / 10**6, 0)
+
+
 def planned(model: str) -> str:
     """Megabytes of RAM that `bitreplay plan` counts for ten classes, answers included; some tenths differ between
     instruction sets."""
