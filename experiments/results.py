@@ -37,9 +37,10 @@ strategy's own elsewhere. Bits are q_f/q_b^bin/q_b^non-bin.
 """
 LEFT_OUT = """## What was not possible, and what was left out
 
-- CORe50's images were not available, so the paper's four sub-figures on it have no counterpart. `object-sessions`
-  stands in: 80 objects in CORe50's tree, semi-synthetic, and none of its figures says anything about CORe50's. It is
-  not published, so readers cannot repeat its rows; who has CORe50's images runs `bitreplay reproduce core50`.
+- CORe50's images were not available. For the paper's two accuracy figures on it, and for its numbers of samples,
+  `object-sessions` stands in: 80 objects in CORe50's tree, semi-synthetic, and none of its figures says anything about
+  CORe50's. It is not published, so readers cannot repeat its rows; who has CORe50's images runs `bitreplay reproduce
+  core50`. What the paper shows on CORe50 of q_b split in two has no counterpart.
 - The paper's QuickNets have Larq's ImageNet weights, which were not available; ours were pre-trained on Tiny-ImageNet.
 - No boards were available. Times are those of one core of a server; for ARM, instructions are counted under qemu-user.
 - CIFAR-100 is a re-split: all its images, 500 and 100 per class, but not the official halves.
@@ -47,9 +48,10 @@ LEFT_OUT = """## What was not possible, and what was left out
   sweeps take 200 or 500 images per class, whose codes are computed once, CIFAR-100 at 32 bits 100, and say so. Replay
   at 16 bits or 8 for all layers takes up to an hour of a core per run at full size, at 32 bits four; with 100 images of
   CIFAR-100 per class, at 32 bits, half an hour to an hour.
-- Binary weights that move were run with 200 images per class: the verdict on 8 bits is of that size.
-- BNN+CWR* in floating point at full size takes about half an hour of a core per run: it has fewer seeds or none.
-  With 200 images per class BNN+CWR* in floating point has all.
+- Runs on CIFAR-10 in which binary weights move have 200 images per class, and so have those on CIFAR-100 at equal
+  widths, at most: the verdict on 8 bits is of that size.
+- BNN+CWR* in floating point at full size takes about half an hour of a core per run: three of its four cells have fewer
+  than three seeds. With 200 images per class of CIFAR-10 it has all.
 """
 TABLES = """# All tables
 

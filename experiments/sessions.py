@@ -10,7 +10,7 @@ object, unless a line says otherwise. Float: a backbone and a tail of 32 bits an
 
 from __future__ import annotations
 
-from fig_replay_memory import FLOAT
+from fig_replay_memory import COUNTS, FLOAT, fewer_samples
 from run import Run
 from tables import TITLES, Chart, Claim, Rows, Table, span
 from tuned import GAINS
@@ -59,14 +59,12 @@ def claims(rows: Rows) -> list[Claim]:
 def memory(rows: Rows) -> list[Claim]:
     """fig_replay_memory's claims on the stand-in."""
     usual_runs = [usual(m, "replay") for m in MODELS]
-    few = [[run.changed(memory_per_class=n) for run in usual_runs] for n in (15, 20)]
-    costs = [each for runs in few for each in rows.differences(usual_runs, runs)]
+    lines = {n: [run.changed(memory_per_class=n) for run in usual_runs] for n in COUNTS}
+    measured, verdict = fewer_samples(rows, lines)
     found = []
-    if costs:
-        measured = f"object sessions: 15 or 20 end {span(costs, '.1f')} points below 30"
-        measured += rows.seeds(run for runs in few for run in runs)
-        verdict = "holds on the stand-in" if max(costs) <= 1 else "does not hold on the stand-in"
-        found.append(Claim("CORe50: 15, 20 or 30 samples per class: within a point", "1", measured, verdict))
+    if measured:
+        text = "CORe50: 15, 20 or 30 samples per class: within a point"
+        found.append(Claim(text, "within 1 %", f"object sessions: {measured}", f"{verdict} on the stand-in"))
     real = [run.changed(**FLOAT) for run in usual_runs]
     costs = rows.differences(real, usual_runs)
     if costs:

@@ -19,6 +19,7 @@ from figures.committed import (
     forgetting_range,
     format_number,
     mean,
+    rows,
     rows_where,
     runs,
     single_row,
@@ -74,6 +75,16 @@ def known_methods() -> str:
             lines.append(line)
     header = ["set", "network", "`exact`", "nearest class mean", "iCaRL's", "Deep SLDA", "joint softmax regression"]
     return table(header, lines)
+
+
+def orders() -> str:
+    """How many settings of network, features and set have rows of three orders of the classes, with one hash each."""
+    hashes: dict[tuple[str, ...], list[str]] = {}
+    for row in rows(EXPERIMENTS / "exact.csv"):
+        key = tuple(row[name] for name in ("data", "digest", "feature_layers", "pictures"))
+        hashes.setdefault(key, []).append(row["hash"])
+    assert all(len(set(each)) == 1 for each in hashes.values())
+    return str(sum(len(each) == 3 for each in hashes.values()))
 
 
 def _choice(data: str, layers: str) -> Row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures.shared import forgetting
+from figures.shared import ahead, forgetting
 
 PAGE = "docs/index.md"
-__all__ = ["forgetting"]
+__all__ = ["ahead", "forgetting"]

@@ -7,10 +7,10 @@ from decimal import Decimal
 from bitreplay import zoo
 from figures.committed import EXPERIMENTS, Row, format_number, rows, rows_where, single_row, table
 from figures.five_sets import ROWS, SETS, accuracies, mean_of
-from figures.shared import megabytes
+from figures.shared import ahead, ahead_int8, megabytes
 
 PAGE = "docs/instead.md"
-__all__ = ["megabytes"]
+__all__ = ["ahead", "ahead_int8", "megabytes"]
 PRIOR = EXPERIMENTS / "prior.csv"
 INT8 = EXPERIMENTS / "int8_peer.csv"
 CHOICE = EXPERIMENTS / "feature_choice.csv"
@@ -63,16 +63,6 @@ def tested() -> str:
 
 def _is_first(row: Row) -> bool:
     return (row["network"], row["head"], row["pictures_a_class"]) == ("quicknet@2", "exact", "5")
-
-
-def ahead(each: str, peer: str = "efficientnet-lite0") -> str:
-    """Points that the default network has more than EfficientNet-Lite0 in floating point with the same discriminant,
-    mean of the sets; negative where it has less."""
-    return format_number(mean_of(DEFAULT, "exact", each) - mean_of(peer, "discriminant", each), 1)
-
-
-def ahead_int8(each: str) -> str:
-    return ahead(each, "efficientnet-lite0 int8")
 
 
 def least_gain(each: str) -> str:

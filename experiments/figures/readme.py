@@ -27,6 +27,7 @@ from figures.committed import (
     title_of,
 )
 from figures.shared import (
+    ahead_int8,
     at_work,
     demo,
     five,
@@ -34,14 +35,15 @@ from figures.shared import (
     fruit,
     minibatch_memory,
     planned,
+    planned_there,
     small_axes,
     step_memory,
     whole,
 )
 
 PAGE = "README.md"
-__all__ = ["at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned", "small_axes", "step_memory",
-           "whole"]  # fmt: skip
+__all__ = ["ahead_int8", "at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned",
+           "planned_there", "small_axes", "step_memory", "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
@@ -128,10 +130,21 @@ def _mean(values: list[Decimal]) -> str:
 
 def forward() -> str:
     work = "Bi-Real-18 forward, one 32x32 image"
-    peers = ("PyTorch fp32", "best PyTorch", "ONNX Runtime int8")
+    peers = {"PyTorch fp32": "PyTorch fp32", "best PyTorch": "PyTorch bf16", "ONNX Runtime int8": "ONNX Runtime int8"}
     rows = {peer: bench("bench_steps_avx512.json", work, peer) for peer in peers}
-    others = ", ".join(f"{peer} {format_number(row['theirs'])}" for peer, row in rows.items())
-    return f"{format_number(rows['PyTorch fp32']['ours'], 2)} ms, {others}"
+    others = ", ".join(f"{peers[peer]} {format_number(row['theirs'])}" for peer, row in rows.items())
+    compiled = bench("bench_avx512.json", work, "best PyTorch")
+    beside = f"{format_number(compiled['theirs'])} beside {format_number(compiled['ours'], 2)} of ours"
+    return f"{format_number(rows['PyTorch fp32']['ours'], 2)} ms, {others}; compiled PyTorch, an earlier run, {beside}"
+
+
+def default_ms() -> str:
+    """Of the default network and of ONNX Runtime's int8, a picture each, on a server's core."""
+    work = "`efficientnet_lite0` forward, one 192x192 image"
+    rows = [bench(f"bench_whole_{isa}.json", work, "EfficientNet-Lite0 at 224, ONNX Runtime int8")
+            for isa in ("avx512", "avx2")]  # fmt: skip
+    ours, theirs = ([format_number(row[whose]) for row in rows] for whose in ("ours", "theirs"))
+    return f"{' ms on AVX-512 and '.join(ours)} on AVX2, ONNX Runtime's int8 at 224x224 {' and '.join(theirs)}"
 
 
 def whole_cifar10() -> str:

@@ -110,10 +110,26 @@ def at_work(model: str, strategy: str) -> str:
     return format_number(Decimal(row["peak above base"]) / 10**6, 0)
 
 
+def planned_there(model: str, strategy: str) -> str:
+    """Megabytes that were planned for the process of `at_work`, on its instruction set."""
+    row = single_row(rows_where(BENCHMARKS / "at_work.csv", network=model, strategy=strategy))
+    return format_number(Decimal(row["planned bytes"]) / 10**6, 0)
+
+
 def planned(model: str) -> str:
     """Megabytes of RAM that `bitreplay plan` counts for ten classes, answers included; some tenths differ between
     instruction sets."""
     return format_number(Decimal(plan(weights(model), Settings(), 10).ram) / 10**6, 0)
+
+
+def ahead(each: str, peer: str = "efficientnet-lite0") -> str:
+    """Points that the default network has more than EfficientNet-Lite0 in floating point with the same discriminant,
+    mean of the sets; negative where it has less."""
+    return format_number(mean_of(zoo.DEFAULT, "exact", each) - mean_of(peer, "discriminant", each), 1)
+
+
+def ahead_int8(each: str) -> str:
+    return ahead(each, "efficientnet-lite0 int8")
 
 
 def start_up(network: str, d: str) -> str:

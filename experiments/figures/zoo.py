@@ -54,6 +54,18 @@ def sixty_four(network: str, each: str) -> str:
     return format_number(mean_of(network, "exact, 64 components", each), 1)
 
 
+def prior_gain() -> str:
+    """Of the default network on the five sets, by 5 to 40 pictures of a class."""
+    heads = ("exact", "exact, all features")
+    gains = [
+        with_prior - without
+        for with_prior, without in (
+            [mean_of(zoo.DEFAULT, head, each) for head in heads] for each in ("5", "10", "20", "40")
+        )
+    ]
+    return f"{format_number(min(gains), 1)} to {format_number(max(gains), 1)}"
+
+
 def _accuracy(name: str) -> Row:
     return single_row(rows_where(EXPERIMENTS / "zoo_accuracy.csv", digest=digest(name)))
 
