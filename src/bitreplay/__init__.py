@@ -1,4 +1,4 @@
-"""Continual learning on small devices with binary neural networks, in integers.
+"""Continual learning on small devices with binary and 8-bit neural networks, in integer arithmetic.
 
 learner = bitreplay.Learner.from_pretrained("efficientnet_lite0")
 learner.learn(images, labels)          # one experience; learner.learn(*bitreplay.labelled("new-fruit")) of a folder

@@ -12,7 +12,7 @@ from bitreplay import __version__
 from bitreplay.cli import COMMANDS, DATA_COMMANDS, FLEET_COMMANDS, show
 from bitreplay.cli.common_options import common_options
 
-HELP = "Continual learning on small devices with binary neural networks, in integers."
+HELP = "Continual learning on small devices with binary and 8-bit neural networks, in integer arithmetic."
 
 
 def application_for(arguments: Sequence[str]) -> typer.Typer:
