@@ -42,11 +42,12 @@ $(STAMP): pyproject.toml | $(BIN)/python
 
 build: $(RUNS) library
 
-# The library is replaced by renaming, so that a process that has the old one loaded keeps it.
+# The library is replaced by renaming, so that a process that has the old one loaded keeps it. Ninja would look for a
+# jobserver that make keeps to itself.
 .PHONY: library
 library: $(BUILDS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release --log-level=WARNING
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/core
+	PATH="$(CURDIR)/$(BIN):$$PATH" MAKEFLAGS= cmake --build build/core
 	@mkdir -p $(dir $(LIBRARY))
 	@cmp -s build/core/libbitreplay_core.so $(LIBRARY) || \
 	  { cp build/core/libbitreplay_core.so $(LIBRARY).new && mv -f $(LIBRARY).new $(LIBRARY); }
