@@ -1,5 +1,7 @@
 """Real-valued weights in 8 bits: the same network at q_f = 8, in half the bytes."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -69,6 +71,18 @@ def test_the_engine_computes_with_the_same_weights(settled):
 
 def test_it_answers_as_sixteen_bits_do(settled):
     wide, narrow = (logits(converted(settled, bits), settled[1]) for bits in (16, 8))
+    assert np.corrcoef(wide.reshape(-1), narrow.reshape(-1))[0, 1] > 0.98
+
+
+def test_a_channel_that_died_in_training_stays_what_it_was(settled):
+    """Weight decay leaves next to nothing of some channels: in 16 bits beside the others their 1 / sigma would be 0."""
+    model, images = copy.deepcopy(settled[0]), settled[1]
+    convolution, norm = model.get_submodule("blocks.1.expand.0"), model.get_submodule("blocks.1.expand.1")
+    with torch.no_grad():
+        convolution.weight[0] *= 1e-12
+        norm.running_mean[0] *= 1e-12
+        norm.running_var[0] *= 1e-24
+    wide, narrow = (logits(converted((model, images), bits), images) for bits in (16, 8))
     assert np.corrcoef(wide.reshape(-1), narrow.reshape(-1))[0, 1] > 0.98
 
 

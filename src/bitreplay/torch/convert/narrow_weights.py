@@ -4,7 +4,8 @@
 
 The BatchNorm behind a convolution takes the factor of each output in: the sums x become x / s, so that
 mean <- mean / s and 1 / sigma <- s / sigma. A convolution that anything else reads stays as it is. Where nothing
-learns, before the first replay layer, 16 bits do for the four numbers of a channel.
+learns, before the first replay layer, 16 bits do for the four numbers of a channel. A channel whose weights are next to
+nothing beside the others' has a larger s, for which 1 / sigma fits these bits.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ def narrow_weights(nodes: list[Node], replay_layers: Collection[str]) -> list[No
             continue
         weights = _real(node, "weights")
         largest = np.abs(weights).max(axis=tuple(range(1, weights.ndim)))
-        factor = np.where(largest > 0, largest, 1.0) / LIMIT
+        largest = np.where(largest > 0, largest, 1.0)
+        slope = largest * _real(norm, "inverse_sigma")
+        least = slope.max() / 2 ** (FROZEN_BITS - 1)  # below half of it 1 / sigma would be stored as 0
+        factor = largest * np.maximum(1, least / slope) / LIMIT
         values = np.rint(weights / factor.reshape(-1, *(1,) * (weights.ndim - 1))).astype(np.int32)
         attributes = node.attributes | {"weight_bits": BITS}
         changed[node.name] = replace(node, attributes=attributes, arrays={"weights": Fixed(values, SHIFT)})
