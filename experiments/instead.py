@@ -30,7 +30,7 @@ from bitreplay.data.pictures.picture import read
 from bitreplay.data.pictures.resize import center_square, resize
 from bitreplay.engine import native_sums
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.feature_program import default_feature_layers
+from bitreplay.engine.projection import Projection
 from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.parts.feature_extractor import FeatureExtractor
@@ -98,7 +98,12 @@ def of_network(
     components: int | None = None,
 ) -> tuple[np.ndarray, FeatureExtractor]:
     """The numbers of each picture as a learner has them that names these layers, so many components, or neither."""
-    layers, projection = model_projections.resolve(model, layers, components, None)
+    return encoded(data, model, size, cache_folder, *model_projections.resolve(model, layers, components, None))
+
+
+def encoded(
+    data: PhotographSet, model: zoo.Model, size: int, cache_folder: Path, layers: str, projection: Projection | None
+) -> tuple[np.ndarray, FeatureExtractor]:
     features = FeatureExtractor(model.at_size(size), layers, Bits(), projection=projection)
     tag = layers.replace("/", "_") if projection is None else projection.digest()[:12]
     path = cache_folder / f"{data.name}_{size}_{model.digest[:12]}_{tag}.npy"
@@ -215,7 +220,8 @@ def contestants(data: PhotographSet, args: argparse.Namespace) -> Iterator[Conte
         side = int(size or model.graph.input_shape[0])
         heads: dict[str, tuple[str | None, int | None]] = {"exact": (None, None)}
         if args.all_features:
-            heads = {"exact, all features": (default_feature_layers(model.graph), None)}
+            layers, _ = model_projections.resolve(model, None, None, None)
+            heads = {"exact, all features": (layers, None)}
         if args.components:
             heads = {f"exact, {count} components": (None, count) for count in args.components}
         for head, (layers, count) in heads.items():
@@ -239,7 +245,9 @@ def main() -> None:
     parser.add_argument(
         "--components", nargs="*", type=int, default=[], help="project the networks' features to so many"
     )
-    parser.add_argument("--all-features", action="store_true", help="the networks' own layers, without a prior")
+    parser.add_argument(
+        "--all-features", action="store_true", help="the layers that are read by default, without a prior"
+    )
     parser.add_argument("--peers", nargs="*", default=[], choices=list(PEER_SIZES))
     parser.add_argument("--peer-weights", type=Path, help="file of the peer's package, where that is not installed")
     parser.add_argument("--int8-peer", type=Path, help="file of int8_peer.py")

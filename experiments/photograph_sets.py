@@ -2,6 +2,7 @@
 
     git clone --bare https://github.com/OWNER/NAME CLONES/NAME.git            # each of SETS
     python experiments/photograph_sets.py --clones CLONES --out DIR
+    python experiments/photograph_sets.py --clones CLONES --out CHOICE --choice
 
 writes DIR/SET/train/CLASS/ and DIR/SET/test/CLASS/, the files as they are in one commit of each repository, and prints
 
@@ -10,6 +11,10 @@ writes DIR/SET/train/CLASS/ and DIR/SET/test/CLASS/, the files as they are in on
 A set that is there is not written again, but its digest is printed. results/photographs.csv has the digests of the
 pictures that the rows of results/instead.csv were made of; with another one the script fails. The files listed in
 results/photographs_absent.txt were missing from the clone that `fruits36r` was made of: they are always left out.
+
+`--choice` lays out four sets on which features are chosen (feature_choice.py) and no accuracy is published; their
+`test` holds pictures of the repositories' training parts: of traffic signs every third track, of clothes and groceries
+the validation part.
 
 Near copies in `fruits36r`: a picture is left out if its average hash differs in at most 4 of 64 bits, and its
 difference hash in at most 10 of 72, from those of a picture before it, of any class, in the order of their paths.
@@ -119,6 +124,31 @@ def without_near_copies(clone: Clone) -> Division:
     return divided(classes)
 
 
+def by_parts(clone: Clone, parts: dict[str, str]) -> Division:
+    """Folders whose innermost names are the classes; `parts` says where "train" and "test" begin."""
+    for part, folder in parts.items():
+        for path in clone.objects:
+            if path.startswith(folder) and path.lower().endswith(".jpg"):
+                yield f"{part}/{'/'.join(path.split('/')[-2:])}", path
+
+
+def by_tracks(clone: Clone) -> Division:
+    """CLASS/TRACK_FRAME.ppm: frames of one track show the same sign."""
+    for path in clone.objects:
+        if path.startswith("GTSRB/Final_Training/Images/") and path.endswith(".ppm"):
+            folder, name = path.split("/")[-2:]
+            part = "test" if int(name.split("_")[0]) % 3 == 2 else "train"
+            yield f"{part}/{folder}/{name}", path
+
+
+def by_digits(clone: Clone) -> Division:
+    classes: dict[str, list[str]] = {}
+    for path in clone.objects:
+        if path.startswith("Dataset/"):
+            classes.setdefault(path.split("/")[1], []).append(path)
+    return divided(classes)
+
+
 class Source(NamedTuple):
     repository: str
     commit: str
@@ -146,6 +176,22 @@ SETS = {
 }
 
 
+CHOICE_SETS = {
+    "clothes": Source(
+        "alexeygrigorev/clothing-dataset-small",
+        "11961516512414bf9f6c150a832cfd21b54a6b54",
+        lambda clone: by_parts(clone, {"train": "train/", "test": "validation/"}),
+    ),
+    "gestures": Source("ardamavi/Sign-Language-Digits-Dataset", "4b09433ef9d5c60602e8805bb54b8aa2428527f8", by_digits),
+    "groceries81": Source(
+        "marcusklasson/GroceryStoreDataset",
+        "fc80ba90f803d79d0383df52c5a4ac5de99ff6fc",
+        lambda clone: by_parts(clone, {"train": "dataset/train/", "test": "dataset/val/"}),
+    ),
+    "traffic_signs": Source("hergerr/traffic-sign-recognition", "80c6270c952cb66ec6eda521911d5cd992788333", by_tracks),
+}
+
+
 def lay_out(source: Source, clones: Path, folder: Path) -> None:
     """Under another name until it is complete."""
     unfinished = folder.with_name(f"{folder.name}.unfinished")
@@ -170,7 +216,8 @@ def described(name: str, folder: Path) -> dict[str, str]:
     """A row of the table."""
     train, test = (sum(1 for _ in (folder / part).glob("*/*")) for part in ("train", "test"))
     classes = sum(1 for _ in (folder / "train").iterdir())
-    source = f"{SETS[name].repository}@{SETS[name].commit}"
+    found = (SETS | CHOICE_SETS)[name]
+    source = f"{found.repository}@{found.commit}"
     values = (name, source, classes, train, test, digest(folder))
     return dict(zip(("set", "source", "classes", "train", "test", "digest"), map(str, values), strict=True))
 
@@ -179,14 +226,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clones", type=Path, required=True, help="folder of git directories NAME.git")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS))
+    parser.add_argument("--choice", action="store_true", help="the sets on which features are chosen")
+    parser.add_argument("--sets", nargs="*", help="some of them")
     args = parser.parse_args()
+    sets = CHOICE_SETS if args.choice else SETS
     with TABLE.open() as file:
         known = {row["set"]: row for row in csv.DictReader(file)}
     others = []
-    for name in args.sets:
+    for name in args.sets or sets:
         if not (args.out / name).exists():
-            lay_out(SETS[name], args.clones, args.out / name)
+            lay_out(sets[name], args.clones, args.out / name)
         found = described(name, args.out / name)
         print(*found.values(), sep=",", flush=True)
         if found != known.get(name):

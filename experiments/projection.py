@@ -2,8 +2,8 @@ r"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
-    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 896 --default 896 --pool DIR \
-        --feature-layers head+add_8+add_5/4
+    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 1024 --default 1024 --pool DIR \
+        --feature-layers head+add_8/4+add_5/4 --share 0.1 --shrinkage 2,1/2,4
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import chain, islice
 from pathlib import Path
 
@@ -43,7 +44,7 @@ from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
 from bitreplay.torch.distillation.pool import parts_of, square
 from bitreplay.zoo import find
 from bitreplay.zoo.principal_axes import SPREAD, covariance, principal_axes, rounded
-from bitreplay.zoo.prior_axes import NEIGHBOURS, SHARE, prior_axes, rooted
+from bitreplay.zoo.prior_axes import NEIGHBOURS, PRIOR, SHARE, prior_axes, rooted
 
 SETS = {"cifar10": cifar10, "cifar100": cifar100, "groceries": groceries}
 AXES, PICTURES, POOLED = (128, 256, 512, 1024), 40_000, 24_000
@@ -114,6 +115,12 @@ def unprojected(name: str, feature_layers: str | None = None) -> Learner:
     return Learner.from_pretrained(model, feature_layers=feature_layers or default_feature_layers(model.graph))
 
 
+def shrinkage(text: str) -> Shrinkage:
+    """ "2,1/2,4" for lambda = min(2, d / 2n) and k = 4."""
+    cap, factor, pictures = text.split(",")
+    return Shrinkage(int(cap), Fraction(factor), int(pictures))
+
+
 def make(args: argparse.Namespace) -> None:
     for name in args.models:
         learner = unprojected(name, args.feature_layers)
@@ -123,16 +130,17 @@ def make(args: argparse.Namespace) -> None:
         x = photographs(learner, args.pool) if args.pool else pretraining(learner, args.data, args.codes)[0]
         weights, axes = None if args.part_weights is None else np.repeat(args.part_weights, lengths), args.axes
         if args.prior:
-            made = prior_axes(x, feature_layers, lengths, min(axes, x.shape[1]))
+            made = prior_axes(x, feature_layers, lengths, min(axes, x.shape[1]), args.share, args.shrinkage)
         else:
             made = principal_axes(x, feature_layers, min(axes, x.shape[1]), weights=weights)
         data = "photographs of the pool" if args.pool else "Tiny-ImageNet, training images"
         about = {"data": data, "pictures": len(x), "spread": SPREAD, "part_weights": args.part_weights,
                  "made_by": "experiments/projection.py make"}  # fmt: skip
         if args.prior:
-            about |= {"target": "neighbours", "neighbours": NEIGHBOURS, "share": SHARE}
-        save(ProjectionFile(made, model.digest, about, args.default), model.companion(KIND))
-        print(model.companion(KIND), len(made), "axes of", x.shape[1], made.digest())
+            about |= {"target": "neighbours", "neighbours": NEIGHBOURS, "share": args.share}
+        file = args.companion or model.companion(KIND)
+        save(ProjectionFile(made, model.digest, about, args.default), file)
+        print(file, len(made), "axes of", x.shape[1], made.digest())
 
 
 def ways(learner: Learner, x: np.ndarray, classes: np.ndarray, axes: int) -> Iterator[tuple[str, Projection]]:
@@ -218,6 +226,11 @@ def main() -> None:
             command.add_argument("--axes", type=int, default=max(AXES))
             command.add_argument("--pool", type=Path, help="a pool of photographs in the place of Tiny-ImageNet")
             command.add_argument("--prior", action="store_true", help="axes that whiten a target, of roots")
+            command.add_argument("--share", type=float, default=SHARE, help="of neighbours in the prior's target")
+            command.add_argument(
+                "--shrinkage", type=shrinkage, default=PRIOR, metavar="CAP,FACTOR,K", help="the prior's constants"
+            )
+            command.add_argument("--companion", type=Path, help="the file to write; the model's own by default")
             command.add_argument("--default", type=int, help="components of a learner that names none")
             command.add_argument("--feature-layers", help="those that are projected; the default ones of the network")
             command.add_argument("--part-weights", type=float, nargs="+", help="of each feature layer, on correlations")

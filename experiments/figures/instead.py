@@ -16,6 +16,7 @@ INT8 = EXPERIMENTS / "int8_peer.csv"
 CHOICE = EXPERIMENTS / "feature_choice.csv"
 PHOTOGRAPHS = EXPERIMENTS / "photographs.csv"
 DEFAULT = "efficientnet_lite0"
+CHOICE_SETS = ("clothes", "gestures", "groceries81", "traffic_signs")
 CONTESTANTS = {
     "EfficientNet-Lite0, float, discriminant": ("efficientnet-lite0", "discriminant"),
     "EfficientNet-Lite0, float, softmax regression": ("efficientnet-lite0", "softmax regression"),
@@ -78,16 +79,30 @@ def axes_megabytes(name: str) -> str:
 
 
 def choices() -> str:
-    """Means of the sets for each choice of features, on training pictures, by how many were learned."""
-    found = rows(CHOICE)
+    """Means of the five sets for each choice of features, on training pictures, by how many were learned."""
+    return _choices(tuple(SETS), ("5", "10", "20"))
+
+
+def detail_choices() -> str:
+    """The same of the four sets that are for choices alone."""
+    return _choices(CHOICE_SETS, ("5", "10", "20", "40"))
+
+
+def _choices(sets: tuple[str, ...], learned: tuple[str, ...]) -> str:
+    found = [row for row in rows(CHOICE) if row["set"] in sets]
     lines = []
     for network, features, count in dict.fromkeys((row["network"], row["features"], row["count"]) for row in found):
         means = []
-        for each in ("5", "10", "20"):
-            chosen = rows_where(CHOICE, network=network, features=features, pictures_a_class=each)
-            means.append(sum((Decimal(row["accuracy"]) for row in chosen), Decimal()) / len(SETS))
+        for each in learned:
+            chosen = [
+                Decimal(row["accuracy"])
+                for row in rows_where(CHOICE, network=network, features=features, pictures_a_class=each)
+                if row["set"] in sets
+            ]
+            assert len(chosen) == len(sets), (network, features, each)
+            means.append(sum(chosen, Decimal()) / len(sets))
         lines.append([f"`{network}`", features, f"{int(count):,}", *(format_number(mean, 1) for mean in means)])
-    return table(["network", "features", "count", "5 learned", "10", "20"], lines)
+    return table(["network", "features", "count", f"{learned[0]} learned", *learned[1:]], lines)
 
 
 def ranges() -> str:

@@ -75,6 +75,38 @@ def test_by_folders_takes_pictures_of_the_pinned_commit_alone(tmp_path, committe
     assert found == {"train/1/b.jpg": b"b", "test/1/a.JPG": b"a"}
 
 
+def test_by_parts_names_classes_by_the_innermost_folder(tmp_path, committed):
+    from photograph_sets import by_parts
+
+    names = ("d/train/Fruit/Apple/Fuji/1.jpg", "d/train/Fruit/Fig/1.jpg", "d/val/Fruit/Fig/2.jpg", "d/test/Fig/3.jpg")
+    commit = committed({name: name.encode() for name in names})
+    found = laid_out(tmp_path, commit, lambda clone: by_parts(clone, {"train": "d/train/", "test": "d/val/"}))
+    assert set(found) == {"train/Fuji/1.jpg", "train/Fig/1.jpg", "test/Fig/2.jpg"}
+
+
+def test_by_tracks_no_track_is_both_learned_and_asked(tmp_path, committed):
+    from photograph_sets import by_tracks
+
+    folder = "GTSRB/Final_Training/Images/00007"
+    frames = {f"{folder}/{track:05}_{frame:05}.ppm": b"P6" for track in range(6) for frame in range(2)}
+    commit = committed(frames | {f"{folder}/GT-00007.csv": b"", "GTSRB/Final_Test/Images/00000.ppm": b"P6"})
+    found = set(laid_out(tmp_path, commit, by_tracks))
+    asked = {f"test/00007/{track:05}_{frame:05}.ppm" for track in (2, 5) for frame in range(2)}
+    learned = {f"train/00007/{track:05}_{frame:05}.ppm" for track in (0, 1, 3, 4) for frame in range(2)}
+    assert found == asked | learned
+
+
+def test_by_digits_every_fourth_of_a_class_is_asked(tmp_path, committed):
+    from photograph_sets import by_digits
+
+    commit = committed(
+        {f"Dataset/{digit}/IMG_{n}.JPG": b"x" for digit in "03" for n in range(5)} | {"Examples/1.JPG": b"y"}
+    )
+    found = set(laid_out(tmp_path, commit, by_digits))
+    assert {name for name in found if name.startswith("test")} == {f"test/{digit}/IMG_3.JPG" for digit in "03"}
+    assert len(found) == 10
+
+
 def test_by_labels_every_fourth_of_a_class_is_for_the_test(tmp_path, committed):
     from photograph_sets import by_labels
 
@@ -128,13 +160,18 @@ def test_the_digest_is_that_of_sha256sum(tmp_path):
 def test_the_table_names_the_sets_that_rows_are_of():
     import csv
 
-    from photograph_sets import RESULTS, SETS, TABLE
+    from photograph_sets import CHOICE_SETS, RESULTS, SETS, TABLE
 
     with TABLE.open() as file:
         table = list(csv.DictReader(file))
     assert [(row["set"], row["source"]) for row in table] == [
-        (name, f"{source.repository}@{source.commit}") for name, source in SETS.items()
+        (name, f"{source.repository}@{source.commit}") for name, source in (SETS | CHOICE_SETS).items()
     ]
     with (RESULTS / "instead.csv").open() as file:
         rows = {(row["set"], row["classes"], row["tested"]) for row in csv.DictReader(file)}
-    assert rows == {(row["set"], row["classes"], str(min(1500, int(row["test"])))) for row in table}
+    assert rows == {
+        (row["set"], row["classes"], str(min(1500, int(row["test"])))) for row in table if row["set"] in SETS
+    }
+    with (RESULTS / "feature_choice.csv").open() as file:
+        asked = {(row["set"], row["asked"]) for row in csv.DictReader(file) if row["set"] in CHOICE_SETS}
+    assert asked == {(row["set"], str(min(1500, int(row["test"])))) for row in table if row["set"] in CHOICE_SETS}

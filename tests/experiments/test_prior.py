@@ -1,14 +1,16 @@
 """Rules of experiments/prior.py: `exact` answers as the integers do, a target's axes shrink towards that target."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bitreplay.engine import native_sums
+from bitreplay.engine.shrinkage import Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.prediction.discriminant_predictor import IntegerDiscriminant
-from bitreplay.zoo.prior_axes import PRIOR, neighbours, prior_axes, rooted
+from bitreplay.zoo.prior_axes import PRIOR, neighbours, part_means, prior_axes, rooted, whitening_axes
 
 FOLDER, PARTS = Path(__file__).resolve().parents[2] / "experiments", [5, 7]
 
@@ -84,6 +86,17 @@ def test_the_librarys_projection_is_the_rule_in_integers():
     native_sums.add(sums, y, labels)
     found = IntegerDiscriminant(sums, [12], PRIOR).labels(asked)
     np.testing.assert_array_equal(found, answers(rule, prior, y.astype(float), labels, asked.astype(float)))
+
+
+def test_share_and_constants_of_a_prior_are_those_that_are_named():
+    pool, _ = pictures(400, seed=2)
+    constants = Shrinkage(2, Fraction(1, 2), 4)
+    made = prior_axes(pool, "head", PARTS, 12, share=0.1, shrinkage=constants)
+    assert made.shrinkage == constants and made.root
+    axes, _, total = whitening_axes(rooted(pool), PARTS, share=0.0)
+    target = np.diag(part_means(total.diagonal(), PARTS))
+    np.testing.assert_allclose(axes @ target @ axes.T, np.eye(12), atol=1e-9)
+    assert not np.array_equal(made.axes, prior_axes(pool, "head", PARTS, 12).axes)
 
 
 def test_neighbours_are_the_nearest_five_by_the_cosine():

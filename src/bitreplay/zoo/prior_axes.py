@@ -30,10 +30,17 @@ SHARE, NEIGHBOURS, AT_ONCE = 0.5, 5, 1000
 Floats = NDArray[np.float64]
 
 
-def prior_axes(x: NDArray[np.int8], feature_layers: str, lengths: Sequence[int], axes: int) -> Projection:
+def prior_axes(
+    x: NDArray[np.int8],
+    feature_layers: str,
+    lengths: Sequence[int],
+    axes: int,
+    share: float = SHARE,
+    shrinkage: Shrinkage = PRIOR,
+) -> Projection:
     """From x (photographs, d), which are features of `feature_layers`; `lengths` are those of their parts."""
-    found, middle, total = whitening_axes(rooted(x), lengths)
-    return replace(rounded(found[:axes], middle, total, feature_layers, SPREAD), root=True, shrinkage=PRIOR)
+    found, middle, total = whitening_axes(rooted(x), lengths, share=share)
+    return replace(rounded(found[:axes], middle, total, feature_layers, SPREAD), root=True, shrinkage=shrinkage)
 
 
 def whitening_axes(
