@@ -4,8 +4,8 @@
 
 Figures that have rows stand between comments and are filled from them (fill_figures.py); docs/results.md and
 docs/results-tables.md are drawn (results.py), but for the words around the tables, which are counted here too. Pages
-are README.md, docs/ with its tutorials, others of the repository (PLACES) and the words of the page in the browser. What
-remains are sizes, settings, versions, examples, and figures whose rows nobody keeps. figures/hand_written.tsv has
+are README.md, docs/ with its tutorials, others of the repository (PLACES) and the words of the page in the browser.
+What remains are sizes, settings, versions, examples, and figures whose rows nobody keeps. figures/hand_written.tsv has
 these, a line per section: page, heading, numbers in their order. A test compares both, so that a digit that changes by
 accident is noticed wherever it stands. It cannot say whether a number is right: whoever changes one looks at the
 difference that this command makes.
