@@ -56,8 +56,8 @@ LEFT_OUT = """## What was left out, and why
   images per class of CIFAR. Six runs at full size in which binary weights move were not made.
 - **Seeds.** BNN+CWR* in floating point at full size takes about half an hour of one core per run. Three of its four
   cells have two seeds; with 200 images per class of CIFAR-10 it has three.
-- **Tuned replay** on CIFAR-100's test set takes ten minutes of one core and more per run, and float latents of
-  QuickNetLarge on object sessions as long; what is missing of them is counted below.
+- **Tuned replay** on CIFAR-100's test set has fewer seeds than were asked for, and float latents of QuickNetLarge on
+  object sessions were not run: for lack of time, five and some ten minutes of one core per run.
 """
 TABLES = """# All tables
 
@@ -118,7 +118,7 @@ def left(all_rows: Rows) -> list[str]:
     total = len({run for runs in requested.values() for run in runs})
     return [
         f"**Missing rows.** {total - sum(missing.values())} of the {total} runs that `bitreplay reproduce all` asks "
-        f"for have a row. Missing are {each}, for lack of time: each takes from ten minutes to hours of one core."
+        f"for have a row. Missing are {each}, for lack of time: each takes from five minutes to hours of one core."
     ]
 
 

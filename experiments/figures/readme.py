@@ -37,12 +37,13 @@ from figures.shared import (
     planned_there,
     small_axes,
     step_memory,
+    tuned_replay,
     whole,
 )
 
 PAGE = "README.md"
 __all__ = ["at_work", "demo", "forgetting", "fruit", "minibatch_memory", "planned_there", "small_axes", "step_memory",
-           "whole"]  # fmt: skip
+           "tuned_replay", "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
