@@ -314,7 +314,7 @@ docs: build wasm
 figures: build
 	$(BIN)/python experiments/fill_figures.py
 
-# Numbers that are written by hand in README.md and docs/, written down a second time: look at the difference.
+# Numbers that are written by hand in README.md, docs/ and other pages, written down a second time: look at the difference.
 numbers: build
 	$(BIN)/python experiments/hand_written.py
 

@@ -1,10 +1,11 @@
-"""Numbers that are written by hand into README.md and docs/, written down a second time.
+"""Numbers that are written by hand into the pages, written down a second time.
 
     python experiments/hand_written.py          or: make numbers
 
 Figures that have rows stand between comments and are filled from them (fill_figures.py); docs/results.md and
-docs/results-tables.md are drawn (results.py), but for the words around the tables, which are counted here too. What
-remains are sizes, settings, versions, examples, and figures whose rows nobody keeps. figures/hand_written.tsv has
+docs/results-tables.md are drawn (results.py), but for the words around the tables, which are counted here too. Pages
+are README.md, docs/ with its tutorials, others of the repository (PLACES) and the words of the page in the browser.
+What remains are sizes, settings, versions, examples, and figures whose rows nobody keeps. figures/hand_written.tsv has
 these, a line per section: page, heading, numbers in their order. A test compares both, so that a digit that changes by
 accident is noticed wherever it stands. It cannot say whether a number is right: whoever changes one looks at the
 difference that this command makes.
@@ -12,6 +13,7 @@ difference that this command makes.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,8 @@ import results
 from fill_figures import MARK, ROOT
 from listed import EXPERIMENTS
 
+PLACES = ("*.md", "NOTICE", "CITATION.cff", "core/*.md", "js/*.md", "experiments/*.md", "examples/**/*.md",
+          "docs/**/*.md", "docs/tutorials/*.ipynb", "page/texts.js", "page/index.html")  # fmt: skip
 WRITTEN = Path(__file__).parent / "figures" / "hand_written.tsv"
 DRAWN = {"docs/results.md", "docs/results-tables.md"}
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -29,11 +33,18 @@ FENCE = re.compile(r"\s*(```|~~~)")
 
 def pages(root: Path = ROOT) -> dict[str, str]:
     """The text of every page that has numbers of its own, by its path; of pages that are drawn, the words by theirs."""
-    paths = [root / "README.md", *sorted(root.glob("docs/**/*.md"))]
-    texts = {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+    paths = [path for place in PLACES for path in sorted(root.glob(place))]
+    texts = {path.relative_to(root).as_posix(): words(path) for path in paths}
     written = {name: text for name, text in texts.items() if name not in DRAWN}
     written |= {f"experiments/{name}.py": module.__doc__ or "" for name, module in EXPERIMENTS.items()}
     return written | {"experiments/results.py": results.INTRODUCTION + results.LEFT_OUT + results.TABLES}
+
+
+def words(path: Path) -> str:
+    """The file; of a notebook its cells."""
+    if path.suffix != ".ipynb":
+        return path.read_text()
+    return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"])
 
 
 def sections(text: str) -> Iterator[tuple[str, list[str]]]:

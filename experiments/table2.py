@@ -132,7 +132,10 @@ def in_instructions(part: str, text: str, theirs: str, wanted: float, by: str = 
     ratios = {peer.rpartition(", ")[2]: count / ours for work, peer, cpu, ours, count in counted()
               if part in work and by in peer and cpu == "cortex-a72"}  # fmt: skip
     ours = "; ".join(f"{peer}: {ratio:.2f}" for peer, ratio in ratios.items())
-    return Claim(text, theirs, f"the peer's over ours: {ours}", verdict(list(ratios.values()), wanted))
+    others = [f"{count / ours_there:.2f} on {ARM[cpu]}" for work, peer, cpu, ours_there, count in counted()
+              if part in work and by in peer and cpu != "cortex-a72" and count < ours_there]  # fmt: skip
+    behind = f"; behind on newer cores: {', '.join(others)}" if others else ""
+    return Claim(text, theirs, f"the peer's over ours: {ours}{behind}", verdict(list(ratios.values()), wanted))
 
 
 def verdict(ratios: list[float], wanted: float) -> str:

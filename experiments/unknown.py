@@ -1,7 +1,7 @@
 """Unknown pictures, probabilities and expected confusions of learning by sums.
 
-    python experiments/unknown.py refused --models react18 bireal18 quicknet react_tiny --cifar DIR
-    python experiments/unknown.py sure --data-name groceries --models react18 bireal18 quicknet react_tiny
+    python experiments/unknown.py refused --models efficientnet_lite0 react18 bireal18 quicknet react_tiny --cifar DIR
+    python experiments/unknown.py sure --models efficientnet_lite0 react18 bireal18 quicknet react_tiny
     python experiments/unknown.py sure --data-name cifar10 --models react18 --data DIR
     python experiments/unknown.py refused --data-name npz --data FILE --cifar DIR      the pictures it was chosen on
 
@@ -31,6 +31,7 @@ from bitreplay.data.dataset import Dataset
 from bitreplay.data.groceries import groceries
 from bitreplay.data.npz import npz
 from bitreplay.learner import Learner
+from bitreplay.prediction.discriminant_predictor import FloatDiscriminant
 
 SETS = {"groceries": groceries, "cifar10": cifar10, "npz": npz}
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -89,10 +90,11 @@ def sure(learner: Learner, train: np.ndarray, test: np.ndarray, data: Dataset) -
     learner.learn_encoded(train, data.train_labels)
     shares = learner.predict_proba_encoded(test)
     right = np.array(learner.labels)[shares.argmax(axis=1)] == data.test_labels
-    rule = learner.predictor._discriminant()  # type: ignore[attr-defined]
-    plain = np.exp(rule.logits(test) / 65536 * rule.temperature())
+    told: Any = learner.predictor
+    rule = FloatDiscriminant(told._sums, told._lengths, told._shrinkage)
+    plain = np.exp(rule.logits(test) * rule.temperature())
     return {
-        "accuracy": percent(right), "temperature": round(rule.temperature(), 3),
+        "accuracy": percent(right), "temperature": round(told._discriminant().temperature(), 3),
         "error": calibration_error(shares.max(axis=1), right),
         "error_without": calibration_error((plain / plain.sum(axis=1, keepdims=True)).max(axis=1), right),
         "confusions_rank_correlation": confused(learner, test, data.test_labels),

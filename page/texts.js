@@ -19,7 +19,7 @@ export const texts = {
   failed: (/** @type {string} */ reason) => `This did not work: ${reason}`,
   models: (/** @type {string} */ name, /** @type {string} */ size, /** @type {number | undefined} */ components) =>
     `${texts.sizes[name] ?? ""} ${name}${components ? `, ${components} numbers a picture` : ""}, ${size}`.trim(),
-  sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", quicknet: "Best:", react18: "Large:", bireal18: "Large:" }),
+  sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", quicknet: "Better:", react18: "Large:", bireal18: "Large:" }),
   quick: "This device is quick enough for the better network.",
   slow: "This device is not quick enough for the better network, so it uses the small one.",
   measured: (/** @type {string} */ name, /** @type {number} */ ms) => `Measured: ${texts.took(ms)} a picture with ${name}.`,
@@ -109,7 +109,7 @@ export const texts = {
     `${counted(count, "picture")} of ${actual} taken for ${predicted}`,
 
   costs: "What it costs",
-  weights: "Network, 1 bit per weight",
+  weights: "Network, its file",
   state: "What was learned",
   arena: "Working memory",
   float: "The same network in float",
@@ -139,7 +139,7 @@ export const texts = {
   keepMine: "Keep mine",
 
   file: "State",
-  hashNote: "Everything that it knows, in one file. The same pictures give the same hash on any other device.",
+  hashNote: "Everything that it knows, in one file. The same pixels give the same hash on any other device.",
   download: "Download",
   open: "Open",
   mergeState: "Merge",

@@ -28,10 +28,10 @@ from figures.committed import (
     title_of,
     weights,
 )
-from figures.shared import start_up
+from figures.shared import start_up, tuned_replay
 
 PAGE = "docs/exact.md"
-__all__ = ["start_up"]
+__all__ = ["start_up", "tuned_replay"]
 LINES = ("head", "head+add_12", "head+add_12+add_11/4")
 SETS = {
     "CIFAR-10": ("cifar10", ("ReAct-18", "Bi-Real-18", "VGG-Small")),

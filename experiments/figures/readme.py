@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 from networks import published
 
+from bitreplay import zoo
 from bitreplay.data.groceries import groceries
 from bitreplay.learner import Learner
 from bitreplay.settings import Settings
@@ -26,24 +27,23 @@ from figures.committed import (
     table,
     title_of,
 )
+from figures.five_sets import mean_of
 from figures.shared import (
-    ahead_int8,
     at_work,
     demo,
-    five,
     forgetting,
     fruit,
     minibatch_memory,
-    planned,
     planned_there,
     small_axes,
     step_memory,
+    tuned_replay,
     whole,
 )
 
 PAGE = "README.md"
-__all__ = ["ahead_int8", "at_work", "demo", "five", "forgetting", "fruit", "minibatch_memory", "planned",
-           "planned_there", "small_axes", "step_memory", "whole"]  # fmt: skip
+__all__ = ["at_work", "demo", "forgetting", "fruit", "minibatch_memory", "planned_there", "small_axes", "step_memory",
+           "tuned_replay", "whole"]  # fmt: skip
 SETS = {"CIFAR-10, 2 classes at a time": ("cifar10", ("ReAct-18", "Bi-Real-18")),
         "CIFAR-100 (re-split), 10 at a time": ("cifar100", ("ReAct-18", "Bi-Real-18")),
         "groceries, 2 at a time": ("groceries", ("QuickNet", "ReAct-18"))}  # fmt: skip
@@ -92,16 +92,10 @@ def _stored_photographs() -> int:
     return int(np.minimum(np.bincount(groceries().train_labels), Settings().memory_per_class).sum())
 
 
-def _latent_bytes(model: str, bits: int = 1) -> int:
+def _latent_bytes(model: str) -> int:
     """Of one stored latent of the last replay layer."""
-    learner = Learner.from_pretrained(published(model), strategy="replay", latent_bits=bits)
+    learner = Learner.from_pretrained(published(model), strategy="replay")
     return learner.encode(np.zeros((1, 32, 32, 3), np.uint8)).nbytes
-
-
-def latent(model: str) -> str:
-    """Its bytes of 1 bit a number, and of 32 as float32 has."""
-    one = _latent_bytes(model)
-    return f"{one:,} bytes, as float {32 * one:,}"
 
 
 def _cwr(data: str, model: str) -> str:
@@ -122,6 +116,18 @@ def known(method: str) -> str:
     lines = [(data, MODELS[name]) for data, names in SETS.values() for name in names]
     found = [rows_where(EXPERIMENTS / "baselines.csv", data=d, digest=digest(m), method=method) for d, m in lines]
     return ", ".join(format_number(single_row(matches)["final"]) for matches in found)
+
+
+def usual_choice() -> str:
+    """Means of the five sets of docs/instead.md: the default network, and the one that it began as."""
+    contestants = {
+        "`efficientnet_lite0` with `exact`: integers, 192x192": (zoo.DEFAULT, "exact"),
+        "EfficientNet-Lite0, ImageNet weights: float32, 224x224": ("efficientnet-lite0", "discriminant"),
+        "the same in int8 (ONNX Runtime), head in floating point": ("efficientnet-lite0 int8", "discriminant"),
+    }
+    lines = [[title, *(format_number(mean_of(network, head, each), 1) for each in ("5", "10", "20", "40"))]
+             for title, (network, head) in contestants.items()]  # fmt: skip
+    return table(["network", "5", "10", "20", "40"], lines)
 
 
 def _mean(values: list[Decimal]) -> str:

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from figures.committed import EXPERIMENTS, MODELS, Row, few, format_number, mean, rows_where, single_row, table
+from bitreplay import zoo
+from figures.committed import (
+    EXPERIMENTS,
+    MODELS,
+    Row,
+    few,
+    format_number,
+    mean,
+    rows_where,
+    single_row,
+    table,
+    title_of,
+)
 
 PAGE = "docs/unknown.md"
 ROWS = EXPERIMENTS / "unknown.jsonl"
-ASKED = {"ReAct-18": (1, 2, 5, 10, 20), "Bi-Real-18": (5, 10), "QuickNet": (5, 10), "react_tiny": (5, 10)}
+DEFAULT = f"`{zoo.DEFAULT}`, the default"
+NAMES = MODELS | {DEFAULT: zoo.DEFAULT}
+ASKED = {DEFAULT: (1, 2, 5, 10, 20), "ReAct-18": (1, 2, 5, 10, 20), "Bi-Real-18": (5, 10), "QuickNet": (5, 10),
+         "react_tiny": (5, 10)}  # fmt: skip
 PARTS = ("known", "new", "far")
+
+
+def _title(name: str) -> str:
+    return name if name == DEFAULT else title_of(name)
 
 
 def _refused(model: str, part: str, percent: int, data: str = "groceries") -> Decimal:
@@ -24,8 +43,8 @@ def refused() -> str:
     lines: list[list[object]] = []
     for title, shares in ASKED.items():
         for at, percent in enumerate(shares):
-            each = [format_number(_refused(MODELS[title], part, percent)) for part in PARTS]
-            lines.append(["" if at else title, percent, *each])
+            each = [format_number(_refused(NAMES[title], part, percent)) for part in PARTS]
+            lines.append(["" if at else _title(title), percent, *each])
     stored = few("bireal18", "replay", 0)
     each = [format_number(mean(row[f"{part}_refused"] for row in stored)) for part in PARTS]
     lines.append(["`replay`, Bi-Real-18", 5, *each])
@@ -35,6 +54,10 @@ def refused() -> str:
 def off(model: str) -> str:
     """How far the refusals of known pictures are from the share asked for, up to 10 %, at the most."""
     return format_number(max(abs(_refused(model, "known", percent) - percent) for percent in (1, 2, 5, 10)))
+
+
+def rejected(model: str, part: str, percent: str) -> str:
+    return format_number(_refused(model, part, int(percent)))
 
 
 def too_few(model: str, percent: str) -> str:
@@ -64,18 +87,19 @@ def kind(held: str) -> str:
 
 
 def _sure(data: str, title: str) -> Row:
-    return single_row(rows_where(ROWS, question="sure", data=data, model=MODELS[title]))
+    return single_row(rows_where(ROWS, question="sure", data=data, model=NAMES[title]))
 
 
 def errors() -> str:
     lines = []
     for title, data, names in (
         ("CIFAR-10, 50,000 pictures learned", "cifar10", ("ReAct-18",)),
-        ("groceries, 732", "groceries", ("Bi-Real-18", "ReAct-18", "react_tiny", "QuickNet")),
+        ("groceries, 732", "groceries", (DEFAULT, "Bi-Real-18", "ReAct-18", "react_tiny", "QuickNet")),
     ):
         for at, name in enumerate(names):
             row = _sure(data, name)
-            lines.append(["" if at else title, name, format_number(row["error"]), format_number(row["error_without"])])
+            each = [format_number(row[what]) for what in ("error", "error_without")]
+            lines.append(["" if at else title, _title(name), *each])
     return table(["data", "model", "error", "with T = 1"], lines)
 
 

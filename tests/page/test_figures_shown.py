@@ -33,7 +33,7 @@ def test_accuracy_and_costs_are_shown():
         page.answer_to("Orange")
         page.own.wait_for_selector("#bars >> text=to answer")
         rows = page.own.locator("#bars .cost").all_inner_texts()
-        for words in ("Network, 1 bit per weight", "What was learned", "Working memory", "The same network in float"):
+        for words in ("Network, its file", "What was learned", "Working memory", "The same network in float"):
             assert any(row.startswith(words) for row in rows)
         bars = page.own.evaluate("[...document.querySelectorAll('#bars .track i')].map(i => parseFloat(i.style.width))")
         assert bars[3] == 100 > max(bars[:3])
