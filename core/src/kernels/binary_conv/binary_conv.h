@@ -35,9 +35,10 @@ struct BinaryConv {
 
 uint64_t interleaved_bytes(const BinaryConvArgs& a);
 void interleave_outputs(const BinaryConvArgs& a, uint8_t* packed_weights);
+uint64_t* interleave_weights(const BinaryConvArgs& a, uint8_t* packed_weights);  // without the last; where it ends
 
 using BinaryConvRun = void(const BinaryConvArgs&);
-BinaryConvRun binary_conv_scalar, binary_conv_avx512, binary_conv_neon, binary_conv_wasm, binary_conv_in_place;
-extern const BinaryConv kBinaryConvAvx2;
+BinaryConvRun binary_conv_scalar, binary_conv_neon, binary_conv_wasm, binary_conv_in_place;
+extern const BinaryConv kBinaryConvAvx2, kBinaryConvAvx512;
 
 }  // namespace bitreplay
