@@ -5,6 +5,7 @@
 //        w: what the same table's `pack_weights` made of the weights (outputs, kernel, kernel, words), 64-byte aligned.
 //           Most take interleave_outputs: [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then
 //           `words` words of +1 (the channels' bits set), which stand for a pixel outside the map.
+//           AVX-512 and AVX2 have what such a pixel adds instead (outside_taps.h).
 //           binary_conv_in_place reads the weights themselves, 8-byte aligned.
 // Out    sums: samples * out_h * out_w rows of `outputs` int16.
 // Bound  kernel^2 * channels < 2^15, so that every sum fits int16 and every count 16 bits.
