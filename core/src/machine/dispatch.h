@@ -38,6 +38,7 @@ struct Kernels {
   BinaryConvInputGrad binary_conv_input_grad;
   Affine* affine;
   AffineClipped* affine_clipped = nullptr;  // null: none
+  AffinePrepare affine_prepare = {};
   AffineInputGrad* affine_input_grad;
   AffineParamGrad* affine_param_grad;
   IntegerConv integer_conv;

@@ -1,4 +1,7 @@
-"""BatchNorm's affine on both sides of every limit of its short ways (kernels/affine/affine_lanes.h, affine_pairs.h)."""
+"""BatchNorm's affine on both sides of every limit of its short ways (kernels/affine/affine_lanes.h, affine_pairs.h).
+
+Constant numbers of channels are arranged when the program is opened, learned ones in each run.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ def case(
     largest, change = int(np.iinfo(types[1]).max), dict(changed)
     a = numbers(rng, np.int32, shape[-1:], change.pop("a", 1 << 22))
     b = numbers(rng, np.int64, shape[-1:], change.pop("b", 1 << 34))
-    operands = {"x": Operand(numbers(rng, types[0], shape)), "a": Operand(a, False), "b": Operand(b, False)}
+    region = "constant" if rng.random() < 0.5 else "arena"
+    operands = {"x": Operand(numbers(rng, types[0], shape)),
+                "a": Operand(a, False, region), "b": Operand(b, False, region)}  # fmt: skip
     operands |= {"y": zeros(types[1], shape), "saturated": Operand(np.array([3]), False)}
     if residual:
         operands |= {"residual": Operand(numbers(rng, types[1], shape))}
@@ -49,7 +54,7 @@ def affine() -> Iterator[Case]:
     rng = np.random.default_rng(18)
     for number, (shape, types) in enumerate(product(SHAPES, TYPES)):
         yield case(rng, (1 + number % 2, *shape), types, {}, number % 3 > 0)
-    for number, (changed, types) in enumerate(product(CHANGES, TYPES[:4])):
+    for number, (changed, types) in enumerate(product([*CHANGES, *CHANGES], TYPES[:4])):
         yield case(rng, (1, 3, 2, 19), types, changed, number // 4 % 3 > 0 or "residual" in str(changed))
 
 
@@ -57,10 +62,11 @@ def affine_ties() -> Iterator[Case]:
     """Sums a half of 2^shift from an integer, on both sides of 0: ties go away from it."""
     for x_type, shift in [*product([np.int16], (17, 20, 32, 46)), (np.int32, 40), (np.int32, 20)]:
         x, half = np.arange(-60, 60, dtype=x_type).reshape(1, 1, 4, 30), 1 << (shift - 1)
-        for tie in (half, -half, half - 1, -half - 1, 5 * half, -5 * half):
+        ties = (half, -half, half - 1, -half - 1, 5 * half, -5 * half)
+        for tie, region in product(ties, ("arena", "constant")):
             operands = {
-                "x": Operand(x), "a": Operand(np.full(30, min(half, LARGEST), np.int32), False),
-                "b": Operand(np.full(30, tie), False), "y": zeros(np.int8, x.shape),
+                "x": Operand(x), "a": Operand(np.full(30, min(half, LARGEST), np.int32), False, region),
+                "b": Operand(np.full(30, tie), False, region), "y": zeros(np.int8, x.shape),
                 "saturated": Operand(np.array([0]), False),
             }  # fmt: skip
             attributes = {"x_zero": 0, "shift": shift, "y_zero": 0, "low": -25, "high": 25, "residual_zero": 0}

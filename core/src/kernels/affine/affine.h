@@ -21,7 +21,16 @@ struct AffineArgs {
   int y_type;
   int64_t* saturated;
   int64_t x_zero, shift, y_zero, low, high, residual_zero, residual_factor;
+  const uint8_t* prepared = nullptr;  // what the same table's AffinePrepare made, 64-byte aligned; null: nothing
 };
+
+// What can be made once of an affine whose a and b are constant: `bytes` reads sizes, types and attributes only (0:
+// nothing), `make` a and b too.
+struct AffinePrepare {
+  uint64_t (*bytes)(const AffineArgs&) = nullptr;  // null: nothing
+  void (*make)(const AffineArgs&, uint8_t* prepared) = nullptr;
+};
+extern const AffinePrepare kAffinePrepareAvx2, kAffinePrepareAvx512, kAffinePrepareWasm;
 
 // What x is clipped to first.
 struct ClippedTo {

@@ -12,4 +12,6 @@ void affine_avx2(const AffineArgs& a) {
 
 bool affine_clipped_avx2(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
 
+extern const AffinePrepare kAffinePrepareAvx2 = {PairsOfSums::bytes_of, PairsOfSums::make};
+
 }  // namespace bitreplay

@@ -52,4 +52,6 @@ void affine_avx512(const AffineArgs& a) {
 
 bool affine_clipped_avx512(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
 
+extern const AffinePrepare kAffinePrepareAvx512 = {PairsOfSums::bytes_of, PairsOfSums::make};
+
 }  // namespace bitreplay

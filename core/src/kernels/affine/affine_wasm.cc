@@ -12,4 +12,6 @@ void affine_wasm(const AffineArgs& a) {
 
 bool affine_clipped_wasm(const AffineArgs& a, ClippedTo clipped) { return affine_pairs(a, clipped); }
 
+extern const AffinePrepare kAffinePrepareWasm = {PairsOfSums::bytes_of, PairsOfSums::make};
+
 }  // namespace bitreplay

@@ -86,7 +86,8 @@ struct Avx2 {
       }
     }
 
-    INLINE void store(int64_t pair, int64_t half, int64_t total, int16_t* to, int64_t outputs) const {
+    INLINE void store(int64_t pair, int64_t half, int64_t total, const int16_t* added, int16_t* to,
+                      int64_t outputs) const {
       const Words& own = words[2 * pair + half];
       const __m256i odd = own.odd, even = _mm256_sub_epi16(own.all, _mm256_slli_epi16(odd, 8));
       const __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
@@ -96,8 +97,9 @@ struct Avx2 {
       int16_t* row = outputs < kOutputs ? some : to;
       for (int part = 0; part < 2; ++part) {
         const __m256i twice = _mm256_add_epi16(counts[part], counts[part]);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row) + part,
-                            _mm256_sub_epi16(_mm256_set1_epi16(int16_t(total)), twice));
+        __m256i sum = _mm256_sub_epi16(_mm256_set1_epi16(int16_t(total)), twice);
+        if (added) sum = _mm256_add_epi16(sum, _mm256_load_si256(reinterpret_cast<const __m256i*>(added) + part));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(row) + part, sum);
       }
       for (int64_t o = 0; row != to && o < outputs; ++o) to[o] = some[o];
     }

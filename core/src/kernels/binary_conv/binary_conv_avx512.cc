@@ -1,11 +1,10 @@
 // 32 outputs of four places at a time: a word of each place's pixel is broadcast, four vectors of eight outputs are
 // xored with it and counted by vpopcntq. Taps that lie side by side in a row of the map are one run of words; the
 // places need the same taps, so that they read the same weights.
-// Bound: three operations for 512 products.
+// Bound: three operations for 512 products. Taps outside the map take none (outside_taps.h).
 #include <immintrin.h>
 
-#include "arithmetic/sliding_window.h"
-#include "kernels/binary_conv/binary_conv.h"
+#include "kernels/binary_conv/outside_taps.h"
 
 namespace bitreplay {
 namespace {
@@ -52,25 +51,21 @@ struct Counts {
   }
 
   // total - 2 count, for the outputs that there are.
-  INLINE void store(int s, int64_t total, int16_t* to, int64_t outputs) const {
-    if (kBlocks == 4 && outputs >= 4 * kInterleaved) return store_four(sums[s], total, to);
-#pragma GCC unroll 4
-    for (int b = 0; b < kBlocks; ++b) {
-      const __m512i sum = _mm512_sub_epi64(_mm512_set1_epi64(total), _mm512_slli_epi64(sums[s][b], 1));
-      const int64_t lanes = outputs - b * kInterleaved;
-      const __mmask8 mask = lanes >= kInterleaved ? __mmask8(0xFF) : __mmask8((1 << lanes) - 1);
-      _mm512_mask_cvtepi64_storeu_epi16(to + b * kInterleaved, mask, sum);
-    }
+  INLINE void store(int s, __m512i total, int16_t* to, int64_t outputs) const {
+    const __m512i count = words_of(sums[s]), sum = _mm512_sub_epi16(total, _mm512_add_epi16(count, count));
+    if (outputs >= 4 * kInterleaved) return _mm512_storeu_si512(to, sum);
+    _mm512_mask_storeu_epi16(to, (__mmask32(1) << outputs) - 1, sum);
   }
 
   // Counts have 15 bits: those of four blocks share a vector of 16-bit lanes, and a permutation puts them in order.
-  INLINE static void store_four(const __m512i* counts, int64_t total, int16_t* to) {
+  INLINE static __m512i words_of(const __m512i* counts) {
     const __m512i order = _mm512_set_epi16(31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2,  //
                                            29, 25, 21, 17, 13, 9, 5, 1, 28, 24, 20, 16, 12, 8, 4, 0);
-    const __m512i low = _mm512_or_si512(counts[0], _mm512_slli_epi64(counts[1], 16));
-    const __m512i high = _mm512_or_si512(_mm512_slli_epi64(counts[2], 32), _mm512_slli_epi64(counts[3], 48));
-    const __m512i all = _mm512_permutexvar_epi16(order, _mm512_or_si512(low, high));
-    _mm512_storeu_si512(to, _mm512_sub_epi16(_mm512_set1_epi16(short(total)), _mm512_add_epi16(all, all)));
+    __m512i all = counts[0];
+    if constexpr (kBlocks > 1) all = _mm512_or_si512(all, _mm512_slli_epi64(counts[1], 16));
+    if constexpr (kBlocks > 2) all = _mm512_or_si512(all, _mm512_slli_epi64(counts[2], 32));
+    if constexpr (kBlocks > 3) all = _mm512_or_si512(all, _mm512_slli_epi64(counts[3], 48));
+    return _mm512_permutexvar_epi16(order, all);
   }
 };
 
@@ -80,30 +75,32 @@ struct Places {
   int64_t row, column, apart, sums_apart;
 };
 
+// Of all taps, without the counts; a function of its own, or sums would not stay in registers.
+__attribute__((noinline)) __m512i totals(const BinaryConvArgs& a, const int16_t* outside, TapRange rows,
+                                         TapRange columns, int64_t first) {
+  const int64_t taps = (rows.last - rows.first) * (columns.last - columns.first);
+  __m512i total = _mm512_set1_epi16(short(taps * a.channels));
+  if (a.padding && taps < a.kernel * a.kernel)
+    over_outside(a, outside, first, rows, columns,
+                 [&](const int16_t* some) { total = _mm512_add_epi16(total, _mm512_load_si512(some)); });
+  return total;
+}
+
 template <int kBlocks, int kPlaces>
-void places(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const uint64_t* ones, Places at,
-            int16_t* sums, int64_t outputs) {
+void places(const BinaryConvArgs& a, const uint64_t* x, const uint64_t* w, const int16_t* outside, Places at,
+            int16_t* sums, int64_t first) {
   const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
   const TapRange rows = taps_inside(at.row, a.stride, a.pad, a.kernel, a.height);
   const TapRange columns = taps_inside(at.column, a.stride, a.pad, a.kernel, a.width);
   const int64_t side_by_side = columns.last - columns.first, left = at.column * a.stride + columns.first - a.pad;
+  const __m512i total = totals(a, outside, rows, columns, first);
   Counts<kBlocks, kPlaces> counts;
-  int64_t taps = 0;
-  const int64_t first_row = a.padding ? 0 : rows.first, last_row = a.padding ? a.kernel : rows.last;
-  const int64_t first_column = a.padding ? 0 : columns.first, last_column = a.padding ? a.kernel : columns.last;
-  for (int64_t row = first_row; row < last_row; ++row) {
-    const bool row_inside = rows.first <= row && row < rows.last;
-    const uint64_t* pixels = x + ((at.row * a.stride + row - a.pad) * a.width + left) * a.words;
-    for (int64_t column = first_column, some; column < last_column; column += some, taps += some) {
-      const bool inside = row_inside && column == columns.first && side_by_side > 0;
-      some = inside ? side_by_side : 1;
-      counts.run(inside ? pixels : ones, inside ? at.apart : 0, w + (row * a.kernel + column) * a.words * kInterleaved,
-                 block_words, some * a.words);
-    }
-  }
+  for (int64_t row = rows.first; row < rows.last; ++row)
+    counts.run(x + ((at.row * a.stride + row - a.pad) * a.width + left) * a.words, at.apart,
+               w + (row * a.kernel + columns.first) * a.words * kInterleaved, block_words, side_by_side * a.words);
   sums += (at.row * a.out_w + at.column) * a.outputs;
 #pragma GCC unroll 4
-  for (int s = 0; s < kPlaces; ++s) counts.store(s, taps * a.channels, sums + s * at.sums_apart, outputs);
+  for (int s = 0; s < kPlaces; ++s) counts.store(s, total, sums + s * at.sums_apart, a.outputs - first);
 }
 
 // Four places of a row after another, from `column` on, while all taps of a 3x3 window of kWords words lie inside: no
@@ -114,13 +111,14 @@ int64_t whole_windows(const BinaryConvArgs& a, const uint64_t* x, const uint64_t
   const int64_t block_words = 9 * kWords * kInterleaved, apart = a.stride * kWords;
   x += ((row * a.stride - a.pad) * a.width + column * a.stride - a.pad) * kWords;
   sums += (row * a.out_w + column) * a.outputs;
+  const __m512i total = _mm512_set1_epi16(short(9 * a.channels));
   for (; column + 4 <= last; column += 4, x += 4 * apart, sums += 4 * a.outputs) {
     Counts<kBlocks, 4> counts;
     counts.template run_all<3 * kWords>(x, apart, w, block_words);
     counts.template run_all<3 * kWords>(x + a.width * kWords, apart, w + 3 * kWords * kInterleaved, block_words);
     counts.template run_all<3 * kWords>(x + 2 * a.width * kWords, apart, w + 6 * kWords * kInterleaved, block_words);
 #pragma GCC unroll 4
-    for (int s = 0; s < 4; ++s) counts.store(s, 9 * a.channels, sums + s * a.outputs, outputs);
+    for (int s = 0; s < 4; ++s) counts.store(s, total, sums + s * a.outputs, outputs);
   }
   return column;
 }
@@ -133,23 +131,28 @@ TapRange inner(int64_t outputs, int64_t inputs, const BinaryConvArgs& a) {
   return {first, last};
 }
 
+int64_t weight_words(const BinaryConvArgs& a) {
+  return (a.outputs + kInterleaved - 1) / kInterleaved * kInterleaved * a.kernel * a.kernel * a.words;
+}
+
 // All places of some outputs.
 template <int kBlocks>
 struct Blocks {
   const BinaryConvArgs& a;
-  const uint64_t *w, *ones;
+  const uint64_t* w;
+  const int16_t* outside;
   int64_t first;  // output
 
   Blocks(const BinaryConvArgs& args, int64_t first_block) : a(args), first(first_block * kInterleaved) {
     const int64_t block_words = a.kernel * a.kernel * a.words * kInterleaved;
     w = a.w + first_block * block_words;
-    ones = a.w + (a.outputs + kInterleaved - 1) / kInterleaved * block_words;
+    outside = reinterpret_cast<const int16_t*>(a.w + weight_words(a));
   }
 
   template <int kPlaces>
   void run(int64_t sample, Places at) const {
-    places<kBlocks, kPlaces>(a, a.x + sample * a.height * a.width * a.words, w, ones, at,
-                             a.sums + sample * a.out_h * a.out_w * a.outputs + first, a.outputs - first);
+    places<kBlocks, kPlaces>(a, a.x + sample * a.height * a.width * a.words, w, outside, at,
+                             a.sums + sample * a.out_h * a.out_w * a.outputs + first, first);
   }
 
   template <int kSamples>
@@ -203,17 +206,24 @@ struct Blocks {
   }
 };
 
-}  // namespace
+uint64_t packed_weights_bytes(const BinaryConvArgs& a) { return 8 * uint64_t(weight_words(a)) + outside_bytes(a); }
 
-void binary_conv_avx512(const BinaryConvArgs& a) {
+void pack_weights(const BinaryConvArgs& a, uint8_t* packed_weights) {
+  pack_outside(a, reinterpret_cast<uint8_t*>(interleave_weights(a, packed_weights)));
+}
+
+void run(const BinaryConvArgs& a) {
   const int64_t blocks = (a.outputs + kInterleaved - 1) / kInterleaved;
   int64_t block = 0;
   for (; block + 4 <= blocks; block += 4) Blocks<4>(a, block).all();
-  if (blocks - block >= 2) {
-    Blocks<2>(a, block).all();
-    block += 2;
-  }
-  if (block < blocks) Blocks<1>(a, block).all();
+  const int64_t left = blocks - block;
+  if (left == 3) Blocks<3>(a, block).all();
+  if (left == 2) Blocks<2>(a, block).all();
+  if (left == 1) Blocks<1>(a, block).all();
 }
+
+}  // namespace
+
+extern const BinaryConv kBinaryConvAvx512 = {run, packed_weights_bytes, pack_weights};
 
 }  // namespace bitreplay

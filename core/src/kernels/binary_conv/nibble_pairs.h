@@ -9,8 +9,7 @@
 // Derived: [outputs / kOutputs][kernel * kernel][channels / 8][kOutputs bytes]: for each output a byte of eight
 // channels. Windows of more nibbles than there is room for are the scalar kernel's.
 #pragma once
-#include "arithmetic/sliding_window.h"
-#include "kernels/binary_conv/binary_conv.h"
+#include "kernels/binary_conv/outside_taps.h"
 
 namespace bitreplay {
 
@@ -58,7 +57,7 @@ struct PairPlace {
 
 // Set::kOutputs; Set::index(first, second, words, to): the tables' indices of two pixels, either of which may be null;
 // Set::Counts<kPairs>: add(index, pitch, w, bytes) counts what bytes_together allows, pair p's indices p * pitch
-// further; store(pair, half, total, to, outputs) writes total - 2 count of one place.
+// further; store(pair, half, total, added, to, outputs) writes total - 2 count [+ added] of one place.
 template <class Set>
 class PairConvolution {
  public:
@@ -70,6 +69,9 @@ class PairConvolution {
   }
 
   static int64_t window_bytes(const BinaryConvArgs& a) { return a.kernel * a.kernel * ((a.channels + 7) / 8); }
+  static int64_t weight_bytes(const BinaryConvArgs& a) {
+    return (a.outputs + Set::kOutputs - 1) / Set::kOutputs * Set::kOutputs * window_bytes(a);
+  }
   static bool serves(const BinaryConvArgs& a) { return 2 * window_bytes(a) <= kMaxNibbles; }
 
   void run() {
@@ -124,7 +126,7 @@ class PairConvolution {
             places_[k].columns = taps_inside(column_, 1, a_.pad, a_.kernel, a_.width);
           }
           ++column_;
-          rows_ = a_.padding ? TapRange{0, a_.kernel} : places_[0].rows;
+          rows_ = places_[0].rows;
           columns_ = {0, a_.kernel};
           uint16_t* to = index_;
           for (int64_t r = rows_.first; r < rows_.last; ++r)
@@ -193,9 +195,22 @@ class PairConvolution {
     else count_pairs<4>(count, layout);
   }
 
+  // Of the rows of taps that all places have outside, where +1 is read there.
+  void add_outside(int64_t first) {
+    static_assert(Set::kOutputs == kOutsideOutputs);
+    const uint8_t* sums = reinterpret_cast<const uint8_t*>(a_.w) + weight_bytes(a_);
+    for (int16_t& sum : outside_) sum = 0;
+    over_outside(a_, reinterpret_cast<const int16_t*>(sums), first, rows_, {0, a_.kernel}, [&](const int16_t* tap) {
+      for (int64_t o = 0; o < kOutsideOutputs; ++o) outside_[o] = int16_t(outside_[o] + tap[o]);
+    });
+  }
+
   template <int kPairs>
   void count_pairs(int64_t count, Layout layout) {
+    const int64_t rows = rows_.last - rows_.first;
+    const bool add = a_.padding && rows < a_.kernel;
     for (int64_t first = 0; first < a_.outputs; first += Set::kOutputs) {
+      if (add) add_outside(first);
       const uint8_t* w = reinterpret_cast<const uint8_t*>(a_.w) + first * window_bytes(a_);
       typename Set::template Counts<kPairs> counts;
       const uint16_t* index = index_;
@@ -211,8 +226,9 @@ class PairConvolution {
         }
       }
       for (int64_t k = 0; k < count; ++k) {
-        const int64_t taps = a_.padding ? a_.kernel * a_.kernel : places_[k].taps();
-        counts.store(k % kPairs, k / kPairs, taps * a_.channels, places_[k].sums + first, a_.outputs - first);
+        const int64_t taps = a_.padding ? rows * a_.kernel : places_[k].taps();
+        counts.store(k % kPairs, k / kPairs, taps * a_.channels, add ? outside_ : nullptr, places_[k].sums + first,
+                     a_.outputs - first);
       }
     }
   }
@@ -222,6 +238,7 @@ class PairConvolution {
   int64_t sample_ = 0, row_ = 0, column_ = 0;  // of the next place
   TapRange rows_, columns_;                    // taps that some of the places need
   PairPlace places_[2 * kMaxPairs];
+  alignas(32) int16_t outside_[kOutsideOutputs];
   uint64_t ones_[(1 << 15) / 64];
   uint16_t index_[kMaxNibbles + kNibbleSlack];
 };
@@ -234,11 +251,12 @@ struct PairKernel {
 
   static uint64_t packed_weights_bytes(const BinaryConvArgs& a) {
     if (!Convolution::serves(a)) return interleaved_bytes(a);
-    return uint64_t((a.outputs + Set::kOutputs - 1) / Set::kOutputs * Set::kOutputs * Convolution::window_bytes(a));
+    return uint64_t(Convolution::weight_bytes(a)) + outside_bytes(a);
   }
 
   static void pack_weights(const BinaryConvArgs& a, uint8_t* packed_weights) {
     if (!Convolution::serves(a)) return interleave_outputs(a, packed_weights);
+    pack_outside(a, packed_weights + Convolution::weight_bytes(a));
     const int64_t taps = a.kernel * a.kernel, tap_bytes = (a.channels + 7) / 8;
     for (int64_t first = 0; first < a.outputs; first += Set::kOutputs) {
       for (int64_t tap = 0; tap < taps; ++tap) {

@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #endif
 
+#include <cstring>
+
 #include "machine/call.h"
 
 namespace bitreplay {
@@ -48,6 +50,17 @@ void look_up_three(const uint8_t* image, const int16_t* table, int64_t size, int
     const __m512i low = _mm512_unpacklo_epi8(halves[0], halves[1]), high = _mm512_unpackhi_epi8(halves[0], halves[1]);
     _mm512_mask_storeu_epi16(y + at, __mmask32(there), _mm512_permutex2var_epi64(low, first, high));
     _mm512_mask_storeu_epi16(y + at + kBytes / 2, __mmask32(there >> 32), _mm512_permutex2var_epi64(low, second, high));
+  }
+}
+#elif defined(__AVX2__)
+// A pixel's three numbers are one of 64 bits, each colour's in its place; what is behind them the next pixel overwrites.
+void look_up_three(const uint8_t* image, const int16_t* table, int64_t size, int16_t* y) {
+  uint64_t tables[3][256];
+  for (int colour = 0; colour < 3; ++colour)
+    for (int i = 0; i < 256; ++i) tables[colour][i] = uint64_t(uint16_t(table[3 * i + colour])) << (16 * colour);
+  for (int64_t i = 0; i < size; i += 3) {
+    const uint64_t pixel = tables[0][image[i]] | tables[1][image[i + 1]] | tables[2][image[i + 2]];
+    memcpy(y + i, &pixel, i + 3 < size ? sizeof pixel : 3 * sizeof *y);
   }
 }
 #else

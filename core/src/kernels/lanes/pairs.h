@@ -29,6 +29,7 @@ struct Words {
 };
 inline Words all_words(int16_t x) { return {_mm512_set1_epi16(x)}; }
 inline Words load_words(const int16_t* from) { return {_mm512_loadu_si512(from)}; }
+inline void store_words(int16_t* to, Words x) { _mm512_storeu_si512(to, x.v); }
 inline Words load_words(const int8_t* from) {
   return {_mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)))};
 }
@@ -42,6 +43,11 @@ inline Words operator&(Words a, Words b) { return {_mm512_and_si512(a.v, b.v)}; 
 inline int64_t count_unequal(Words a, Words b) { return __builtin_popcount(_mm512_cmpneq_epi16_mask(a.v, b.v)); }
 inline void store_bytes(int8_t* to, Words x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi16_epi8(x.v));
+}
+// Whether the low 16 bits of some lane are 0.
+inline bool some_low_zero(Lanes a, Lanes b) {
+  const __m512i low = _mm512_set1_epi32(0xFFFF);
+  return !_kortestz_mask16_u8(_mm512_testn_epi32_mask(a.v, low), _mm512_testn_epi32_mask(b.v, low));
 }
 // value - 1 where value < limit and the low 16 bits of `rest` are 0.
 inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
@@ -57,6 +63,7 @@ struct Words {
 };
 inline Words all_words(int16_t x) { return {_mm256_set1_epi16(x)}; }
 inline Words load_words(const int16_t* from) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))}; }
+inline void store_words(int16_t* to, Words x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), x.v); }
 inline Words load_words(const int8_t* from) {
   return {_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))};
 }
@@ -73,6 +80,10 @@ inline int64_t count_unequal(Words a, Words b) {
 inline void store_bytes(int8_t* to, Words x) {
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(x.v), _mm256_extracti128_si256(x.v, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+}
+inline bool some_low_zero(Lanes a, Lanes b) {
+  const __m256i low = _mm256_blend_epi16(a.v, _mm256_slli_epi32(b.v, 16), 0xAA);
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi16(low, _mm256_setzero_si256())) != 0;
 }
 inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
   const __m256i none = _mm256_cmpeq_epi32(_mm256_slli_epi32(rest.v, 16), _mm256_setzero_si256());
@@ -98,6 +109,10 @@ inline int64_t count_unequal(Words a, Words b) {
   return __builtin_popcount(uint32_t(wasm_i16x8_bitmask(wasm_i16x8_ne(a.v, b.v))));
 }
 inline void store_bytes(int8_t* to, Words x) { wasm_v128_store64_lane(to, wasm_i8x16_narrow_i16x8(x.v, x.v), 0); }
+inline bool some_low_zero(Lanes a, Lanes b) {
+  const v128_t low = wasm_i16x8_shuffle(a.v, b.v, 0, 2, 4, 6, 8, 10, 12, 14);
+  return !wasm_i16x8_all_true(low);
+}
 inline Lanes less_one_where(Lanes value, Lanes limit, Lanes rest) {
   const v128_t none = wasm_i32x4_eq(wasm_i32x4_shl(rest.v, 16), wasm_i32x4_splat(0));
   return {wasm_i32x4_add(value.v, wasm_v128_and(wasm_i32x4_lt(value.v, limit.v), none))};

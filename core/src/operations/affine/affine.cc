@@ -29,6 +29,13 @@ int run(const Call& c) {
   return BR_OK;
 }
 
+uint64_t prepared_bytes(const Call& c) {
+  const auto bytes = c.kernels().affine_prepare.bytes;
+  return bytes && is_constant(c) ? bytes(arguments(c)) : 0;
+}
+
+void prepare(const Call& c, uint8_t* prepared) { c.kernels().affine_prepare.make(arguments(c), prepared); }
+
 }  // namespace affine
 
 namespace affine_fine {
@@ -157,6 +164,9 @@ extern const Operation kAffine = {.name = "affine",
                                   .attributes = "x_zero shift y_zero low high residual_zero residual_factor",
                                   .check = affine::check,
                                   .run = affine::run,
+                                  .weights = affine::A,
+                                  .packed_weights_bytes = affine::prepared_bytes,
+                                  .pack_weights = affine::prepare,
                                   .counts = affine::SATURATED,
                                   .takes = affine::X};
 extern const Operation kAffineFine = {

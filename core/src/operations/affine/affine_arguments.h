@@ -26,7 +26,8 @@ inline AffineArgs arguments(const Call& c) {
           .low = c.attribute(LOW),
           .high = c.attribute(HIGH),
           .residual_zero = c.attribute(RESIDUAL_ZERO),
-          .residual_factor = c.attribute(RESIDUAL_FACTOR)};
+          .residual_factor = c.attribute(RESIDUAL_FACTOR),
+          .prepared = c.packed_weights()};
 }
 
 inline bool is_constant(const Call& c) {
