@@ -36,7 +36,7 @@ from bitreplay.engine.arithmetic.fixedpoint import (
     round_shift,
     wide,
 )
-from bitreplay.engine.discriminant import Solution
+from bitreplay.engine.discriminant import Solution, middle_of
 from bitreplay.engine.mahalanobis import Factor
 from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.shrunk_means import apart, drawn
@@ -107,8 +107,7 @@ def middle(sums: Sums, solution: Solution, k: int) -> tuple[NDArray[np.int32], i
     """The weights of the mean of all m'_c, as many times as they have pictures, and its squared length about mu."""
     counts = sums.counts[:, None]
     weights = divide_each((wide(solution.weights) * counts).sum(axis=0), sums.pictures)  # |sum| <= 2^61
-    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
-    away = drawn((wide(sums.class_sums) - counts * centre) << FINE, counts, k).sum(axis=0)  # < 2^47
+    away = drawn((wide(sums.class_sums) - counts * middle_of(sums)) << FINE, counts, k).sum(axis=0)  # < 2^47
     return weights.astype(np.int32), int(round_shift((weights * divide_each(away, sums.pictures)).sum(), FINE))
 
 
