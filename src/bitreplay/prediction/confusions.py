@@ -46,7 +46,7 @@ def pairs(
 ) -> list[Pair]:  # fmt: skip
     """The `limit` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
 
-    weights (classes, numbers) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
+    weights (classes, features) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
     no more are kept: memory follows `limit`, not the number of pairs.
     """
     away = away_from(sums.class_sums.sum(axis=0) / sums.pictures, sums, shrinkage)

@@ -7,7 +7,7 @@
     m'_c = mu + (m_c - mu) n_c / (n_c + k)
     probabilities = softmax of the scores / T,   unknown where |x - mu|^2 / 8 - the best score + 3/4 s_0 > c D
 
-lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024, and k = 8 (docs/exact.md has how they were
+lambda = min(1, d / 4n) for d features and n pictures, at least 1/1024, and k = 8 (docs/exact.md has how they were
 chosen), unless a projection has a shrinkage of its own (engine/shrinkage.py). T and D follow from the sums
 (engine/ood.py); they are made when probabilities or "unknown" are first asked for.
 """
