@@ -150,9 +150,15 @@ def ridges(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lamb
     diagonal, end, values = np.maximum(np.diagonal(scatter), 0), 0, []
     for length, (top, bottom) in zip(parts, lambdas, strict=True):
         part, end = slice(end, end + length), end + length
-        mean = int((diagonal[part] // length).sum() + (diagonal[part] % length).sum() // length)
+        mean = mean_of(diagonal[part])
         values.append(max(mean * top // bottom, 1) if mean else pictures << point)
     return values
+
+
+def mean_of(diagonal: Int64) -> int:
+    """Rounded down; the sum may have more than 63 bits."""
+    length = len(diagonal)
+    return int((diagonal // length).sum() + (diagonal % length).sum() // length)
 
 
 def unit_scale(matrix: Int64) -> tuple[Int64, Int64]:
