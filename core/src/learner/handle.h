@@ -7,6 +7,9 @@ namespace bitreplay {
 
 enum class Strategy : uint32_t { exact, replay };
 
+// A run on one image, which draws no random numbers.
+constexpr br_run_args kOneImage = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
+
 // Replaces what was learned by a state that the learner itself wrote.
 int read_own(br_learner* learner, const File& file);
 // Between br_learner_begin and br_learner_end.
