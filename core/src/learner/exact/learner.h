@@ -17,7 +17,6 @@
 #include "learner/exact/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
-#include "learner/state/counter_limit.h"
 #include "learner/state/sha256.h"
 #include "sums/bump_allocator.h"
 
