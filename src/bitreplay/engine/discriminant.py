@@ -13,11 +13,11 @@ shrunk_means.py then draws the means of few pictures to the middle.
     scores(solution, x)                               (pictures, classes) int64
     answers(solution, x)                              (pictures,) class numbers
 
-`shrink` is lambda, a fraction of the number of pictures, numbers, classes and the part's length: shrinkage.py, or
+`shrink` is lambda, a fraction of the number of pictures, features, classes and the part's length: shrinkage.py, or
 another function of these. Everything is a function of the sums alone. Every sum is exact and is rounded once, so
 threads, tiles and vectors do not change a bit. Cost: d^3 / 6 + 2 classes d^2 products of 32 bits.
 
-This is the reference; native_sums.py has the same functions, faster.
+This is the reference; core/src/sums/solve.cc does the same, which native_discriminant.py calls.
 """
 
 from __future__ import annotations

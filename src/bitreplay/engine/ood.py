@@ -13,7 +13,7 @@ the share of known pictures that may be refused (CURVE). 8, the curve and 3/4 we
 mu is in integers, and under the covariance of many pictures that is off by more than a little: hence s_0.
 
 Values have 16 bits behind the point unless said otherwise. A function of the sums alone, so it merges and unlearns with
-them. This is the reference; native_sums.py has `ood`, faster.
+them. This is the reference; core/src/sums/ood.cc and ood_score.cc do the same.
 """
 
 from __future__ import annotations

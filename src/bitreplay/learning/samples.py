@@ -76,7 +76,7 @@ def at_once(count: int) -> int:
 
 
 def encoded(samples: Samples, chosen: range, watch: Watch) -> NDArray:
-    """Latents of samples that follow each other, encoded a few at a time, so that it can be watched and stopped."""
+    """Latents of consecutive samples, encoded a few at a time, so that this can be watched and stopped."""
     result: NDArray | None = None
     part = at_once(len(samples))
     for start in range(chosen.start, chosen.stop, part):

@@ -37,7 +37,7 @@ class MergedTwice(UserWarning):
 
 
 class Total:
-    """`warns`: of images that count twice; a caller who looks after them says no."""
+    """Without `warns`, images that count twice cause no `MergedTwice`: the caller finds them by lineage."""
 
     def __init__(
         self, base: Content | None = None, rename: Mapping[Name, Name] | None = None, warns: bool = True
